@@ -1,69 +1,72 @@
 // Who may import whom. Imports of types count like all others: `npm run check` names the offender and its rule.
 
-/** The engine's modules from the ground up. Each imports those before it only. */
-const TOWER = [
-  'base',
-  'models',
-  'api',
-  'workspace',
-  'http',
-  'storage',
-  'access',
-  'sessions',
-  'agents',
-  'runner',
-  'board',
-  'bus',
-  'hooks',
-  'dispatch',
-  'review',
-  'receiver',
-  'notify',
-  'server',
-  'link',
-  'gateway',
-  'knowledge',
-  'retention',
-  'stats',
-  'config',
-];
+/**
+ * The groups of the engine from the ground up, and the modules inside a group. Each imports only those before it. A group
+ * without a list is one module.
+ */
+const GROUPS = {
+  core: ['base', 'models', 'api', 'workspace', 'http', 'link-protocol', 'access'],
+  storage: [],
+  workers: ['sessions', 'agents', 'runner'],
+  board: ['review', 'retention', 'stats'],
+  bus: ['hooks'],
+  dispatch: [],
+  receiver: [],
+  notify: [],
+  'linked-server': [],
+  link: [],
+  gateway: [],
+  knowledge: [],
+  config: [],
+  daemon: [],
+};
 
-/** Ground that has no index: each file stands for itself. */
-const GROUND = ['base', 'api', 'workspace', 'http'];
+const names = Object.keys(GROUPS);
+const listAbove = (list, name) => list.slice(list.indexOf(name) + 1);
 
-const modulesAbove = (name) => TOWER.slice(TOWER.indexOf(name) + 1);
+/** Every module: a folder of a group that has modules, or the group itself. */
+const MODULE = `(?:(?:core|workers)/[^/]+|board/(?:${GROUPS.board.join('|')})|bus/(?:${GROUPS.bus.join('|')})|[^/]+)`;
 
 export default {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
-    ...TOWER.slice(0, -1).map((name) => ({
+    ...names.slice(0, -1).map((name) => ({
       name: `${name}-imports-downwards`,
-      comment: `the modules above ${name} reach it as constructor arguments of engine/compose.ts`,
+      comment: `the groups above ${name} reach it as constructor arguments of engine/daemon/compose/compose/`,
       severity: 'error',
       from: { path: `^engine/${name}/` },
-      to: { path: `^engine/(?:${modulesAbove(name).join('|')})/` },
+      to: { path: `^engine/(?:${listAbove(names, name).join('|')})/` },
     })),
+    ...Object.entries(GROUPS).flatMap(([group, modules]) =>
+      modules.slice(0, -1).map((name) => ({
+        name: `${group}-${name}-imports-downwards`,
+        severity: 'error',
+        from: { path: `^engine/${group}/${name}/` },
+        to: { path: `^engine/${group}/(?:${listAbove(modules, name).join('|')})/` },
+      })),
+    ),
     {
       name: 'modules-know-no-composition',
       comment: 'a module gets what it needs as constructor arguments',
       severity: 'error',
-      from: { path: `^engine/(?:${TOWER.join('|')})/` },
-      to: { path: '^engine/(?:daemon/|doors/|[^/]+[.]ts$)' },
+      from: { path: '^engine/[^/]+/', pathNot: '^engine/daemon/' },
+      to: { path: '^engine/(?:daemon/|[^/]+[.]ts$)' },
     },
     {
       name: 'through-the-index',
       comment: 'another module is imported by its index.ts, its config.ts where sections are put together',
       severity: 'error',
       // Doors let clients in where no engine answers.
-      from: { path: '^engine/([^/]+)/', pathNot: '^engine/doors/' },
+      from: { path: `^engine/(${MODULE})/`, pathNot: '^engine/daemon/(?:doors|compose)/' },
       to: {
         path: '^engine/[^/]+/',
         pathNot: [
           '^engine/$1/',
-          `^engine/(?:${GROUND.join('|')})/`,
+          // Ground that has no index: each file stands alone.
+          '^engine/core/(?!models/)[^/]+/',
           '/index[.]ts$',
           '/config[.]ts$',
-          '^engine/runner/processes/own[.]ts$',
+          '^engine/workers/runner/processes/own[.]ts$',
         ],
       },
     },
@@ -71,34 +74,38 @@ export default {
       name: 'git-runs-with-overrides',
       comment: 'createGit is the only way to git: it keeps it from running what a worker has configured',
       severity: 'error',
-      from: { path: '^engine/', pathNot: '^engine/runner/worktrees/(?:create-git|checked-out)[.]ts$' },
-      to: { path: '^engine/runner/worktrees/run-git[.]ts$' },
+      from: {
+        path: '^engine/',
+        pathNot: '^engine/workers/runner/worktrees/git/(?:create-git|checked-out)[.]ts$',
+      },
+      to: { path: '^engine/workers/runner/worktrees/git/run-git[.]ts$' },
     },
     {
       name: 'the-linked-server-stands-alone',
       comment: 'it uses nothing of a workspace, and nothing of a workspace imports it',
       severity: 'error',
-      from: { path: '^engine/server/' },
+      from: { path: '^engine/linked-server/' },
       to: {
         path: '^engine/',
-        pathNot: '^engine/(?:base|http|server)/|^engine/(?:storage|notify/sending)/index[.]ts$',
+        pathNot:
+          '^engine/(?:core/(?:base|http|link-protocol)|linked-server)/|^engine/(?:storage|notify/sending)/index[.]ts$',
       },
     },
     {
       name: 'nothing-needs-the-linked-server',
       severity: 'error',
-      from: { path: '^engine/', pathNot: '^engine/(?:server/|index[.]ts$)' },
-      to: { path: '^engine/server/' },
+      from: { path: '^engine/', pathNot: '^engine/(?:linked-server/|index[.]ts$)' },
+      to: { path: '^engine/linked-server/' },
     },
     {
       name: 'dispatch-decides-and-the-runner-acts',
       comment:
-        'what a run does on a machine goes through the Runner of engine/runner/runs, which another machine may implement',
+        'what a run does on a machine goes through the Runner of engine/workers/runner/runs, which another machine may implement',
       severity: 'error',
       from: { path: '^engine/dispatch/' },
       to: {
-        path: '^engine/runner/|^(?:node:)?(?:fs|child_process|net|os|path)(?:/|$)',
-        pathNot: '^engine/runner/(?:runs/)?index[.]ts$',
+        path: '^engine/workers/runner/|^(?:node:)?(?:fs|child_process|net|os|path)(?:/|$)',
+        pathNot: '^engine/workers/runner/(?:runs/)?index[.]ts$',
       },
     },
     {
@@ -118,7 +125,7 @@ export default {
       comment: 'the door itself is loaded from the cache',
       severity: 'error',
       from: { path: '^cli/svc[.]ts$' },
-      to: { path: '^engine/', pathNot: '^engine/base/compile-cache[.]ts$' },
+      to: { path: '^engine/', pathNot: '^engine/core/base/compile-cache[.]ts$' },
     },
     {
       name: 'hooks-use-the-door-or-one-call',
@@ -143,7 +150,7 @@ export default {
     {
       name: 'nothing-needs-tests',
       severity: 'error',
-      from: { path: '^(?:cli|tui|engine)/', pathNot: '^cli/commands/demo-chats[.]ts$' },
+      from: { path: '^(?:cli|tui|engine)/', pathNot: '^cli/commands/demo/demo-chats[.]ts$' },
       to: { path: '^(?:test|fixtures)/' },
     },
     {
@@ -151,14 +158,14 @@ export default {
       comment:
         'svc demo --link has no Telegram and no Slack: it plays them with the fixtures that the tests use',
       severity: 'error',
-      from: { path: '^cli/commands/demo-chats[.]ts$' },
+      from: { path: '^cli/commands/demo/demo-chats[.]ts$' },
       to: { path: '^(?:test|fixtures)/', pathNot: '^fixtures/(?:telegram/telegram|slack/slack)[.]ts$' },
     },
     {
       name: 'the-demo-loads-its-chats-late',
       comment: 'no other command loads them',
       severity: 'error',
-      from: { path: '^cli/commands/demo-chats[.]ts$' },
+      from: { path: '^cli/commands/demo/demo-chats[.]ts$' },
       to: { path: '^fixtures/', dependencyTypesNot: ['dynamic-import'] },
     },
     {

@@ -5,7 +5,7 @@ import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { PROGRAMS, PROGRAMS_FOLDER } from '../dist/engine/base/own-package.js';
+import { PROGRAMS, PROGRAMS_FOLDER } from '../dist/engine/core/base/own-package.js';
 import { redirectInkImport } from '../dist/tui/text/ink-imports.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');

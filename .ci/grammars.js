@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { GRAMMARS_FOLDER } from '../dist/engine/base/own-package.js';
+import { GRAMMARS_FOLDER } from '../dist/engine/core/base/own-package.js';
 import { GRAMMAR_FILES } from '../dist/engine/knowledge/sources/grammar-files.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');

@@ -1,7 +1,7 @@
 // docs/server-api.md from the schemas that both sides of the link read with.
 import { z } from 'zod';
-import * as protocol from '../dist/engine/http/link-protocol.js';
-import * as telemetry from '../dist/engine/http/telemetry-day.js';
+import * as protocol from '../dist/engine/core/link-protocol/messages.js';
+import * as telemetry from '../dist/engine/core/link-protocol/telemetry-day.js';
 
 const code = (text) => `\`${text}\``;
 

@@ -79,7 +79,7 @@ async function runCommandLine(argv: readonly string[], around: Surroundings): Pr
   const asksHelp = takeOwnWords(argv).some((word) => word === '--help' || word === '-h');
   // `svc` alone is the dashboard, also with options of it. Without a terminal that is an error, said below a summary.
   if (!asksHelp && argv.every((word) => word.startsWith('-'))) {
-    const { canShowDashboard } = await import('./commands/dash.ts');
+    const { canShowDashboard } = await import('./commands/start/dash.ts');
     if (argv.length === 0 && !canShowDashboard(around)) stdout.write(renderSummary());
     return runCommandLine(['dash', ...argv], around);
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { enablePrivateCompileCache } from '../engine/base/compile-cache.ts';
+import { enablePrivateCompileCache } from '../engine/core/base/compile-cache.ts';
 
 // The entry point. It imports only what every Node can load until the version is known to be enough: an older Node would
 // fail with an error about something else.

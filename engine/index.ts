@@ -2,25 +2,25 @@
  * The engine's one door. Clients need little of it, so what is heavy (configuration, storage, hosting) is loaded when
  * it is first used.
  */
-import type { Engine, OpenOptions } from './compose.ts';
+import type { Engine, OpenOptions } from './daemon/compose/compose.ts';
 import type { Host } from './daemon/host.ts';
 
-export type { Circuit as AgentCircuit } from './agents/index.ts';
-export type { HookEvent } from './agents/presets/hook-event.ts';
-export type { AgentHooks, HookEntry, HookLines } from './agents/presets/hooks.ts';
-export type { GatewayRoute, McpServer } from './agents/presets/preset.ts';
-export { READING_WORDS, type ReadingTime } from './agents/reading-time.ts';
-export type { AcpError, AcpLine, AgentError, FoundError } from './agents/streams/acp.ts';
-export type { EndCode } from './agents/streams/stream.ts';
-export type { Wire } from './api/operation.ts';
-export type { ToolDescription } from './api/tool.ts';
-export type { ToolAnswer } from './api/tool-operations.ts';
-export { type Reader, renderWords } from './api/words.ts';
-export { writeFileAtomically } from './base/atomic-file.ts';
-export { backoffMs } from './base/backoff.ts';
-export { renderBar, renderSparkline } from './base/charts.ts';
-export { usesColour } from './base/colours.ts';
-export { isDoNotTrackSet } from './base/do-not-track.ts';
+export type { Circuit as AgentCircuit } from './workers/agents/index.ts';
+export type { HookEvent } from './workers/agents/presets/hook-event.ts';
+export type { AgentHooks, HookEntry, HookLines } from './workers/agents/presets/hooks.ts';
+export type { GatewayRoute, McpServer } from './workers/agents/presets/preset.ts';
+export { READING_WORDS, type ReadingTime } from './workers/agents/reading-time.ts';
+export type { AcpError, AcpLine, AgentError, FoundError } from './workers/agents/streams/acp.ts';
+export type { EndCode } from './workers/agents/streams/stream.ts';
+export type { Wire } from './core/api/operation.ts';
+export type { ToolDescription } from './core/api/tool.ts';
+export type { ToolAnswer } from './core/api/tool-operations.ts';
+export { type Reader, renderWords } from './core/api/words.ts';
+export { writeFileAtomically } from './core/base/atomic-file.ts';
+export { backoffMs } from './core/base/backoff.ts';
+export { renderBar, renderSparkline } from './core/base/charts.ts';
+export { usesColour } from './core/base/colours.ts';
+export { isDoNotTrackSet } from './core/link-protocol/do-not-track.ts';
 export {
   asSvcError,
   CODES,
@@ -30,12 +30,12 @@ export {
   SvcError,
   toExitCode,
   toHttpStatus,
-} from './base/errors.ts';
-export { locateProgram, version } from './base/own-package.ts';
-export { isInsideFolder } from './base/paths.ts';
-export { readProgram, runProgram } from './base/run-program.ts';
-export { type Mention, nameCommand, Sentence, sentence, type Words } from './base/sentence.ts';
-export { createSerialQueue } from './base/serial-queue.ts';
+} from './core/base/errors.ts';
+export { locateProgram, version } from './core/base/own-package.ts';
+export { isInsideFolder } from './core/base/paths.ts';
+export { readProgram, runProgram } from './core/base/run-program.ts';
+export { type Mention, nameCommand, Sentence, sentence, type Words } from './core/base/sentence.ts';
+export { createSerialQueue } from './core/base/serial-queue.ts';
 export {
   isPausedRun,
   nameSessionState,
@@ -45,7 +45,7 @@ export {
   TASK_WORDS,
   WORKSPACE_WORDS,
   type WorkspaceWord,
-} from './base/state-words.ts';
+} from './core/api/state-words.ts';
 export {
   countUnseen,
   cutToWidth,
@@ -64,7 +64,7 @@ export {
   toPrintable,
   toPrintableJson,
   toPrintableMessage,
-} from './base/text.ts';
+} from './core/base/text.ts';
 export type { DiffComment } from './board/comments/rows.ts';
 export { type FollowUpMaterial, writeFollowUpMessage } from './board/comments/write-follow-up.ts';
 export type { Decision } from './board/decisions/index.ts';
@@ -82,7 +82,7 @@ export { selectRerunCommands, VERIFICATION_WORDS } from './board/verify/state.ts
 export type { Edited } from './board/workflow/index.ts';
 export type { Ask } from './bus/asks/rows.ts';
 export type { Message } from './bus/messages/rows.ts';
-export type { Api, Engine, OpenOptions } from './compose.ts';
+export type { Api, Engine, OpenOptions } from './daemon/compose/compose.ts';
 export type { PendingKey } from './config/consent.ts';
 export type { ConsentView } from './config/consent-view.ts';
 export type { DifferenceLine } from './config/consent-words.ts';
@@ -107,9 +107,9 @@ export { describeLink, describeLinkState, isLinkTroubled, type LinkFacts } from 
 export type { LinkStatus } from './link/status.ts';
 export type { TelemetryView } from './link/telemetry/view.ts';
 export type { Delivery } from './notify/rows.ts';
-export type { EngineStatus } from './operations.ts';
+export type { EngineStatus } from './daemon/compose/operations.ts';
 export type { Access } from './receiver/serve.ts';
-export type { PullRequestMaterial } from './review/pull-requests/operations.ts';
+export type { PullRequestMaterial } from './board/review/pull-requests/operations.ts';
 export {
   buildPullRequest,
   buildView,
@@ -120,16 +120,16 @@ export {
   readCreated,
   readState,
   type ToldPullRequest,
-} from './review/pull-requests/programs.ts';
-export type { SessionTrial } from './review/worktree-actions.ts';
-export { describeConsent, listSetupFacts } from './runner/setup/consent-text.ts';
-export type { ProjectSetup } from './runner/setup/projects.ts';
-export type { PromoteResult, PruneEntry, SessionWorktree } from './runner/worktrees/index.ts';
-export { describeSensitive, type SensitiveChange } from './runner/worktrees/sensitive.ts';
-export { WORKTREE_STATES, type WorktreeState } from './runner/worktrees/states.ts';
-export type { Session } from './sessions/index.ts';
-export { type NextStep, outcomeOfSession, workLeftBy } from './sessions/outcome.ts';
-export type { Peer } from './sessions/peers.ts';
+} from './board/review/pull-requests/programs.ts';
+export type { SessionTrial } from './board/review/worktree-actions.ts';
+export { describeConsent, listSetupFacts } from './workers/runner/setup/consent-text.ts';
+export type { ProjectSetup } from './workers/runner/setup/projects.ts';
+export type { PromoteResult, PruneEntry, SessionWorktree } from './workers/runner/worktrees/index.ts';
+export { describeSensitive, type SensitiveChange } from './workers/runner/worktrees/inspect/sensitive.ts';
+export { WORKTREE_STATES, type WorktreeState } from './workers/runner/worktrees/inspect/states.ts';
+export type { Session } from './workers/sessions/index.ts';
+export { type NextStep, outcomeOfSession, workLeftBy } from './workers/sessions/outcome.ts';
+export type { Peer } from './workers/sessions/peers.ts';
 export {
   describeFigures,
   describeQueue,
@@ -138,16 +138,16 @@ export {
   describeSuccess,
   foldValues,
   type StatsFact,
-} from './stats/describe.ts';
-export type { Figures, StatsDay, StatsReport } from './stats/index.ts';
+} from './board/stats/describe.ts';
+export type { Figures, StatsDay, StatsReport } from './board/stats/index.ts';
 export type { LoggedEvent } from './storage/index.ts';
-export { readDaemonRecord } from './workspace/daemon-record.ts';
-export { findWorkspace } from './workspace/find.ts';
-export type { RegisteredWorkspace } from './workspace/registry.ts';
+export { readDaemonRecord } from './core/workspace/daemon-record.ts';
+export { findWorkspace } from './core/workspace/find.ts';
+export type { RegisteredWorkspace } from './core/workspace/registry.ts';
 
 /** Opens the whole system for the workspace of `options.file`; the caller is its only host until `close()`. */
 export async function openEngine(options: OpenOptions): Promise<Engine> {
-  return (await import('./compose.ts')).openEngine(options);
+  return (await import('./daemon/compose/compose.ts')).openEngine(options);
 }
 
 /** Lets clients of the socket and of loopback HTTP in. */
@@ -161,7 +161,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
 export const nearWords = () => import('./config/nearest.ts');
 
 /** Who this process is where no engine runs that could say. */
-export const ownSeat = () => import('./runner/processes/own.ts');
+export const ownSeat = () => import('./workers/runner/processes/own.ts');
 
 /** Starting an engine in the background, and the supervisor that it has then. */
 export const launching = () => import('./daemon/launch.ts');
@@ -170,37 +170,37 @@ export const launching = () => import('./daemon/launch.ts');
 export const secretProof = () => import('./config/compare-secrets.ts');
 
 /** Checking and writing a person's own files, such as ui.yaml of the dashboard. */
-export const preferenceFiles = () => import('./doors/preferences.ts');
+export const preferenceFiles = () => import('./daemon/doors/preferences.ts');
 
-export const configuration = () => import('./doors/configuration.ts');
+export const configuration = () => import('./daemon/doors/configuration.ts');
 
-export const agentPrograms = () => import('./doors/agents.ts');
+export const agentPrograms = () => import('./daemon/doors/agents.ts');
 
-export const catalogues = () => import('./doors/catalogues.ts');
+export const catalogues = () => import('./daemon/doors/catalogues.ts');
 
-export const samples = () => import('./doors/samples.ts');
+export const samples = () => import('./daemon/doors/samples.ts');
 
 export { findMemoryEdits, writeMemoryText } from './knowledge/memory/edit-text.ts';
-export { resolveMachineHome } from './workspace/machine-home.ts';
+export { resolveMachineHome } from './core/workspace/machine-home.ts';
 /** Leaving out of a program's output what repeats; needs no engine. */
 export const crushing = () => import('./knowledge/context/crush/index.ts');
 
 /** What `svc doctor` asks about the parts that only the engine uses. */
-export const doctorChecks = () => import('./doors/doctor.ts');
+export const doctorChecks = () => import('./daemon/doors/doctor.ts');
 
 /** The workspaces of this machine. */
-export const machineWorkspaces = () => import('./doors/workspaces.ts');
+export const machineWorkspaces = () => import('./daemon/doors/workspaces.ts');
 
-export const dataFolders = () => import('./doors/data-folders.ts');
+export const dataFolders = () => import('./daemon/doors/data-folders.ts');
 
-export const confinedStart = () => import('./doors/confined-start.ts');
+export const confinedStart = () => import('./daemon/doors/confined-start.ts');
 
-export const mcpServer = () => import('./doors/mcp-server.ts');
+export const mcpServer = () => import('./daemon/doors/mcp-server.ts');
 
-export const acpHost = () => import('./doors/acp-host.ts');
+export const acpHost = () => import('./daemon/doors/acp-host.ts');
 
 /** The server that people host for their workspaces. */
-export const linkedServer = () => import('./server/index.ts');
+export const linkedServer = () => import('./linked-server/index.ts');
 
 /** This machine's login at one. */
-export const linking = () => import('./doors/linking.ts');
+export const linking = () => import('./daemon/doors/linking.ts');

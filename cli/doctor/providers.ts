@@ -6,7 +6,7 @@ import {
   type TriedProtocol,
   tryProtocol,
   withTrialKey,
-} from '../commands/gateway-trials.ts';
+} from '../gateway-trials.ts';
 import { type Check, readMessage, reportFailure, reportPass, reportWarning } from './check.ts';
 
 type ProviderState = Wire<GatewayState>['providers'][number];

@@ -1,6 +1,6 @@
-import type { Agents } from '../agents/index.ts';
-import type { Policy } from '../api/operation.ts';
-import type { FollowUps, Peers, Session, Sessions } from '../sessions/index.ts';
+import type { Agents } from '../workers/agents/index.ts';
+import type { Policy } from '../core/api/operation.ts';
+import type { FollowUps, Peers, Session, Sessions } from '../workers/sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { Decisions } from './decisions/index.ts';
 import type { Plans } from './plan.ts';

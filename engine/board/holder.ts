@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Caller } from '../api/operation.ts';
-import { SvcError } from '../base/errors.ts';
-import { chairAddress, isOwnSeat, type Peers, projectOfAddress } from '../sessions/index.ts';
+import type { Caller } from '../core/api/operation.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { chairAddress, isOwnSeat, type Peers, projectOfAddress } from '../workers/sessions/index.ts';
 import type { EventInput } from '../storage/index.ts';
 
 // Shared by locks and claims, which sessions hold for a time.

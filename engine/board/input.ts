@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Caller } from '../api/operation.ts';
+import type { Caller } from '../core/api/operation.ts';
 import type { Decisions } from './decisions/index.ts';
 import { type DispatchOptions, pickRequested, readDispatchOptions } from './dispatch-options.ts';
 

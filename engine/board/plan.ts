@@ -1,6 +1,6 @@
-import { type Problem, SvcError, toProblem } from '../base/errors.ts';
-import { sentence } from '../base/sentence.ts';
-import type { ProjectSetup } from '../runner/setup/index.ts';
+import { type Problem, SvcError, toProblem } from '../core/base/errors.ts';
+import { sentence } from '../core/base/sentence.ts';
+import type { ProjectSetup } from '../workers/runner/setup/index.ts';
 import { hashInputs, type RunInputs } from './decisions/inputs.ts';
 import type { DispatchOptions } from './dispatch-options.ts';
 import type { LedgerGate } from './ledger/index.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { durationKey, parseDuration } from '../base/values/duration.ts';
+import { durationKey, parseDuration } from '../core/base/values/duration.ts';
 
 /** The `bus` section: how long messages and their traces are kept. */
 export const busSchema = z.strictObject({

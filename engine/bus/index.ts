@@ -1,11 +1,11 @@
-import type { OperationsOf } from '../api/operation.ts';
+import type { OperationsOf } from '../core/api/operation.ts';
 import {
   createPeers,
   createReaper,
   guidanceOperations,
   type Peers,
   type Session,
-} from '../sessions/index.ts';
+} from '../workers/sessions/index.ts';
 import {
   createSeats,
   instructionOperations,
@@ -13,7 +13,7 @@ import {
   type SeatSession,
   type Seats,
   seatOperations,
-} from '../sessions/seats/index.ts';
+} from '../workers/sessions/seats/index.ts';
 import { type Asks, createAsks } from './asks/index.ts';
 import { createAskNotice } from './asks/notice.ts';
 import { askTools } from './asks/tools.ts';

@@ -1,5 +1,5 @@
-import type { Caller, OperationsOf } from '../api/operation.ts';
-import type { Peers, Session } from '../sessions/index.ts';
+import type { Caller, OperationsOf } from '../core/api/operation.ts';
+import type { Peers, Session } from '../workers/sessions/index.ts';
 import { readBusLimits } from './config.ts';
 import { createDelivery } from './delivery/index.ts';
 import { createBusLog } from './delivery/log.ts';

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { operation } from '../api/operation.ts';
+import { operation } from '../core/api/operation.ts';
 import type { NamedSecret, SecretLookup } from './index.ts';
 
 /** A proof of a secret for comparing it: useless without the secret, and different for every nonce. */

@@ -1,4 +1,4 @@
-import type { ProjectSetup } from '../runner/setup/index.ts';
+import type { ProjectSetup } from '../workers/runner/setup/index.ts';
 import type { ConfigConsent, PendingKey } from './consent.ts';
 import type { Loaded } from './load.ts';
 

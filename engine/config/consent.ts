@@ -6,8 +6,8 @@ import {
   changeConsents,
   digestSetup,
   readConsents,
-} from '../access/index.ts';
-import { SvcError } from '../base/errors.ts';
+} from '../core/access/index.ts';
+import { SvcError } from '../core/base/errors.ts';
 import { describeKeys } from './keys.ts';
 import { getAt, isTree, setAt, type Tree } from './layers.ts';
 import { SECRET_NAME } from './mask.ts';
@@ -38,7 +38,7 @@ export interface ConfigConsent {
 
 /**
  * Entries of `projects` are never replaced by older ones: each is refused at its use until it was agreed to
- * (engine/runner/setup).
+ * (engine/workers/runner/setup).
  */
 const BY_ITS_USE = 'projects';
 

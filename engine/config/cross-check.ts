@@ -1,5 +1,5 @@
-import { findRouteObstacle } from '../agents/index.ts';
-import { findPreset } from '../agents/presets/index.ts';
+import { findRouteObstacle } from '../workers/agents/index.ts';
+import { findPreset } from '../workers/agents/presets/index.ts';
 import { suggestName } from './nearest.ts';
 import type { Finding } from './problems.ts';
 import type { Config } from './schema.ts';

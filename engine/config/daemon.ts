@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { addressKey, loopbackAddressKey } from '../base/values/address.ts';
+import { addressKey, loopbackAddressKey } from '../core/base/values/address.ts';
 
 /** The `daemon` section. */
 export const daemonSchema = z.strictObject({

@@ -1,8 +1,8 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parse, parseDocument } from 'yaml';
-import { writeFileAtomically } from '../base/atomic-file.ts';
-import { SvcError } from '../base/errors.ts';
+import { writeFileAtomically } from '../core/base/atomic-file.ts';
+import { SvcError } from '../core/base/errors.ts';
 import { listChangedSetups, listConsentKeys, listDifferingKeys, recordAgreement } from './consent.ts';
 import { findActor } from './first-use.ts';
 import { describeKeys, type KeyInfo } from './keys.ts';

@@ -1,4 +1,4 @@
-import { SvcError } from '../base/errors.ts';
+import { SvcError } from '../core/base/errors.ts';
 import { setAt, type Tree } from './layers.ts';
 
 /** One environment variable and what it does. */

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import type { Consents } from '../access/index.ts';
-import { accountName } from '../base/account.ts';
-import { SvcError } from '../base/errors.ts';
+import type { Consents } from '../core/access/index.ts';
+import { accountName } from '../core/base/account.ts';
+import { SvcError } from '../core/base/errors.ts';
 import { buildAgreement, recordAgreement, recordWaiting } from './consent.ts';
 import type { Loaded } from './load.ts';
 

@@ -1,6 +1,6 @@
-import { listKnownConfigFiles } from '../access/index.ts';
-import { formatAddress, parseAddress } from '../base/values/address.ts';
-import { findListenProblem } from '../http/listen.ts';
+import { listKnownConfigFiles } from '../core/access/index.ts';
+import { formatAddress, parseAddress } from '../core/base/values/address.ts';
+import { findListenProblem } from '../core/http/listen.ts';
 import { configSchema } from './schema.ts';
 import { readSource } from './source.ts';
 

@@ -1,10 +1,10 @@
 /** Configuration: svc.yaml, the environment and the machine home as one checked value. */
 
-export { formatAddress, isLoopback, parseAddress } from '../base/values/address.ts';
-export { parseDuration } from '../base/values/duration.ts';
-export { parseVariableNames } from '../base/values/variable.ts';
-export { findWorkspace } from '../workspace/find.ts';
-export { resolveMachineHome } from '../workspace/machine-home.ts';
+export { formatAddress, isLoopback, parseAddress } from '../core/base/values/address.ts';
+export { parseDuration } from '../core/base/values/duration.ts';
+export { parseVariableNames } from '../core/base/values/variable.ts';
+export { findWorkspace } from '../core/workspace/find.ts';
+export { resolveMachineHome } from '../core/workspace/machine-home.ts';
 export { listConsentKeys } from './consent.ts';
 export { buildConsentView } from './consent-view.ts';
 export { consentMissingForStart, listPendingLines } from './consent-words.ts';

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { watch } from 'chokidar';
-import { type Consents, resolveConsentsFile } from '../access/index.ts';
-import { asSvcError } from '../base/errors.ts';
+import { type Consents, resolveConsentsFile } from '../core/access/index.ts';
+import { asSvcError } from '../core/base/errors.ts';
 import { recordFirstUse } from './first-use.ts';
 import { getAt } from './layers.ts';
 import { type Loaded, type LoadOptions, loadConfig } from './load.ts';

@@ -1,12 +1,12 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type * as z from 'zod';
-import type { Consents } from '../access/index.ts';
-import { ACP, HEADLESS, INTERACTIVE } from '../agents/presets/index.ts';
-import { SvcError } from '../base/errors.ts';
-import { findHalfCharacter } from '../base/text.ts';
-import { resolveMachineHome } from '../workspace/machine-home.ts';
-import { checkHomeOwner } from '../workspace/owner.ts';
+import type { Consents } from '../core/access/index.ts';
+import { ACP, HEADLESS, INTERACTIVE } from '../workers/agents/presets/index.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { findHalfCharacter } from '../core/base/text.ts';
+import { resolveMachineHome } from '../core/workspace/machine-home.ts';
+import { checkHomeOwner } from '../core/workspace/owner.ts';
 import { applyConsent, type ConfigConsent, digestConsent, judgeConsent, readAgreed } from './consent.ts';
 import { crossCheckConfig } from './cross-check.ts';
 import { findOverriding, readEnvironmentLayer } from './environment.ts';

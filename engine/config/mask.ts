@@ -1,4 +1,4 @@
-import { maskedAddress, shownAddress } from '../base/shown-address.ts';
+import { maskedAddress, shownAddress } from '../core/http/shown-address.ts';
 import { isTree } from './layers.ts';
 
 export const SECRET_NAME = /authorization|token|secret|password|key|cookie/i;

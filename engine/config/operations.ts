@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { by, type Caller, wireOperation } from '../api/operation.ts';
-import type { Clock } from '../base/clock.ts';
-import { SvcError } from '../base/errors.ts';
-import type { ProjectSetup } from '../runner/setup/index.ts';
+import { by, type Caller, wireOperation } from '../core/api/operation.ts';
+import type { Clock } from '../core/base/clock.ts';
+import { SvcError } from '../core/base/errors.ts';
+import type { ProjectSetup } from '../workers/runner/setup/index.ts';
 import type { EventKind, EventLog, Storage } from '../storage/index.ts';
 import { buildConsentView, type ConsentView } from './consent-view.ts';
 import { renderWithKey, writeConfig } from './edit.ts';

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { SvcError } from '../base/errors.ts';
+import { SvcError } from '../core/base/errors.ts';
 import { listNamesAt } from './keys.ts';
 import { getAt, type Path } from './layers.ts';
 import { findNearest, suggestName } from './nearest.ts';

@@ -1,5 +1,5 @@
-import { SvcError } from '../base/errors.ts';
-import { parseVariableNames } from '../base/values/variable.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { parseVariableNames } from '../core/base/values/variable.ts';
 import { type RouteSecrets, SECRET_ROUTES, type SecretRoute } from '../receiver/config.ts';
 import type { SecretLookup } from './home.ts';
 

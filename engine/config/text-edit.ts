@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isMap, isNode, isScalar, isSeq, type Pair, parseDocument, stringify } from 'yaml';
-import { SvcError } from '../base/errors.ts';
+import { SvcError } from '../core/base/errors.ts';
 import { isTree, setAt, type Tree } from './layers.ts';
 
 /**

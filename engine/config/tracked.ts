@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { runProgramSync } from '../base/run-program.ts';
+import { runProgramSync } from '../core/base/run-program.ts';
 
 const PATIENCE_MS = 5000;
 

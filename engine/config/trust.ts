@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { SvcError } from '../base/errors.ts';
+import { SvcError } from '../core/base/errors.ts';
 import { listChangedSetups, listConsentKeys, recordAgreement } from './consent.ts';
 import { type Loaded, loadConfig } from './load.ts';
 

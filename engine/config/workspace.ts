@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { setupFields } from '../runner/setup/config.ts';
+import { setupFields } from '../workers/runner/setup/config.ts';
 
 /** The `project` section: the workspace's own project. */
 export const projectSchema = z.strictObject({

@@ -1,12 +1,12 @@
 import { connect as connectSocket, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { JSONRPCClient } from 'json-rpc-2.0';
-import type { Wire } from '../api/operation.ts';
-import type { ToolAnswer } from '../api/tool-operations.ts';
-import { asSvcError, SvcError } from '../base/errors.ts';
-import type { Api } from '../compose.ts';
-import type { DaemonRecord } from '../workspace/daemon-record.ts';
-import { findWorkspace } from '../workspace/find.ts';
+import type { Wire } from '../core/api/operation.ts';
+import type { ToolAnswer } from '../core/api/tool-operations.ts';
+import { asSvcError, SvcError } from '../core/base/errors.ts';
+import type { Api } from './compose/compose.ts';
+import type { DaemonRecord } from '../core/workspace/daemon-record.ts';
+import { findWorkspace } from '../core/workspace/find.ts';
 import { buildHello } from './hello.ts';
 import { createLineSplitter } from './json-lines.ts';
 import { locateEngine } from './locate.ts';

@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
-import { SvcError } from '../base/errors.ts';
-import { PROBLEM_JSON, problemDetails } from '../http/problem-details.ts';
-import { createLimitedServer } from '../http/server.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { PROBLEM_JSON, problemDetails } from '../core/http/problem-details.ts';
+import { createLimitedServer } from '../core/http/server.ts';
 
 export interface HttpDeps {
   /** The Chair's bearer token. */

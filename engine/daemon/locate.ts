@@ -1,9 +1,9 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DaemonRecord, parseDaemonRecord, readDaemonRecord } from '../workspace/daemon-record.ts';
-import { inspectOwnDataFolder } from '../workspace/data-folder.ts';
-import { isInSandbox, readSeatFolder } from '../workspace/seat-folder.ts';
-import { checkSocket, resolveSocketPath } from '../workspace/socket-path.ts';
+import { type DaemonRecord, parseDaemonRecord, readDaemonRecord } from '../core/workspace/daemon-record.ts';
+import { inspectOwnDataFolder } from '../core/workspace/data-folder.ts';
+import { isInSandbox, readSeatFolder } from '../core/workspace/seat-folder.ts';
+import { checkSocket, resolveSocketPath } from '../core/workspace/socket-path.ts';
 
 /** Where to find the engine of a workspace, if one runs. */
 export interface EnginePlace {

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { findWorkspace } from '../workspace/find.ts';
+import { findWorkspace } from '../core/workspace/find.ts';
 import { buildHello } from './hello.ts';
 import { createLineSplitter } from './json-lines.ts';
 import { locateEngine } from './locate.ts';

@@ -1,7 +1,7 @@
 import { lstatSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { readPrivate, withPrivate } from '../base/private-files.ts';
+import { readPrivate, withPrivate } from '../core/base/private-files.ts';
 
 /** No start takes longer than this, ms; an older mark was left behind. */
 const LONGEST_MS = 20_000;

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Caller } from '../api/operation.ts';
-import { asSvcError, SvcError } from '../base/errors.ts';
-import { sentence } from '../base/sentence.ts';
-import type { Engine } from '../compose.ts';
+import type { Caller } from '../core/api/operation.ts';
+import { asSvcError, SvcError } from '../core/base/errors.ts';
+import { sentence } from '../core/base/sentence.ts';
+import type { Engine } from './compose/compose.ts';
 import { errorToWire } from './wire.ts';
 
 const secretList = z.array(z.string().min(1)).min(1);

@@ -1,8 +1,8 @@
 import { closeSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from '../base/backoff.ts';
-import { readDataFolderId } from '../workspace/data-folder.ts';
-import { SUPERVISOR_VARIABLE } from '../workspace/own-supervisor.ts';
+import { backoffMs } from '../core/base/backoff.ts';
+import { readDataFolderId } from '../core/workspace/data-folder.ts';
+import { SUPERVISOR_VARIABLE } from '../core/workspace/own-supervisor.ts';
 import { READY_FD, type Ready, startHost, waitForChild } from './start-host.ts';
 
 // The program that restarts the host after a crash, with the environment of the person who started the engine; a worker

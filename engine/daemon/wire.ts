@@ -1,5 +1,5 @@
-import { asSvcError, isErrorCode, SvcError } from '../base/errors.ts';
-import { readParts, Sentence } from '../base/sentence.ts';
+import { asSvcError, isErrorCode, SvcError } from '../core/base/errors.ts';
+import { readParts, Sentence } from '../core/base/sentence.ts';
 
 /** Version of the socket's own methods; a client of another one is told to update. */
 export const PROTOCOL = 2;

@@ -1,8 +1,8 @@
-import { SvcError } from '../base/errors.ts';
-import { chooseStrongerProfile } from '../base/guard-profile.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { chooseStrongerProfile } from '../core/access/guard-profile.ts';
 import type { InputChange } from '../board/decisions/index.ts';
 import type { DispatchOptions } from '../board/index.ts';
-import type { Placement, Session } from '../sessions/index.ts';
+import type { Placement, Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 
 type Deps = Pick<DispatchDeps, 'approvals' | 'profile'>;

@@ -4,13 +4,13 @@ import {
   checkRoutable,
   findCommandOfSession,
   findPresetOfCommand,
-} from '../agents/index.ts';
-import type { GatewayRoute } from '../agents/presets/index.ts';
-import { SvcError } from '../base/errors.ts';
-import { sentence } from '../base/sentence.ts';
+} from '../workers/agents/index.ts';
+import type { GatewayRoute } from '../workers/agents/presets/index.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { sentence } from '../core/base/sentence.ts';
 import type { Task } from '../board/tasks/index.ts';
-import type { Prepared, RunName, RunTexts } from '../runner/runs/index.ts';
-import { findPlacement, type Placement, type RunProcess, type Session } from '../sessions/index.ts';
+import type { Prepared, RunName, RunTexts } from '../workers/runner/runs/index.ts';
+import { findPlacement, type Placement, type RunProcess, type Session } from '../workers/sessions/index.ts';
 import { checkApproved, checkBase, chooseProfile } from './approval.ts';
 import { checkBudget } from './budget.ts';
 import type { DispatchDeps } from './context.ts';

@@ -1,5 +1,5 @@
-import { SvcError } from '../base/errors.ts';
-import type { Session } from '../sessions/index.ts';
+import { SvcError } from '../core/base/errors.ts';
+import type { Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 
 /** Throws `budget_exceeded` when the runs of the task so far have spent what it may. */

@@ -1,9 +1,9 @@
-import { findExpectation, NO_FACTS, type StreamFacts } from '../agents/index.ts';
-import { rfc3339 } from '../base/clock.ts';
-import { asSvcError } from '../base/errors.ts';
+import { findExpectation, NO_FACTS, type StreamFacts } from '../workers/agents/index.ts';
+import { rfc3339 } from '../core/base/clock.ts';
+import { asSvcError } from '../core/base/errors.ts';
 import type { InputChange } from '../board/decisions/index.ts';
-import { type Kept, NOTHING_KEPT, type RunResult } from '../runner/runs/index.ts';
-import { decideOutcome, findPlacement, type Session, workLeftBy } from '../sessions/index.ts';
+import { type Kept, NOTHING_KEPT, type RunResult } from '../workers/runner/runs/index.ts';
+import { decideOutcome, findPlacement, type Session, workLeftBy } from '../workers/sessions/index.ts';
 import { findChanges } from './approval.ts';
 import type { DispatchDeps } from './context.ts';
 import { takeOwnUsage } from './own-usage.ts';

@@ -1,9 +1,9 @@
-import { SvcError } from '../base/errors.ts';
-import { sentence } from '../base/sentence.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { sentence } from '../core/base/sentence.ts';
 import type { Decision } from '../board/decisions/index.ts';
 import type { DispatchOptions } from '../board/index.ts';
 import type { Task } from '../board/tasks/index.ts';
-import type { Session } from '../sessions/index.ts';
+import type { Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 import { chooseAgent, chooseTimeout } from './plan.ts';
 

@@ -1,4 +1,4 @@
-import type { Session } from '../sessions/index.ts';
+import type { Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 
 const isStrict = (profile: string | null): boolean => profile === 'strict';

@@ -1,6 +1,6 @@
-import { asSvcError } from '../base/errors.ts';
-import type { RunName } from '../runner/runs/index.ts';
-import type { StopReason } from '../sessions/index.ts';
+import { asSvcError } from '../core/base/errors.ts';
+import type { RunName } from '../workers/runner/runs/index.ts';
+import type { StopReason } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 
 /** How often limits are looked at, ms. */

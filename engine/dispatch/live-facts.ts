@@ -1,7 +1,7 @@
-import type { Clock } from '../base/clock.ts';
-import { renderLogLine } from '../base/text.ts';
-import type { Committed, Runner } from '../runner/runs/index.ts';
-import type { Session } from '../sessions/index.ts';
+import type { Clock } from '../core/base/clock.ts';
+import { renderLogLine } from '../core/base/text.ts';
+import type { Committed, Runner } from '../workers/runner/runs/index.ts';
+import type { Session } from '../workers/sessions/index.ts';
 import type { SessionLogs } from './session-logs.ts';
 
 /** How often branches are looked at, at most, however often somebody asks. */

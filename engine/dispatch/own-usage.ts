@@ -1,5 +1,5 @@
-import type { StreamFacts, Usage } from '../agents/index.ts';
-import type { Session, Sessions } from '../sessions/index.ts';
+import type { StreamFacts, Usage } from '../workers/agents/index.ts';
+import type { Session, Sessions } from '../workers/sessions/index.ts';
 
 /**
  * Reduces what a run has said to the tokens of this run alone: of an agent that counts its whole conversation what it has told

@@ -1,7 +1,7 @@
-import { findFailure, type StreamFacts } from '../agents/index.ts';
-import { backoffMs } from '../base/backoff.ts';
-import type { RunResult } from '../runner/runs/index.ts';
-import type { Session } from '../sessions/index.ts';
+import { findFailure, type StreamFacts } from '../workers/agents/index.ts';
+import { backoffMs } from '../core/base/backoff.ts';
+import type { RunResult } from '../workers/runner/runs/index.ts';
+import type { Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 import type { Verdict } from './verdict.ts';
 

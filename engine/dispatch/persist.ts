@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from '../base/backoff.ts';
-import { asSvcError } from '../base/errors.ts';
+import { backoffMs } from '../core/base/backoff.ts';
+import { asSvcError } from '../core/base/errors.ts';
 import type { DispatchDeps } from './context.ts';
 
 /** Writes `work` durably; `what` is named while it cannot. */

@@ -5,9 +5,9 @@ import {
   checkRoutable,
   listPrograms,
   locateAgent,
-} from '../agents/index.ts';
-import { type Problem, SvcError, toProblem } from '../base/errors.ts';
-import { sentence } from '../base/sentence.ts';
+} from '../workers/agents/index.ts';
+import { type Problem, SvcError, toProblem } from '../core/base/errors.ts';
+import { sentence } from '../core/base/sentence.ts';
 import type { DispatchOptions, RunPlan } from '../board/index.ts';
 import type { Task } from '../board/tasks/index.ts';
 import type { DispatchDeps } from './context.ts';

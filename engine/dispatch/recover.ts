@@ -1,5 +1,5 @@
-import type { RunName } from '../runner/runs/index.ts';
-import type { RunProcess, Session } from '../sessions/index.ts';
+import type { RunName } from '../workers/runner/runs/index.ts';
+import type { RunProcess, Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 import type { RunEnd } from './verdict.ts';
 

@@ -1,14 +1,14 @@
-import type { GatewayRoute } from '../agents/presets/index.ts';
-import type { By } from '../api/operation.ts';
-import { asSvcError, SvcError } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
-import { sentence } from '../base/sentence.ts';
+import type { GatewayRoute } from '../workers/agents/presets/index.ts';
+import type { By } from '../core/api/operation.ts';
+import { asSvcError, SvcError } from '../core/base/errors.ts';
+import type { Log } from '../core/base/log.ts';
+import { sentence } from '../core/base/sentence.ts';
 import { type DiffComments, titleFollowUp } from '../board/comments/index.ts';
 import type { Decisions } from '../board/decisions/index.ts';
 import { type DispatchOptions, pickRepeatable, pickRequested } from '../board/index.ts';
 import type { NewTask, Tasks } from '../board/tasks/index.ts';
 import { checkNotReplaced, type Submitted, type Workflow } from '../board/workflow/index.ts';
-import type { Runner } from '../runner/runs/index.ts';
+import type { Runner } from '../workers/runner/runs/index.ts';
 import {
   type FollowUps,
   findPlacement,
@@ -16,7 +16,7 @@ import {
   type Sessions,
   type Visitor,
   type Visitors,
-} from '../sessions/index.ts';
+} from '../workers/sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { Dispatcher, RunKeys } from './index.ts';
 

@@ -1,7 +1,7 @@
-import type { StreamReader } from '../agents/index.ts';
-import type { Caller } from '../api/operation.ts';
-import { SvcError } from '../base/errors.ts';
-import type { LogPart, Runner } from '../runner/runs/index.ts';
+import type { StreamReader } from '../workers/agents/index.ts';
+import type { Caller } from '../core/api/operation.ts';
+import { SvcError } from '../core/base/errors.ts';
+import type { LogPart, Runner } from '../workers/runner/runs/index.ts';
 
 /** As it was printed, or, of agents whose form is known, as a person reads it. */
 export const LOG_FORMS = ['readable', 'raw'] as const;

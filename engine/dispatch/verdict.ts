@@ -1,6 +1,6 @@
-import { type Expectation, NO_FACTS, type StreamFacts } from '../agents/index.ts';
-import type { RunExit } from '../runner/runs/index.ts';
-import type { Session, StopReason } from '../sessions/index.ts';
+import { type Expectation, NO_FACTS, type StreamFacts } from '../workers/agents/index.ts';
+import type { RunExit } from '../workers/runner/runs/index.ts';
+import type { Session, StopReason } from '../workers/sessions/index.ts';
 
 /** What the end of a session means. */
 export interface Verdict {

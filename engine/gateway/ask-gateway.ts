@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
-import { SvcError } from '../base/errors.ts';
-import { sentence } from '../base/sentence.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { sentence } from '../core/base/sentence.ts';
 import { tagWorkspace, WORKSPACE_HEADER } from './record.ts';
 
 const PROBE_MS = 2000;

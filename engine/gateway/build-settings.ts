@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { ModelLimits } from '../models/index.ts';
+import type { ModelLimits } from '../core/models/index.ts';
 import type { aiSchema, gatewaySchema } from './config.ts';
 import { buildOllamaUrl, readEndpoint } from './endpoint.ts';
 import type { GatewaySettings, LiveZoneSettings, Provider } from './settings.ts';

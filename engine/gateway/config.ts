@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { addressKey } from '../base/values/address.ts';
-import { variableKey } from '../base/values/variable.ts';
+import { addressKey } from '../core/base/values/address.ts';
+import { variableKey } from '../core/base/values/variable.ts';
 import { endpointKey, messagesEndpointKey, ollamaKey } from './endpoint.ts';
 
 const provider = z.strictObject({

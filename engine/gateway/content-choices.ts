@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { SvcError } from '../base/errors.ts';
-import { sentence } from '../base/sentence.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { sentence } from '../core/base/sentence.ts';
 import type { Storage } from '../storage/index.ts';
 
 /**

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { SvcError } from '../base/errors.ts';
-import { refineWith } from '../base/values/duration.ts';
-import { httpUrlKey } from '../base/values/variable.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { refineWith } from '../core/base/values/duration.ts';
+import { httpUrlKey } from '../core/base/values/variable.ts';
 import type { Protocol } from './protocol.ts';
 
 /** Where an upstream is, and what it speaks. */

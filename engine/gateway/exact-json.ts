@@ -1,5 +1,5 @@
 /** JSON with numbers that JavaScript cannot hold, such as ids above 2^53: they are kept as they were written. */
-import { isJsonObject } from '../base/json-object.ts';
+import { isJsonObject } from '../core/base/json-object.ts';
 
 /** A number as it was written; `JSON.stringify` writes it as it is. */
 interface RawNumber {

@@ -1,9 +1,9 @@
-import { type Clock, rfc3339 } from '../base/clock.ts';
-import { SvcError } from '../base/errors.ts';
-import { formatId, parseId } from '../base/ids.ts';
-import type { Log } from '../base/log.ts';
-import { version } from '../base/own-package.ts';
-import { parseAddress } from '../base/values/address.ts';
+import { type Clock, rfc3339 } from '../core/base/clock.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { formatId, parseId } from '../core/base/ids.ts';
+import type { Log } from '../core/base/log.ts';
+import { version } from '../core/base/own-package.ts';
+import { parseAddress } from '../core/base/values/address.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { createPricing } from './books/pricing.ts';
 import { type BooksReader, createBooksReader } from './books/read.ts';

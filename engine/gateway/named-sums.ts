@@ -1,5 +1,5 @@
-import { formatId } from '../base/ids.ts';
-import type { Session, Sessions } from '../sessions/index.ts';
+import { formatId } from '../core/base/ids.ts';
+import type { Session, Sessions } from '../workers/sessions/index.ts';
 import type { Pricing } from './books/pricing.ts';
 import type { UsagePart } from './books/read.ts';
 import { sumUsage, type UsageGroup, type UsageSum } from './books/sum-usage.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { operation, wireOperation } from '../api/operation.ts';
-import { tool } from '../api/tool.ts';
-import { type Clock, rfc3339 } from '../base/clock.ts';
-import { SvcError } from '../base/errors.ts';
-import { sentence } from '../base/sentence.ts';
-import type { Sessions } from '../sessions/index.ts';
+import { operation, wireOperation } from '../core/api/operation.ts';
+import { tool } from '../core/api/tool.ts';
+import { type Clock, rfc3339 } from '../core/base/clock.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { sentence } from '../core/base/sentence.ts';
+import type { Sessions } from '../workers/sessions/index.ts';
 import type { Storage } from '../storage/index.ts';
 import { createPricing } from './books/pricing.ts';
 import type { BooksReader } from './books/read.ts';

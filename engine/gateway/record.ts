@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { readPrivate, replacePrivate } from '../base/private-files.ts';
+import { readPrivate, replacePrivate } from '../core/base/private-files.ts';
 
 /** Where the gateway of a workspace listens: `.svc/gateway.json`, mode 0600. */
 export interface GatewayRecord {

@@ -1,4 +1,4 @@
-import type { ModelLimits } from '../models/index.ts';
+import type { ModelLimits } from '../core/models/index.ts';
 import type { Protocol } from './protocol.ts';
 
 /** What a call costs, the least first. */

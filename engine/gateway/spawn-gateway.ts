@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { isErrorCode, SvcError } from '../base/errors.ts';
-import { locateProgram } from '../base/own-package.ts';
-import { makePrivateFolder, openPrivate } from '../base/private-files.ts';
+import { isErrorCode, SvcError } from '../core/base/errors.ts';
+import { locateProgram } from '../core/base/own-package.ts';
+import { makePrivateFolder, openPrivate } from '../core/base/private-files.ts';
 import type { GatewayStart } from './settings.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { type Clock, rfc3339 } from '../base/clock.ts';
+import { type Clock, rfc3339 } from '../core/base/clock.ts';
 import { createPricing } from './books/pricing.ts';
 import type { BooksReader } from './books/read.ts';
 import { sumAllUsage, type UsageGroup, type UsageSum } from './books/sum-usage.ts';

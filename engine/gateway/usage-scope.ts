@@ -1,5 +1,5 @@
-import type { Caller } from '../api/operation.ts';
-import { asWorkerSession } from '../base/ids.ts';
+import type { Caller } from '../core/api/operation.ts';
+import { asWorkerSession } from '../core/base/ids.ts';
 
 /** Whose calls are told of. */
 export interface UsageScope {

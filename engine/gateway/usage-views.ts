@@ -1,7 +1,7 @@
-import { toWire } from '../api/operation.ts';
-import { type Clock, rfc3339 } from '../base/clock.ts';
-import { asWorkerSession, formatId } from '../base/ids.ts';
-import type { Sessions } from '../sessions/index.ts';
+import { toWire } from '../core/api/operation.ts';
+import { type Clock, rfc3339 } from '../core/base/clock.ts';
+import { asWorkerSession, formatId } from '../core/base/ids.ts';
+import type { Sessions } from '../workers/sessions/index.ts';
 import { createPricing } from './books/pricing.ts';
 import type { BooksReader, RecentCall } from './books/read.ts';
 import { sumAllUsage, type UsageGroup, type UsageSum } from './books/sum-usage.ts';

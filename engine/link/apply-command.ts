@@ -1,7 +1,7 @@
-import { type By, mayAct, type Policy } from '../api/operation.ts';
-import { CHANNELS, type Channel } from '../base/channels.ts';
-import type { Clock } from '../base/clock.ts';
-import { asSvcError } from '../base/errors.ts';
+import { type By, mayAct, type Policy } from '../core/api/operation.ts';
+import { CHANNELS, type Channel } from '../core/link-protocol/channels.ts';
+import type { Clock } from '../core/base/clock.ts';
+import { asSvcError } from '../core/base/errors.ts';
 import type { Decision, Decisions } from '../board/decisions/index.ts';
 import type { Tasks } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
@@ -10,7 +10,7 @@ import {
   type CommandOutcome,
   type LinkCommand,
   type OutcomeWord,
-} from '../http/link-protocol.ts';
+} from '../core/link-protocol/messages.ts';
 import { createSavepoint, type EventLog, type Storage } from '../storage/index.ts';
 import type { ServerConfig } from './config.ts';
 import { findCodeStep } from './decide-code.ts';

@@ -1,4 +1,4 @@
-import { SvcError } from '../base/errors.ts';
+import { SvcError } from '../core/base/errors.ts';
 import { checkServerUrl, readMachineLogin } from './machine-login.ts';
 
 /**

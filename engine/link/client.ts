@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from '../base/backoff.ts';
-import type { Clock } from '../base/clock.ts';
-import { asSvcError, type SvcError } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
+import { backoffMs } from '../core/base/backoff.ts';
+import type { Clock } from '../core/base/clock.ts';
+import { asSvcError, type SvcError } from '../core/base/errors.ts';
+import type { Log } from '../core/base/log.ts';
 import {
   type CommandOutcome,
   commandsAnswer,
@@ -14,7 +14,7 @@ import {
   LONGEST_POLL_S,
   MOST_EVENTS,
   timeAnswer,
-} from '../http/link-protocol.ts';
+} from '../core/link-protocol/messages.ts';
 import type { OutgoingEvent } from './event-outbox.ts';
 import { FIRST_CALL_MS, nothing, type ServerCalls } from './server-calls.ts';
 

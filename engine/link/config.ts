@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { CHANNELS } from '../base/channels.ts';
-import { httpUrlKey } from '../base/values/variable.ts';
+import { CHANNELS } from '../core/link-protocol/channels.ts';
+import { httpUrlKey } from '../core/base/values/variable.ts';
 import { outboundEvent } from '../notify/config.ts';
 
 /** The `server` section: the linked server. */

@@ -1,4 +1,4 @@
-import { formatCount, formatHours, formatLocalTime } from '../base/text.ts';
+import { formatCount, formatHours, formatLocalTime } from '../core/base/text.ts';
 
 /** What a sentence on the link is made of: `LinkStatus` in wire form. */
 export interface LinkFacts {

@@ -1,8 +1,8 @@
-import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
-import { formatCount } from '../base/text.ts';
+import type { Clock } from '../core/base/clock.ts';
+import type { Log } from '../core/base/log.ts';
+import { formatCount } from '../core/base/text.ts';
 import type { Tasks } from '../board/tasks/index.ts';
-import type { LinkEvent } from '../http/link-protocol.ts';
+import type { LinkEvent } from '../core/link-protocol/messages.ts';
 import { outboundEvent } from '../notify/config.ts';
 import type { EventKind, EventLog, LoggedEvent, Storage } from '../storage/index.ts';
 import type { ServerConfig } from './config.ts';

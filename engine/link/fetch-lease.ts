@@ -1,5 +1,5 @@
-import { asSvcError, SvcError } from '../base/errors.ts';
-import { leaseAnswer } from '../http/link-protocol.ts';
+import { asSvcError, SvcError } from '../core/base/errors.ts';
+import { leaseAnswer } from '../core/link-protocol/messages.ts';
 import type { FetchedLease } from './leases.ts';
 import type { ServerCalls } from './server-calls.ts';
 

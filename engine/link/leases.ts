@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { LeaseFacts } from '../access/index.ts';
-import { backoffMs } from '../base/backoff.ts';
-import type { Clock } from '../base/clock.ts';
-import { createDueTimer } from '../base/due-timer.ts';
-import { asSvcError, type ErrorCode, SvcError } from '../base/errors.ts';
-import { type LeaseClaims, readEntitlements, verifyLease } from '../base/lease.ts';
-import type { Log } from '../base/log.ts';
-import { readPrivate, replacePrivate } from '../base/private-files.ts';
-import { deriveLeaseKey, SHORTEST_ROOT_SECRET } from '../base/root-key.ts';
+import type { LeaseFacts } from '../core/access/index.ts';
+import { backoffMs } from '../core/base/backoff.ts';
+import type { Clock } from '../core/base/clock.ts';
+import { createDueTimer } from '../core/base/due-timer.ts';
+import { asSvcError, type ErrorCode, SvcError } from '../core/base/errors.ts';
+import { type LeaseClaims, readEntitlements, verifyLease } from '../core/link-protocol/lease.ts';
+import type { Log } from '../core/base/log.ts';
+import { readPrivate, replacePrivate } from '../core/base/private-files.ts';
+import { deriveLeaseKey, SHORTEST_ROOT_SECRET } from '../core/link-protocol/root-key.ts';
 import { FIRST_CALL_MS } from './server-calls.ts';
 
 // The lease of a workspace: fetched every six hours, kept in a file, and judged by a clock that the server has corrected. It is

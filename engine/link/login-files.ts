@@ -1,9 +1,9 @@
 import { accessSync, constants, lstatSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { SvcError } from '../base/errors.ts';
-import { readPrivate, replacePrivate } from '../base/private-files.ts';
-import { resolveMachineHome } from '../workspace/machine-home.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { readPrivate, replacePrivate } from '../core/base/private-files.ts';
+import { resolveMachineHome } from '../core/workspace/machine-home.ts';
 
 // What a login leaves in the machine home: the token, and beside it what may be shown of it.
 

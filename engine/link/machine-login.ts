@@ -1,10 +1,10 @@
 import { arch, hostname, platform } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { backoffMs } from '../base/backoff.ts';
-import { SvcError } from '../base/errors.ts';
-import { version } from '../base/own-package.ts';
-import { toPrintable } from '../base/text.ts';
+import { backoffMs } from '../core/base/backoff.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { version } from '../core/base/own-package.ts';
+import { toPrintable } from '../core/base/text.ts';
 import {
   findLogin,
   type LoginState,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { by, operation } from '../api/operation.ts';
+import { by, operation } from '../core/api/operation.ts';
 import { MACHINE_TOKEN } from './machine-login.ts';
 import type { Link } from './room.ts';
 

@@ -1,6 +1,6 @@
-import { findFailure } from '../agents/index.ts';
-import { ERROR_MEANINGS } from '../base/error-meanings.ts';
-import { isErrorCode } from '../base/errors.ts';
+import { findFailure } from '../workers/agents/index.ts';
+import { ERROR_MEANINGS } from '../core/base/error-meanings.ts';
+import { isErrorCode } from '../core/base/errors.ts';
 
 // Reasons leave in words of svc only. What somebody typed, names of files and answers of programs stay: a reason is taken
 // from the lists here, and whatever is in none of them is left out.

@@ -1,7 +1,7 @@
-import type { Clock } from '../base/clock.ts';
-import { asSvcError } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
-import { tokenAnswer } from '../http/link-protocol.ts';
+import type { Clock } from '../core/base/clock.ts';
+import { asSvcError } from '../core/base/errors.ts';
+import type { Log } from '../core/base/log.ts';
+import { tokenAnswer } from '../core/link-protocol/messages.ts';
 import type { ServerCalls } from './server-calls.ts';
 
 /** A token is replaced when it is so old. */

@@ -1,4 +1,4 @@
-import type { CommandOutcome, LinkEvent } from '../http/link-protocol.ts';
+import type { CommandOutcome, LinkEvent } from '../core/link-protocol/messages.ts';
 import type { Storage } from '../storage/index.ts';
 
 /** The server that this workspace's token is of. Times are Unix ms. */

@@ -1,6 +1,6 @@
 import { Agent, type AgentOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { findProxy, readProxies } from '../http/proxies.ts';
+import { findProxy, readProxies } from '../core/http/proxies.ts';
 
 /**
  * The connections to the server of an https address, through the proxy that the environment names for it. Throws

@@ -1,8 +1,8 @@
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { isErrorCode, SvcError } from '../base/errors.ts';
-import { toPrintable } from '../base/text.ts';
-import { LARGEST_ANSWER_BYTES, LINK_PROTOCOL, PROTOCOL_HEADER } from '../http/link-protocol.ts';
+import { isErrorCode, SvcError } from '../core/base/errors.ts';
+import { toPrintable } from '../core/base/text.ts';
+import { LARGEST_ANSWER_BYTES, LINK_PROTOCOL, PROTOCOL_HEADER } from '../core/link-protocol/messages.ts';
 
 /** Whoever started the engine is answered before it loads what calls the server, ms. */
 export const FIRST_CALL_MS = 150;

@@ -1,5 +1,5 @@
-import { describeLease, type LeaseFacts } from '../access/index.ts';
-import { rfc3339 } from '../base/clock.ts';
+import { describeLease, type LeaseFacts } from '../core/access/index.ts';
+import { rfc3339 } from '../core/base/clock.ts';
 import type { LinkStanding, LinkState } from './client.ts';
 import type { LinkRow } from './rows.ts';
 

@@ -1,9 +1,9 @@
 import { accessSync, constants, lstatSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { SvcError } from '../base/errors.ts';
-import { isInsideFolder } from '../base/paths.ts';
-import { makePrivateFolder, readPrivate, replacePrivate } from '../base/private-files.ts';
-import { resolveMachineHome } from '../workspace/machine-home.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { isInsideFolder } from '../core/base/paths.ts';
+import { makePrivateFolder, readPrivate, replacePrivate } from '../core/base/private-files.ts';
+import { resolveMachineHome } from '../core/workspace/machine-home.ts';
 import { isLoginFile } from './login-files.ts';
 
 const LARGEST_BYTES = 4096;

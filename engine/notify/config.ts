@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { httpUrlKey, variableKey } from '../base/values/variable.ts';
+import { httpUrlKey, variableKey } from '../core/base/values/variable.ts';
 import { EVENT_NAMES, type OutboundEvent } from './events.ts';
 
 /** The name of an event that goes out. */

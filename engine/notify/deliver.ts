@@ -1,7 +1,7 @@
-import type { Clock } from '../base/clock.ts';
-import { createDueTimer } from '../base/due-timer.ts';
-import { asSvcError } from '../base/errors.ts';
-import { shownAddress } from '../base/shown-address.ts';
+import type { Clock } from '../core/base/clock.ts';
+import { createDueTimer } from '../core/base/due-timer.ts';
+import { asSvcError } from '../core/base/errors.ts';
+import { shownAddress } from '../core/http/shown-address.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { Envelope } from './events.ts';
 import type { DeliveryRow, Outbox, Settled } from './rows.ts';

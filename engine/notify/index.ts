@@ -1,7 +1,7 @@
-import type { Clock } from '../base/clock.ts';
-import { SvcError } from '../base/errors.ts';
-import { sentence } from '../base/sentence.ts';
-import { shownAddress } from '../base/shown-address.ts';
+import type { Clock } from '../core/base/clock.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { sentence } from '../core/base/sentence.ts';
+import { shownAddress } from '../core/http/shown-address.ts';
 import type { Tasks } from '../board/tasks/index.ts';
 import type { EventLog, LoggedEvent, Storage } from '../storage/index.ts';
 import { createDeliverer, type SecretLookup } from './deliver.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { cursor, parseNumberCursor } from '../api/cursor.ts';
-import { operation } from '../api/operation.ts';
+import { cursor, parseNumberCursor } from '../core/api/cursor.ts';
+import { operation } from '../core/api/operation.ts';
 import { EVENTS } from './events.ts';
 import type { Notify } from './index.ts';
 import { DELIVERY_STATES } from './rows.ts';

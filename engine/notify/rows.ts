@@ -1,5 +1,5 @@
-import { rfc3339 } from '../base/clock.ts';
-import { shownAddress } from '../base/shown-address.ts';
+import { rfc3339 } from '../core/base/clock.ts';
+import { shownAddress } from '../core/http/shown-address.ts';
 import type { Storage } from '../storage/index.ts';
 
 export type DeliveryState = 'pending' | 'delivered' | 'dead';

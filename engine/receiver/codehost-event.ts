@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { isJsonObject } from '../base/json-object.ts';
-import { type FieldProblem, fieldsInvalidError, type JsonObject } from '../http/body.ts';
+import { isJsonObject } from '../core/base/json-object.ts';
+import { type FieldProblem, fieldsInvalidError, type JsonObject } from '../core/http/body.ts';
 
 /** The label that makes an issue a task. */
 export const LABEL = 'svc';

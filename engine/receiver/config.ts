@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { variablesKey } from '../base/values/variable.ts';
+import { variablesKey } from '../core/base/values/variable.ts';
 
 /** Routes that `webhook.allow` can list. */
 export const ROUTES = ['task', 'codehost', 'chat'] as const;

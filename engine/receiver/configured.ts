@@ -1,4 +1,4 @@
-import { asSvcError, type SvcError } from '../base/errors.ts';
+import { asSvcError, type SvcError } from '../core/base/errors.ts';
 import type { RouteSecrets } from './config.ts';
 import type { Listeners } from './listeners.ts';
 

@@ -1,6 +1,6 @@
-import type { By } from '../api/operation.ts';
-import { SvcError } from '../base/errors.ts';
-import { makeTitle } from '../base/text.ts';
+import type { By } from '../core/api/operation.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { makeTitle } from '../core/base/text.ts';
 import {
   applyTemplate,
   type NewTask,
@@ -9,7 +9,7 @@ import {
   type TemplateFields,
 } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
-import { fieldsInvalidError } from '../http/body.ts';
+import { fieldsInvalidError } from '../core/http/body.ts';
 import { type Answer, jsonAnswer } from './request.ts';
 
 /** The part of the `webhook` section that is read on each request. */

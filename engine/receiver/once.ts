@@ -1,4 +1,4 @@
-import { SvcError, toHttpStatus } from '../base/errors.ts';
+import { SvcError, toHttpStatus } from '../core/base/errors.ts';
 import { createSavepoint, type Storage } from '../storage/index.ts';
 import type { ReplayCache } from './replay.ts';
 import type { Answer } from './request.ts';

@@ -1,5 +1,5 @@
-import type { SvcError } from '../base/errors.ts';
-import { PROBLEM_JSON, problemDetails } from '../http/problem-details.ts';
+import type { SvcError } from '../core/base/errors.ts';
+import { PROBLEM_JSON, problemDetails } from '../core/http/problem-details.ts';
 import type { Answer } from './request.ts';
 
 /** Converts an error to an answer with problem details. `extra` adds headers (Allow, Retry-After). */

@@ -1,5 +1,5 @@
-import type { Clock } from '../base/clock.ts';
-import { formatId, parseId } from '../base/ids.ts';
+import type { Clock } from '../core/base/clock.ts';
+import { formatId, parseId } from '../core/base/ids.ts';
 import type { Storage } from '../storage/index.ts';
 
 export interface Receipt {

@@ -1,5 +1,5 @@
-import type { Clock } from '../base/clock.ts';
-import { asSvcError, SvcError, toHttpStatus } from '../base/errors.ts';
+import type { Clock } from '../core/base/clock.ts';
+import { asSvcError, SvcError, toHttpStatus } from '../core/base/errors.ts';
 import {
   checkEncoding,
   checkTime,
@@ -8,8 +8,8 @@ import {
   findHeader,
   LARGEST_SIGNED_BYTES,
   type Verify,
-} from '../http/signature.ts';
-import { type Failures, refuseSignature } from '../http/signature-failures.ts';
+} from '../core/http/signature.ts';
+import { type Failures, refuseSignature } from '../core/http/signature-failures.ts';
 import type { RouteSecrets, SecretRoute } from './config.ts';
 import type { WebhookConfig } from './intake.ts';
 import type { Once } from './once.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Clock } from '../base/clock.ts';
-import { SKEW_MS } from '../http/signature.ts';
+import type { Clock } from '../core/base/clock.ts';
+import { SKEW_MS } from '../core/http/signature.ts';
 import type { Storage } from '../storage/index.ts';
 
 /** How long a signature is remembered, by the monotonic clock, ms. */

@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../base/errors.ts';
-import type { Headers } from '../http/signature.ts';
+import type { ErrorCode } from '../core/base/errors.ts';
+import type { Headers } from '../core/http/signature.ts';
 
 /** The part of a request that arrives before its body. */
 export interface Head {

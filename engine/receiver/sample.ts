@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { SvcError } from '../base/errors.ts';
-import { SCHEMES, signRequest } from '../http/signature.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { SCHEMES, signRequest } from '../core/http/signature.ts';
 import { WORKSPACE_HEADER } from './workspace-header.ts';
 
 /** The routes that `svc webhook test` can try. */

@@ -1,4 +1,4 @@
-import { fieldsInvalidError } from '../http/body.ts';
+import { fieldsInvalidError } from '../core/http/body.ts';
 
 // Actor names for senders, which no user of this machine can have. Display names are not used: anyone can choose any.
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Clock, rfc3339 } from '../base/clock.ts';
-import { SvcError } from '../base/errors.ts';
-import { listenOn } from '../http/listen.ts';
-import { createLimitedServer } from '../http/server.ts';
-import { LARGEST_SIGNED_BYTES } from '../http/signature.ts';
+import { type Clock, rfc3339 } from '../core/base/clock.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { listenOn } from '../core/http/listen.ts';
+import { createLimitedServer } from '../core/http/server.ts';
+import { LARGEST_SIGNED_BYTES } from '../core/http/signature.ts';
 import type { RouteSecrets } from './config.ts';
 import { isAnswer, type Receive, tooLargeAnswer } from './receive.ts';
 import type { Answer } from './request.ts';

@@ -1,5 +1,5 @@
-import { SvcError } from '../base/errors.ts';
-import type { Headers } from '../http/signature.ts';
+import { SvcError } from '../core/base/errors.ts';
+import type { Headers } from '../core/http/signature.ts';
 
 /** The workspace that a receiver belongs to. */
 export interface ReceiverWorkspace {

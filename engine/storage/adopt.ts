@@ -1,11 +1,11 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type Database from 'better-sqlite3';
-import { randomName, syncFolder } from '../base/atomic-file.ts';
-import { rfc3339, systemClock } from '../base/clock.ts';
-import { SvcError } from '../base/errors.ts';
-import { isInsideFolder } from '../base/paths.ts';
-import { replacePrivate } from '../base/private-files.ts';
+import { randomName, syncFolder } from '../core/base/atomic-file.ts';
+import { rfc3339, systemClock } from '../core/base/clock.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { isInsideFolder } from '../core/base/paths.ts';
+import { replacePrivate } from '../core/base/private-files.ts';
 import {
   forgetDataFolder,
   type KeptPaths,
@@ -13,8 +13,8 @@ import {
   readDataFolderId,
   readRecordedPath,
   recordDataFolder,
-} from '../workspace/data-folder.ts';
-import { findMovedFolder, followMove, type MovedFolder } from '../workspace/moved-folder.ts';
+} from '../core/workspace/data-folder.ts';
+import { findMovedFolder, followMove, type MovedFolder } from '../core/workspace/moved-folder.ts';
 import { copyDatabase, copyPrivate, openCopy } from './database-copy.ts';
 import { bindDatabase } from './database-file.ts';
 import { holdHostLock } from './host-lock.ts';

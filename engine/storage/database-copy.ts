@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { SvcError } from '../base/errors.ts';
-import { withPrivate } from '../base/private-files.ts';
-import { resolveMachineHome } from '../workspace/machine-home.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { withPrivate } from '../core/base/private-files.ts';
+import { resolveMachineHome } from '../core/workspace/machine-home.ts';
 import { migrateDatabase } from './migrate.ts';
 import { migrations } from './migrations/index.ts';
 import { toStorageError } from './sqlite-errors.ts';

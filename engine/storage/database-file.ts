@@ -1,9 +1,9 @@
 import { closeSync, fsyncSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { randomName } from '../base/atomic-file.ts';
-import { openPrivate } from '../base/private-files.ts';
-import { dataFolderRefusedError, listDatabaseFiles } from '../workspace/data-folder.ts';
+import { randomName } from '../core/base/atomic-file.ts';
+import { openPrivate } from '../core/base/private-files.ts';
+import { dataFolderRefusedError, listDatabaseFiles } from '../core/workspace/data-folder.ts';
 import { migrateDatabase } from './migrate.ts';
 import { migrations } from './migrations/index.ts';
 

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { CallLog } from '../api/repeat.ts';
+import type { CallLog } from '../core/api/repeat.ts';
 import type { GroupCommit } from './group-commit.ts';
 
 export type Db = Database.Database;

@@ -1,5 +1,5 @@
-import { type Clock, rfc3339 } from '../base/clock.ts';
-import { formatIdOrNull, parseId } from '../base/ids.ts';
+import { type Clock, rfc3339 } from '../core/base/clock.ts';
+import { formatIdOrNull, parseId } from '../core/base/ids.ts';
 import type { Storage } from './database.ts';
 
 /** What can happen. The outbound catalogue (notify) is a part of this list. */

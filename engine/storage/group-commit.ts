@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { asSvcError, SvcError } from '../base/errors.ts';
+import { asSvcError, SvcError } from '../core/base/errors.ts';
 import { createSavepoint } from './savepoint.ts';
 import { toStorageError } from './sqlite-errors.ts';
 

@@ -1,8 +1,8 @@
 import { closeSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { SvcError } from '../base/errors.ts';
-import { openPrivate, readPrivate, replacePrivate } from '../base/private-files.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { openPrivate, readPrivate, replacePrivate } from '../core/base/private-files.ts';
 import { findNetworkFileSystem } from './network-file-system.ts';
 import { toStorageError } from './sqlite-errors.ts';
 

@@ -1,15 +1,15 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { asSvcError, SvcError } from '../base/errors.ts';
-import { readPrivate } from '../base/private-files.ts';
+import { asSvcError, SvcError } from '../core/base/errors.ts';
+import { readPrivate } from '../core/base/private-files.ts';
 import {
   checkKeptPaths,
   type DataFolderFault,
   inspectOwnDataFolder,
   type KeptPaths,
   readDataFolderId,
-} from '../workspace/data-folder.ts';
+} from '../core/workspace/data-folder.ts';
 import { copyDatabase, openCopy } from './database-copy.ts';
 import { isDatabaseOf } from './database-file.ts';
 

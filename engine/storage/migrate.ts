@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { SvcError } from '../base/errors.ts';
+import { SvcError } from '../core/base/errors.ts';
 import { migrations } from './migrations/index.ts';
 
 /** Migrates the database, each migration in a transaction of its own. A newer file is refused untouched. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { cursor, parseNumberCursor } from '../api/cursor.ts';
-import { checkOwnTask, operation } from '../api/operation.ts';
+import { cursor, parseNumberCursor } from '../core/api/cursor.ts';
+import { checkOwnTask, operation } from '../core/api/operation.ts';
 import type { EventLog } from './event-log.ts';
 
 /** What clients may ask about what happened. */

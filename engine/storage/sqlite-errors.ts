@@ -1,4 +1,4 @@
-import { SvcError } from '../base/errors.ts';
+import { SvcError } from '../core/base/errors.ts';
 
 /** Converts an error of SQLite or the file system, with advice on what to do. */
 export function toStorageError(error: unknown, what: string): SvcError {

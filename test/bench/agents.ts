@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type RunWish, withArguments } from '../../engine/agents/presets/index.ts';
+import { type RunWish, withArguments } from '../../engine/workers/agents/presets/index.ts';
 import { commandOf, presetOf } from '../support/agent-run.ts';
 import { isInstalled } from '../support/agents.ts';
 import { type Desk, openDesk } from '../support/matrix.ts';

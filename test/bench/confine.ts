@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { claude } from '../../engine/agents/presets/claude.ts';
-import { checkConfinement, createConfinement } from '../../engine/runner/confine/index.ts';
+import { claude } from '../../engine/workers/agents/presets/claude.ts';
+import { checkConfinement, createConfinement } from '../../engine/workers/runner/confine/index.ts';
 import { makeRepository } from '../support/git.ts';
 import { SVC } from '../support/workspace.ts';
 import { type Figure, figure, median } from './figure.ts';

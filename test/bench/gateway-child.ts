@@ -2,7 +2,7 @@ import { Agent, createServer, type IncomingMessage, request as send } from 'node
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Pool } from 'undici';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../engine/core/base/clock.ts';
 import { createKeys } from '../../engine/gateway/keys/index.ts';
 import { openGateway } from '../../engine/gateway/server/gateway.ts';
 import { openStorage } from '../../engine/storage/index.ts';

@@ -21,7 +21,7 @@ import { type Figure, figure, median } from './figure.ts';
 import type { GatewayLoad, GatewayLoadResult } from './gateway-child.ts';
 
 const ROUNDS = 3;
-/** In which an idle process has given back what it does not need, see engine/base/idle-memory.ts. */
+/** In which an idle process has given back what it does not need, see engine/core/base/idle-memory.ts. */
 const IDLE_MS = 25_000;
 
 const CASES = [1, 32].flatMap((connections) =>

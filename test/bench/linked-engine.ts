@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../engine/core/base/clock.ts';
 import { logMachineIn, setUpServer, startTestServer } from '../support/linked-server.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';

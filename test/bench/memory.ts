@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../engine/core/base/clock.ts';
 import { createRecall } from '../../engine/knowledge/memory/recall.ts';
 import { createMemoryStore } from '../../engine/knowledge/memory/store.ts';
 import { createEventLog, openStorage, type Storage } from '../../engine/storage/index.ts';

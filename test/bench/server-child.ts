@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { serve } from '@hono/node-server';
 import autocannon from 'autocannon';
 import { Hono } from 'hono';
-import { openOutputLog } from '../../engine/base/log.ts';
-import { LONGEST_POLL_S } from '../../engine/http/link-protocol.ts';
-import { hashToken } from '../../engine/server/secrets.ts';
+import { openOutputLog } from '../../engine/core/base/log.ts';
+import { LONGEST_POLL_S } from '../../engine/core/link-protocol/messages.ts';
+import { hashToken } from '../../engine/linked-server/secrets.ts';
 import { temporaryFolder } from '../support/git.ts';
 import { fillServer, openFilledServer } from './server-rows.ts';
 

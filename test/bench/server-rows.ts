@@ -1,7 +1,7 @@
-import type { Log } from '../../engine/base/log.ts';
-import type { PendingDecision } from '../../engine/http/link-protocol.ts';
-import { type RunningServer, readServerSettings, startServer } from '../../engine/server/index.ts';
-import { hashToken } from '../../engine/server/secrets.ts';
+import type { Log } from '../../engine/core/base/log.ts';
+import type { PendingDecision } from '../../engine/core/link-protocol/messages.ts';
+import { type RunningServer, readServerSettings, startServer } from '../../engine/linked-server/index.ts';
+import { hashToken } from '../../engine/linked-server/secrets.ts';
 import { makeTargetRow } from '../support/target-row.ts';
 
 /** Starts a server on a folder, within this process. */

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createStats } from '../../engine/stats/index.ts';
+import { createStats } from '../../engine/board/stats/index.ts';
 import type { Db } from '../../engine/storage/index.ts';
 import { fakeClock } from '../support/clock.ts';
 import { temporaryFolder } from '../support/git.ts';

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { SLACK_APP, type Slack } from '../../fixtures/slack/slack.ts';
 import { startTelegram, type TelegramFixture } from '../../fixtures/telegram/telegram.ts';
-import { connectSlack, startChattySlack } from '../engine/server/chats/slack/linked-rig.ts';
+import { connectSlack, startChattySlack } from '../engine/linked-server/chats/slack/linked-rig.ts';
 import { LOOKS, openChromium, openPage, setLook, withChromium } from '../support/chromium.ts';
 import { inspectPage, typeForm } from '../support/inspect-page.ts';
 import {

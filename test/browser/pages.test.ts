@@ -141,7 +141,7 @@ describe('the pages of a linked server in a browser', withChromium, () => {
   });
 });
 
-/** Those that look unlike each other; the others are read as text in engine/server/lists. */
+/** Those that look unlike each other; the others are read as text in engine/linked-server/lists. */
 const LISTS_SEEN = ['/app', '/app/workspaces', '/app/people', '/operator'];
 
 describe('lists of many pages in a browser', withChromium, () => {

@@ -32,13 +32,15 @@ function check(files: Record<string, string> | null): {
 /** What the offenders import. */
 const TARGETS = [
   'engine/index.ts',
-  'engine/compose.ts',
-  'engine/base/log.ts',
+  'engine/daemon/compose/compose.ts',
+  'engine/core/base/log.ts',
   'engine/config/index.ts',
+  'engine/core/access/index.ts',
+  'engine/board/stats/index.ts',
   'engine/storage/index.ts',
   'engine/bus/index.ts',
-  'engine/agents/index.ts',
-  'engine/agents/streams/codex.ts',
+  'engine/workers/agents/index.ts',
+  'engine/workers/agents/streams/codex.ts',
   'cli/command.ts',
   'tui/start.tsx',
   'test/support/git.ts',
@@ -52,15 +54,18 @@ const targets = Object.fromEntries(TARGETS.map((path) => [path, 'export const a 
 /** Each of these breaks one rule. */
 const BAD: Record<string, [text: string, rule: string]> = {
   'cli/past-the-door.ts': [`import { a } from '../engine/config/index.ts';`, 'faces-use-the-door'],
-  'cli/type-past-the-door.ts': [`import type { A } from '../engine/compose.ts';`, 'faces-use-the-door'],
-  'cli/late.ts': [`export const a = await import('../engine/base/log.ts');`, 'faces-use-the-door'],
+  'cli/type-past-the-door.ts': [
+    `import type { A } from '../engine/daemon/compose/compose.ts';`,
+    'faces-use-the-door',
+  ],
+  'cli/late.ts': [`export const a = await import('../engine/core/base/log.ts');`, 'faces-use-the-door'],
   'cli/faces.ts': [`import { a } from '../tui/start.tsx';`, 'commands-load-the-dashboard-late'],
   'cli/tested.ts': [`import { a } from '../test/support/git.ts';`, 'nothing-needs-tests'],
   'cli/commands/other.ts': [
     `export const a = await import('../../fixtures/slack/slack.ts');`,
     'nothing-needs-tests',
   ],
-  'cli/commands/demo-chats.ts': [
+  'cli/commands/demo/demo-chats.ts': [
     `export const a = await import('../../fixtures/requests/a.ts');`,
     'the-demo-plays-chats-only',
   ],
@@ -72,10 +77,15 @@ const BAD: Record<string, [text: string, rule: string]> = {
   'engine/board/tasks/up.ts': [`import { a } from '../../bus/index.ts';`, 'board-imports-downwards'],
   'engine/board/type-up.ts': [`import type { A } from '../bus/index.ts';`, 'board-imports-downwards'],
   'engine/board/again.ts': [`export * from '../bus/index.ts';`, 'board-imports-downwards'],
-  'engine/board/inner.ts': [`import { a } from '../agents/streams/codex.ts';`, 'through-the-index'],
-  'engine/board/composer.ts': [`import { a } from '../compose.ts';`, 'modules-know-no-composition'],
+  'engine/board/inner.ts': [`import { a } from '../workers/agents/streams/codex.ts';`, 'through-the-index'],
+  'engine/board/composer.ts': [
+    `import { a } from '../daemon/compose/compose.ts';`,
+    'modules-know-no-composition',
+  ],
   'engine/board/host.ts': [`import { a } from '../index.ts';`, 'modules-know-no-composition'],
-  'engine/base/ids.ts': [`import { a } from '../storage/index.ts';`, 'base-imports-downwards'],
+  'engine/core/base/ids.ts': [`import { a } from '../../storage/index.ts';`, 'core-imports-downwards'],
+  'engine/core/base/inner.ts': [`import { a } from '../access/index.ts';`, 'core-base-imports-downwards'],
+  'engine/board/review/late.ts': [`import { a } from '../stats/index.ts';`, 'board-review-imports-downwards'],
   'fixtures/agent/agent.ts': [`import { a } from '../../engine/index.ts';`, 'fixtures-stand-alone'],
 };
 
@@ -104,9 +114,9 @@ describe('the import check', () => {
     const { code, offenders } = check({
       ...targets,
       'cli/a.ts': `import { a } from '../engine/index.ts';\nexport const tui = await import('../tui/start.tsx');\n`,
-      'engine/compose.ts': `import { a } from './board/index.ts';\nimport { b } from './bus/index.ts';\n`,
-      'engine/board/index.ts': `import type { A } from '../agents/index.ts';
-import { SvcError } from '../base/log.ts';
+      'engine/daemon/compose/compose.ts': `import { a } from '../../board/index.ts';\nimport { b } from '../../bus/index.ts';\n`,
+      'engine/board/index.ts': `import type { A } from '../workers/agents/index.ts';
+import { SvcError } from '../core/base/log.ts';
 import { a } from './tasks/index.ts';
 `,
       'engine/board/tasks/index.ts': 'export const a = 1;\n',
@@ -119,7 +129,7 @@ import { a } from './tasks/index.ts';
   });
 
   it('only the demo may load chat fixtures, and only lazily', () => {
-    const demo = (text: string) => check({ ...targets, 'cli/commands/demo-chats.ts': text }).offenders;
+    const demo = (text: string) => check({ ...targets, 'cli/commands/demo/demo-chats.ts': text }).offenders;
     assert.deepEqual(demo(`export const a = await import('../../fixtures/slack/slack.ts');\n`), []);
     assert.match(
       demo(`import { a } from '../../fixtures/slack/slack.ts';\n`).join('\n'),

@@ -24,5 +24,5 @@ test('a number agrees with its noun, also when it is one', () => {
   const wrong = sources.flatMap((path) =>
     (readFileSync(join(PROJECT, path), 'utf8').match(counting) ?? []).map((each) => `${path}: ${each}`),
   );
-  assert.deepEqual(wrong, [], 'use formatCount of engine/base/text.ts');
+  assert.deepEqual(wrong, [], 'use formatCount of engine/core/base/text.ts');
 });

@@ -10,8 +10,8 @@ import { findAgentEnvironment } from '../../cli/acp/agent-quirks.ts';
 import { createSecretRemover, describeError } from '../../cli/acp/failure.ts';
 import { runAcp } from '../../cli/acp/run.ts';
 import type { KeptLink } from '../../cli/link.ts';
-import { createAcpReader } from '../../engine/agents/streams/acp.ts';
-import type { Caller } from '../../engine/api/operation.ts';
+import { createAcpReader } from '../../engine/workers/agents/streams/acp.ts';
+import type { Caller } from '../../engine/core/api/operation.ts';
 import {
   type AcpLine,
   type Ask,

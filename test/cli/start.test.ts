@@ -84,7 +84,7 @@ describe('files loaded at start', () => {
     for (const part of [
       'engine/index.ts',
       'engine/daemon/client.ts',
-      'engine/base/error-meanings.ts',
+      'engine/core/base/error-meanings.ts',
       ...RARE,
     ])
       assert.ok(!isLoaded(loaded, part), part);
@@ -94,7 +94,7 @@ describe('files loaded at start', () => {
     const loaded = await runNode([SVC, 'task', 'list', '--json', '--limit', '5', '-s', 'open']);
     assert.deepEqual(JSON.parse(loaded.stdout), []);
     assert.deepEqual([...loaded.packages], ['json-rpc-2.0']);
-    for (const part of ['engine/config/index.ts', 'engine/base/error-meanings.ts', ...RARE])
+    for (const part of ['engine/config/index.ts', 'engine/core/base/error-meanings.ts', ...RARE])
       assert.ok(!isLoaded(loaded, part), part);
   });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import Database from 'better-sqlite3';
-import { type Clock, systemClock } from '../../engine/base/clock.ts';
+import { type Clock, systemClock } from '../../engine/core/base/clock.ts';
 import { hostEngine, openEngine } from '../../engine/index.ts';
 import { openStorage } from '../../engine/storage/index.ts';
 import { temporaryFolder } from '../support/git.ts';

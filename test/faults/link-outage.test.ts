@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sql } from 'kysely';
-import { type Clock, systemClock } from '../../engine/base/clock.ts';
+import { type Clock, systemClock } from '../../engine/core/base/clock.ts';
 import { report } from '../support/faults.ts';
 import { startLinkProxy } from '../support/link-proxy.ts';
 import { startTestServer, type TestServer } from '../support/linked-server.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../engine/core/base/clock.ts';
 import { report } from '../support/faults.ts';
 import { temporaryFolder } from '../support/git.ts';
 import { startTestServer } from '../support/linked-server.ts';

@@ -4,8 +4,8 @@ import { chmodSync, chownSync, cpSync, readdirSync, readFileSync, rmSync, writeF
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
-import { systemClock } from '../../engine/base/clock.ts';
-import { asSvcError } from '../../engine/base/errors.ts';
+import { systemClock } from '../../engine/core/base/clock.ts';
+import { asSvcError } from '../../engine/core/base/errors.ts';
 import { createEventLog, openStorage } from '../../engine/storage/index.ts';
 import { report } from '../support/faults.ts';
 import { temporaryFolder } from '../support/git.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../engine/base/clock.ts';
-import { TELEMETRY_SCHEMA } from '../../engine/http/telemetry-day.ts';
+import { systemClock } from '../../engine/core/base/clock.ts';
+import { TELEMETRY_SCHEMA } from '../../engine/core/link-protocol/telemetry-day.ts';
 import { DAY, settableClock } from '../support/counted-workspace.ts';
 import { engineHere } from '../support/engine.ts';
 import { startLinkProxy } from '../support/link-proxy.ts';

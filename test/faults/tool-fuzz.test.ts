@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { MANIFEST } from '../../engine/api/manifest.ts';
-import type { Caller } from '../../engine/api/operation.ts';
+import { MANIFEST } from '../../engine/core/api/manifest.ts';
+import type { Caller } from '../../engine/core/api/operation.ts';
 import { type EngineHere, engineHere } from '../support/engine.ts';
 import { report } from '../support/faults.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../engine/core/base/clock.ts';
 
 /** 2026-01-02T03:04:05Z. */
 export const NOW = 1_767_323_045_000;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Caller } from '../../engine/api/operation.ts';
+import type { Caller } from '../../engine/core/api/operation.ts';
 import {
   type Api,
   type ApiInput,

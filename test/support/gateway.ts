@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../engine/core/base/clock.ts';
 import type { CallRow } from '../../engine/gateway/books/schema.ts';
 import { createKeys, type KeyHolder } from '../../engine/gateway/keys/index.ts';
 import { type Gateway, type GatewayOptions, openGateway } from '../../engine/gateway/server/gateway.ts';

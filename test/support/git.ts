@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createGit } from '../../engine/runner/worktrees/create-git.ts';
-import type { Git } from '../../engine/runner/worktrees/git.ts';
+import { createGit } from '../../engine/workers/runner/worktrees/git/create-git.ts';
+import type { Git } from '../../engine/workers/runner/worktrees/git/git.ts';
 
 /** An environment in which neither the machine's nor the user's git configuration counts. */
 export function gitEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import type { CommandOutcome, LinkCommand } from '../../engine/http/link-protocol.ts';
+import type { CommandOutcome, LinkCommand } from '../../engine/core/link-protocol/messages.ts';
 import { type EngineHere, engineHere } from './engine.ts';
 import { until } from './wait.ts';
 import { makeWorkspace, type TestWorkspace } from './workspace.ts';

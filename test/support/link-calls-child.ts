@@ -1,7 +1,7 @@
 import dns, { type LookupAddress } from 'node:dns';
 import { stdin, stdout } from 'node:process';
 import { createInterface } from 'node:readline';
-import { asSvcError } from '../../engine/base/errors.ts';
+import { asSvcError } from '../../engine/core/base/errors.ts';
 import { createServerCalls, nothing, type ServerCalls } from '../../engine/link/server-calls.ts';
 
 // Calls linked servers as an engine of this environment does, where each name is one of this machine. A line of JSON in asks for

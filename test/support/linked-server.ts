@@ -1,8 +1,8 @@
 import type { LookupFunction } from 'node:net';
 import { after, before, describe } from 'node:test';
 import { pino } from 'pino';
-import type { Clock } from '../../engine/base/clock.ts';
-import { type RunningServer, readServerSettings, startServer } from '../../engine/server/index.ts';
+import type { Clock } from '../../engine/core/base/clock.ts';
+import { type RunningServer, readServerSettings, startServer } from '../../engine/linked-server/index.ts';
 import { type FakeClock, fakeClock } from './clock.ts';
 import { temporaryFolder } from './git.ts';
 import { findPostgres, startPostgres, type TestPostgres } from './postgres.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../engine/core/base/clock.ts';
 import type { OpenOptions } from '../../engine/index.ts';
 import { type EngineHere, engineHere } from './engine.ts';
 import {

@@ -1,6 +1,6 @@
-import type { LinkEvent, PendingDecision } from '../../engine/http/link-protocol.ts';
-import type { RunningServer } from '../../engine/server/index.ts';
-import { hashToken } from '../../engine/server/secrets.ts';
+import type { LinkEvent, PendingDecision } from '../../engine/core/link-protocol/messages.ts';
+import type { RunningServer } from '../../engine/linked-server/index.ts';
+import { hashToken } from '../../engine/linked-server/secrets.ts';
 import { makeTargetRow } from './target-row.ts';
 
 /** A list of the server's pages that has many rows: what each of its rows shows, in the list's order. */

@@ -1,4 +1,4 @@
-import type { PendingDecision } from '../../engine/http/link-protocol.ts';
+import type { PendingDecision } from '../../engine/core/link-protocol/messages.ts';
 
 /** A decision as a workspace tells its server. */
 export const makePendingDecision = (given: Partial<PendingDecision> = {}): PendingDecision => ({

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { resolveConsentsFile } from '../../engine/access/index.ts';
+import { resolveConsentsFile } from '../../engine/core/access/index.ts';
 import { runHere } from './command-line.ts';
 import { gitEnvironment, temporaryFolder } from './git.ts';
 import { processStat } from './processes.ts';

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createConfinement } from '../../engine/runner/confine/index.ts';
-import { createWorktrees, type FinishResult } from '../../engine/runner/worktrees/index.ts';
+import { createConfinement } from '../../engine/workers/runner/confine/index.ts';
+import { createWorktrees, type FinishResult } from '../../engine/workers/runner/worktrees/index.ts';
 import { makeRepository, type TestRepository } from './git.ts';
 import { giveFolderTo, runAs, type TestUser } from './hostile.ts';
 

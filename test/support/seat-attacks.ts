@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROTOCOL } from '../../engine/daemon/wire.ts';
-import type { ContainmentKind } from '../../engine/runner/processes/containment/index.ts';
+import type { ContainmentKind } from '../../engine/workers/runner/processes/containment/index.ts';
 import { until } from './wait.ts';
 
 /** Which ways of holding a run together a user has on this machine, as `SVC_CONTAINMENT` names them. */

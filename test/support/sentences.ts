@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sentence } from '../../engine/base/sentence.ts';
+import { sentence } from '../../engine/core/base/sentence.ts';
 import type { Sentence } from '../../engine/index.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { EndCode, StreamFacts, StreamReader } from '../../engine/agents/streams/stream.ts';
+import type { EndCode, StreamFacts, StreamReader } from '../../engine/workers/agents/streams/stream.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../fixtures/streams/', import.meta.url));
 

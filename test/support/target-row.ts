@@ -1,5 +1,5 @@
 import type { Insertable } from 'kysely';
-import type { Tables } from '../../engine/server/database/tables.ts';
+import type { Tables } from '../../engine/linked-server/database/tables.ts';
 
 /** A webhook that is switched off, as the database has it. */
 export const makeTargetRow = ({

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SCHEMES, signRequest } from '../../engine/http/signature.ts';
+import { SCHEMES, signRequest } from '../../engine/core/http/signature.ts';
 import { issueOpened } from '../../fixtures/payloads/events.ts';
 import { visitor } from '../../fixtures/payloads/repository.ts';
 import type { EngineHere } from './engine.ts';

@@ -1,9 +1,9 @@
-import type { By } from '../../api/operation.ts';
-import type { Clock } from '../../base/clock.ts';
-import { SvcError } from '../../base/errors.ts';
-import { parseId } from '../../base/ids.ts';
-import { sentence } from '../../base/sentence.ts';
-import type { Sessions } from '../../sessions/index.ts';
+import type { By } from '../../core/api/operation.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { parseId } from '../../core/base/ids.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import type { Sessions } from '../../workers/sessions/index.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import { type DiffComment, type DiffCommentRow, toDiffComment } from './rows.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { by, checkOwnTask, operation } from '../../api/operation.ts';
-import { SvcError } from '../../base/errors.ts';
-import { requireDiffRequest, type Worktrees } from '../../runner/worktrees/index.ts';
-import type { Session, Sessions } from '../../sessions/index.ts';
+import { by, checkOwnTask, operation } from '../../core/api/operation.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { requireDiffRequest, type Worktrees } from '../../workers/runner/worktrees/index.ts';
+import type { Session, Sessions } from '../../workers/sessions/index.ts';
 import type { DiffComments } from './index.ts';
 import { DIFF_SIDES, type DiffSide } from './rows.ts';
 

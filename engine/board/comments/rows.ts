@@ -1,5 +1,5 @@
-import { rfc3339 } from '../../base/clock.ts';
-import { formatId } from '../../base/ids.ts';
+import { rfc3339 } from '../../core/base/clock.ts';
+import { formatId } from '../../core/base/ids.ts';
 
 /** The version of a file that a line is of: `new` is the branch, `old` what it was made from. */
 export const DIFF_SIDES = ['new', 'old'] as const;

@@ -1,4 +1,4 @@
-import { cutToWidth, formatCount, makeTitle, toPrintable } from '../../base/text.ts';
+import { cutToWidth, formatCount, makeTitle, toPrintable } from '../../core/base/text.ts';
 import type { DiffComment } from './rows.ts';
 
 /** What a worker is sent on with, beside a person's own words. */

@@ -1,8 +1,8 @@
-import type { By } from '../../api/operation.ts';
-import type { Clock } from '../../base/clock.ts';
-import { SvcError } from '../../base/errors.ts';
-import { findByPrefix, formatIdArray, parseId } from '../../base/ids.ts';
-import { type Sentence, sentence } from '../../base/sentence.ts';
+import type { By } from '../../core/api/operation.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { findByPrefix, formatIdArray, parseId } from '../../core/base/ids.ts';
+import { type Sentence, sentence } from '../../core/base/sentence.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { DispatchOptions } from '../dispatch-options.ts';
 import type { Task } from '../tasks/index.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isStrongerProfile } from '../../base/guard-profile.ts';
+import { isStrongerProfile } from '../../core/access/guard-profile.ts';
 import type { Task } from '../tasks/index.ts';
 
 /** Version of the format of `RunInputs`. A new one means that every open approval is asked for again. */

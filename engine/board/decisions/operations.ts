@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { cursor } from '../../api/cursor.ts';
-import { by, type Caller, checkOwnTask, operation } from '../../api/operation.ts';
-import { asSvcError, SvcError } from '../../base/errors.ts';
-import { sentence } from '../../base/sentence.ts';
-import { countUnseen } from '../../base/text.ts';
+import { cursor } from '../../core/api/cursor.ts';
+import { by, type Caller, checkOwnTask, operation } from '../../core/api/operation.ts';
+import { asSvcError, SvcError } from '../../core/base/errors.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import { countUnseen } from '../../core/base/text.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
 import { body, hash, id, ids, limit, plannedOptions } from '../input.ts';

@@ -1,5 +1,5 @@
-import { rfc3339 } from '../../base/clock.ts';
-import { formatId, formatIdOrNull } from '../../base/ids.ts';
+import { rfc3339 } from '../../core/base/clock.ts';
+import { formatId, formatIdOrNull } from '../../core/base/ids.ts';
 import type { InputChange } from './inputs.ts';
 
 export type DecisionState = 'pending' | 'approved' | 'denied' | 'expired';

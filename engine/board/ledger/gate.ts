@@ -1,6 +1,6 @@
-import { asSvcError, SvcError } from '../../base/errors.ts';
-import { formatCount, toPrintable } from '../../base/text.ts';
-import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
+import { asSvcError, SvcError } from '../../core/base/errors.ts';
+import { formatCount, toPrintable } from '../../core/base/text.ts';
+import type { WorkspacePaths } from '../../core/workspace/workspace-path.ts';
 import type { Task } from '../tasks/index.ts';
 import { readLedger } from './read.ts';
 

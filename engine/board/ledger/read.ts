@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
-import { SvcError } from '../../base/errors.ts';
-import { toPrintable } from '../../base/text.ts';
-import type { NamedPath } from '../../workspace/workspace-path.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { toPrintable } from '../../core/base/text.ts';
+import type { NamedPath } from '../../core/workspace/workspace-path.ts';
 import { type ParsedLedger, parseLedger } from './parse.ts';
 
 /** Far more than a checklist needs, and little enough to be read synchronously. */

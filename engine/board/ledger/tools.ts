@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { by, type Caller, operation } from '../../api/operation.ts';
-import { tool } from '../../api/tool.ts';
-import { SvcError } from '../../base/errors.ts';
-import type { CallerPaths } from '../../workspace/caller-paths.ts';
+import { by, type Caller, operation } from '../../core/api/operation.ts';
+import { tool } from '../../core/api/tool.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import type { CallerPaths } from '../../core/workspace/caller-paths.ts';
 import {
   ANY,
   type HolderPeers,

@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
-import { createDueTimer } from '../../base/due-timer.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { createDueTimer } from '../../core/base/due-timer.ts';
 import type { Storage } from '../../storage/index.ts';
 
 /** Pause after a failed write. */

@@ -1,6 +1,6 @@
 import { dirname, relative, sep } from 'node:path';
-import { isInsideFolder } from '../../base/paths.ts';
-import type { NamedPath } from '../../workspace/workspace-path.ts';
+import { isInsideFolder } from '../../core/base/paths.ts';
+import type { NamedPath } from '../../core/workspace/workspace-path.ts';
 
 /** The keys of the locks that concern a path. */
 export interface Reach {

@@ -1,4 +1,4 @@
-import { rfc3339 } from '../../base/clock.ts';
+import { rfc3339 } from '../../core/base/clock.ts';
 
 /** A lock on a file or folder of the workspace; a folder covers what is below it. Times are RFC 3339 UTC. */
 export interface Lock {

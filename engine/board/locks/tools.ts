@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { cursorError } from '../../api/cursor.ts';
-import { by, operation, toWire } from '../../api/operation.ts';
-import { sayMore, tool } from '../../api/tool.ts';
-import { SvcError } from '../../base/errors.ts';
-import { toPrintable } from '../../base/text.ts';
+import { cursorError } from '../../core/api/cursor.ts';
+import { by, operation, toWire } from '../../core/api/operation.ts';
+import { sayMore, tool } from '../../core/api/tool.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { toPrintable } from '../../core/base/text.ts';
 import {
   type HolderPeers,
   holder,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { StreamFacts } from '../../agents/index.ts';
-import { by, type Caller, checkOwnTask, operation } from '../../api/operation.ts';
-import { SvcError } from '../../base/errors.ts';
-import { sentence } from '../../base/sentence.ts';
-import type { Session } from '../../sessions/index.ts';
+import type { StreamFacts } from '../../workers/agents/index.ts';
+import { by, type Caller, checkOwnTask, operation } from '../../core/api/operation.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import type { Session } from '../../workers/sessions/index.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
 import { hash, id, plannedOptions } from '../input.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { by, operation } from '../../api/operation.ts';
-import { asSvcError, type ErrorCode, SvcError } from '../../base/errors.ts';
+import { by, operation } from '../../core/api/operation.ts';
+import { asSvcError, type ErrorCode, SvcError } from '../../core/base/errors.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { id } from '../input.ts';
 

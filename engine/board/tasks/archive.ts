@@ -1,6 +1,6 @@
-import type { By } from '../../api/operation.ts';
-import type { Clock } from '../../base/clock.ts';
-import { formatId, parseId } from '../../base/ids.ts';
+import type { By } from '../../core/api/operation.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { formatId, parseId } from '../../core/base/ids.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 
 /** Puts tasks away, so that lists leave them out. Called inside `storage.write`. */

@@ -1,9 +1,9 @@
-import type { By } from '../../api/operation.ts';
-import type { Clock } from '../../base/clock.ts';
-import { SvcError } from '../../base/errors.ts';
-import { findByPrefix, formatIdArray, parseId } from '../../base/ids.ts';
-import { sentence } from '../../base/sentence.ts';
-import { makeTitle } from '../../base/text.ts';
+import type { By } from '../../core/api/operation.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { findByPrefix, formatIdArray, parseId } from '../../core/base/ids.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import { makeTitle } from '../../core/base/text.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import { createTaskArchive, type TaskArchive } from './archive.ts';
 import {

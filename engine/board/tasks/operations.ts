@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { AgentChoice, ProjectChoice } from '../../agents/index.ts';
-import { cursor } from '../../api/cursor.ts';
-import { by, type Caller, checkOwnTask, operation, toWire } from '../../api/operation.ts';
-import { sayMore, tool } from '../../api/tool.ts';
-import { SvcError } from '../../base/errors.ts';
-import { toPrintable } from '../../base/text.ts';
-import type { Sessions } from '../../sessions/index.ts';
+import type { AgentChoice, ProjectChoice } from '../../workers/agents/index.ts';
+import { cursor } from '../../core/api/cursor.ts';
+import { by, type Caller, checkOwnTask, operation, toWire } from '../../core/api/operation.ts';
+import { sayMore, tool } from '../../core/api/tool.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { toPrintable } from '../../core/base/text.ts';
+import type { Sessions } from '../../workers/sessions/index.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { agentOverrides, timeoutSec } from '../dispatch-options.ts';
 import { body, id, ids, priority } from '../input.ts';

@@ -1,5 +1,5 @@
-import { rfc3339 } from '../../base/clock.ts';
-import { formatId, formatIdOrNull } from '../../base/ids.ts';
+import { rfc3339 } from '../../core/base/clock.ts';
+import { formatId, formatIdOrNull } from '../../core/base/ids.ts';
 
 export type TaskStatus = 'open' | 'assigned' | 'running' | 'done' | 'failed';
 export const TASK_STATUSES = [

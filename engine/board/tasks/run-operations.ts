@@ -10,12 +10,12 @@ import {
   mayAct,
   operation,
   toWire,
-} from '../../api/operation.ts';
-import { tool } from '../../api/tool.ts';
-import { renderWords } from '../../api/words.ts';
-import { SvcError } from '../../base/errors.ts';
-import { sentence } from '../../base/sentence.ts';
-import { isOwnSeat, projectOfAddress, type Session } from '../../sessions/index.ts';
+} from '../../core/api/operation.ts';
+import { tool } from '../../core/api/tool.ts';
+import { renderWords } from '../../core/api/words.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import { isOwnSeat, projectOfAddress, type Session } from '../../workers/sessions/index.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { agentOverrides, dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
 import { hash, id, plannedOptions } from '../input.ts';

@@ -1,4 +1,4 @@
-import { SvcError } from '../../base/errors.ts';
+import { SvcError } from '../../core/base/errors.ts';
 
 /** An entry of `webhook.templates`. */
 export interface TaskTemplate {

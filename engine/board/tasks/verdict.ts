@@ -1,9 +1,9 @@
-import type { Call } from '../../api/operation.ts';
-import { renderWords } from '../../api/words.ts';
-import { SvcError } from '../../base/errors.ts';
-import { sentence, type Words } from '../../base/sentence.ts';
-import { formatCount } from '../../base/text.ts';
-import { type NextStep, outcomeOfSession, type Session, type Sessions } from '../../sessions/index.ts';
+import type { Call } from '../../core/api/operation.ts';
+import { renderWords } from '../../core/api/words.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { sentence, type Words } from '../../core/base/sentence.ts';
+import { formatCount } from '../../core/base/text.ts';
+import { type NextStep, outcomeOfSession, type Session, type Sessions } from '../../workers/sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
 
 /** The outcome of a run, for a caller that waited for it. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { SvcError } from '../../base/errors.ts';
-import { formatCount } from '../../base/text.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { formatCount } from '../../core/base/text.ts';
 import type { CriterionResult, SymbolResult, TestResult } from './rows.ts';
 
 // Limits that no agent comes near are checked but not listed with the tool: every agent pays for the list's bytes.

@@ -1,7 +1,7 @@
-import type { By } from '../../api/operation.ts';
-import { asWorkerSession, parseId } from '../../base/ids.ts';
-import type { Worktrees } from '../../runner/worktrees/index.ts';
-import type { Peers, Session } from '../../sessions/index.ts';
+import type { By } from '../../core/api/operation.ts';
+import { asWorkerSession, parseId } from '../../core/base/ids.ts';
+import type { Worktrees } from '../../workers/runner/worktrees/index.ts';
+import type { Peers, Session } from '../../workers/sessions/index.ts';
 import type { Tasks } from '../tasks/index.ts';
 import { hashRerun } from './rerun.ts';
 import { createReruns, type RerunRequest, type RerunsDeps } from './reruns.ts';

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SvcError } from '../../base/errors.ts';
-import { sentence } from '../../base/sentence.ts';
-import type { SessionCommand } from '../../runner/confine/index.ts';
-import type { Processes } from '../../runner/processes/index.ts';
-import type { Session } from '../../sessions/index.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import type { SessionCommand } from '../../workers/runner/confine/index.ts';
+import type { Processes } from '../../workers/runner/processes/index.ts';
+import type { Session } from '../../workers/sessions/index.ts';
 import type { Evidence, RerunResult, TestResult } from './rows.ts';
 import { type Head, selectRerunCommands } from './state.ts';
 

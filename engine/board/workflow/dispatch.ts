@@ -1,6 +1,6 @@
-import type { By } from '../../api/operation.ts';
-import type { SvcError } from '../../base/errors.ts';
-import type { Session } from '../../sessions/index.ts';
+import type { By } from '../../core/api/operation.ts';
+import type { SvcError } from '../../core/base/errors.ts';
+import type { Session } from '../../workers/sessions/index.ts';
 import type { Decision } from '../decisions/index.ts';
 import type { RunSettings } from '../decisions/inputs.ts';
 import type { DispatchOptions } from '../dispatch-options.ts';

@@ -1,7 +1,7 @@
-import { actorDenied, type By, mayAct, type Policy } from '../../api/operation.ts';
-import { SvcError } from '../../base/errors.ts';
-import { sentence } from '../../base/sentence.ts';
-import type { Session } from '../../sessions/index.ts';
+import { actorDenied, type By, mayAct, type Policy } from '../../core/api/operation.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import type { Session } from '../../workers/sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { Bound, Decision, Decisions } from '../decisions/index.ts';
 import {

@@ -1,5 +1,5 @@
-import { SvcError } from '../../base/errors.ts';
-import type { Session } from '../../sessions/index.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import type { Session } from '../../workers/sessions/index.ts';
 import type { Decision, Decisions } from '../decisions/index.ts';
 import type { RunInputs } from '../decisions/inputs.ts';
 import type { DispatchOptions } from '../dispatch-options.ts';

@@ -1,7 +1,7 @@
-import type { Caller } from '../../api/operation.ts';
-import { SvcError } from '../../base/errors.ts';
-import { sentence } from '../../base/sentence.ts';
-import { chairAddress, isOwnSeat, type Peers, projectOfAddress } from '../../sessions/index.ts';
+import type { Caller } from '../../core/api/operation.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import { chairAddress, isOwnSeat, type Peers, projectOfAddress } from '../../workers/sessions/index.ts';
 
 /** The recipient of a question. */
 export interface Addressee {

@@ -1,9 +1,9 @@
-import type { By } from '../../api/operation.ts';
-import type { Clock } from '../../base/clock.ts';
-import { createDueTimer } from '../../base/due-timer.ts';
-import { SvcError } from '../../base/errors.ts';
-import { asWorkerSession, parseId } from '../../base/ids.ts';
-import { sentence } from '../../base/sentence.ts';
+import type { By } from '../../core/api/operation.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { createDueTimer } from '../../core/base/due-timer.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { asWorkerSession, parseId } from '../../core/base/ids.ts';
+import { sentence } from '../../core/base/sentence.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { AskNotice } from './notice.ts';
 import { askCancelledError, askClosedError, askInterruptedError } from './refusals.ts';

@@ -1,6 +1,6 @@
-import { renderWords } from '../../api/words.ts';
-import { sentence } from '../../base/sentence.ts';
-import { formatAge } from '../../base/text.ts';
+import { renderWords } from '../../core/api/words.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import { formatAge } from '../../core/base/text.ts';
 import type { Messages } from '../messages/index.ts';
 import type { Ask } from './rows.ts';
 

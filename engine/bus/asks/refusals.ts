@@ -1,5 +1,5 @@
-import { SvcError } from '../../base/errors.ts';
-import { sentence } from '../../base/sentence.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { sentence } from '../../core/base/sentence.ts';
 import type { Ask } from './rows.ts';
 
 /** Quotes a text, cut to 200 characters. */

@@ -1,5 +1,5 @@
-import { rfc3339 } from '../../base/clock.ts';
-import { formatIdOrNull } from '../../base/ids.ts';
+import { rfc3339 } from '../../core/base/clock.ts';
+import { formatIdOrNull } from '../../core/base/ids.ts';
 
 export const ASK_STATUSES = ['open', 'answered', 'timeout'] as const;
 export type AskStatus = (typeof ASK_STATUSES)[number];

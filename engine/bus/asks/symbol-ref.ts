@@ -1,11 +1,11 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Caller } from '../../api/operation.ts';
-import { SvcError } from '../../base/errors.ts';
-import { isInsideFolder } from '../../base/paths.ts';
-import { formatCount } from '../../base/text.ts';
-import type { CallerPaths } from '../../workspace/caller-paths.ts';
-import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
+import type { Caller } from '../../core/api/operation.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { isInsideFolder } from '../../core/base/paths.ts';
+import { formatCount } from '../../core/base/text.ts';
+import type { CallerPaths } from '../../core/workspace/caller-paths.ts';
+import type { WorkspacePaths } from '../../core/workspace/workspace-path.ts';
 import type { SymbolRef } from './rows.ts';
 
 export interface SymbolWish {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { cursor, parseNumberCursor } from '../../api/cursor.ts';
-import { by, type Call, type Caller, operation, ownWorkError, toWire } from '../../api/operation.ts';
-import { sayMore, tool } from '../../api/tool.ts';
-import { SvcError } from '../../base/errors.ts';
-import { sentence } from '../../base/sentence.ts';
-import { toPrintable } from '../../base/text.ts';
-import { isOwnSeat, type Peers, projectOfAddress } from '../../sessions/index.ts';
+import { cursor, parseNumberCursor } from '../../core/api/cursor.ts';
+import { by, type Call, type Caller, operation, ownWorkError, toWire } from '../../core/api/operation.ts';
+import { sayMore, tool } from '../../core/api/tool.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import { toPrintable } from '../../core/base/text.ts';
+import { isOwnSeat, type Peers, projectOfAddress } from '../../workers/sessions/index.ts';
 import { type AddresseeDeps, resolveAddressee } from './addressee.ts';
 import { ASK_STATUSES, type Ask, type Asks, askClosedError, type SymbolRef } from './index.ts';
 import { resolveSymbolRef, type SymbolDeps } from './symbol-ref.ts';

@@ -1,4 +1,4 @@
-import type { AgentNotify } from '../../agents/index.ts';
+import type { AgentNotify } from '../../workers/agents/index.ts';
 import { failedOutcome, type Outcome, TOLD } from './outcome.ts';
 import { escapeForHeader, escapeForJson, escapeForUrl, type Values } from './values.ts';
 

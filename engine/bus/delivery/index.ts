@@ -1,9 +1,9 @@
-import type { AgentNotify } from '../../agents/index.ts';
-import { type Clock, rfc3339 } from '../../base/clock.ts';
-import { createDueTimer } from '../../base/due-timer.ts';
-import { asSvcError, SvcError } from '../../base/errors.ts';
-import type { PrepareCommand } from '../../runner/processes/index.ts';
-import type { Peers } from '../../sessions/index.ts';
+import type { AgentNotify } from '../../workers/agents/index.ts';
+import { type Clock, rfc3339 } from '../../core/base/clock.ts';
+import { createDueTimer } from '../../core/base/due-timer.ts';
+import { asSvcError, SvcError } from '../../core/base/errors.ts';
+import type { PrepareCommand } from '../../workers/runner/processes/index.ts';
+import type { Peers } from '../../workers/sessions/index.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { MessageRow } from '../messages/rows.ts';
 import type { Notices } from '../notices/index.ts';

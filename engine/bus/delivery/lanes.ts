@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
-import { createKeyedQueue } from '../../base/serial-queue.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { createKeyedQueue } from '../../core/base/serial-queue.ts';
 import { type Outcome, retryDelayMs } from './outcome.ts';
 
 /** One queue per address, so that an unreachable one delays no other. */

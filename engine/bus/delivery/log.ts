@@ -1,6 +1,6 @@
 import { renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { appendPrivate, makePrivateFolder } from '../../base/private-files.ts';
+import { appendPrivate, makePrivateFolder } from '../../core/base/private-files.ts';
 
 /** One delivery attempt; never the message's text. */
 export interface Tried {

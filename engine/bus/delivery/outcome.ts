@@ -1,4 +1,4 @@
-import { backoffMs } from '../../base/backoff.ts';
+import { backoffMs } from '../../core/base/backoff.ts';
 
 /** The result of notifying one session. */
 export type Outcome =

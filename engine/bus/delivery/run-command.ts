@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { PrepareCommand } from '../../runner/processes/index.ts';
+import type { PrepareCommand } from '../../workers/runner/processes/index.ts';
 import { failedOutcome, type Outcome, TOLD } from './outcome.ts';
 import { shortenForArgument, type Values } from './values.ts';
 

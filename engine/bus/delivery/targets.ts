@@ -1,5 +1,5 @@
-import type { AgentNotify } from '../../agents/index.ts';
-import { type Peer, type Peers, projectOfAddress } from '../../sessions/index.ts';
+import type { AgentNotify } from '../../workers/agents/index.ts';
+import { type Peer, type Peers, projectOfAddress } from '../../workers/sessions/index.ts';
 import type { MessageRow } from '../messages/rows.ts';
 
 /** A session to be notified of a message. */

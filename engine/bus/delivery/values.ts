@@ -1,5 +1,5 @@
-import { SvcError } from '../../base/errors.ts';
-import { toPrintable } from '../../base/text.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { toPrintable } from '../../core/base/text.ts';
 import type { MessageRow } from '../messages/rows.ts';
 import type { Target } from './targets.ts';
 

@@ -1,9 +1,9 @@
-import type { Caller } from '../../api/operation.ts';
-import { SvcError } from '../../base/errors.ts';
-import { asWorkerSession } from '../../base/ids.ts';
-import { sentence } from '../../base/sentence.ts';
-import { chairAddress, isOwnSeat, type Peer, type Peers, projectOfAddress } from '../../sessions/index.ts';
-import { isPlainName } from '../../sessions/seats/index.ts';
+import type { Caller } from '../../core/api/operation.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { asWorkerSession } from '../../core/base/ids.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import { chairAddress, isOwnSeat, type Peer, type Peers, projectOfAddress } from '../../workers/sessions/index.ts';
+import { isPlainName } from '../../workers/sessions/seats/index.ts';
 import type { Family } from './family.ts';
 
 /** What a message is sent to: exactly one of the three. */

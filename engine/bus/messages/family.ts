@@ -1,4 +1,4 @@
-import { chairAddress, type Peer, type Peers } from '../../sessions/index.ts';
+import { chairAddress, type Peer, type Peers } from '../../workers/sessions/index.ts';
 
 /** The parent, children and siblings of a session. */
 export interface Family {

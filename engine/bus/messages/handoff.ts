@@ -1,7 +1,7 @@
-import { renderWords } from '../../api/words.ts';
-import { sentence, type Words } from '../../base/sentence.ts';
-import { toPrintable } from '../../base/text.ts';
-import { chairAddress, type NextStep, type Peers, type Session, workLeftBy } from '../../sessions/index.ts';
+import { renderWords } from '../../core/api/words.ts';
+import { sentence, type Words } from '../../core/base/sentence.ts';
+import { toPrintable } from '../../core/base/text.ts';
+import { chairAddress, type NextStep, type Peers, type Session, workLeftBy } from '../../workers/sessions/index.ts';
 import type { SessionOutcome } from '../deps.ts';
 
 /** Lists who is told that a session ended: the Chair's seat, and its dispatcher when that is not a Chair. */

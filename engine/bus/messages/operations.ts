@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { cursor, parseNumberCursor } from '../../api/cursor.ts';
-import { operation } from '../../api/operation.ts';
+import { cursor, parseNumberCursor } from '../../core/api/cursor.ts';
+import { operation } from '../../core/api/operation.ts';
 import type { Reader } from './index.ts';
 import { type MessageRow, toMessage } from './rows.ts';
 import { type MessageToolDeps, resolveReader } from './tools.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { type Caller, maySeeTask, ownWorkError, toWire } from '../../api/operation.ts';
-import { tool } from '../../api/tool.ts';
-import { SvcError } from '../../base/errors.ts';
-import { sentence } from '../../base/sentence.ts';
-import { maskedAddress } from '../../base/shown-address.ts';
-import { toPrintable } from '../../base/text.ts';
-import { isOwnSeat, type Peer } from '../../sessions/index.ts';
+import { type Caller, maySeeTask, ownWorkError, toWire } from '../../core/api/operation.ts';
+import { tool } from '../../core/api/tool.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import { maskedAddress } from '../../core/http/shown-address.ts';
+import { toPrintable } from '../../core/base/text.ts';
+import { isOwnSeat, type Peer } from '../../workers/sessions/index.ts';
 import { readName } from './address.ts';
 import type { MessageToolDeps } from './tools.ts';
 

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
-import { asSvcError } from '../../base/errors.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { asSvcError } from '../../core/base/errors.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { BusLimits } from '../config.ts';
 import { noticesFolder } from '../notices/index.ts';

@@ -1,5 +1,5 @@
-import { rfc3339 } from '../../base/clock.ts';
-import { formatIdOrNull } from '../../base/ids.ts';
+import { rfc3339 } from '../../core/base/clock.ts';
+import { formatIdOrNull } from '../../core/base/ids.ts';
 
 export const MESSAGE_KINDS = ['note', 'handoff', 'alert'] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];

@@ -12,10 +12,10 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { SvcError } from '../../base/errors.ts';
-import { isBelowFolder } from '../../base/paths.ts';
-import { makePrivateFolder } from '../../base/private-files.ts';
-import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { isBelowFolder } from '../../core/base/paths.ts';
+import { makePrivateFolder } from '../../core/base/private-files.ts';
+import type { WorkspacePaths } from '../../core/workspace/workspace-path.ts';
 
 /** Owns the files that tell agents of new messages. The inbox is authoritative; these only prompt them to look. */
 export interface Notices {

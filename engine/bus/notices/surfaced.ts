@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { appendPrivate, makePrivateFolder, readPrivate } from '../../base/private-files.ts';
+import { appendPrivate, makePrivateFolder, readPrivate } from '../../core/base/private-files.ts';
 
 /**
  * Records which messages a hook has shown to a session: one file per session, one id per line. A missing or damaged

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import type { Wire } from '../../api/operation.ts';
-import { createSerialQueue } from '../../base/serial-queue.ts';
+import type { Wire } from '../../core/api/operation.ts';
+import { createSerialQueue } from '../../core/base/serial-queue.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
 import type { EngineLink } from './link.ts';
 import { isChangedBy, readerOf } from './resources.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Caller } from '../../api/operation.ts';
-import { accountName } from '../../base/account.ts';
-import type { Engine } from '../../compose.ts';
+import type { Caller } from '../../core/api/operation.ts';
+import { accountName } from '../../core/base/account.ts';
+import type { Engine } from '../compose/compose.ts';
 import { admitCaller } from '../admit.ts';
 import type { McpEndpoint } from './http.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { renderWords } from '../../api/words.ts';
-import { asSvcError, SvcError } from '../../base/errors.ts';
+import { renderWords } from '../../core/api/words.ts';
+import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import type { EngineLink } from './link.ts';
 
 /** An engine that does not answer must not keep a client from its first word, ms. */

@@ -1,5 +1,5 @@
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
-import { isJsonObject } from '../../base/json-object.ts';
+import { isJsonObject } from '../../core/base/json-object.ts';
 
 /** JSON-RPC 2.0, section 5.1. */
 const PARSE_ERROR = -32700;

@@ -1,6 +1,6 @@
-import type { Wire } from '../../api/operation.ts';
-import { SvcError } from '../../base/errors.ts';
-import type { Api } from '../../compose.ts';
+import type { Wire } from '../../core/api/operation.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import type { Api } from '../compose/compose.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
 
 /** What a client can read and follow beside the tools. */

@@ -17,8 +17,8 @@ import {
   type Tool,
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { renderWords } from '../../api/words.ts';
-import { asSvcError, type SvcError } from '../../base/errors.ts';
+import { renderWords } from '../../core/api/words.ts';
+import { asSvcError, type SvcError } from '../../core/base/errors.ts';
 import { followResources } from './follow-resources.ts';
 import type { EngineLink } from './link.ts';
 import { inboxUri, readerOf, TEMPLATES } from './resources.ts';

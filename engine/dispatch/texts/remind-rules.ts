@@ -1,4 +1,4 @@
-import type { Guidance } from '../../sessions/index.ts';
+import type { Guidance } from '../../workers/sessions/index.ts';
 import type { TextContributor } from './texts.ts';
 
 /** Reminds a worker of the workspace's rules: its agent may read no instructions of MCP servers. */

@@ -1,5 +1,5 @@
 import type { Task } from '../../board/tasks/index.ts';
-import type { Placement, SessionOrder } from '../../sessions/index.ts';
+import type { Placement, SessionOrder } from '../../workers/sessions/index.ts';
 
 /** What is known of a run when its texts are written. */
 export interface TextSource {

@@ -1,4 +1,4 @@
-import { findKnownModel, type ModelPrice } from '../../models/index.ts';
+import { findKnownModel, type ModelPrice } from '../../core/models/index.ts';
 import type { GatewayConfig } from '../build-settings.ts';
 import type { UsageCounts } from './counters.ts';
 

@@ -1,8 +1,8 @@
-import type { Clock } from '../../base/clock.ts';
-import { SvcError } from '../../base/errors.ts';
-import { formatId, parseId } from '../../base/ids.ts';
-import { sentence } from '../../base/sentence.ts';
-import { isStillRunning, readProcessStart } from '../../runner/processes/own.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { formatId, parseId } from '../../core/base/ids.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import { isStillRunning, readProcessStart } from '../../workers/runner/processes/own.ts';
 import type { Storage } from '../../storage/index.ts';
 import { createVirtualKey, hashVirtualKey } from './virtual-key.ts';
 

@@ -1,8 +1,8 @@
 import { closeSync, fchmodSync } from 'node:fs';
 import { zstdCompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
-import { SvcError } from '../../base/errors.ts';
-import { openPrivate } from '../../base/private-files.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { openPrivate } from '../../core/base/private-files.ts';
 import { FORWARDED_MIGRATIONS, forwardedPath } from './schema.ts';
 
 /** An output of a conversation: the call that it answers, and the hash of the string as it came. */

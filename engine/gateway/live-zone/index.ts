@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { formatId } from '../../base/ids.ts';
-import type { Log } from '../../base/log.ts';
+import { formatId } from '../../core/base/ids.ts';
+import type { Log } from '../../core/base/log.ts';
 import type { Call } from '../server/call.ts';
 import { type JsonEdit, listLongStrings, readJsonValue } from '../server/json-members.ts';
 import {

@@ -1,4 +1,4 @@
-import { MANIFEST } from '../../api/manifest.ts';
+import { MANIFEST } from '../../core/api/manifest.ts';
 
 /**
  * Tools whose answers are what an agent works on: files as they are, and where to find them. Names as the agents have them,

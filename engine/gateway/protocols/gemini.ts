@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../base/json-object.ts';
+import { isJsonObject } from '../../core/base/json-object.ts';
 import type { TokenUsage } from '../tokens.ts';
 import { type Meter, type PlainAnswer, type ProtocolFace, parseEventData } from './face.ts';
 import { writeFault } from './fault.ts';

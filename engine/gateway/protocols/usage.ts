@@ -1,5 +1,5 @@
 /** Reads what a call has used, in every protocol: the books and the translations know the same numbers. */
-import { isJsonObject } from '../../base/json-object.ts';
+import { isJsonObject } from '../../core/base/json-object.ts';
 import type { Protocol } from '../protocol.ts';
 import { readCount, type TokenUsage } from '../tokens.ts';
 

@@ -1,7 +1,7 @@
 import { closeSync, fchmodSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { SvcError } from '../../base/errors.ts';
-import { openPrivate } from '../../base/private-files.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { openPrivate } from '../../core/base/private-files.ts';
 import { CALL_TOKENS, IS_SPENT } from '../books/counters.ts';
 import { BOOKS_MIGRATIONS, booksPath, CALL_COLUMNS, type CallRow } from '../books/schema.ts';
 

@@ -1,8 +1,8 @@
 import { lstatSync, renameSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
-import type { Log } from '../../base/log.ts';
-import { appendPrivate, makePrivateFolder } from '../../base/private-files.ts';
+import type { Log } from '../../core/base/log.ts';
+import { appendPrivate, makePrivateFolder } from '../../core/base/private-files.ts';
 import { contentLogPath, namePersonHolder, nameRunHolder } from '../content-choices.ts';
 import type { Call } from './call.ts';
 

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isLoopback } from '../../base/values/address.ts';
-import type { RouteModels } from '../../models/index.ts';
+import { isLoopback } from '../../core/base/values/address.ts';
+import type { RouteModels } from '../../core/models/index.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { sendBody, sendJson } from './answer.ts';
 

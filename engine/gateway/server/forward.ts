@@ -1,4 +1,4 @@
-import type { ModelLimits } from '../../models/index.ts';
+import type { ModelLimits } from '../../core/models/index.ts';
 import type { Protocol } from '../protocol.ts';
 import { NO_USAGE, type TokenUsage } from '../tokens.ts';
 import { createTranslation, dropSealedReasoning, SEAL_MARK, type Translation } from '../translate/index.ts';

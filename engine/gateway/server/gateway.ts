@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { releaseIdleMemory } from '../../base/idle-memory.ts';
-import type { Log } from '../../base/log.ts';
-import { listenOn } from '../../http/listen.ts';
-import { NO_PROXIES, type ProxySettings } from '../../http/proxies.ts';
+import { releaseIdleMemory } from '../../core/base/idle-memory.ts';
+import type { Log } from '../../core/base/log.ts';
+import { listenOn } from '../../core/http/listen.ts';
+import { NO_PROXIES, type ProxySettings } from '../../core/http/proxies.ts';
 import { createLiveZone, type LiveZoneDeps } from '../live-zone/index.ts';
 import type { GatewaySettings, GatewayStart } from '../settings.ts';
 import { openBooks } from './books.ts';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
-import { isJsonObject } from '../../base/json-object.ts';
+import { isJsonObject } from '../../core/base/json-object.ts';
 import { isRawNumber, parseExactJson } from '../exact-json.ts';
 import type { Protocol } from '../protocol.ts';
 import { type JsonMember, listLongStrings } from './json-members.ts';

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { isStillRunning } from '../../runner/processes/own.ts';
+import { isStillRunning } from '../../workers/runner/processes/own.ts';
 import { hashVirtualKey, KEY_PREFIX } from '../keys/virtual-key.ts';
 
 /** Whose call it is: a run's, or a person's own. */

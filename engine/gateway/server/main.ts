@@ -1,9 +1,9 @@
 import { closeSync, readFileSync, writeSync } from 'node:fs';
-import { asSvcError } from '../../base/errors.ts';
-import { openLog } from '../../base/log.ts';
-import { readProxies } from '../../http/proxies.ts';
-import { isStillRunning, readProcessStart } from '../../runner/processes/own.ts';
-import { readDataFolderId } from '../../workspace/data-folder.ts';
+import { asSvcError } from '../../core/base/errors.ts';
+import { openLog } from '../../core/base/log.ts';
+import { readProxies } from '../../core/http/proxies.ts';
+import { isStillRunning, readProcessStart } from '../../workers/runner/processes/own.ts';
+import { readDataFolderId } from '../../core/workspace/data-folder.ts';
 import type { OutputShortener } from '../live-zone/index.ts';
 import { readGatewayRecord, removeGatewayRecord, writeGatewayRecord } from '../record.ts';
 import type { GatewayStart } from '../settings.ts';

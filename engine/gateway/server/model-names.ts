@@ -1,4 +1,4 @@
-import { findKnownModel, type ModelLimits } from '../../models/index.ts';
+import { findKnownModel, type ModelLimits } from '../../core/models/index.ts';
 import { type Provider, TIERS, type Tier } from '../settings.ts';
 import type { ListedModel, Routing } from './routing.ts';
 

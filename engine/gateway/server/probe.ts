@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../base/json-object.ts';
+import { isJsonObject } from '../../core/base/json-object.ts';
 import type { Provider } from '../settings.ts';
 import { readCount } from '../tokens.ts';
 import type { ListedModel, Routing } from './routing.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Log } from '../../base/log.ts';
-import { createLimitedServer } from '../../http/server.ts';
+import type { Log } from '../../core/base/log.ts';
+import { createLimitedServer } from '../../core/http/server.ts';
 import { FACES, findRoute, guessProtocol, type ProtocolFace, type Route } from '../protocols/index.ts';
 import { tagWorkspace, WORKSPACE_HEADER } from '../record.ts';
 import type { GatewaySettings } from '../settings.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { isLoopback } from '../../base/values/address.ts';
+import { isLoopback } from '../../core/base/values/address.ts';
 
 /** Addresses that stand for all of a machine's own. */
 const ANY_ADDRESS = new Set(['0.0.0.0', '::']);

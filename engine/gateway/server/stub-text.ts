@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../base/json-object.ts';
+import { isJsonObject } from '../../core/base/json-object.ts';
 import type { Protocol } from '../protocol.ts';
 import type { Call } from './call.ts';
 import { readJsonValue } from './json-members.ts';

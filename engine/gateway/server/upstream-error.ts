@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { isJsonObject } from '../../base/json-object.ts';
+import { isJsonObject } from '../../core/base/json-object.ts';
 import { parseExactJson } from '../exact-json.ts';
 import type { Protocol } from '../protocol.ts';
 import { CONTEXT_CODE } from '../protocols/fault.ts';

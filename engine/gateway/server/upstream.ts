@@ -2,9 +2,9 @@ import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList } from 'node:net';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { SvcError } from '../../base/errors.ts';
-import { familyOf, findCarriedV4, isMetadataAddress } from '../../http/metadata-addresses.ts';
-import { findProxy, isProxyRefusal, type ProxySettings } from '../../http/proxies.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { familyOf, findCarriedV4, isMetadataAddress } from '../../core/http/metadata-addresses.ts';
+import { findProxy, isProxyRefusal, type ProxySettings } from '../../core/http/proxies.ts';
 
 /** How long an upstream is waited for, ms. */
 export interface UpstreamLimits {

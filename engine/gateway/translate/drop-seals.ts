@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../base/json-object.ts';
+import { isJsonObject } from '../../core/base/json-object.ts';
 import type { Protocol } from '../protocol.ts';
 import { asFields, asText, type Fields } from './fields.ts';
 import { NO_SIGNATURE } from './gemini/signature.ts';

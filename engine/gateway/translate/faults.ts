@@ -1,5 +1,5 @@
 /** Errors, read from whatever a provider sent. */
-import { isJsonObject } from '../../base/json-object.ts';
+import { isJsonObject } from '../../core/base/json-object.ts';
 import { CONTEXT_CODE, type Fault, STATUS_WORDS } from '../protocols/fault.ts';
 import { asFields, type Fields, numberOrNull, textOrNull } from './fields.ts';
 

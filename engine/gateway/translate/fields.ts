@@ -1,5 +1,5 @@
 /** Reads bodies from outside: a field of the wrong type is as good as absent. */
-import { isJsonObject } from '../../base/json-object.ts';
+import { isJsonObject } from '../../core/base/json-object.ts';
 import { isRawNumber, parseExactJson } from '../exact-json.ts';
 
 /** A JSON object whose fields are not known yet. */

@@ -1,4 +1,4 @@
-import { SvcError } from '../../base/errors.ts';
+import { SvcError } from '../../core/base/errors.ts';
 import type { Protocol } from '../protocol.ts';
 
 /** The error for a field that the provider's protocol cannot express. `data.field` names it as the caller wrote it. */

@@ -1,5 +1,5 @@
 /** Schemas of tools and answers, as each provider demands them. */
-import { isJsonObject } from '../../base/json-object.ts';
+import { isJsonObject } from '../../core/base/json-object.ts';
 import { asFieldsList, asList, type Fields } from './fields.ts';
 
 /** Fields of a JSON Schema that hold a schema, a list of them, or one by name. */

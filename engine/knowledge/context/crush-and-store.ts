@@ -1,4 +1,4 @@
-import type { Caller } from '../../api/operation.ts';
+import type { Caller } from '../../core/api/operation.ts';
 import { countLines } from './chunks.ts';
 import type { Crushed } from './crush/index.ts';
 import type { StoredTexts } from './index.ts';

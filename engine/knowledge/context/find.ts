@@ -1,5 +1,5 @@
-import { createSerialQueue } from '../../base/serial-queue.ts';
-import { dropColours } from '../../base/text.ts';
+import { createSerialQueue } from '../../core/base/serial-queue.ts';
+import { dropColours } from '../../core/base/text.ts';
 import type { Storage } from '../../storage/index.ts';
 import { coverSecrets } from '../memory/redact.ts';
 import { createTextIndexer, nearWords, quoteForMatch, readQuery } from '../search/index.ts';

@@ -1,7 +1,7 @@
-import type { Caller } from '../../api/operation.ts';
-import type { Clock } from '../../base/clock.ts';
-import { createDueTimer } from '../../base/due-timer.ts';
-import { SvcError } from '../../base/errors.ts';
+import type { Caller } from '../../core/api/operation.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { createDueTimer } from '../../core/base/due-timer.ts';
+import { SvcError } from '../../core/base/errors.ts';
 import { type ForwardedReader, type ForwardedText, isProtectedTool } from '../../gateway/index.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { createTextSearch } from './find.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { cursor } from '../../api/cursor.ts';
-import { type Caller, operation } from '../../api/operation.ts';
-import { tool } from '../../api/tool.ts';
-import { toPrintable } from '../../base/text.ts';
+import { cursor } from '../../core/api/cursor.ts';
+import { type Caller, operation } from '../../core/api/operation.ts';
+import { tool } from '../../core/api/tool.ts';
+import { toPrintable } from '../../core/base/text.ts';
 import { takeLines } from './chunks.ts';
 import { crushAndStore, keepPlaced, placeText } from './crush-and-store.ts';
 import type { StoredTexts } from './index.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { operation } from '../../api/operation.ts';
-import { renderWords } from '../../api/words.ts';
-import { sentence } from '../../base/sentence.ts';
+import { operation } from '../../core/api/operation.ts';
+import { renderWords } from '../../core/api/words.ts';
+import { sentence } from '../../core/base/sentence.ts';
 import { readsStoredText } from '../../gateway/index.ts';
 import { crushAndStore, keepPlaced, placeText } from './crush-and-store.ts';
 import type { StoredTexts } from './index.ts';

@@ -1,8 +1,8 @@
-import { cursorError } from '../../api/cursor.ts';
-import type { Clock } from '../../base/clock.ts';
-import { rfc3339 } from '../../base/clock.ts';
-import { SvcError } from '../../base/errors.ts';
-import { sentence } from '../../base/sentence.ts';
+import { cursorError } from '../../core/api/cursor.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { rfc3339 } from '../../core/base/clock.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { sentence } from '../../core/base/sentence.ts';
 import type { Storage } from '../../storage/index.ts';
 
 /** What is known of a text that stands outside of agents' contexts. Times are RFC 3339 UTC. */

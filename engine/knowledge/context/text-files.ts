@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { fstatSync, lstatSync, readdirSync, readSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { writeFileAtomically } from '../../base/atomic-file.ts';
-import { SvcError } from '../../base/errors.ts';
-import { isInsideFolder } from '../../base/paths.ts';
-import { makePrivateFolder, withPrivate } from '../../base/private-files.ts';
+import { writeFileAtomically } from '../../core/base/atomic-file.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { isInsideFolder } from '../../core/base/paths.ts';
+import { makePrivateFolder, withPrivate } from '../../core/base/private-files.ts';
 
 /** Where stored texts lie; absolute. */
 export interface TextFolder {

@@ -1,6 +1,6 @@
-import { SvcError } from '../../base/errors.ts';
-import { formatCount } from '../../base/text.ts';
-import type { Worktrees } from '../../runner/worktrees/index.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { formatCount } from '../../core/base/text.ts';
+import type { Worktrees } from '../../workers/runner/worktrees/index.ts';
 import type { LanguageFinding } from './language/check-language.ts';
 import type { GuardThread } from './thread/thread.ts';
 import type { CopyFinding, WantedChecks } from './writes/check-writes.ts';

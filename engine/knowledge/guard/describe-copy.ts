@@ -1,4 +1,4 @@
-import { formatCount, toPrintable } from '../../base/text.ts';
+import { formatCount, toPrintable } from '../../core/base/text.ts';
 import type { CopyFinding } from './writes/check-writes.ts';
 
 const LIKENESS = {

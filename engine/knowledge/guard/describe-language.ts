@@ -1,4 +1,4 @@
-import { formatCount, toPrintable } from '../../base/text.ts';
+import { formatCount, toPrintable } from '../../core/base/text.ts';
 import type { LanguageFinding } from './language/check-language.ts';
 import { hasNearLanguages } from './language/detect.ts';
 

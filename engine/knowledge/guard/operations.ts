@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation } from '../../api/operation.ts';
+import { operation } from '../../core/api/operation.ts';
 import type { Guard } from './index.ts';
 
 /** What clients may ask of the guard. */

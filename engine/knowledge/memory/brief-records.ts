@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../core/base/clock.ts';
 import type { Db } from '../../storage/index.ts';
 import { type Brief, type BriefRow, toBrief } from './rows.ts';
 

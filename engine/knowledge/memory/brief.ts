@@ -1,4 +1,4 @@
-import { formatAge, toPrintable } from '../../base/text.ts';
+import { formatAge, toPrintable } from '../../core/base/text.ts';
 import type { TextContributor } from '../../dispatch/index.ts';
 import type { Memory } from './rows.ts';
 

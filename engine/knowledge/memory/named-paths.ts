@@ -1,4 +1,4 @@
-import type { NamedPath } from '../../workspace/workspace-path.ts';
+import type { NamedPath } from '../../core/workspace/workspace-path.ts';
 
 /** `src/a.ts`, `./x/y`, `README.md`: with a folder, or with an ending that files of code have. */
 const PATH =

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { cursor } from '../../api/cursor.ts';
-import { by, type Caller, operation } from '../../api/operation.ts';
-import { tool } from '../../api/tool.ts';
-import { SvcError } from '../../base/errors.ts';
-import { formatCount, toPrintable } from '../../base/text.ts';
+import { cursor } from '../../core/api/cursor.ts';
+import { by, type Caller, operation } from '../../core/api/operation.ts';
+import { tool } from '../../core/api/tool.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { formatCount, toPrintable } from '../../core/base/text.ts';
 import type { Memories, MemoryDeps, OpenMemory } from './index.ts';
 import type { Imported } from './okf/concepts.ts';
 import { LONGEST_TEXT, LONGEST_TITLE, type Memory } from './rows.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../core/base/clock.ts';
 import type { Storage } from '../../storage/index.ts';
 import { listKeys, nearWords, quoteForMatch, readQuery } from '../search/index.ts';
 import { type Memory, type MemoryRow, toMemory } from './rows.ts';

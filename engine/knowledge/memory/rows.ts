@@ -1,4 +1,4 @@
-import { rfc3339 } from '../../base/clock.ts';
+import { rfc3339 } from '../../core/base/clock.ts';
 
 /** Characters. */
 export const LONGEST_TITLE = 1000;

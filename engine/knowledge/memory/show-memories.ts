@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Caller } from '../../api/operation.ts';
-import { sayMore } from '../../api/tool.ts';
-import { formatAge, toPrintable } from '../../base/text.ts';
-import type { NamedPath } from '../../workspace/workspace-path.ts';
+import type { Caller } from '../../core/api/operation.ts';
+import { sayMore } from '../../core/api/tool.ts';
+import { formatAge, toPrintable } from '../../core/base/text.ts';
+import type { NamedPath } from '../../core/workspace/workspace-path.ts';
 import type { MemoryDeps } from './index.ts';
 import { listMissingPaths } from './named-paths.ts';
 import { listNamedSymbols } from './named-symbols.ts';

@@ -1,6 +1,6 @@
-import { cursorError } from '../../api/cursor.ts';
-import type { Clock } from '../../base/clock.ts';
-import { makeTitle } from '../../base/text.ts';
+import { cursorError } from '../../core/api/cursor.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { makeTitle } from '../../core/base/text.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import { createBriefRecords } from './brief-records.ts';
 import {

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import { isInsideFolder } from '../../base/paths.ts';
-import { type Git, listAttributedFiles, listWorkingFiles } from '../../runner/worktrees/index.ts';
+import { isInsideFolder } from '../../core/base/paths.ts';
+import { type Git, listAttributedFiles, listWorkingFiles } from '../../workers/runner/worktrees/index.ts';
 import { createLanguageTable, type Language } from './languages.ts';
 import { countSkipped, judgePath, type SkipCounts } from './skipped.ts';
 

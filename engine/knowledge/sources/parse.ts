@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Language as Grammar, Parser, type Tree } from 'web-tree-sitter';
-import { SvcError } from '../../base/errors.ts';
-import { locateGrammar } from '../../base/own-package.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { locateGrammar } from '../../core/base/own-package.ts';
 import { GRAMMAR_FILES } from './grammar-files.ts';
 import type { Language } from './languages.ts';
 import { repairText } from './repair-text.ts';

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
-import { answerThreadCalls } from '../../base/thread-calls.ts';
-import { createGit, type GitAccess } from '../../runner/worktrees/index.ts';
+import { answerThreadCalls } from '../../core/base/thread-calls.ts';
+import { createGit, type GitAccess } from '../../workers/runner/worktrees/index.ts';
 import type { ExactCounts, ExactRun } from './exact/exact-edges.ts';
 import { type CompilerStart, runExactTier } from './exact/exact-tier.ts';
 import type { CompilerLimits } from './exact/run-compiler.ts';

@@ -1,4 +1,4 @@
-import { asSvcError } from '../../base/errors.ts';
+import { asSvcError } from '../../core/base/errors.ts';
 import { formatImpact } from './format-impact.ts';
 import type { Graph } from './index.ts';
 import type { ReadImpact } from './read-impact.ts';

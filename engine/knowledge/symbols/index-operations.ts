@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Caller, operation } from '../../api/operation.ts';
+import { type Caller, operation } from '../../core/api/operation.ts';
 import type { ExactRun } from './exact/exact-edges.ts';
 import type { Graph, GraphPlace } from './index.ts';
 import type { IndexProgress } from './index-files/indexer.ts';

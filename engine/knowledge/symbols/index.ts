@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { asSvcError, SvcError } from '../../base/errors.ts';
-import { locateProgram } from '../../base/own-package.ts';
-import { isInsideFolder } from '../../base/paths.ts';
-import { makePrivateFolder } from '../../base/private-files.ts';
-import { createThreadClient } from '../../base/thread-calls.ts';
-import type { GitAccess } from '../../runner/worktrees/index.ts';
+import { asSvcError, SvcError } from '../../core/base/errors.ts';
+import { locateProgram } from '../../core/base/own-package.ts';
+import { isInsideFolder } from '../../core/base/paths.ts';
+import { makePrivateFolder } from '../../core/base/private-files.ts';
+import { createThreadClient } from '../../core/base/thread-calls.ts';
+import type { GitAccess } from '../../workers/runner/worktrees/index.ts';
 import { describeLack } from './exact/describe-exact.ts';
 import type { ExactRun } from './exact/exact-edges.ts';
 import { buildCompilerStart, COMPILER_LIMITS } from './exact/start-compiler.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type Caller, ownWorkError } from '../../api/operation.ts';
-import { tool } from '../../api/tool.ts';
-import { SvcError } from '../../base/errors.ts';
-import { formatCount, toPrintable } from '../../base/text.ts';
+import { type Caller, ownWorkError } from '../../core/api/operation.ts';
+import { tool } from '../../core/api/tool.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { formatCount, toPrintable } from '../../core/base/text.ts';
 import type { AskedGraph, Graph, GraphPlace } from './index.ts';
 import type { IndexProgress } from './index-files/indexer.ts';
 import { indexOperations } from './index-operations.ts';

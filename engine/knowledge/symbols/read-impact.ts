@@ -1,4 +1,4 @@
-import { formatCount } from '../../base/text.ts';
+import { formatCount } from '../../core/base/text.ts';
 import type { AskOptions, Graph, GraphPlace } from './index.ts';
 import type { IndexProgress } from './index-files/indexer.ts';
 import type { TouchedLines } from './query/impact.ts';

@@ -1,4 +1,4 @@
-import { formatCount, toPrintable } from '../../base/text.ts';
+import { formatCount, toPrintable } from '../../core/base/text.ts';
 import type { AskedGraph } from './index.ts';
 import type { GraphAnswer, Nothing } from './query/answer.ts';
 import type { Impact, Reached } from './query/impact.ts';

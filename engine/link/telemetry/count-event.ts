@@ -6,7 +6,7 @@ import {
   PRESET_NAMES,
   RUN_ENDS,
   TASK_SOURCES,
-} from '../../http/telemetry-day.ts';
+} from '../../core/link-protocol/telemetry-day.ts';
 import type { EventKind, LoggedEvent } from '../../storage/index.ts';
 
 /** What is known of a session that ended; times are Unix ms. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation } from '../../api/operation.ts';
+import { operation } from '../../core/api/operation.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /** What the person may ask about what is counted for a linked server. */

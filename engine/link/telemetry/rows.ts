@@ -1,5 +1,5 @@
-import { parseId } from '../../base/ids.ts';
-import { type DayCounts, makeDayCounts } from '../../http/telemetry-day.ts';
+import { parseId } from '../../core/base/ids.ts';
+import { type DayCounts, makeDayCounts } from '../../core/link-protocol/telemetry-day.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { EndedSession } from './count-event.ts';
 

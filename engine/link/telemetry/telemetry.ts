@@ -1,10 +1,10 @@
-import { backoffMs } from '../../base/backoff.ts';
-import { type Clock, rfc3339 } from '../../base/clock.ts';
-import { isDoNotTrackSet } from '../../base/do-not-track.ts';
-import { asSvcError, SvcError } from '../../base/errors.ts';
-import type { Log } from '../../base/log.ts';
-import { version } from '../../base/own-package.ts';
-import { timeAnswer } from '../../http/link-protocol.ts';
+import { backoffMs } from '../../core/base/backoff.ts';
+import { type Clock, rfc3339 } from '../../core/base/clock.ts';
+import { isDoNotTrackSet } from '../../core/link-protocol/do-not-track.ts';
+import { asSvcError, SvcError } from '../../core/base/errors.ts';
+import type { Log } from '../../core/base/log.ts';
+import { version } from '../../core/base/own-package.ts';
+import { timeAnswer } from '../../core/link-protocol/messages.ts';
 import {
   ARCHITECTURES,
   addCount,
@@ -15,7 +15,7 @@ import {
   TELEMETRY_SCHEMA,
   type TelemetryDay,
   type TOKEN_TIERS,
-} from '../../http/telemetry-day.ts';
+} from '../../core/link-protocol/telemetry-day.ts';
 import type { EventLog, LoggedEvent, Storage } from '../../storage/index.ts';
 import { nothing, type ServerCalls } from '../server-calls.ts';
 import { COUNTED_KINDS, countEvent } from './count-event.ts';

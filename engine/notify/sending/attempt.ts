@@ -1,4 +1,4 @@
-import { backoffMs } from '../../base/backoff.ts';
+import { backoffMs } from '../../core/base/backoff.ts';
 import { type Secrets, signedHeaders } from './signing.ts';
 
 const TRY_MS = 10_000;

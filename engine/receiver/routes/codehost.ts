@@ -1,6 +1,6 @@
 import { findTemplate, type Task, type Tasks } from '../../board/tasks/index.ts';
-import { parseJsonBody, readFormPayload } from '../../http/body.ts';
-import { findHeader, SCHEMES } from '../../http/signature.ts';
+import { parseJsonBody, readFormPayload } from '../../core/http/body.ts';
+import { findHeader, SCHEMES } from '../../core/http/signature.ts';
 import { type Occurrence, readEvent } from '../codehost-event.ts';
 import type { Intake, ReceiverConfig } from '../intake.ts';
 import type { Receipts } from '../receipts.ts';

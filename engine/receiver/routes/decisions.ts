@@ -1,5 +1,5 @@
-import type { By } from '../../api/operation.ts';
-import { formatId, parseId } from '../../base/ids.ts';
+import type { By } from '../../core/api/operation.ts';
+import { formatId, parseId } from '../../core/base/ids.ts';
 import type { Decision, Decisions } from '../../board/decisions/index.ts';
 import type { Tasks } from '../../board/tasks/index.ts';
 import { type Workflow, whyReplaced } from '../../board/workflow/index.ts';
@@ -10,8 +10,8 @@ import {
   parseJsonBody,
   readTextField,
   refuseOwnEvent,
-} from '../../http/body.ts';
-import { SCHEMES } from '../../http/signature.ts';
+} from '../../core/http/body.ts';
+import { SCHEMES } from '../../core/http/signature.ts';
 import { problemAnswer } from '../problem.ts';
 import { type Answer, type InboundRequest, jsonAnswer } from '../request.ts';
 import type { Route } from './route.ts';

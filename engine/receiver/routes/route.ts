@@ -1,5 +1,5 @@
-import type { SvcError } from '../../base/errors.ts';
-import type { Scheme } from '../../http/signature.ts';
+import type { SvcError } from '../../core/base/errors.ts';
+import type { Scheme } from '../../core/http/signature.ts';
 import type { Answer, InboundRequest } from '../request.ts';
 
 /** A route as data, read by the shared checks in receive.ts. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { SvcError } from '../../base/errors.ts';
+import { SvcError } from '../../core/base/errors.ts';
 import type { Tasks } from '../../board/tasks/index.ts';
 import {
   type FieldProblem,
@@ -8,8 +8,8 @@ import {
   parseJsonBody,
   readFlagField,
   readTextField,
-} from '../../http/body.ts';
-import { SCHEMES } from '../../http/signature.ts';
+} from '../../core/http/body.ts';
+import { SCHEMES } from '../../core/http/signature.ts';
 import type { Incoming, Intake } from '../intake.ts';
 import type { Receipts } from '../receipts.ts';
 import type { Answer, InboundRequest } from '../request.ts';

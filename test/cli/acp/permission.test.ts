@@ -6,7 +6,7 @@ import type { RequestPermissionRequest } from '@agentclientprotocol/sdk';
 import { createPathCheck } from '../../../cli/acp/path-check.ts';
 import { createPermissions } from '../../../cli/acp/permission.ts';
 import { createTranscript } from '../../../cli/acp/transcript.ts';
-import { DEFAULT_PERMISSIONS } from '../../../engine/agents/permissions.ts';
+import { DEFAULT_PERMISSIONS } from '../../../engine/workers/agents/permissions.ts';
 import { temporaryFolder } from '../../support/git.ts';
 
 const ONCE = { optionId: 'once', kind: 'allow_once', name: 'Allow' } as const;

@@ -6,7 +6,7 @@ import { parse } from 'smol-toml';
 import { findHookFile, writeHookLines } from '../../../cli/clients/hook-files.ts';
 import { planHooks } from '../../../cli/clients/hook-install.ts';
 import { SHAPES } from '../../../cli/hooks/shapes.ts';
-import { PRESETS, type RunSetup, type RunWish } from '../../../engine/agents/presets/index.ts';
+import { PRESETS, type RunSetup, type RunWish } from '../../../engine/workers/agents/presets/index.ts';
 import { presetOf } from '../../support/agent-run.ts';
 import { temporaryFolder } from '../../support/git.ts';
 

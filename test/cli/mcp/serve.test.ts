@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { CHAIR_TOOLS, MANIFEST } from '../../../engine/api/manifest.ts';
+import { CHAIR_TOOLS, MANIFEST } from '../../../engine/core/api/manifest.ts';
 import type { EngineClient } from '../../../engine/index.ts';
 import { httpClient, type McpClient, mcpEndpoint, stdioClient } from '../../support/mcp.ts';
 import { until } from '../../support/wait.ts';

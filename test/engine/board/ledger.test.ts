@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import type { Caller } from '../../../engine/api/operation.ts';
+import type { Caller } from '../../../engine/core/api/operation.ts';
 import { parseLedger } from '../../../engine/board/ledger/parse.ts';
 import type { LoggedEvent, SvcError } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';

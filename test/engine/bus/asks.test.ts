@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Caller, CallOptions } from '../../../engine/api/operation.ts';
+import type { Caller, CallOptions } from '../../../engine/core/api/operation.ts';
 import type { LoggedEvent } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { awaitEvent } from '../../support/events.ts';

@@ -1,5 +1,5 @@
-import type { Caller } from '../../../engine/api/operation.ts';
-import type { NewSeat } from '../../../engine/sessions/seats/index.ts';
+import type { Caller } from '../../../engine/core/api/operation.ts';
+import type { NewSeat } from '../../../engine/workers/sessions/seats/index.ts';
 import type { EngineHere } from '../../support/engine.ts';
 
 export interface Sent {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { SvcError } from '../../../engine/base/errors.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
 import { describeKeys, findWorkspace, loadConfig, resolveDataPaths } from '../../../engine/config/index.ts';
 import { folder, load, problems } from './support.ts';
 

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { type Ask, type Host, hostEngine, type Session, type Wire } from '../../../engine/index.ts';
-import { checkConfinement } from '../../../engine/runner/confine/index.ts';
+import { checkConfinement } from '../../../engine/workers/runner/confine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { childrenOf, isRunning } from '../../support/processes.ts';
 import { until } from '../../support/wait.ts';

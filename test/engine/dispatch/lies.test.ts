@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createAcpReader } from '../../../engine/agents/streams/acp.ts';
-import { createClaudeReader } from '../../../engine/agents/streams/claude.ts';
-import type { StreamFacts, StreamReader } from '../../../engine/agents/streams/stream.ts';
-import { createRunOutput } from '../../../engine/runner/runs/output.ts';
+import { createAcpReader } from '../../../engine/workers/agents/streams/acp.ts';
+import { createClaudeReader } from '../../../engine/workers/agents/streams/claude.ts';
+import type { StreamFacts, StreamReader } from '../../../engine/workers/agents/streams/stream.ts';
+import { createRunOutput } from '../../../engine/workers/runner/runs/output.ts';
 import { claudeSays, makeRig, type Rig } from './rig.ts';
 
 /** What is known of a run that has printed this. */

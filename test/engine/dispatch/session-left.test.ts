@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { findPreset } from '../../../engine/agents/presets/index.ts';
-import type { RunLeft } from '../../../engine/agents/presets/preset.ts';
+import { findPreset } from '../../../engine/workers/agents/presets/index.ts';
+import type { RunLeft } from '../../../engine/workers/agents/presets/preset.ts';
 import { until } from '../../support/wait.ts';
 import { makeRig, type Rig } from './rig.ts';
 

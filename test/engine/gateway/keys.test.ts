@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { systemClock } from '../../../engine/base/clock.ts';
+import { systemClock } from '../../../engine/core/base/clock.ts';
 import { createKeys } from '../../../engine/gateway/keys/index.ts';
 import { openStorage } from '../../../engine/storage/index.ts';
 import { temporaryFolder } from '../../support/git.ts';

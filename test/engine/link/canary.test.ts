@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TELEMETRY_SCHEMA, type TelemetryDay } from '../../../engine/http/telemetry-day.ts';
+import { TELEMETRY_SCHEMA, type TelemetryDay } from '../../../engine/core/link-protocol/telemetry-day.ts';
 import type { SvcError } from '../../../engine/index.ts';
 import { CLAUDE, DAY, noteCalls, settableClock } from '../../support/counted-workspace.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';

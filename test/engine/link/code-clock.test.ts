@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../../engine/base/clock.ts';
+import { systemClock } from '../../../engine/core/base/clock.ts';
 import { openBesideHostileServer } from '../../support/hostile-server.ts';
 import { until } from '../../support/wait.ts';
 

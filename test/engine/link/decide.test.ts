@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { CommandOutcome } from '../../../engine/http/link-protocol.ts';
+import type { CommandOutcome } from '../../../engine/core/link-protocol/messages.ts';
 import { logMachineIn, onBothDatabases } from '../../support/linked-server.ts';
 import { type LinkedWorkspace, linkWorkspace } from '../../support/linked-workspace.ts';
 import { listPageFaults } from '../../support/page-faults.ts';

@@ -3,8 +3,8 @@ import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it, type TestContext } from 'node:test';
-import { LEASE_MS, type LeaseClaims, signLease } from '../../../engine/base/lease.ts';
-import { deriveLeaseKey } from '../../../engine/base/root-key.ts';
+import { LEASE_MS, type LeaseClaims, signLease } from '../../../engine/core/link-protocol/lease.ts';
+import { deriveLeaseKey } from '../../../engine/core/link-protocol/root-key.ts';
 import {
   createLeases,
   type FetchedLease,

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { systemClock } from '../../../engine/base/clock.ts';
+import { systemClock } from '../../../engine/core/base/clock.ts';
 import type { EngineHere } from '../../support/engine.ts';
 import {
   type HostileServer,

@@ -5,8 +5,8 @@ import { type AddressInfo, createServer as createRawServer, type Socket } from '
 import { afterEach, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { z } from 'zod';
-import { asSvcError, type SvcError } from '../../../engine/base/errors.ts';
-import { LARGEST_ANSWER_BYTES } from '../../../engine/http/link-protocol.ts';
+import { asSvcError, type SvcError } from '../../../engine/core/base/errors.ts';
+import { LARGEST_ANSWER_BYTES } from '../../../engine/core/link-protocol/messages.ts';
 import { createServerCalls, nothing, type ServerCalls } from '../../../engine/link/server-calls.ts';
 import { until } from '../../support/wait.ts';
 

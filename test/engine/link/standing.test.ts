@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkLink } from '../../../cli/doctor/engine.ts';
-import { type Clock, systemClock } from '../../../engine/base/clock.ts';
+import { type Clock, systemClock } from '../../../engine/core/base/clock.ts';
 import { describeLink, describeLinkState } from '../../../engine/index.ts';
 import type { EngineHere } from '../../support/engine.ts';
 import { startHostileServer } from '../../support/hostile-server.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addCount, makeDayCounts } from '../../../engine/http/telemetry-day.ts';
+import { addCount, makeDayCounts } from '../../../engine/core/link-protocol/telemetry-day.ts';
 import { countEvent } from '../../../engine/link/telemetry/count-event.ts';
 import {
   CLAUDE,

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { PRESETS } from '../../../engine/agents/presets/index.ts';
+import { PRESETS } from '../../../engine/workers/agents/presets/index.ts';
 import {
   PRESET_NAMES,
   RUN_ENDS,
   TELEMETRY_SCHEMA,
   telemetryDay,
-} from '../../../engine/http/telemetry-day.ts';
+} from '../../../engine/core/link-protocol/telemetry-day.ts';
 import { catalogues } from '../../../engine/index.ts';
 import {
   CLAUDE,

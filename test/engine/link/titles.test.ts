@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Caller } from '../../../engine/api/operation.ts';
+import type { Caller } from '../../../engine/core/api/operation.ts';
 import { buildHello } from '../../../engine/daemon/hello.ts';
 import { openBesideHostileServer } from '../../support/hostile-server.ts';
 import { until } from '../../support/wait.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { LARGEST_SIGNED_BYTES } from '../../../engine/http/signature.ts';
+import { LARGEST_SIGNED_BYTES } from '../../../engine/core/http/signature.ts';
 import { chat, codehost, decide, makeRig, poll, type Rig, svcHeaders, task } from './rig.ts';
 
 let rig: Rig;

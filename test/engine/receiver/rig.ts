@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { SvcError } from '../../../engine/base/errors.ts';
-import { isLoopback } from '../../../engine/base/values/address.ts';
-import { SCHEMES, signRequest } from '../../../engine/http/signature.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { isLoopback } from '../../../engine/core/base/values/address.ts';
+import { SCHEMES, signRequest } from '../../../engine/core/http/signature.ts';
 import { createReceiver, type Receiver, type WebhookConfig } from '../../../engine/receiver/index.ts';
 import { type FakeClock, fakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/git.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { SvcError } from '../../../engine/base/errors.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
 import { buildSignedSample, type Sample, type SampleWish } from '../../../engine/receiver/sample.ts';
 import { makeRig, type Rig, SECRET } from './rig.ts';
 

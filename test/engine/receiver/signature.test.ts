@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
-import { SvcError } from '../../../engine/base/errors.ts';
-import { createVerifier, SCHEMES, signRequest } from '../../../engine/http/signature.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
+import { createVerifier, SCHEMES, signRequest } from '../../../engine/core/http/signature.ts';
 import { NOW } from '../../support/clock.ts';
 import { chat, codehost, makeRig, poll, type Rig, SECRET, svcHeaders, task } from './rig.ts';
 

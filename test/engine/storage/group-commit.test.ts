@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { SvcError } from '../../../engine/base/errors.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
 import { openStorage } from '../../../engine/storage/index.ts';
 import { temporaryFolder } from '../../support/git.ts';
 

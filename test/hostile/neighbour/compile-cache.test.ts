@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { readDaemonRecord } from '../../../engine/workspace/daemon-record.ts';
+import { readDaemonRecord } from '../../../engine/core/workspace/daemon-record.ts';
 import { temporaryFolder } from '../../support/git.ts';
 import {
   asUsers,

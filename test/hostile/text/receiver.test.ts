@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { SCHEMES, signRequest } from '../../../engine/http/signature.ts';
+import { SCHEMES, signRequest } from '../../../engine/core/http/signature.ts';
 import { REPLAY_MS } from '../../../engine/receiver/replay.ts';
 import { makeRig, task } from '../../engine/receiver/rig.ts';
 import { NOW } from '../../support/clock.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { SCHEMES, signRequest } from '../../../engine/http/signature.ts';
+import { SCHEMES, signRequest } from '../../../engine/core/http/signature.ts';
 import type { Decision, Session, SvcError, Task, TaskPlan, Wire } from '../../../engine/index.ts';
 import { comment, issueLabeled, issueOpened } from '../../../fixtures/payloads/events.ts';
 import { visitor } from '../../../fixtures/payloads/repository.ts';

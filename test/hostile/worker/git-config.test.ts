@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createWorktrees } from '../../../engine/runner/worktrees/index.ts';
+import { createWorktrees } from '../../../engine/workers/runner/worktrees/index.ts';
 import { gitEnvironment, makeRepository, temporaryFolder } from '../../support/git.ts';
 import { hostile } from '../../support/hostile.ts';
 import { impossible } from '../../support/strict.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findOwnCgroup } from '../../../engine/runner/processes/containment/cgroup.ts';
+import { findOwnCgroup } from '../../../engine/workers/runner/processes/containment/cgroup.ts';
 import { temporaryFolder } from '../../support/git.ts';
 import { asUsers, giveFolderTo, hostile, type TestUser } from '../../support/hostile.ts';
 import { LEVELS } from '../../support/seat-attacks.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
-import { findOpenings } from '../../../engine/runner/confine/probe.ts';
+import { findOpenings } from '../../../engine/workers/runner/confine/probe.ts';
 import { asUsers, hostile } from '../../support/hostile.ts';
 import { makeSandboxed } from '../../support/sandboxed.ts';
 import { attempts, impossible, said } from '../../support/strict.ts';

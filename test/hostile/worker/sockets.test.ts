@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { findListeningSockets } from '../../../engine/runner/confine/sockets.ts';
+import { findListeningSockets } from '../../../engine/workers/runner/confine/sockets.ts';
 import { asUsers, hostile } from '../../support/hostile.ts';
 import { makeSandboxed } from '../../support/sandboxed.ts';
 import { impossible } from '../../support/strict.ts';

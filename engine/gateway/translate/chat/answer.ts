@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json-object.ts';
+import { isJsonObject } from '../../../core/base/json-object.ts';
 import { findChatUsage, readUsage } from '../../protocols/usage.ts';
 import { adaptId, makeId, nowSec } from '../answer-ids.ts';
 import { formatArguments } from '../call-input.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json-object.ts';
+import { isJsonObject } from '../../../core/base/json-object.ts';
 import { makeId } from '../answer-ids.ts';
 import type { BlockSink } from '../conversation.ts';
 import { asFields, asText, type Fields, numberOrNull, parseJson, textOrNull } from '../fields.ts';

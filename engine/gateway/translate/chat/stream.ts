@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json-object.ts';
+import { isJsonObject } from '../../../core/base/json-object.ts';
 import { writeFault } from '../../protocols/fault.ts';
 import { findChatUsage, readUsage } from '../../protocols/usage.ts';
 import { adaptId, nowSec } from '../answer-ids.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json-object.ts';
+import { isJsonObject } from '../../../core/base/json-object.ts';
 import { readUsage } from '../../protocols/usage.ts';
 import { makeId } from '../answer-ids.ts';
 import { parseArguments } from '../call-input.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json-object.ts';
+import { isJsonObject } from '../../../core/base/json-object.ts';
 import { asList, type Fields } from '../fields.ts';
 
 /** Fields of Google's schemas that hold a schema, a list of them, or one by name. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json-object.ts';
+import { isJsonObject } from '../../../core/base/json-object.ts';
 import { type Fault, writeFault } from '../../protocols/fault.ts';
 import { readUsage } from '../../protocols/usage.ts';
 import { makeId } from '../answer-ids.ts';

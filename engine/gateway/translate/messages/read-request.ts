@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json-object.ts';
+import { isJsonObject } from '../../../core/base/json-object.ts';
 import {
   type Conversation,
   emptyConversation,

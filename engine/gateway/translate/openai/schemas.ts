@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json-object.ts';
+import { isJsonObject } from '../../../core/base/json-object.ts';
 import type { AnswerFormat, ToolDefinition } from '../conversation.ts';
 import { type Fields, textOrNull } from '../fields.ts';
 import { closeObjects, fitToolSchema, isAllRequired } from '../schemas.ts';

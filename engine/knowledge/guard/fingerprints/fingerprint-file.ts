@@ -1,6 +1,6 @@
 import { closeSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { openPrivate } from '../../../base/private-files.ts';
+import { openPrivate } from '../../../core/base/private-files.ts';
 import type { Language } from '../../sources/index.ts';
 
 /** What is known of a file when it was last read. */

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { isInsideFolder } from '../../../base/paths.ts';
-import type { Git } from '../../../runner/worktrees/index.ts';
+import { isInsideFolder } from '../../../core/base/paths.ts';
+import type { Git } from '../../../workers/runner/worktrees/index.ts';
 import {
   createLanguageTable,
   judgePath,

@@ -1,4 +1,4 @@
-import type { GitAccess } from '../../../runner/worktrees/index.ts';
+import type { GitAccess } from '../../../workers/runner/worktrees/index.ts';
 import type { Language } from '../../sources/index.ts';
 import type { CopySettings } from '../copies/settings.ts';
 import type { WantedChecks, WriteCheck, WriteReport } from '../writes/check-writes.ts';

@@ -1,5 +1,5 @@
-import { locateProgram } from '../../../base/own-package.ts';
-import { createThreadClient, type ThreadClient } from '../../../base/thread-calls.ts';
+import { locateProgram } from '../../../core/base/own-package.ts';
+import { createThreadClient, type ThreadClient } from '../../../core/base/thread-calls.ts';
 import type { GuardCalls, GuardThreadSettings } from './messages.ts';
 
 /** The thread that compares code; rejects with `internal` when it has failed, which it has not done for other calls. */

@@ -1,4 +1,4 @@
-import type { PlannedWrite } from '../../../hooks/index.ts';
+import type { PlannedWrite } from '../../../bus/hooks/index.ts';
 
 /** Of a file, after a write: more is not looked at. */
 const LONGEST = 2 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { relative, sep } from 'node:path';
-import type { PlannedWrite } from '../../../hooks/index.ts';
+import type { PlannedWrite } from '../../../bus/hooks/index.ts';
 import { createLanguageTable, judgePath, judgeText, type Language, readSource } from '../../sources/index.ts';
 import { type Code, readCode } from '../code/read-code.ts';
 import { findSyntax } from '../code/syntaxes.ts';

@@ -1,10 +1,10 @@
 import { type Dirent, fstatSync, readSync } from 'node:fs';
 import { opendir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SvcError } from '../../../base/errors.ts';
-import { isFileAt } from '../../../base/held-folder.ts';
-import { withPrivate } from '../../../base/private-files.ts';
-import { formatCount } from '../../../base/text.ts';
+import { SvcError } from '../../../core/base/errors.ts';
+import { isFileAt } from '../../../core/base/held-folder.ts';
+import { withPrivate } from '../../../core/base/private-files.ts';
+import { formatCount } from '../../../core/base/text.ts';
 import { ConceptFault } from './concept.ts';
 
 // A folder of concept files, which a repository, a stranger or a worker may have filled.

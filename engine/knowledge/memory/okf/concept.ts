@@ -1,7 +1,7 @@
 import { Document, isMap, isNode, isScalar, type Pair, parseDocument, Scalar } from 'yaml';
-import { rfc3339 } from '../../../base/clock.ts';
-import { version } from '../../../base/own-package.ts';
-import { toPrintable } from '../../../base/text.ts';
+import { rfc3339 } from '../../../core/base/clock.ts';
+import { version } from '../../../core/base/own-package.ts';
+import { toPrintable } from '../../../core/base/text.ts';
 import type { MemoryState } from '../rows.ts';
 
 // A memory as a concept of the Open Knowledge Format 0.2 (GoogleCloudPlatform/knowledge-catalog, okf/SPEC.md, sections 4 and 5):

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../core/base/clock.ts';
 import type { Db, EventLog } from '../../../storage/index.ts';
 import { type Author, cleaner, type MemoryTable, makeMemoryId } from '../memory-table.ts';
 import { LONGEST_TEXT, LONGEST_TITLE, type MemoryRow } from '../rows.ts';

@@ -1,11 +1,11 @@
 import { lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { randomName, syncFolder } from '../../../base/atomic-file.ts';
-import { SvcError } from '../../../base/errors.ts';
-import { exchangeFolders } from '../../../base/exchange-folders.ts';
-import { holdFolder, removeFolder } from '../../../base/held-folder.ts';
-import { mapLimit } from '../../../base/map-limit.ts';
+import { randomName, syncFolder } from '../../../core/base/atomic-file.ts';
+import { SvcError } from '../../../core/base/errors.ts';
+import { exchangeFolders } from '../../../core/base/exchange-folders.ts';
+import { holdFolder, removeFolder } from '../../../core/base/held-folder.ts';
+import { mapLimit } from '../../../core/base/map-limit.ts';
 import type { MemoryRow } from '../rows.ts';
 import { IN_A_ROW, letOthersRun, listFiles, readBundleFile } from './bundle.ts';
 import {

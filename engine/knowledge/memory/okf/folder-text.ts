@@ -1,4 +1,4 @@
-import { toPrintable } from '../../../base/text.ts';
+import { toPrintable } from '../../../core/base/text.ts';
 import { foldText } from '../../search/index.ts';
 
 /** A concept in its folder. */

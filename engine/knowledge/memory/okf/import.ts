@@ -1,5 +1,5 @@
-import { SvcError } from '../../../base/errors.ts';
-import { formatCount } from '../../../base/text.ts';
+import { SvcError } from '../../../core/base/errors.ts';
+import { formatCount } from '../../../core/base/text.ts';
 import { IN_A_ROW, letOthersRun, listFiles, readBundleFile, type SkippedFile } from './bundle.ts';
 import { type Concept, ConceptFault, readConcept } from './concept.ts';
 import { isReservedName, nameOf } from './folder-text.ts';

@@ -1,5 +1,5 @@
-import { rfc3339 } from '../../../base/clock.ts';
-import { version } from '../../../base/own-package.ts';
+import { rfc3339 } from '../../../core/base/clock.ts';
+import { version } from '../../../core/base/own-package.ts';
 import { type MemoryRow, toMemory } from '../rows.ts';
 import type { WrittenConcept } from './concept.ts';
 

@@ -1,4 +1,4 @@
-import { formatCount } from '../../../base/text.ts';
+import { formatCount } from '../../../core/base/text.ts';
 import type { ExactFacts } from '../graph-thread.ts';
 
 /** Why an answer lacks edges of the project's compiler, in a few words; null where it has them, or none are to be had. */

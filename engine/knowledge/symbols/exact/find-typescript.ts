@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isInsideFolder } from '../../../base/paths.ts';
+import { isInsideFolder } from '../../../core/base/paths.ts';
 
 /** The project's own `typescript`. */
 export interface TypescriptHere {

@@ -1,6 +1,6 @@
-import { asSvcError } from '../../../base/errors.ts';
-import { locateProgram } from '../../../base/own-package.ts';
-import { confineReader, listNodeFiles } from '../../../runner/confine/index.ts';
+import { asSvcError } from '../../../core/base/errors.ts';
+import { locateProgram } from '../../../core/base/own-package.ts';
+import { confineReader, listNodeFiles } from '../../../workers/runner/confine/index.ts';
 import type { CompilerStart } from './exact-tier.ts';
 import type { CompilerLimits } from './run-compiler.ts';
 

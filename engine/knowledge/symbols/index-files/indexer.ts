@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { createSerialQueue } from '../../../base/serial-queue.ts';
-import type { Git } from '../../../runner/worktrees/index.ts';
+import { createSerialQueue } from '../../../core/base/serial-queue.ts';
+import type { Git } from '../../../workers/runner/worktrees/index.ts';
 import {
   countSkipped,
   createLanguageTable,

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import { SvcError } from '../../../base/errors.ts';
-import { locateProgram } from '../../../base/own-package.ts';
-import { trimAllocator } from '../../../base/trim-allocator.ts';
+import { SvcError } from '../../../core/base/errors.ts';
+import { locateProgram } from '../../../core/base/own-package.ts';
+import { trimAllocator } from '../../../core/base/trim-allocator.ts';
 import type { SourceParser } from '../../sources/parse.ts';
 import type { ParseOrder, ParseResult } from './parse-worker.ts';
 import { type ReadFacts, readBatch, type WantedFile } from './read-facts.ts';

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Git, listChangedFiles } from '../../../runner/worktrees/index.ts';
+import { type Git, listChangedFiles } from '../../../workers/runner/worktrees/index.ts';
 import { SKIP_REASONS, type SkipCounts } from '../../sources/index.ts';
 import type { Indexer } from '../index-files/indexer.ts';
 import type { SymbolRow } from '../store/rows.ts';

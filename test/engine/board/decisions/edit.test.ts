@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { systemClock } from '../../../../engine/base/clock.ts';
+import { systemClock } from '../../../../engine/core/base/clock.ts';
 import type { NewTask } from '../../../../engine/board/tasks/index.ts';
 import type { Decision, Edited, SvcError, Wire } from '../../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../../support/engine.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { SvcError } from '../../../../engine/base/errors.ts';
+import { SvcError } from '../../../../engine/core/base/errors.ts';
 import { createWorkflow, type Dispatch, type Workflow } from '../../../../engine/board/workflow/index.ts';
 import { createReceiver } from '../../../../engine/receiver/index.ts';
 import { fakeClock } from '../../../support/clock.ts';

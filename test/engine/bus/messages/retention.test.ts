@@ -8,8 +8,8 @@ import { createMessages, type Messages } from '../../../../engine/bus/messages/i
 import { createRetention, type Retention } from '../../../../engine/bus/messages/retention.ts';
 import type { MessageKind } from '../../../../engine/bus/messages/rows.ts';
 import { createNotices } from '../../../../engine/bus/notices/index.ts';
-import { createPeers } from '../../../../engine/sessions/peers.ts';
-import { createSeats } from '../../../../engine/sessions/seats/index.ts';
+import { createPeers } from '../../../../engine/workers/sessions/peers.ts';
+import { createSeats } from '../../../../engine/workers/sessions/seats/index.ts';
 import { type FakeClock, fakeClock } from '../../../support/clock.ts';
 import { temporaryFolder } from '../../../support/git.ts';
 import { openSpine, type Spine } from '../../../support/spine.ts';

@@ -9,8 +9,8 @@ import {
   keepAllowed,
   type UpstreamListener,
 } from '../../../../engine/gateway/server/upstream.ts';
-import { METADATA } from '../../../../engine/http/metadata-addresses.ts';
-import { NO_PROXIES } from '../../../../engine/http/proxies.ts';
+import { METADATA } from '../../../../engine/core/http/metadata-addresses.ts';
+import { NO_PROXIES } from '../../../../engine/core/http/proxies.ts';
 import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
 import { startConnectProxy } from '../../../support/connect-proxy.ts';
 import { CLOSED_PORT, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createOperations } from '../../../../engine/api/dispatcher.ts';
-import type { ApiOf, OperationsOf } from '../../../../engine/api/operation.ts';
+import { createOperations } from '../../../../engine/core/api/dispatcher.ts';
+import type { ApiOf, OperationsOf } from '../../../../engine/core/api/operation.ts';
 import { createForwardedReader } from '../../../../engine/gateway/index.ts';
 import { createStoredTexts, type StoredTextsSettings } from '../../../../engine/knowledge/context/index.ts';
 import { contextOperations } from '../../../../engine/knowledge/context/operations.ts';

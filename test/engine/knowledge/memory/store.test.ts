@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Caller } from '../../../../engine/api/operation.ts';
+import type { Caller } from '../../../../engine/core/api/operation.ts';
 import type { Api, SvcError } from '../../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../../support/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';

@@ -1,0 +1,201 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { connectToEngine, type EngineClient, linkedServer, linking, SvcError } from '../../../engine/index.ts';
+import type { Context } from '../../command.ts';
+import { getDaemonCommand } from '../../self.ts';
+import { type CatchServer, startCatchServer } from './catch-server.ts';
+import { type DemoChats, startDemoChats } from './demo-chats.ts';
+import { createVisitor, type Visitor } from './demo-visitor.ts';
+import { findIn } from './demo-wait.ts';
+import { byChat, byPage, bySignedRequest, type Outside, type Way } from './demo-ways.ts';
+import { DEMO_PROMPT, makeDemoWorkspace, sendSample } from './demo-workspace.ts';
+
+interface LinkedDemo extends Outside {
+  env: NodeJS.ProcessEnv;
+  automation: CatchServer;
+  client: EngineClient;
+}
+
+/** Shows the whole way over a linked server in a temporary folder, and leaves no process and no file behind. */
+export async function runLinkedDemo(
+  context: Pick<Context, 'env' | 'stdout' | 'signal'>,
+  isKept: boolean,
+): Promise<number> {
+  const around = await realpath(await mkdtemp(join(tmpdir(), 'svc-demo-')));
+  const say = (line: string): void => void context.stdout.write(`${line}\n`);
+  const closing: (() => Promise<unknown>)[] = [
+    async () => {
+      if (isKept) say(`kept: ${around}`);
+      else await rm(around, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    },
+  ];
+  try {
+    const chats = await startDemoChats();
+    closing.push(chats.close);
+    const { server, ann, folder } = await openServer(around, chats, closing, say);
+    const env = await makeDemoWorkspace(context, join(around, 'demo'), randomBytes(24).toString('hex'), {
+      server: { decide: { ann: ['page', 'telegram', 'slack'], n8n: ['automation'] } },
+    });
+    await logIn(server, ann, env, context.signal, say);
+    const { automation, secret } = await openCatchUrl(folder, ann, closing, say);
+    await connectChats(folder, ann, chats, say);
+    const client = await connectToEngine({
+      cwd: join(around, 'demo'),
+      env,
+      daemon: getDaemonCommand(),
+    });
+    closing.push(async () => {
+      await client.call('engine.stop', { stop_workers: true }).catch(() => undefined);
+      await client.closed;
+    });
+    say('5. the workspace is linked: svc link');
+    await client.call('link.start', {});
+    const listed = await ann.open('/app/workspaces');
+    const workspace = findIn(listed.html, /\/app\/workspaces\/(w_[\w-]+)"/);
+    say('   decides  ann by page, Telegram and Slack, n8n by signed requests: server.decide of svc.yaml');
+    const demo: LinkedDemo = { env, workspace, ann, automation, secret, client, say };
+    // Each approves a task of its own.
+    const ways = [byPage, bySignedRequest, ...chats.chats.map(byChat)];
+    for (const [index, way] of ways.entries()) await showWay(demo, way, index + 6);
+    say(`${ways.length + 6}. what the server and the chats have never seen: the prompt, a file, a diff`);
+    return 0;
+  } finally {
+    for (const close of closing.reverse()) await close();
+  }
+}
+
+/** Starts a server and sets it up as its first person. */
+async function openServer(
+  around: string,
+  { telegramApi, slackApi }: Pick<DemoChats, 'telegramApi' | 'slackApi'>,
+  closing: (() => Promise<unknown>)[],
+  say: LinkedDemo['say'],
+) {
+  const { readServerSettings, startServer } = await linkedServer();
+  const folder = join(around, 'server');
+  await mkdir(folder, { mode: 0o700 });
+  let code = '';
+  const settings = readServerSettings({
+    addr: '127.0.0.1:0',
+    publicUrl: undefined,
+    allowRemote: false,
+    trustProxy: [],
+    allowTarget: ['127.0.0.1/32'],
+    telegramApi,
+    slackApi,
+  });
+  const running = await startServer(
+    {
+      folder,
+      env: {},
+      log: pino({ enabled: false }),
+      tellSetupCode: (told) => {
+        code = told;
+      },
+    },
+    settings,
+  );
+  closing.push(running.close);
+  const { url: server } = running;
+  say(`1. a server of one's own: svc server serve, on ${server}`);
+  const ann = createVisitor(server);
+  const password = randomBytes(12).toString('base64url');
+  await ann.send('/setup', { code, name: 'ann', password, account: 'home' });
+  say('   set up   with the setup code of its log, by ann');
+  return { server, ann, folder };
+}
+
+/** `svc login`, and the click of the person who allows it. */
+async function logIn(
+  server: string,
+  ann: Visitor,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+  say: LinkedDemo['say'],
+): Promise<void> {
+  say(`2. the machine logs in: svc login ${server}`);
+  let clicked: Promise<unknown> = Promise.resolve();
+  const { checkServerUrl, logIn: logMachineIn } = await linking();
+  const state = await logMachineIn(checkServerUrl(server), env, {
+    signal,
+    show({ url, userCode }) {
+      say(`   page     ${url} wants the code ${userCode}; ann types it in and allows it`);
+      clicked = ann
+        .send('/device', { user_code: userCode })
+        .then(() => ann.send('/device/answer', { user_code: userCode, answer: 'allow' }));
+      clicked.catch(() => undefined);
+    },
+  });
+  await clicked;
+  say(`   token    of ${state.machine.name}, mode ${state.token_mode}; it can decide nothing`);
+}
+
+/** A catch URL of n8n, and what listens there. */
+async function openCatchUrl(
+  folder: string,
+  ann: Visitor,
+  closing: (() => Promise<unknown>)[],
+  say: LinkedDemo['say'],
+) {
+  let secret = '';
+  const automation = await startCatchServer(
+    () => secret,
+    ({ event, task_id, decision_id, session_id, verified }) => {
+      const about = [task_id, decision_id, session_id].filter(Boolean).join(' ');
+      say(`   event    ${event.padEnd(14)} ${about}, signature ${verified ? 'verified' : 'WRONG'}`);
+    },
+  );
+  closing.push(automation.close);
+  const { askRunningServer } = await linkedServer();
+  await askRunningServer(folder, 'account.addon', { name: 'home', addon: 'n8n', on: true });
+  const page = await ann.send('/app/settings/targets', [
+    ['kind', 'n8n'],
+    ['name', 'n8n'],
+    ['url', automation.url],
+    ...['needs_approval', 'sealed', 'failed'].map((event): [string, string] => ['events[]', event]),
+  ]);
+  secret = findIn(page.html, /(whsec_[\w+/=]{40,})/);
+  say(`3. a catch URL of n8n, as on the page Settings: events to ${automation.url}`);
+  return { automation, secret };
+}
+
+/** The bots of the server, and who speaks for whom in Telegram and Slack. */
+async function connectChats(
+  folder: string,
+  ann: Visitor,
+  { chats }: Pick<DemoChats, 'chats'>,
+  say: LinkedDemo['say'],
+): Promise<void> {
+  say(
+    '4. Telegram and Slack, played by small programs on this machine that refuse what the real ones refuse',
+  );
+  const { askRunningServer } = await linkedServer();
+  await askRunningServer(folder, 'account.plan', { name: 'home', plan: 'team' });
+  for (const chat of chats)
+    for (const line of await chat.connect(ann)) say(`   ${chat.name.padEnd(8)} ${line}`);
+}
+
+/** One task: it waits, the automation hears of it, somebody approves, and a worker does it. */
+async function showWay(demo: LinkedDemo, way: Way, number: number): Promise<void> {
+  const { env, automation, client, say } = demo;
+  const { receivers } = await client.call('engine.status');
+  const [at] = receivers;
+  if (!at) throw new SvcError('internal', 'the demo engine has no receiver');
+  say(`${number}. a signed request arrives in the workspace, and ${way.title}`);
+  const sample = ['--route', 'task', '--agent', 'scripted', `--prompt=${DEMO_PROMPT}`, '--dispatch'];
+  const created = await sendSample(env, [...sample, '--addr', `${at.host}:${at.port}`]);
+  const { task_id: task, decision_id: decision } = created.body;
+  const waiting = await automation.find(
+    (event) => event.event === 'needs_approval' && event.decision_id === decision,
+  );
+  await way.approve(demo, waiting);
+  const ended = await automation.find(
+    ({ event, task_id }) => task_id === task && (event === 'sealed' || event === 'failed'),
+  );
+  if (ended.event === 'failed') throw new SvcError('internal', `${task} failed`);
+  const { decision: decided } = await client.call('decision.show', { id: String(decision) });
+  say(`   decided  ${decision} is ${decided.state}, by ${decided.decided_by}; ${task} is done`);
+}

@@ -1,0 +1,39 @@
+import { SvcError } from '../../../engine/index.ts';
+
+/** What a page of a linked server has said. */
+export interface VisitedPage {
+  status: number;
+  html: string;
+}
+
+/** Opens pages of a linked server and sends their forms, as a browser of one person does. */
+export interface Visitor {
+  open(path: string): Promise<VisitedPage>;
+  /** Sends a form, follows where it leads, and throws for what was refused. */
+  send(path: string, fields: Record<string, string> | [name: string, value: string][]): Promise<VisitedPage>;
+}
+
+export function createVisitor(server: string): Visitor {
+  let cookie = '';
+  async function ask(path: string, init: RequestInit): Promise<VisitedPage> {
+    const answer = await fetch(new URL(path, server), {
+      ...init,
+      redirect: 'manual',
+      headers: { origin: server, ...(cookie === '' ? {} : { cookie }) },
+    });
+    const [set] = answer.headers.getSetCookie();
+    if (set !== undefined) cookie = set.split(';', 1)[0] ?? '';
+    const next = answer.headers.get('location');
+    const html = await answer.text();
+    return answer.status === 303 && next !== null ? ask(next, {}) : { status: answer.status, html };
+  }
+  return {
+    open: (path) => ask(path, {}),
+    async send(path, fields) {
+      const page = await ask(path, { method: 'POST', body: new URLSearchParams(fields) });
+      if (page.status >= 400)
+        throw new SvcError('internal', `the demo's server answered ${page.status} to a form of ${path}`);
+      return page;
+    },
+  };
+}

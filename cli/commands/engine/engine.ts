@@ -1,0 +1,317 @@
+import { closeSync, readFileSync, writeSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  asSvcError,
+  describeLink,
+  type Engine,
+  type EngineStatus,
+  EXIT,
+  findWorkspace,
+  formatCount,
+  type Host,
+  hostEngine,
+  launching,
+  mayNotStartError,
+  openEngine,
+  ownSeat,
+  SvcError,
+  type Wire,
+} from '../../../engine/index.ts';
+import { type Command, type Context, defineCommand } from '../../command.ts';
+import { formatFacts } from '../../print.ts';
+import { getSvcCommand } from '../../self.ts';
+import { findDifferingSecrets } from './engine-secrets.ts';
+import { showAllStatus } from './status-all.ts';
+import { writeSystemdUnit } from './systemd-unit.ts';
+
+type Status = Wire<EngineStatus>;
+
+const formatHostPort = ({ host, port }: { host: string; port: number }): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+
+const formatSupervisor = ({ supervisor }: Status): string =>
+  supervisor === null ? 'none: after a crash the next command starts the engine' : `pid ${supervisor}`;
+
+function formatReceiver({ receivers, receiver_problem: problem }: Status): string {
+  const off = problem === null ? 'off (svc webhook serve)' : `off: ${problem}`;
+  if (receivers.length === 0) return off;
+  const on = receivers.map(formatHostPort).join(', ');
+  return problem === null ? on : `${on}; that of ui.addr is ${off}`;
+}
+
+/** As the engine has them, which may differ from the caller's. */
+function formatSecrets({ secrets }: Status): string | null {
+  const lacking = secrets.filter(({ is_set }) => !is_set);
+  return lacking.length === 0
+    ? null
+    : `not set in the engine: ${lacking.map(({ name, key }) => `${name} (${key})`).join(', ')}`;
+}
+
+export function formatStatus(status: Status): string {
+  const tasks = Object.entries(status.tasks).map(([name, count]) => `${count} ${name}`);
+  return formatFacts([
+    [
+      'engine',
+      `pid ${status.pid}, version ${status.version}, up ${status.uptime_sec} s, ${Math.round(status.memory_bytes / 1024 ** 2)} MB`,
+    ],
+    ['workspace', `${status.workspace} (${status.root})`],
+    ['supervisor', formatSupervisor(status)],
+    ['receiver', formatReceiver(status)],
+    ['secrets', formatSecrets(status)],
+    ['http', status.http === null ? null : formatHostPort(status.http)],
+    ['tasks', tasks.join(', ')],
+    [
+      'waiting',
+      `${formatCount(status.decisions_pending, 'decision')}, ${formatCount(status.asks_open, 'open question')}`,
+    ],
+    [
+      'workers',
+      `${status.workers.running} running, ${status.workers.queued} queued, ${status.workers.paused} paused, at most ${status.workers.cap}`,
+    ],
+    [
+      'held back',
+      status.held_agents.length === 0 ? null : `${status.held_agents.join(', ')} (svc agents says why)`,
+    ],
+    ['deliveries', `${status.deliveries.pending} pending, ${status.deliveries.dead} dead`],
+    ['link', describeLink(status.link)],
+    [
+      'config',
+      status.config_problem === null
+        ? null
+        : `svc.yaml has errors, the earlier one stays in use: ${status.config_problem}`,
+    ],
+    ['waits', formatConsent(status)],
+    ['restart', status.restart_needed.length === 0 ? null : `needed for ${status.restart_needed.join(', ')}`],
+    ...status.warnings.map((warning) => ['warning', warning] as const),
+  ]);
+}
+
+const formatConsent = ({ consent, consent_pending: keys }: Status): string | null =>
+  keys.length === 0
+    ? null
+    : `${keys.join(', ')} of svc.yaml ${
+        consent === 'none' ? 'were never agreed to, so nothing is started' : 'are not in use'
+      } until svc trust`;
+
+const setFlag = {
+  set: {
+    type: 'string',
+    multiple: true,
+    value: 'key=value',
+    about: 'set a configuration key for this engine',
+  },
+  maxWorkers: {
+    type: 'number',
+    value: 'n',
+    about: 'how many workers run at once (default: from cores and memory)',
+  },
+} as const;
+
+/** `--set a.b=c` as configuration flags; values are YAML. */
+export async function parseSetFlags(set: readonly string[]): Promise<Record<string, unknown>> {
+  if (set.length === 0) return {};
+  const { parse } = await import('yaml');
+  return Object.fromEntries(
+    set.map((each) => {
+      const at = each.indexOf('=');
+      if (at < 1) throw new SvcError('usage', `--set takes key=value, not ${JSON.stringify(each)}`);
+      return [each.slice(0, at), parse(each.slice(at + 1))];
+    }),
+  );
+}
+
+function reportReady(fd: number | undefined, said: object): void {
+  if (fd === undefined) return;
+  try {
+    writeSync(fd, JSON.stringify(said));
+    closeSync(fd);
+  } catch {
+    // The waiting process has ended.
+  }
+}
+
+/** Hosts the engine in this process until it is stopped. `started` is called once it listens. */
+export async function hostHere(
+  context: Context,
+  options: { set: readonly string[]; maxWorkers: number | undefined; readyFd?: number | undefined },
+  started: (engine: Engine) => Promise<void>,
+): Promise<void> {
+  let engine: Engine | undefined;
+  let host: Host | undefined;
+  try {
+    const { file, root } = findWorkspace(context);
+    if ((await launching()).mustNotHost(context.env)) throw mayNotStartError(root);
+    engine = await openEngine({
+      file,
+      env: context.env,
+      flags: await parseSetFlags(options.set),
+      svc: getSvcCommand(),
+      ...(options.maxWorkers === undefined ? {} : { workerCap: Math.max(1, Math.floor(options.maxWorkers)) }),
+    });
+    host = await hostEngine(engine);
+    await started(engine);
+    reportReady(options.readyFd, { ready: true });
+    context.signal.addEventListener('abort', () => void host?.close(), { once: true });
+    if (context.signal.aborted) void host.close();
+    await host.closed;
+  } catch (thrown) {
+    const { code, message, hint } = asSvcError(thrown);
+    reportReady(options.readyFd, { code, message, ...(hint === undefined ? {} : { hint }) });
+    // The host closes its engine; without a host, close the engine itself.
+    await (host ?? engine)?.close().catch(() => undefined);
+    throw thrown;
+  }
+}
+
+const up = defineCommand({
+  name: 'up',
+  about: 'start the engine in the background, unless it runs',
+  flags: {
+    unit: { type: 'boolean', about: 'only print a systemd unit of this user that hosts it instead' },
+  },
+  examples: ['up', 'up --unit > ~/.config/systemd/user/svc-shop.service'],
+  async run(context) {
+    if (context.flags.unit) {
+      context.stdout.write(await writeSystemdUnit(context));
+      return 0;
+    }
+    const client = await context.engine();
+    const status = await client.call('engine.status');
+    context.result(status, formatStatus);
+    const differing = await findDifferingSecrets(client, status, context.env);
+    for (const { name, state } of differing)
+      context.note(
+        state === 'missing'
+          ? `the engine does not have ${name}; svc down && svc up takes it from here`
+          : `the engine has another ${name}; svc down && svc up takes it from here`,
+      );
+    return differing.length === 0 ? 0 : EXIT.failure;
+  },
+});
+
+const downFlags = {
+  stopWorkers: { type: 'boolean', about: 'end the workers too; their work so far is kept' },
+  force: {
+    type: 'boolean',
+    about: 'kill an engine that does not answer; what it has acknowledged is kept',
+  },
+} as const;
+
+const down = defineCommand({
+  name: 'down',
+  about: 'stop the engine; workers go on and are adopted at the next start',
+  flags: downFlags,
+  examples: ['down', 'down --stop-workers', 'down --force'],
+  async run(context) {
+    try {
+      await stopEngine(context);
+    } catch (error) {
+      const { code } = asSvcError(error);
+      const isAway = code === 'engine_unreachable' || code === 'engine_not_running';
+      if (!context.flags.force || !isAway) throw error;
+      (await ownSeat()).refuseInsideRun('svc down --force', context.env);
+      const killed = await (await launching()).killEngine(findWorkspace(context), context.env);
+      if (killed.length === 0) throw error;
+      for (const pid of killed) await waitForEnd(pid);
+      context.result(
+        { killed, left: [] },
+        () => `killed (pid ${killed.join(', ')}): it did not answer; workers continue`,
+      );
+    }
+  },
+});
+
+async function stopEngine(context: Context<typeof downFlags>): Promise<void> {
+  const { stopWorkers, force } = context.flags;
+  const client = await context.engine({ start: false }).catch(async (error: unknown) => {
+    // The supervisor may be about to restart it.
+    const hasCrashed = asSvcError(error).code === 'engine_not_running';
+    if (hasCrashed && !force && (await stopSupervisor(context))) return null;
+    throw error;
+  });
+  if (client === null) {
+    context.result(
+      { pid: null, left: [] },
+      () => 'stopped: the engine had crashed, and is not started again',
+    );
+    return;
+  }
+  const { pid } = client.welcome;
+  const { supervisor } = await client.call('engine.status');
+  const { left } = await client.call('engine.stop', { stop_workers: stopWorkers });
+  await client.closed;
+  if (context.signal.aborted)
+    throw new SvcError('cancelled', `the engine (pid ${pid}) is stopping, and was not waited for`);
+  for (const each of [pid, supervisor]) if (each !== null) await waitForEnd(each);
+  context.result({ pid, left }, () =>
+    left.length === 0 ? `stopped (pid ${pid})` : `stopped (pid ${pid}); still working: ${left.join(', ')}`,
+  );
+}
+
+async function waitForEnd(pid: number): Promise<void> {
+  for (let tries = 0; tries < 200 && isAlive(pid); tries += 1) await delay(25);
+}
+
+/** Ends the supervisor of an engine that has crashed. False when there is none. Throws `chair_only`. */
+async function stopSupervisor({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<boolean> {
+  const supervisor = await (await launching()).findSupervisor(findWorkspace({ cwd, env }), env);
+  if (supervisor === null) return false;
+  (await ownSeat()).refuseInsideRun('svc down', env);
+  (await launching()).signalSupervisor(supervisor, 'SIGTERM');
+  await waitForEnd(supervisor.pid);
+  return true;
+}
+
+/** Whether a process runs. A zombie does not; in a container, init may take a while to reap it. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch (error) {
+    // Without /proc, only the signal can tell.
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' && process.platform !== 'linux';
+  }
+}
+
+const status = defineCommand({
+  name: 'status',
+  about: 'what runs, what waits, where it listens',
+  flags: {
+    all: {
+      type: 'boolean',
+      about: 'a line for each workspace of this machine, whether its engine runs or not',
+    },
+  },
+  examples: ['status', 'status --json', 'status --all'],
+  async run(context) {
+    if (context.flags.all) return showAllStatus(context);
+    const client = await context.engine({ start: false });
+    context.result(await client.call('engine.status'), formatStatus);
+  },
+});
+
+const daemon = defineCommand({
+  name: 'daemon',
+  about: 'host the engine in the foreground, with its receiver when a secret is set',
+  flags: {
+    ...setFlag,
+    readyFd: { type: 'number', value: 'fd', about: 'say on this descriptor when it is ready' },
+  },
+  examples: ['daemon', 'daemon --set ui.addr=127.0.0.1:9000 --max-workers 2'],
+  async run(context) {
+    const { set, maxWorkers, readyFd } = context.flags;
+    const isBackground = readyFd !== undefined;
+    await hostHere(context, { set, maxWorkers, readyFd }, async (engine) => {
+      if (!isBackground) context.note(`engine of ${engine.root}, pid ${process.pid}`);
+      const listener = await engine.openReceiver();
+      if (isBackground) return;
+      context.note(
+        listener === null
+          ? `receiver off: ${engine.receiverProblem()}`
+          : `receiver on http://${formatHostPort(listener.address)}`,
+      );
+    });
+  },
+});
+
+export const engineCommands: readonly Command[] = [up, down, status, daemon];

@@ -1,0 +1,289 @@
+import {
+  type Api,
+  type EngineClient,
+  formatCount,
+  formatDollars,
+  formatLocalTime,
+  type GatewayState,
+  SvcError,
+  type Wire,
+} from '../../../engine/index.ts';
+import { type Command, type Context, defineCommand } from '../../command.ts';
+import { formatFacts, formatRows } from '../../print.ts';
+import { gatewayEnv, gatewayRun, removeRouteFiles } from './gateway-agents.ts';
+import { TRIED_PROTOCOLS, type Trial, tryProtocol, withTrialKey } from '../../gateway-trials.ts';
+
+type ProviderState = Wire<GatewayState>['providers'][number];
+
+const formatTokens = (tokens: number): string => tokens.toLocaleString('en-US');
+
+/** What a provider is asked for: the second case is one that has told of a single model. */
+const describeModel = ({ model, own_model: own }: ProviderState): string =>
+  model || (own === '' ? 'models by name only' : `any model, ${own} for svc/auto`);
+
+function formatState(state: Wire<GatewayState>): string {
+  const { pid, version, memory_bytes, host, port, mode, active, calls, budget_tokens_day: budget } = state;
+  const spent = `${formatTokens(state.spent_today)} tokens today`;
+  return formatFacts([
+    [
+      'gateway',
+      `pid ${pid}, version ${version}, ${Math.round(memory_bytes / 1024 ** 2)} MB, since ${formatLocalTime(state.started_at)}`,
+    ],
+    ['address', `http://${host.includes(':') ? `[${host}]` : host}:${port}`],
+    ['mode', mode === 'stub' ? 'stub: answers are canned; ai.mode live asks real models' : mode],
+    ['calls', `${active} under way, ${calls} so far`],
+    ...state.content_of.map((each): [string, string] => ['content', `of ${each} is logged`]),
+    ['spent', budget === 0 ? spent : `${spent}, of ${formatTokens(budget)}`],
+    ...state.providers.map((each): [string, string] => [
+      `provider ${each.name}`,
+      [
+        `${each.tier}, ${describeModel(each)}, ${each.protocols.join('+')}`,
+        each.has_key || each.tier === 'local' ? null : 'without a key',
+        each.models === null ? null : `lists ${formatCount(each.models, 'model')}`,
+        each.cool_until === null
+          ? null
+          : `tried last until ${formatLocalTime(new Date(each.cool_until).toISOString())}`,
+        each.last_failure === null ? null : `last fault: ${each.last_failure.what}`,
+      ]
+        .filter((part) => part !== null)
+        .join('; '),
+    ]),
+  ]);
+}
+
+const status = defineCommand({
+  name: 'gateway status',
+  about: 'how the gateway does: its process, mode, budget and providers',
+  examples: ['gateway status', 'gateway status --json'],
+  async run(context) {
+    const client = await context.engine();
+    const state = await client.call('gateway.status', {});
+    context.result(state, (found) =>
+      found === null
+        ? 'the gateway does not run; the first run that is routed starts it, or svc gateway serve'
+        : formatState(found),
+    );
+    return state === null ? 1 : 0;
+  },
+});
+
+const serve = defineCommand({
+  name: 'gateway serve',
+  about: 'start the gateway unless it runs, and stay until Ctrl-C; it goes on in the background',
+  flags: { allowRemote: { type: 'boolean', about: 'allow an address that other machines can reach' } },
+  examples: ['gateway serve'],
+  async run(context) {
+    const client = await context.engine();
+    const { url } = await client.call('gateway.serve', { allow_remote: context.flags.allowRemote });
+    context.result({ url }, () => `gateway on ${url}`);
+    if (!context.stdout.isTTY) return;
+    context.note('Ctrl-C leaves it running; svc gateway stop ends it');
+    await new Promise<void>((resolve) => {
+      if (context.signal.aborted) resolve();
+      context.signal.addEventListener('abort', () => resolve(), { once: true });
+      void client.closed.then(resolve);
+    });
+  },
+});
+
+const stop = defineCommand({
+  name: 'gateway stop',
+  about: 'end the gateway once the calls that it is answering are over',
+  examples: ['gateway stop'],
+  async run(context) {
+    const client = await context.engine();
+    await client.call('gateway.stop', {});
+    context.result({ stopped: true }, () => 'the gateway takes no more calls');
+  },
+});
+
+const test = defineCommand({
+  name: 'gateway test',
+  about: 'send one tiny call in each protocol; in mode live each costs a few tokens',
+  flags: { model: { type: 'string', about: 'what is asked for (svc)' } },
+  examples: ['gateway test', 'gateway test --model svc/cloud/gpt-5'],
+  async run(context) {
+    const client = await context.engine();
+    const { url } = await client.call('gateway.serve', {});
+    const rows = await withTrialKey(client, 'test', async (key) => {
+      const tried: Trial[] = [];
+      for (const protocol of TRIED_PROTOCOLS)
+        tried.push(await tryProtocol(url, key, protocol, context.flags.model ?? 'svc'));
+      return tried;
+    });
+    const text = await formatRows(
+      rows,
+      [
+        { head: 'protocol', value: (row) => row.protocol },
+        { head: 'model', value: (row) => row.model },
+        { head: 'status', value: (row) => row.status, right: true },
+        { head: 'ms', value: (row) => row.ms, right: true },
+        { head: 'answered by', value: (row) => row.provider ?? (row.is_stub ? 'the stub' : null) },
+        { head: 'problem', value: (row) => row.problem, flexible: true },
+      ],
+      context.stdout,
+    );
+    context.result(rows, () => text);
+    return rows.every(({ problem }) => problem === null) ? 0 : 1;
+  },
+});
+
+const keys = defineCommand({
+  name: 'gateway keys',
+  about: 'list the keys that persons have for agents of their own; add NAME and remove NAME change them',
+  args: [
+    {
+      name: 'action',
+      about: 'list, which is done without any too, add or remove',
+      optional: true,
+      choices: ['list', 'add', 'remove'],
+    },
+    { name: 'name', about: 'of the key', optional: true },
+  ],
+  examples: ['gateway keys', 'gateway keys add laptop', 'gateway keys remove laptop'],
+  async run(context) {
+    const client = await context.engine();
+    const [action, name] = context.args;
+    if (action === undefined || action === 'list') return listKeys(context, client);
+    if (name === undefined) throw new SvcError('usage', `svc gateway keys ${action} needs a name`);
+    if (action === 'remove') {
+      const removed = await client.call('gateway.remove_key', { name });
+      removeRouteFiles(client, name);
+      context.result(removed, () => `${name} opens the gateway no longer`);
+      return;
+    }
+    const added = await client.call('gateway.add_key', { name });
+    context.result(added, ({ key }) => key);
+    context.note('it is shown this once; svc keeps only a hash of it');
+  },
+});
+
+async function listKeys(context: Context, client: EngineClient): Promise<void> {
+  const rows = await client.call('gateway.keys', {});
+  const text = await formatRows(
+    rows,
+    [
+      { head: 'name', value: (row) => row.name },
+      { head: 'made', value: (row) => formatLocalTime(row.created_at) },
+    ],
+    context.stdout,
+  );
+  context.result(rows, () => text);
+  if (rows.length === 0) context.note('no keys of persons; svc gateway keys add NAME makes one');
+}
+
+const log = defineCommand({
+  name: 'gateway log',
+  about: 'log what is said in the model calls of one session, which is never done otherwise',
+  args: [
+    {
+      name: 'session',
+      about: 'whose calls; none lists what is logged',
+      optional: true,
+      completes: 'session',
+    },
+  ],
+  flags: {
+    key: { type: 'string', value: 'name', about: 'those of a key of your own, in the place of a session' },
+    off: { type: 'boolean', about: 'log it no longer; what was logged stays' },
+  },
+  examples: ['gateway log s-12', 'gateway log s-12 --off', 'gateway log --key laptop'],
+  async run(context) {
+    const [session] = context.args;
+    const { key, off } = context.flags;
+    const client = await context.engine();
+    const { logged } = await client.call('gateway.log_content', {
+      ...(session === undefined ? {} : { session }),
+      ...(key === undefined ? {} : { key }),
+      on: off !== true,
+    });
+    const text = await formatRows(
+      logged,
+      [
+        { head: 'content of', value: (row) => row.of },
+        { head: 'file', value: (row) => row.file },
+      ],
+      context.stdout,
+    );
+    context.result(logged, () => text);
+    if (logged.length === 0) context.note('the content of no call is logged');
+    else context.note('one line per call; delete the file when you have seen enough');
+  },
+});
+
+const GROUPS = ['session', 'worker', 'task', 'person', 'provider', 'model', 'protocol', 'day'] as const;
+
+type Sum = Pick<
+  Api['gateway.usage']['output']['rows'][number],
+  | 'calls'
+  | 'failed'
+  | 'denied'
+  | 'input'
+  | 'output'
+  | 'cache_read'
+  | 'cache_write'
+  | 'estimated'
+  | 'cost_usd'
+  | 'unpriced'
+>;
+
+/** More than that, where some of the tokens have no known price. */
+const formatCost = ({ cost_usd: cost, unpriced }: Sum): string | null =>
+  cost === null ? null : `${formatDollars(cost)}${unpriced > 0 ? ' and more' : ''}`;
+
+const usage = defineCommand({
+  name: 'gateway usage',
+  about: 'tokens and money that calls through the gateway have used',
+  flags: {
+    days: { type: 'number', value: 'n', about: 'of so many UTC days, today included (1)' },
+    by: { type: 'string', about: 'summed by this (provider)', choices: GROUPS },
+  },
+  examples: ['gateway usage', 'gateway usage --by session --days 7'],
+  async run(context) {
+    const { days = 1, by = 'provider' } = context.flags;
+    const client = await context.engine();
+    const found = await client.call('gateway.usage', { days, by });
+    type Row = Sum & { key: string | null };
+    const rows: Row[] = found.rows.length > 1 ? [...found.rows, { ...found.total, key: 'all' }] : found.rows;
+    const column = (head: string, value: (row: Row) => number) => ({
+      head,
+      right: true,
+      value: (row: Row) => formatTokens(value(row)),
+    });
+    const text = await formatRows<Row>(
+      rows,
+      [
+        { head: by, value: (row) => row.key },
+        column('calls', (row) => row.calls),
+        column('input', (row) => row.input),
+        column('cached', (row) => row.cache_read),
+        column('to cache', (row) => row.cache_write),
+        column('output', (row) => row.output),
+        { head: 'cost', right: true, value: formatCost },
+        column('estimated', (row) => row.estimated),
+        column('failed', (row) => row.failed),
+        column('denied', (row) => row.denied),
+      ],
+      context.stdout,
+    );
+    context.result(found, () => text);
+    const isOwn = found.of_session !== null;
+    if (isOwn) context.note('only the calls of this session are counted; the Chair sees those of all');
+    if (rows.length === 0)
+      context.note(`no calls ${isOwn ? 'of this session ' : ''}went through the gateway`);
+    else if (found.total.unpriced > 0)
+      context.note(`${formatTokens(found.total.unpriced)} tokens have no known price; ai.prices can say it`);
+  },
+});
+
+export const gatewayCommands: readonly Command[] = [
+  serve,
+  status,
+  stop,
+  gatewayRun,
+  gatewayEnv,
+  test,
+  keys,
+  log,
+  usage,
+];

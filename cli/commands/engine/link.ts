@@ -1,0 +1,180 @@
+import { text as readAll } from 'node:stream/consumers';
+import {
+  describeLink,
+  type EngineClient,
+  formatLocalTime,
+  type LinkStatus,
+  ownSeat,
+  SvcError,
+  type Wire,
+} from '../../../engine/index.ts';
+import { agreeToTelemetry, findTerminalRefusal } from '../../agree-to-telemetry.ts';
+import { type Command, type Context, defineCommand } from '../../command.ts';
+import { formatFacts } from '../../print.ts';
+
+const FIGURES =
+  'the figures of each day once it is over: versions, system, numbers of tasks, decisions, runs and tokens; svc telemetry show prints them, svc telemetry off ends it';
+
+/** What of telemetry goes, as the engine knows it: its environment may refuse what svc.yaml allows. */
+const describeTelemetry = (obstacle: string | null): string =>
+  obstacle === null ? FIGURES : `none: ${obstacle}`;
+
+/** What a linked server is told, in the order of docs/link-security.md. */
+async function describeOutgoing({ cwd, env }: Context, telemetry: string): Promise<[string, string][]> {
+  const { configuration } = await import('../../../engine/index.ts');
+  const { findWorkspace, loadConfig } = await configuration();
+  const { server } = loadConfig({ file: findWorkspace({ cwd, env }).file, env }).config;
+  const titles = {
+    given: 'those that a person or an issue gave; else the template or agent',
+    all: 'all, also those made of a prompt',
+    none: 'none; the template or agent stands for them',
+  }[server.titles || 'given'];
+  const deciders = Object.entries(server.decide).map(([name, ways]) => `${name} (${ways.join(', ')})`);
+  return [
+    [
+      'events',
+      `${server.events.length === 0 ? 'all outbound ones' : server.events.join(', ')}: ids, states, times, and reasons in words of svc`,
+    ],
+    [
+      'decisions',
+      'those that wait: ids, source, handle of the author outside, length and fingerprint of what would run, and why they wait in words of svc',
+    ],
+    ['names', 'of the workspace, of its projects and of agents; the version of svc'],
+    ['titles', titles],
+    ['telemetry', telemetry],
+    ['stays here', 'prompts, files, diffs, paths, branches, asks, and reasons that somebody typed'],
+    [
+      'decides',
+      deciders.length === 0
+        ? 'nobody from outside; server.decide names people and channels'
+        : `${deciders.join(', ')}, ${server.decide_code ? 'approving with a one-time code' : 'without a code: a stolen server can speak for them'}`,
+    ],
+  ];
+}
+
+/** Workers and plain sessions may know how the link stands, and not what is counted. */
+const findTelemetry = (client: EngineClient): Promise<string> =>
+  client.call('telemetry.show', {}).then(
+    ({ obstacle }) => describeTelemetry(obstacle),
+    (thrown: unknown) => {
+      if (thrown instanceof SvcError && thrown.code === 'chair_only')
+        return 'svc telemetry show says it, in the Chair seat';
+      throw thrown;
+    },
+  );
+
+const formatLink = (link: Wire<LinkStatus>): [string, string | null][] => [
+  ['link', describeLink(link) ?? 'none'],
+  ['account', link.account === null ? null : `${link.account}, linked by ${link.person ?? 'somebody'}`],
+  ['linked', link.linked_at === null ? null : formatLocalTime(link.linked_at)],
+  ['token', link.token_at === null ? null : `${link.token_file}, made ${formatLocalTime(link.token_at)}`],
+];
+
+/** Says what the server will be told; what of it needs a person to have seen it is agreed to by linking. */
+async function announce(context: Context, client: EngineClient): Promise<void> {
+  const { prohibition } = await client.call('telemetry.show', {});
+  const outgoing = await describeOutgoing(
+    context,
+    describeTelemetry(prohibition ?? findTerminalRefusal(context)),
+  );
+  context.stdout.write(`the server will be told:\n${formatFacts(outgoing)}\n\n`);
+}
+
+const link = defineCommand({
+  name: 'link',
+  about: 'say what the server that this machine is logged in at will be told, and link this workspace to it',
+  details: [
+    'The server is told of outbound events and of decisions that wait: ids, states and times, names of the workspace, of agents and projects, titles as server.titles allows, handles of authors outside, lengths and fingerprints, and reasons in words of svc. Unless telemetry.work is off, the figures of each day follow once it is over; svc telemetry show prints them.',
+    'It is never told a prompt, a file, a diff, a path, a branch, an ask, or a reason that somebody typed. What the settings make of that is printed before anything is sent.',
+  ],
+  flags: {
+    token: {
+      type: 'string',
+      value: '-',
+      about: 'the token of a machine, from standard input: for a machine that has no svc login of its own',
+    },
+    server: { type: 'string', value: 'url', about: 'the server that the token is of' },
+  },
+  examples: ['link', 'link --server https://svc.example.org --token - < token'],
+  async run(context) {
+    (await ownSeat()).refuseInsideRun('svc link', context.env);
+    const { token: from, server } = context.flags;
+    if (from !== undefined && from !== '-')
+      throw new SvcError('usage', '--token takes - and reads the token from standard input', {
+        hint: 'what stands in a command line can be read by others',
+      });
+    const token = from === undefined ? undefined : (await readAll(context.stdin)).trim();
+    if (token === '') throw new SvcError('usage', 'standard input has no token');
+    const client = await context.engine();
+    // A program that reads JSON is not told what goes, so that no figures go then.
+    if (!context.json) await announce(context, client);
+    await client.call('link.start', {
+      ...(token === undefined ? {} : { token }),
+      ...(server === undefined ? {} : { server }),
+    });
+    const { is_waiting, schema } = await client.call('telemetry.show', {});
+    if (is_waiting && !context.json) await agreeToTelemetry(context, client, schema);
+    context.result(await client.call('link.status', {}), (it) => formatFacts(formatLink(it)));
+    return 0;
+  },
+});
+
+const status = defineCommand({
+  name: 'link status',
+  about: 'which server this workspace is linked to, how that stands, and what it is told',
+  examples: ['link status', 'link status --json'],
+  async run(context) {
+    const client = await context.engine();
+    const state = await client.call('link.status', {});
+    const outgoing = await describeOutgoing(context, await findTelemetry(client));
+    context.result(state, (it) =>
+      it.server === null
+        ? 'this workspace is linked to no server; svc login URL, then svc link'
+        : formatFacts([...formatLink(it), ...outgoing]),
+    );
+    return 0;
+  },
+});
+
+const code = defineCommand({
+  name: 'link code',
+  about:
+    'make the secret of the one-time codes that approving from outside takes with server.decide_code, and show it once',
+  flags: { new: { type: 'boolean', about: 'take the place of one that there is, which counts no longer' } },
+  examples: ['link code', 'link code --new'],
+  async run(context) {
+    const client = await context.engine();
+    const made = await client.call('link.code', { new: context.flags.new });
+    const { renderUnicodeCompact } = await import('uqr');
+    const secret = new URL(made.address).searchParams.get('secret') ?? '';
+    context.result(made, ({ address }) =>
+      [
+        renderUnicodeCompact(address, { border: 2 }),
+        formatFacts([
+          ['scan it', 'with an authenticator app; it is not shown again'],
+          ['or type', secret.replace(/(.{4})(?=.)/g, '$1 ')],
+          ['then', 'svc config set server.decide_code true'],
+        ]),
+      ].join('\n'),
+    );
+    return 0;
+  },
+});
+
+const unlink = defineCommand({
+  name: 'unlink',
+  about: 'unlink this workspace: on the server first, then here in any case',
+  examples: ['unlink'],
+  async run(context) {
+    const client = await context.engine();
+    const done = await client.call('link.stop', {});
+    context.result(done, ({ server }) =>
+      server === null ? 'this workspace was linked to no server' : `unlinked from ${server}`,
+    );
+    if (done.server !== null && !done.is_told)
+      context.note(`${done.server} could not be told: unlink the workspace there as well`);
+    return 0;
+  },
+});
+
+export const linkCommands: readonly Command[] = [link, status, code, unlink];

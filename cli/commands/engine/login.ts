@@ -1,0 +1,105 @@
+import { formatLocalTime, linking, ownSeat, readProgram, SvcError } from '../../../engine/index.ts';
+import { type Command, defineCommand } from '../../command.ts';
+import { formatFacts } from '../../print.ts';
+
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: 'open', linux: 'xdg-open' };
+
+/** Opens a page where there is a browser; nobody minds when there is none. */
+function openBrowser(url: string, env: NodeJS.ProcessEnv): void {
+  const opener = OPENERS[process.platform];
+  const hasDisplay = process.platform !== 'linux' || env.DISPLAY || env.WAYLAND_DISPLAY;
+  if (opener !== undefined && hasDisplay)
+    readProgram(opener, [url], { env, timeoutMs: 5000 }).catch(() => undefined);
+}
+
+const login = defineCommand({
+  name: 'login',
+  about:
+    'log this machine in to a server that you or somebody you trust runs; login status tells where it is logged in',
+  args: [{ name: 'url', about: 'of the server, or status' }],
+  flags: { noBrowser: { type: 'boolean', about: 'open no browser' } },
+  examples: ['login https://svc.example.org', 'login status'],
+  async run(context) {
+    const { checkServerUrl, findLogin, logIn } = await linking();
+    if (context.arg(0) === 'status') return showStatus(context);
+    (await ownSeat()).refuseInsideRun('svc login', context.env);
+    const server = checkServerUrl(context.arg(0));
+    const before = findLogin(context.env);
+    if (before !== null)
+      throw new SvcError('conflict', `this machine is logged in at ${before.server} as ${before.person}`, {
+        hint: 'svc logout first',
+      });
+    const state = await logIn(server, context.env, {
+      signal: context.signal,
+      show: ({ url, completeUrl, userCode, expiresAt }) => {
+        context.stderr.write(
+          `open ${url}\nand type in the code ${userCode}\nit runs out at ${formatLocalTime(new Date(expiresAt).toISOString())}; Ctrl-C ends the waiting\n`,
+        );
+        if (!context.flags.noBrowser) openBrowser(completeUrl, context.env);
+      },
+    }).catch((error: unknown) => {
+      if (context.signal.aborted) throw new SvcError('login_refused', 'the login was not waited for');
+      throw error;
+    });
+    context.result(state, ({ person, account, machine }) =>
+      formatFacts([
+        ['logged in', `as ${person}, account ${account}`],
+        ['machine', machine.name],
+        ['token', state.token_file],
+      ]),
+    );
+    return 0;
+  },
+});
+
+const describeMode = (mode: string): string =>
+  mode.endsWith('00') ? mode : `${mode}, so that others can open it: chmod 600`;
+
+async function showStatus(context: Parameters<Command['run']>[0]): Promise<number> {
+  const { askLoginState, findLogin } = await linking();
+  const state = findLogin(context.env);
+  if (state === null) {
+    context.result(null, () => 'this machine is logged in nowhere; svc login URL does it');
+    return 1;
+  }
+  const known = await askLoginState(context.env, state);
+  const words = {
+    known: 'it knows this machine',
+    revoked: 'it knows this machine no longer; svc logout, then svc login',
+    unreachable: 'it does not answer now',
+  };
+  context.result({ ...state, state: known }, () =>
+    formatFacts([
+      ['server', `${state.server}: ${words[known]}`],
+      ['person', `${state.person}, account ${state.account}`],
+      ['machine', `${state.machine.name}, since ${formatLocalTime(state.logged_in_at)}`],
+      ['token', `${state.token_file}, mode ${describeMode(state.token_mode)}`],
+    ]),
+  );
+  return known === 'revoked' ? 1 : 0;
+}
+
+const logout = defineCommand({
+  name: 'logout',
+  about: 'log this machine out: on the server first, then here',
+  examples: ['logout'],
+  async run(context) {
+    (await ownSeat()).refuseInsideRun('svc logout', context.env);
+    const { logOut } = await linking();
+    const { server, wasLoggedIn, isRevoked } = await logOut(context.env);
+    context.result({ server, revoked: isRevoked }, () =>
+      !wasLoggedIn
+        ? 'this machine was logged in nowhere'
+        : server === null
+          ? 'what was left of a login is removed'
+          : `logged out of ${server}`,
+    );
+    if (wasLoggedIn && !isRevoked)
+      context.note(
+        `${server ?? 'its server is not known and'} could not be told: revoke the machine there, since its token still opens it`,
+      );
+    return 0;
+  },
+});
+
+export const loginCommands: readonly Command[] = [login, logout];

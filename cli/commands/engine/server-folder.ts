@@ -1,0 +1,79 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { pino } from 'pino';
+import { linkedServer, SvcError } from '../../../engine/index.ts';
+import type { Context, FlagTable } from '../../command.ts';
+
+export const DATA_FLAG = {
+  data: {
+    type: 'string',
+    value: 'dir',
+    about: "the server's data folder (svc/server below the XDG data folder)",
+  },
+} as const satisfies FlagTable;
+
+type Verb = Parameters<Awaited<ReturnType<typeof linkedServer>>['askRunningServer']>[1];
+type Reached = Pick<Context, 'env' | 'cwd'>;
+
+/** What can be the first thing that is done to a server; all else asks of one that is there. */
+const MAKES_SERVER: readonly Verb[] = ['person.add', 'account.add', 'plan.set', 'chat.set', 'token.metrics'];
+const INVITES: readonly Verb[] = ['person.add', 'person.invite', 'person.reset'];
+
+function nameServerFolder(flag: string | undefined, { env, cwd }: Reached): string {
+  // Such as --data "$UNSET": a server would be made where somebody happens to be.
+  if (flag === '') throw new SvcError('usage', '--data is empty', { hint: 'leave it out, or name a folder' });
+  const { XDG_DATA_HOME } = env;
+  const base =
+    XDG_DATA_HOME && isAbsolute(XDG_DATA_HOME)
+      ? XDG_DATA_HOME
+      : join(env.HOME ?? homedir(), '.local', 'share');
+  return flag === undefined ? join(base, 'svc', 'server') : resolve(cwd, flag);
+}
+
+/** The server's data folder, made if it is missing. Throws `usage`, `storage_failed`. */
+export function openServerFolder(flag: string | undefined, reached: Reached): string {
+  const folder = nameServerFolder(flag, reached);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new SvcError('storage_failed', `cannot make ${folder}: ${(error as NodeJS.ErrnoException).code}`, {
+      cause: error,
+    });
+  }
+  return folder;
+}
+
+/** The data folder of a server that is there. Throws `usage`, `not_found`. */
+export function findServerFolder(flag: string | undefined, reached: Reached): string {
+  const folder = nameServerFolder(flag, reached);
+  const isThere =
+    existsSync(join(folder, 'server.db')) || (existsSync(folder) && (reached.env.DATABASE_URL ?? '') !== '');
+  if (isThere) return folder;
+  throw new SvcError('not_found', `there is no server in ${folder}`, {
+    hint: '--data says which folder it has; svc server serve makes a new one',
+  });
+}
+
+/** Lets the server that runs on the folder do it, or does it without one. */
+export async function administerServer(
+  context: Pick<Context, 'env' | 'cwd' | 'note'> & { flags: { data?: string | undefined } },
+  verb: Verb,
+  input: object,
+): Promise<unknown> {
+  const { administerClosed, askRunningServer, DEFAULT_ADDRESS } = await linkedServer();
+  const findFolder = MAKES_SERVER.includes(verb) ? openServerFolder : findServerFolder;
+  const folder = findFolder(context.flags.data, context);
+  const asked = await askRunningServer(folder, verb, input);
+  if (asked !== undefined) return asked.result;
+  const options = {
+    folder,
+    env: context.env,
+    log: pino({ enabled: false }),
+    tellNewSecret: (file: string) => context.note(`a root secret was made; back this file up: ${file}`),
+  };
+  const { result, isGuessed } = await administerClosed(options, `http://${DEFAULT_ADDRESS}`, verb, input);
+  if (isGuessed && INVITES.includes(verb))
+    context.note('no server has run here yet: one that is served with --public-url has that address instead');
+  return result;
+}

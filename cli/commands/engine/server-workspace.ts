@@ -1,0 +1,57 @@
+import { formatLocalTime, SvcError } from '../../../engine/index.ts';
+import { defineCommand } from '../../command.ts';
+import { formatRows } from '../../print.ts';
+import { administerServer, DATA_FLAG } from './server-folder.ts';
+
+interface ListedWorkspace {
+  id: string;
+  name: string;
+  account: string;
+  machine: string | null;
+  state: 'connected' | 'away' | 'unlinked';
+  last_seen_at: string | null;
+}
+
+const describeState = ({ state, last_seen_at }: ListedWorkspace): string =>
+  state === 'away' && last_seen_at !== null ? `seen ${formatLocalTime(last_seen_at)}` : state;
+
+export const serverWorkspaceCommand = defineCommand({
+  name: 'server workspace',
+  about:
+    'the workspaces that are linked to a server: list them, or remove one with everything that the server has kept of it',
+  args: [
+    { name: 'action', about: 'list unless it is given', optional: true, choices: ['list', 'remove'] },
+    { name: 'workspace', about: 'its name or id', optional: true },
+  ],
+  flags: {
+    account: { type: 'string', value: 'name', about: 'whose are listed (all)' },
+    ...DATA_FLAG,
+  },
+  examples: ['server workspace list', 'server workspace remove web-shop'],
+  async run(context) {
+    const [action = 'list', name] = context.args;
+    if (action === 'remove') {
+      if (name === undefined)
+        throw new SvcError('usage', 'remove needs a workspace', { hint: 'for example remove web-shop' });
+      const removed = await administerServer(context, 'workspace.remove', { name });
+      context.result(removed, () => `${name} was removed, with everything that the server has kept of it`);
+      return 0;
+    }
+    const { account } = context.flags;
+    const input = account === undefined ? {} : { account };
+    const rows = (await administerServer(context, 'workspace.list', input)) as ListedWorkspace[];
+    const text = await formatRows(
+      rows,
+      [
+        { head: 'workspace', value: (row) => row.name },
+        { head: 'id', value: (row) => row.id },
+        { head: 'account', value: (row) => row.account },
+        { head: 'machine', value: (row) => row.machine ?? 'logged out' },
+        { head: 'state', value: describeState },
+      ],
+      context.stdout,
+    );
+    context.result(rows, () => text);
+    return 0;
+  },
+});

@@ -1,0 +1,122 @@
+import {
+  describeFigures,
+  describeQueue,
+  describeReach,
+  describeRework,
+  describeSuccess,
+  type Figures,
+  foldValues,
+  formatDollars,
+  formatElapsed,
+  formatTokenCount,
+  renderBar,
+  renderSparkline,
+  type StatsReport,
+  SvcError,
+  type Wire,
+} from '../../../engine/index.ts';
+import { defineCommand } from '../../command.ts';
+import { outputFlags } from '../../pages.ts';
+import { formatFacts, formatRows } from '../../print.ts';
+import { parseOlder } from '../../arguments/older.ts';
+
+/** A time, or an age such as `30d`, as RFC 3339. Throws `usage`. */
+function parseSince(text: string): string {
+  if (/^\d+[smhdw]$/.test(text)) return new Date(Date.now() - parseOlder(text) * 1000).toISOString();
+  const at = /^\d{4}-\d\d-\d\d(?:T|$)/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at))
+    throw new SvcError('usage', `--since ${text} is neither a date nor an age`, {
+      hint: 'write it like 30d or 2026-01-31',
+    });
+  return new Date(at).toISOString();
+}
+
+const NOBODY: Readonly<Record<StatsReport['by'], string>> = {
+  agent: '(no agent)',
+  project: '(this workspace)',
+  day: '(no day)',
+};
+
+const BAR_CELLS = 12;
+
+/** The days as one line below another: how many tasks were done, and how many failed. */
+function formatDays({ days }: Wire<StatsReport>, cells: number): [string, string | null][] {
+  if (days.length < 2) return [];
+  const draw = (name: 'done' | 'failed'): string =>
+    renderSparkline(
+      foldValues(
+        days.map(({ ended }) => ended[name]),
+        cells,
+      ),
+    );
+  return [
+    ['done by day', draw('done')],
+    ['failed by day', days.some(({ ended }) => ended.failed > 0) ? draw('failed') : null],
+  ];
+}
+
+export const statsCommand = defineCommand({
+  name: 'stats',
+  about:
+    'what was done so far: outcomes, times, rework, tokens and money; and when the queue is likely to end',
+  flags: {
+    by: { type: 'string', short: 'b', about: 'split by (agent)', choices: ['agent', 'project', 'day'] },
+    since: { type: 'string', value: 'when', about: 'only tasks since then: an age such as 30d, or a date' },
+    ...outputFlags,
+  },
+  examples: ['stats', 'stats --by day --since 30d', 'stats --by project --json'],
+  async run(context) {
+    const { by = 'agent', since } = context.flags;
+    const client = await context.engine();
+    const report = await client.call('stats.read', {
+      by,
+      ...(since === undefined ? {} : { since: parseSince(since) }),
+    });
+    const most = Math.max(0, ...report.groups.map(({ tasks }) => tasks));
+    const table = await formatRows(
+      report.groups,
+      [
+        { head: by, value: ({ key }) => key ?? NOBODY[by] },
+        { head: 'tasks', value: ({ tasks }) => tasks, right: true },
+        { head: 'done', value: ({ outcomes }) => outcomes.done, right: true },
+        { head: 'failed', value: ({ outcomes }) => outcomes.failed, right: true },
+        { head: 'success', value: describeSuccess, right: true },
+        { head: 'rework', value: describeRework, right: true },
+        {
+          head: 'to approval',
+          value: ({ to_approval: span }) => formatElapsed(span.median_sec),
+          right: true,
+        },
+        { head: 'to end', value: ({ to_end: span }) => formatElapsed(span.median_sec), right: true },
+        { head: 'tokens', value: formatGroupTokens, right: true },
+        { head: 'cost', value: formatGroupCost, right: true },
+        ...(context.stdout.isTTY
+          ? [{ head: 'share', value: ({ tasks }: Wire<Figures>) => renderBar(tasks, most, BAR_CELLS) }]
+          : []),
+      ],
+      context.stdout,
+      context.paint,
+    );
+    const cells = Math.max(10, Math.min(60, (context.stdout.columns ?? 80) - 16));
+    context.result(report, (all) =>
+      [
+        formatFacts(
+          [
+            ['since', describeReach(all)],
+            ...describeFigures(all.total),
+            ...formatDays(all, cells),
+            ['queue', describeQueue(all)],
+          ],
+          context.paint,
+        ),
+        ...(table === '' ? [] : ['', table]),
+      ].join('\n'),
+    );
+  },
+});
+
+const formatGroupTokens = ({ runs, tokens, untold_tokens: untold }: Wire<Figures>): string =>
+  runs === untold ? '-' : `${formatTokenCount(tokens.input + tokens.output)}${untold > 0 ? '+' : ''}`;
+
+const formatGroupCost = ({ cost_usd: cost, untold_cost: untold }: Wire<Figures>): string =>
+  cost === null ? '-' : `${formatDollars(cost)}${untold > 0 ? '+' : ''}`;

@@ -1,0 +1,94 @@
+import {
+  asSvcError,
+  connectToEngine,
+  type EngineStatus,
+  machineWorkspaces,
+  type RegisteredWorkspace,
+  type Wire,
+  type WorkspaceWord,
+} from '../../../engine/index.ts';
+import type { Context } from '../../command.ts';
+import { formatRows, type TextColumn } from '../../print.ts';
+
+/** How long each engine has to answer, all of them at the same time. */
+const PATIENCE_MS = 2000;
+
+/** One workspace of the machine, as `svc status --all --json` has it. */
+interface WorkspaceStatus {
+  workspace: string;
+  root: string;
+  /** Id of its data folder. */
+  id: string;
+  state: WorkspaceWord;
+  /** What is wrong with it, a sentence without its end; null for one that runs or was stopped. */
+  problem: string | null;
+  /** When its engine started last, ISO 8601. */
+  started_at: string;
+  /** What `svc status` says there; null where no engine has answered. */
+  status: Wire<EngineStatus> | null;
+}
+
+/** Prints a line for each workspace of this machine; an engine that hangs holds up nobody. */
+export async function showAllStatus(context: Pick<Context, 'env' | 'stdout' | 'result' | 'note' | 'remark'>) {
+  const { readRegistry } = await machineWorkspaces();
+  const { workspaces, faults } = readRegistry(context.env);
+  const rows = await Promise.all(workspaces.map((each) => readWorkspaceStatus(each, context.env)));
+  const text = await formatRows(rows, COLUMNS, context.stdout);
+  context.result(rows, () => text);
+  if (rows.length === 0) context.note('no engine was started on this machine yet; svc up starts one');
+  for (const { workspace, root, state, problem } of rows)
+    if (problem !== null) context.note(`${workspace} (${root}) is ${state}: ${problem}`);
+  for (const { path, why } of faults) context.remark(`note: ${path} was left out: ${why}`);
+}
+
+async function readWorkspaceStatus(
+  each: RegisteredWorkspace,
+  env: NodeJS.ProcessEnv,
+): Promise<WorkspaceStatus> {
+  const { findGone, placeOfWorkspace, readDaemonRecord } = await machineWorkspaces();
+  const of = (
+    state: WorkspaceWord,
+    problem: string | null,
+    status: WorkspaceStatus['status'] = null,
+  ): WorkspaceStatus => ({
+    workspace: status?.workspace ?? each.name,
+    root: each.root,
+    id: each.id,
+    state,
+    problem,
+    started_at: status?.started_at ?? each.startedAt,
+    status,
+  });
+  const gone = findGone(each);
+  if (gone !== null) return of('gone', `${gone}; it is forgotten when an engine starts`);
+  try {
+    const client = await connectToEngine({ ...placeOfWorkspace(each, env), patienceMs: PATIENCE_MS });
+    try {
+      return of('running', null, await client.call('engine.status'));
+    } finally {
+      client.close();
+    }
+  } catch (thrown) {
+    const { code, message } = asSvcError(thrown);
+    const record = readDaemonRecord(each.data);
+    if (code === 'engine_unreachable')
+      return of(
+        'stuck',
+        `its engine${record === null ? '' : ` (pid ${record.pid})`} did not answer within ${PATIENCE_MS / 1000} s; svc doctor there says more`,
+      );
+    if (code !== 'engine_not_running') return of('refused', message);
+    return record === null
+      ? of('stopped', null)
+      : of('crashed', `its engine (pid ${record.pid}) has ended unasked; svc up there starts it again`);
+  }
+}
+
+const COLUMNS: readonly TextColumn<WorkspaceStatus>[] = [
+  { head: 'workspace', value: (row) => row.workspace },
+  { head: 'state', value: (row) => row.state },
+  { head: 'live', value: (row) => row.status?.workers.running, right: true },
+  { head: 'queued', value: (row) => row.status?.workers.queued, right: true },
+  { head: 'decisions', value: (row) => row.status?.decisions_pending, right: true },
+  { head: 'asks', value: (row) => row.status?.asks_open, right: true },
+  { head: 'folder', value: (row) => row.root, flexible: true },
+];

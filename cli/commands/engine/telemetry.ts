@@ -1,0 +1,111 @@
+import { formatLocalTime, type TelemetryView, type Wire } from '../../../engine/index.ts';
+import { agreeToTelemetry, findTerminalRefusal } from '../../agree-to-telemetry.ts';
+import { type Command, type Context, defineCommand } from '../../command.ts';
+import { formatFacts } from '../../print.ts';
+
+type View = Wire<TelemetryView>;
+
+const describeDay = ({ day, is_finished, refused_why }: View['next'][number], isGoing: boolean): string => {
+  if (refused_why !== null) return `${day}, which the server has refused: ${refused_why}`;
+  if (is_finished) return day;
+  return isGoing ? `${day}, once it is over (UTC)` : `${day} (UTC), as far as it is`;
+};
+
+/** Says whether figures go, and which setting decides that. */
+const describeWork = ({ work, obstacle }: Pick<View, 'work' | 'obstacle'>): string =>
+  obstacle === null
+    ? `each day is sent once it is over (telemetry.work is ${work})`
+    : `nothing is sent: ${obstacle}`;
+
+function formatView(view: View): string {
+  const { obstacle, is_waiting, schema, next, sent } = view;
+  const isGoing = obstacle === null || is_waiting;
+  const days = (title: string, listed: readonly (readonly [string, string])[]): string[] =>
+    listed.flatMap(([about, body]) => [`${title} ${about}`, body]);
+  return [
+    formatFacts([
+      ['telemetry', describeWork(view)],
+      ['schema', `${schema}, described in docs/telemetry.md`],
+    ]),
+    ...days(
+      isGoing ? 'goes next:' : 'would go:',
+      next.map((day) => [describeDay(day, isGoing), day.body] as const),
+    ),
+    ...(next.length === 0 ? ['goes next: nothing, since nothing was counted yet'] : []),
+    ...days(
+      'went:',
+      sent.map(({ day, sent_at, body }) => [`${day}, at ${formatLocalTime(sent_at)}`, body] as const),
+    ),
+  ].join('\n');
+}
+
+const show = defineCommand({
+  name: 'telemetry show',
+  about:
+    'print what is counted for the linked server: the very bytes that go next, and those that went in the last 30 days',
+  examples: ['telemetry show', 'telemetry show --json'],
+  async run(context) {
+    const client = await context.engine();
+    const view = await client.call('telemetry.show', {});
+    context.result(view, formatView);
+    // A program that reads has seen nothing.
+    if (context.json || !context.stdout.isTTY || view.seen_schema >= view.schema) return 0;
+    const hasAgreed = await agreeToTelemetry(context, client, view.schema);
+    if (hasAgreed && view.is_waiting)
+      context.note(
+        'note: you have seen it now, so it goes while the workspace is linked; svc telemetry off ends that',
+      );
+    return 0;
+  },
+});
+
+/** Sets `telemetry.work` as `svc config set` does. */
+async function setWork(context: Context, value: 'on' | 'off'): Promise<void> {
+  const client = await context.engine();
+  const { consent } = await client.call('config.set', { key: 'telemetry.work', value });
+  const { schema } = await client.call('telemetry.show', {});
+  if (value === 'on' && !(await agreeToTelemetry(context, client, schema)))
+    context.note(`note: ${findTerminalRefusal(context)}, so nothing was agreed to`);
+  const view = await client.call('telemetry.show', {});
+  context.result(view, (it) =>
+    value === 'off'
+      ? 'telemetry is off: nothing is counted, and nothing more goes'
+      : `${describeWork(it)}; svc telemetry show prints it`,
+  );
+  if (consent.pending.length > 0)
+    context.note(`note: not in use before svc trust: ${consent.pending.map(({ key }) => key).join(', ')}`);
+}
+
+const on = defineCommand({
+  name: 'telemetry on',
+  about: 'send the figures of each day to the linked server, and agree to what they hold now',
+  examples: ['telemetry on'],
+  async run(context) {
+    await setWork(context, 'on');
+    return 0;
+  },
+});
+
+const off = defineCommand({
+  name: 'telemetry off',
+  about: 'count nothing for a linked server, and drop what was not sent',
+  examples: ['telemetry off'],
+  async run(context) {
+    await setWork(context, 'off');
+    return 0;
+  },
+});
+
+const remove = defineCommand({
+  name: 'telemetry delete',
+  about: 'delete what the linked server has of this workspace; svc telemetry off ends what comes after it',
+  examples: ['telemetry delete'],
+  async run(context) {
+    const client = await context.engine();
+    const done = await client.call('telemetry.delete', {});
+    context.result(done, () => 'the linked server has no figures of this workspace any more');
+    return 0;
+  },
+});
+
+export const telemetryCommands: readonly Command[] = [show, on, off, remove];

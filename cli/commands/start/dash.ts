@@ -1,0 +1,121 @@
+import {
+  connectToEngine,
+  findWorkspace,
+  machineWorkspaces,
+  SvcError,
+  toPrintable,
+} from '../../../engine/index.ts';
+import type { DashboardOptions } from '../../../tui/index.ts';
+import { type Context, defineCommand } from '../../command.ts';
+import { getDaemonCommand, getSvcCommand } from '../../self.ts';
+
+/** Opens the dashboard of a workspace and stays until the person leaves it. */
+export async function showDashboard(
+  context: Pick<Context, 'stdin' | 'stdout' | 'stderr' | 'signal'>,
+  options: { cwd: string; env: NodeJS.ProcessEnv } & Partial<
+    Pick<DashboardOptions, 'plain' | 'bell' | 'select'>
+  >,
+): Promise<readonly string[]> {
+  // Variables that the dashboard sets for its libraries must not reach an engine that it starts.
+  const env = { ...options.env };
+  const { stdin, stdout, stderr, signal } = context;
+  const { openDashboard } = await import('../../../tui/index.ts');
+  const { farewell } = await openDashboard({
+    env,
+    cwd: options.cwd,
+    svc: getSvcCommand(),
+    stdin,
+    stdout,
+    stderr,
+    signal,
+    plain: options.plain ?? false,
+    bell: options.bell ?? false,
+    select: options.select,
+    connect: (start) =>
+      connectToEngine({
+        cwd: options.cwd,
+        env,
+        via: 'tui',
+        ...(start ? { daemon: getDaemonCommand() } : {}),
+      }),
+  });
+  return farewell;
+}
+
+/** Opens the dashboard of all workspaces of this machine. Throws `not_found` when there are none. */
+async function showAllDashboard(context: Context, { bell }: { bell: boolean }): Promise<readonly string[]> {
+  const env = { ...context.env };
+  const { findGone, placeOfWorkspace, readRegistry } = await machineWorkspaces();
+  const listWorkspaces = () => readRegistry(env).workspaces.filter((each) => findGone(each) === null);
+  const [first, ...others] = listWorkspaces();
+  if (first === undefined)
+    throw new SvcError('not_found', 'no engine was started on this machine yet', {
+      hint: 'svc init and svc up in a repository; its dashboard is svc',
+    });
+  const { stdin, stdout, stderr, signal } = context;
+  const { openAllDashboard } = await import('../../../tui/index.ts');
+  const { farewell } = await openAllDashboard({
+    env,
+    svc: getSvcCommand(),
+    ...{ stdin, stdout, stderr, signal, bell },
+    workspaces: [first, ...others],
+    here: findHere(context),
+    listWorkspaces,
+    placeOf: (workspace) => placeOfWorkspace(workspace, env),
+    connect: (workspace, start) =>
+      connectToEngine({
+        ...placeOfWorkspace(workspace, env),
+        via: 'tui',
+        ...(start ? { daemon: getDaemonCommand() } : {}),
+      }),
+  });
+  return farewell;
+}
+
+/** svc.yaml of the workspace around; null outside of any. */
+function findHere({ cwd, env }: Pick<Context, 'cwd' | 'env'>): string | null {
+  try {
+    return findWorkspace({ cwd, env }).file;
+  } catch {
+    return null;
+  }
+}
+
+const isForScreenReader = (env: NodeJS.ProcessEnv): boolean => env.INK_SCREEN_READER === 'true';
+
+const hasTerminal = ({ stdin, stdout }: Pick<Context, 'stdin' | 'stdout'>): boolean =>
+  Boolean(stdin.isTTY && stdout.isTTY);
+
+/** Whether `svc dash` without options finds what it needs. */
+export const canShowDashboard = (context: Pick<Context, 'stdin' | 'stdout' | 'env'>): boolean =>
+  isForScreenReader(context.env) || hasTerminal(context);
+
+export const dashCommand = defineCommand({
+  name: 'dash',
+  about: 'open the dashboard; svc alone, or with these options alone, does the same',
+  flags: {
+    plain: { type: 'boolean', about: 'no borders and no screen of its own: changes are appended as lines' },
+    bell: { type: 'boolean', about: 'ring when something new waits for you' },
+    all: { type: 'boolean', about: 'the workspaces of this machine side by side; it starts no engine' },
+  },
+  examples: ['dash', 'dash --all', 'dash --plain > svc.log'],
+  async run(context) {
+    const { all, bell } = context.flags;
+    const plain = context.flags.plain || isForScreenReader(context.env);
+    if (all && plain)
+      throw new SvcError('usage', 'svc dash --all is drawn on a screen, and has no lines', {
+        hint: 'svc status --all says the same in lines; svc dash --plain is for one workspace',
+      });
+    if (!plain && !hasTerminal(context)) throw createNoTerminalError();
+    const farewell = all
+      ? await showAllDashboard(context, { bell })
+      : await showDashboard(context, { cwd: context.cwd, env: context.env, plain, bell });
+    for (const line of farewell) context.stdout.write(`${toPrintable(line)}\n`);
+    context.note(all ? 'the engines go on' : 'the engine goes on; svc down stops it');
+  },
+});
+
+const createNoTerminalError = (): SvcError =>
+  new SvcError('usage', 'the dashboard needs a terminal', {
+    hint: 'without one: svc status, svc task list, svc decision list, svc decision approve, svc task log, or svc dash --plain',
+  });

@@ -1,0 +1,184 @@
+import { existsSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import {
+  agentPrograms,
+  configuration,
+  type FreeAddresses,
+  findWorkspace,
+  ownSeat,
+  runProgram,
+  SvcError,
+} from '../../../engine/index.ts';
+import { type Command, defineCommand } from '../../command.ts';
+import { askForYes } from '../../confirm.ts';
+import { findGitHook, findLastingFile, type HookReport, planGitHook } from './git-hook.ts';
+
+/** What `svc init` did. */
+interface Report {
+  file: string;
+  root: string;
+  git_root: string | null;
+  agents: string[];
+  default_preset: string | null;
+  /** The exclude file of git that `.svc/` is in, or null outside a repository. */
+  excluded_in: string | null;
+  hook: HookReport | null;
+  /** Addresses that differ from the defaults, and why. */
+  addresses: FreeAddresses;
+}
+
+/** `svc init`: makes a folder a workspace. */
+export const initCommand: Command = defineCommand({
+  name: 'init',
+  about: 'write a commented svc.yaml for this folder; nothing is ever overwritten',
+  flags: {
+    dir: { type: 'string', value: 'folder', about: 'the folder to set up, default the current one' },
+    yes: { type: 'boolean', short: 'y', about: 'answer yes to every question (SVC_SETUP_YES=1)' },
+    hooks: {
+      type: 'boolean',
+      about: 'have git refuse commits to paths that others hold a lock on; also later',
+    },
+  },
+  examples: ['init', 'init --dir ~/src/shop --yes', 'init --hooks'],
+  async run(context) {
+    const {
+      agreeToFile,
+      detectAgents,
+      excludeFromGit,
+      readEnvironmentFlag,
+      findFreeAddresses,
+      HEADLESS,
+      resolveMachineHome,
+      refuseInsideRun,
+      renderStarterYaml,
+    } = await loadEngineParts();
+    const { cwd, env, stdin, flags, note } = context;
+    const wanted = resolve(cwd, flags.dir ?? '.');
+    if (!statSync(wanted, { throwIfNoEntry: false })?.isDirectory()) {
+      throw new SvcError('not_found', `${wanted} is not a folder`, {
+        hint: 'make it first, or name another with --dir',
+      });
+    }
+    const folder = realpathSync(wanted);
+    if (flags.hooks) {
+      const known = findWorkspaceAround(folder, env);
+      if (known !== null) {
+        const place = await findGitHook(folder, env);
+        context.result(planGitHook(place, findLastingFile(known, place))(), formatHook);
+        return;
+      }
+    }
+    refuseExisting(folder);
+    const gitRoot = await runGit(folder, env, ['rev-parse', '--show-toplevel']);
+    let root = folder;
+    // A folder given by --dir is deliberate; only the current folder may be a subfolder by accident.
+    if (gitRoot !== undefined && gitRoot !== folder && flags.dir === undefined) {
+      const yes = flags.yes || readEnvironmentFlag(env, 'SVC_SETUP_YES');
+      const question = `This folder is inside the repository ${gitRoot}. Set up the workspace there instead?`;
+      if (yes || (stdin.isTTY && !context.json && (await askForYes(context, question)))) root = gitRoot;
+      else note(`note: the repository begins at ${gitRoot}; run svc init there to cover all of it`);
+    }
+    refuseExisting(root);
+
+    const installed = detectAgents(HEADLESS, env).map(({ preset }) => preset);
+    const preset = installed[0];
+    const file = join(root, 'svc.yaml');
+    const installHook = flags.hooks ? planGitHook(await findGitHook(root, env), file) : () => null;
+    refuseInsideRun('svc init', env);
+    const addresses = await findFreeAddresses(resolveMachineHome(env));
+    writeNewFile(
+      file,
+      renderStarterYaml({ name: basename(root) || 'workspace', preset, installed, addresses: addresses.set }),
+    );
+    try {
+      agreeToFile({ file, env });
+    } catch (error) {
+      // Its first use then agrees to it.
+      if (!(error instanceof SvcError) || error.code !== 'storage_failed') throw error;
+      note(`note: ${error.message}`);
+    }
+    const report: Report = {
+      file,
+      root,
+      git_root: gitRoot ?? null,
+      agents: installed,
+      default_preset: preset ?? null,
+      excluded_in: gitRoot === undefined ? null : excludeFromGit(join(root, '.svc')),
+      hook: installHook(),
+      addresses,
+    };
+    context.result(report, formatReport);
+  },
+});
+
+/** The svc.yaml of the workspace that a folder is already in. */
+function findWorkspaceAround(cwd: string, env: NodeJS.ProcessEnv): string | null {
+  try {
+    return findWorkspace({ cwd, env }).file;
+  } catch (error) {
+    // Another user's svc.yaml in a folder above does not prevent a workspace of one's own.
+    const isNone = error instanceof SvcError && ['no_workspace', 'owner_untrusted'].includes(error.code);
+    if (isNone && !env.SVC_CONFIG) return null;
+    throw error;
+  }
+}
+
+const loadEngineParts = async () => ({
+  ...(await configuration()),
+  ...(await agentPrograms()),
+  ...(await ownSeat()),
+});
+
+function refuseExisting(folder: string): void {
+  const file = join(folder, 'svc.yaml');
+  if (existsSync(file)) throw createExistsError(file);
+}
+
+const createExistsError = (file: string): SvcError =>
+  new SvcError('exists', `${file} exists already`, {
+    hint: 'svc config check reads it; svc config set changes it',
+  });
+
+function writeNewFile(file: string, content: string): void {
+  try {
+    writeFileSync(file, content, { flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw createExistsError(file);
+    throw error;
+  }
+}
+
+/** Runs git and returns its output; undefined outside a repository and where git is missing. */
+async function runGit(cwd: string, env: NodeJS.ProcessEnv, args: string[]): Promise<string | undefined> {
+  const { exitCode, stdout } = await runProgram('git', args, { cwd, env });
+  return exitCode === 0 ? stdout.replace(/\r?\n$/, '') || undefined : undefined;
+}
+
+const formatHook = ({ hook, state }: HookReport): string =>
+  `${hook} ${state === 'there already' ? 'is there already' : `was ${state}`}: commits to paths that others hold a lock on are refused`;
+
+function formatReport({ file, agents, default_preset, excluded_in, hook, addresses }: Report): string {
+  const lines = [`wrote ${file}`];
+  if (excluded_in !== null) lines.push(`.svc/ is excluded from git in ${excluded_in}`);
+  if (hook !== null) lines.push(formatHook(hook));
+  if (addresses.why !== null)
+    lines.push(
+      `${addresses.why}, so this workspace has ${Object.entries(addresses.set)
+        .map(([key, value]) => `${key} ${value}`)
+        .join(' and ')}`,
+    );
+  lines.push(
+    agents.length > 0
+      ? `agents found: ${agents.join(', ')}; tasks go to ${default_preset} unless they name another`
+      : 'no agent was found on the path; install one or set agents.cmds',
+    '',
+    'next:',
+    '  export SVC_WEBHOOK_SECRET=$(openssl rand -hex 32)',
+    '  svc doctor          checks that everything is in place',
+    '  svc up              starts the engine, and its receiver with it',
+    '  svc chair           starts your agent with the tools of svc',
+    '  svc                 opens the dashboard',
+    '  svc config keys     lists every key',
+  );
+  return lines.join('\n');
+}

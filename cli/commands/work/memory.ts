@@ -1,0 +1,363 @@
+import {
+  type Api,
+  type EngineClient,
+  findMemoryEdits,
+  formatAge,
+  formatCount,
+  formatLocalTime,
+  SvcError,
+  toPrintable,
+  writeMemoryText,
+} from '../../../engine/index.ts';
+import { type Command, type Context, defineCommand } from '../../command.ts';
+import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
+
+const idArg = [{ name: 'id', about: 'of the memory, or as much of it as is unique' }] as const;
+const typeFlag = {
+  type: {
+    type: 'string',
+    short: 't',
+    value: 'word',
+    about: 'decision, convention, fact, gotcha, procedure, preference, todo or another word',
+  },
+} as const;
+const limitFlag = {
+  limit: { type: 'number', short: 'n', value: 'count', about: 'at most so many' },
+} as const;
+
+interface ShownMemory {
+  id: string;
+  type: string;
+  title: string;
+  text: string;
+  age: string;
+  unreviewed?: string;
+  missing_paths?: string[];
+  unknown_symbols?: string[];
+}
+
+const indent = (text: string): string =>
+  toPrintable(text, { lines: true })
+    .split('\n')
+    .map((line) => `  ${line}`)
+    .join('\n');
+
+function formatMemory(each: ShownMemory): string {
+  const doubt = each.unreviewed === undefined ? '' : '; not reviewed';
+  const missing =
+    each.missing_paths === undefined ? '' : `; not there any more: ${each.missing_paths.join(', ')}`;
+  const unknown =
+    each.unknown_symbols === undefined ? '' : `; not in the code graph: ${each.unknown_symbols.join(', ')}`;
+  const facts = `${each.type}, ${each.age} old${doubt}${toPrintable(missing + unknown)}`;
+  const head = `${each.id} ${toPrintable(each.title)} (${facts})`;
+  return `${head}\n${indent(each.text)}`;
+}
+
+const add = defineCommand({
+  name: 'memory add',
+  about: 'remember something for later sessions',
+  args: [{ name: 'text', about: 'one thing, with its reason; several words need no quotes', rest: true }],
+  flags: {
+    ...typeFlag,
+    title: { type: 'string', value: 'text', about: 'its first line when not given' },
+    tags: { type: 'string', value: 'a,b', about: 'separated by commas' },
+    source: { type: 'string', value: 'text', about: 'where it comes from' },
+  },
+  examples: ['memory add -t gotcha "npm ci empties node_modules first"'],
+  async run(context) {
+    const client = await context.engine();
+    const { type, title, tags, source } = context.flags;
+    const text = context.args.join(' ');
+    const done = await client.call('memory.remember', { text, type, title, tags, source });
+    context.result(done, ({ id, is_new }) => (is_new ? `remembered as ${id}` : `${id} says so already`));
+    if (done.redacted.length > 0) context.note(`left out of it: ${done.redacted.join(', ')}`);
+    if (done.conflicts.length > 0)
+      context.note(`under the same title another text: ${done.conflicts.join(', ')}; svc memory conflicts`);
+  },
+});
+
+const recall = defineCommand({
+  name: 'memory recall',
+  about: 'what is remembered about something, best first',
+  args: [{ name: 'words', about: 'a question, identifiers, paths, error codes', rest: true }],
+  flags: { ...typeFlag, ...limitFlag },
+  examples: ['memory recall why not sqlite', 'memory recall ECONNRESET -n 3'],
+  async run(context) {
+    const client = await context.engine();
+    const { type, limit } = context.flags;
+    const { memories } = await client.call('memory.recall', { query: context.args.join(' '), type, limit });
+    context.result(memories, (found) => found.map((each) => formatMemory(each)).join('\n'));
+    if (memories.length === 0) context.note('nothing is remembered about it');
+  },
+});
+
+const list = defineCommand({
+  name: 'memory list',
+  about: 'what is remembered, newest first',
+  flags: { ...typeFlag, ...definePageFlags(50) },
+  examples: ['memory list', 'memory list -t decision'],
+  async run(context) {
+    const client = await context.engine();
+    const { type } = context.flags;
+    await showPage(context, {
+      standard: 50,
+      fetch: async (part) => (await client.call('memory.list', { type, ...part })).memories,
+      async count() {
+        const { memories, more } = await client.call('memory.list', { type, limit: 1 });
+        return memories.length + more;
+      },
+      getId: (each) => each.id,
+      columns: [
+        { head: 'id', value: (each) => each.id },
+        { head: 'type', value: (each) => each.type },
+        { head: 'age', value: (each) => each.age, right: true },
+        {
+          head: 'review',
+          value: (each) => (each.unreviewed === undefined ? '-' : 'waits'),
+          style: (each) => (each.unreviewed === undefined ? undefined : 'warn'),
+        },
+        { head: 'title', value: (each) => each.title, flexible: true },
+      ],
+      empty: 'nothing is remembered',
+    });
+  },
+});
+
+const show = defineCommand({
+  name: 'memory show',
+  about: 'one memory in full, whatever has become of it',
+  args: idArg,
+  flags: outputFlags,
+  examples: ['memory show m-4f9'],
+  async run(context) {
+    const client = await context.engine();
+    const found = await client.call('memory.show', { id: context.arg(0) });
+    context.result(found, (each) =>
+      [
+        context.paint('strong', `${each.id} ${toPrintable(each.title)}`),
+        `${each.type}, ${each.state}${each.superseded_by === null ? '' : ` by ${each.superseded_by}`}, ${formatAge(each.changed_at)} old`,
+        `stored by ${toPrintable(each.session_id ?? each.actor)}${each.task_id === null ? '' : ` for ${each.task_id}`}`,
+        ...(each.unreviewed === null ? [] : [`waits for a person: ${each.unreviewed}`]),
+        ...(each.tags.length === 0 ? [] : [`tags: ${toPrintable(each.tags.join(', '))}`]),
+        '',
+        toPrintable(each.text, { lines: true }),
+      ].join('\n'),
+    );
+  },
+});
+
+/** Opens title and text in the person's editor; null when nothing has changed. */
+async function editOnTerminal(
+  { env, stdout }: Pick<Context, 'env' | 'stdout'>,
+  client: EngineClient,
+  wanted: string,
+): Promise<Api['memory.edit']['output'] | null> {
+  const before = await client.call('memory.show', { id: wanted });
+  const { id, state } = before;
+  // The engine checks this too, but only after the text was edited.
+  if (state !== 'active')
+    throw new SvcError('conflict', `${id} is ${state} already`, { hint: 'svc memory add remembers it anew' });
+  const { editText } = await import('../../../tui/editor.ts');
+  const edited = await editText(writeMemoryText(before), `${id}.md`, env);
+  const edits = findMemoryEdits(before, edited);
+  if (edits === null) return null;
+  try {
+    return await client.call('memory.edit', { id, ...edits });
+  } catch (error) {
+    // The file is gone; the text must not be lost with it.
+    stdout.write(`${toPrintable(edited, { lines: true })}\n`);
+    throw error;
+  }
+}
+
+const edit = defineCommand({
+  name: 'memory edit',
+  about:
+    'replace a memory by another wording, without flags in $VISUAL or $EDITOR; the old one is superseded',
+  args: idArg,
+  flags: {
+    ...typeFlag,
+    text: { type: 'string', value: 'text', about: 'what it says now' },
+    title: { type: 'string', value: 'text', about: 'its title now' },
+    tags: { type: 'string', value: 'a,b', about: 'its tags now' },
+  },
+  examples: ['memory edit m-4f9', 'memory edit m-4f9 --text "Only for Linux."'],
+  async run(context) {
+    const { type, text, title, tags } = context.flags;
+    const isGiven = [type, text, title, tags].some((value) => value !== undefined);
+    const client = await context.engine();
+    const id = context.arg(0);
+    const done = isGiven
+      ? await client.call('memory.edit', { id, type, text, title, tags })
+      : await editOnTerminal(context, client, id);
+    if (done === null) return context.note(`${id} is as it was: the text did not change`);
+    context.result(done, ({ memory }) => `${memory.id} stands in its place`);
+  },
+});
+
+const forget = defineCommand({
+  name: 'memory forget',
+  about: 'forget a memory; it can still be read with show',
+  args: idArg,
+  examples: ['memory forget m-4f9'],
+  async run(context) {
+    const client = await context.engine();
+    const done = await client.call('memory.forget', { id: context.arg(0) });
+    context.result(done, ({ id, state }) => `${id} is ${state}`);
+  },
+});
+
+const conflicts = defineCommand({
+  name: 'memory conflicts',
+  about: 'memories that say different things under one title; with --keep one of them supersedes the others',
+  flags: { keep: { type: 'string', value: 'id', about: 'the one that counts' } },
+  examples: ['memory conflicts', 'memory conflicts --keep m-4f9'],
+  async run(context) {
+    const client = await context.engine();
+    const { keep } = context.flags;
+    if (keep !== undefined) {
+      const done = await client.call('memory.settle', { id: keep });
+      return context.result(done, ({ memory, superseded }) =>
+        superseded.length === 0
+          ? `nothing contradicts ${memory.id}`
+          : `${memory.id} supersedes ${superseded.join(', ')}`,
+      );
+    }
+    const { conflicts: found } = await client.call('memory.conflicts');
+    context.result(found, (groups) =>
+      groups
+        .map((group) => (group.memories as ShownMemory[]).map((each) => formatMemory(each)).join('\n'))
+        .join('\n\n'),
+    );
+    if (found.length === 0) context.note('nothing contradicts anything');
+  },
+});
+
+const review = defineCommand({
+  name: 'memory review',
+  about: 'memories that enter no brief before a person keeps them, oldest first',
+  flags: definePageFlags(100),
+  examples: ['memory review'],
+  async run(context) {
+    const client = await context.engine();
+    let shown = 0;
+    await showPage(context, {
+      standard: 100,
+      async fetch(part) {
+        const found = await client.call('memory.review', part);
+        shown = found.length;
+        return found;
+      },
+      count: () => client.call('memory.count_review', {}),
+      getId: (each) => each.id,
+      format: (rows, paint) =>
+        rows
+          .map(
+            (each) =>
+              `${paint('strong', `${each.id} ${toPrintable(each.title)}`)} (${toPrintable(each.unreviewed ?? '')})\n${indent(each.text)}`,
+          )
+          .join('\n'),
+      empty: 'nothing waits',
+    });
+    if (shown > 0) context.note('svc memory keep <id>, or svc memory forget <id>');
+  },
+});
+
+const keep = defineCommand({
+  name: 'memory keep',
+  about: 'keep a memory that waits for a person: it may enter briefs',
+  args: idArg,
+  examples: ['memory keep m-4f9'],
+  async run(context) {
+    const client = await context.engine();
+    const done = await client.call('memory.keep', { id: context.arg(0) });
+    context.result(done, ({ id }) => `${id} may enter briefs`);
+  },
+});
+
+const brief = defineCommand({
+  name: 'memory brief',
+  about: 'what a worker was given of the memory when its run began, and what reading it costs',
+  args: [{ name: 'session', about: 'of the worker; the last one when left out', optional: true }],
+  examples: ['memory brief', 'memory brief s-12'],
+  async run(context) {
+    const client = await context.engine();
+    const found = await client.call('memory.brief', { session: context.args[0] });
+    context.result(found, ({ session_id, task_id, at, tokens, bytes, memories }) =>
+      [
+        `${formatCount(memories.length, 'memory', 'memories')}, about ${formatCount(tokens, 'token')} (${bytes} bytes), to ${session_id} for ${task_id}, ${formatLocalTime(at)}`,
+        ...memories.map((each) => `${each.id} ${toPrintable(each.title)}`),
+      ].join('\n'),
+    );
+  },
+});
+
+const sweep = defineCommand({
+  name: 'memory sweep',
+  about: 'expire what is older than memory.retention_days of its type',
+  examples: ['memory sweep'],
+  async run(context) {
+    const client = await context.engine();
+    const done = await client.call('memory.sweep');
+    context.result(done, ({ expired }) => `expired: ${expired.length === 0 ? 'none' : expired.join(', ')}`);
+  },
+});
+
+const dirArg = [
+  {
+    name: 'folder',
+    about: 'in the workspace or a project, a worker’s below its worktree; memory.okf_dir when left out',
+    optional: true,
+  },
+] as const;
+
+const exportBundle = defineCommand({
+  name: 'memory export',
+  about: 'write the memories as a folder of OKF 0.2 markdown, in place of an earlier export',
+  args: dirArg,
+  flags: {
+    all: { type: 'boolean', about: 'forgotten, expired and superseded ones as well' },
+    ...limitFlag,
+  },
+  examples: ['memory export', 'memory export docs/knowledge --all'],
+  async run(context) {
+    const client = await context.engine();
+    const { all, limit } = context.flags;
+    const done = await client.call('memory.export', { dir: context.args[0], all, limit });
+    context.result(done, ({ dir, memories }) => `${memories} in ${dir}`);
+  },
+});
+
+const importBundle = defineCommand({
+  name: 'memory import',
+  about: 'take in a folder of OKF markdown; an export that nobody has changed since stays as it is',
+  args: dirArg,
+  examples: ['memory import docs/knowledge'],
+  async run(context) {
+    const client = await context.engine();
+    const done = await client.call('memory.import', { dir: context.args[0] });
+    context.result(
+      done,
+      ({ added, replaced, unchanged }) => `added ${added}, replaced ${replaced}, unchanged ${unchanged}`,
+    );
+    for (const { path, reason } of done.skipped) context.note(toPrintable(`skipped ${path}: ${reason}`));
+    if (done.more_skipped > 0) context.note(`and ${done.more_skipped} more files skipped`);
+    if (done.redacted.length > 0) context.note(`left out: ${done.redacted.join(', ')}`);
+  },
+});
+
+export const memoryCommands: readonly Command[] = [
+  add,
+  recall,
+  list,
+  show,
+  edit,
+  forget,
+  conflicts,
+  review,
+  keep,
+  brief,
+  sweep,
+  exportBundle,
+  importBundle,
+];

@@ -1,0 +1,172 @@
+import {
+  formatCount,
+  type Racer,
+  type RaceState,
+  SvcError,
+  toPrintable,
+  type Wire,
+} from '../../../engine/index.ts';
+import { type Command, type Context, defineCommand } from '../../command.ts';
+import { outputFlags } from '../../pages.ts';
+import { findStateStyle } from '../../paint.ts';
+import { formatFacts, formatRows } from '../../print.ts';
+
+type RacerView = Wire<Racer>;
+
+const idArg = [{ name: 'id', about: 'task id, or a unique prefix', completes: 'task' }] as const;
+
+/** One word for what has become of a session in its race. */
+export function describeRacer(
+  { session_id, state, failure, pause, resume_at, branch_state, held }: RacerView,
+  winner: string | null,
+): string {
+  if (session_id === winner) return 'promoted';
+  if (branch_state === 'discarded') return 'discarded';
+  if (state === 'queued' && resume_at !== null) return `paused ${pause?.code ?? ''}`.trimEnd();
+  if (state === 'queued' && held !== null) return `queued, held back: ${held.code}`;
+  if (state !== 'ended') return state;
+  return failure === null ? 'sealed' : failure.code;
+}
+
+const describeEvidence = ({ evidence }: RacerView): string => {
+  const { state, rerun, rerun_state } = evidence;
+  if (rerun_state !== null) return `${state}, rerun ${rerun_state}`;
+  return rerun === null ? state : `${state} ${rerun.agree}/${rerun.ran}`;
+};
+
+const formatElapsed = (ms: number | null): string => {
+  if (ms === null) return '';
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60
+    ? `${seconds}s`
+    : `${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, '0')}s`;
+};
+
+const formatRacers = (
+  { sessions, race }: { sessions: readonly RacerView[]; race: { winner: string | null } },
+  { stdout, paint }: Pick<Context, 'stdout' | 'paint'>,
+): Promise<string> =>
+  formatRows(
+    sessions,
+    [
+      { head: 'session', value: (each) => each.session_id },
+      { head: 'agent', value: (each) => each.agent },
+      {
+        head: 'state',
+        value: (each) => describeRacer(each, race.winner),
+        style: (each) => findStateStyle(describeRacer(each, race.winner)),
+      },
+      { head: 'evidence', value: describeEvidence },
+      { head: 'files', value: (each) => each.files, right: true },
+      { head: '+', value: (each) => each.insertions, right: true },
+      { head: '-', value: (each) => each.deletions, right: true },
+      {
+        head: 'tokens',
+        value: (each) => (each.usage === null ? null : each.usage.input + each.usage.output),
+        right: true,
+      },
+      {
+        head: 'usd',
+        value: (each) => (each.usage?.cost_usd == null ? null : each.usage.cost_usd.toFixed(2)),
+        right: true,
+      },
+      { head: 'time', value: (each) => formatElapsed(each.elapsed_ms), right: true },
+    ],
+    stdout,
+    paint,
+  );
+
+const NEXT: Readonly<Record<RaceState, string | null>> = {
+  open: 'svc worktree promote <session> takes one and discards the others; svc worktree diff shows one',
+  promoted:
+    'svc worktree undo <session> takes the promotion back; svc worktree restore brings one of the others back',
+  lost: 'svc task race tries it again; svc worker log shows what went wrong',
+  cancelled: null,
+};
+
+async function showRace(context: Context, id: string): Promise<void> {
+  const client = await context.engine();
+  const compared = await client.call('task.compare', { id });
+  const { task, race, sessions } = compared;
+  const rows = await formatRacers(compared, context);
+  const isUnderWay = race.state === 'open' && sessions.some(({ state }) => state !== 'ended');
+  context.result(compared, () =>
+    [
+      formatFacts(
+        [
+          ['task', `${task.task_id}: ${toPrintable(task.title)}`],
+          ['race', isUnderWay ? 'under way' : race.state === 'open' ? 'waits for your choice' : race.state],
+          ['base', race.base_commit?.slice(0, 10) ?? null],
+        ],
+        context.paint,
+      ),
+      '',
+      rows,
+    ].join('\n'),
+  );
+  const next = NEXT[race.state];
+  if (next !== null) context.note(next);
+}
+
+const race = defineCommand({
+  name: 'task race',
+  about: 'start several agents on one task, each in a worktree from the same commit; one is promoted',
+  args: idArg,
+  flags: {
+    agents: { type: 'string', value: 'a,b,c', about: 'presets, with commas between; one twice runs twice' },
+    hold: { type: 'boolean', about: 'wait for approval: one decision for all' },
+    base: { type: 'string', value: 'branch', about: 'branch that the worktrees are made from' },
+    timeout: { type: 'number', value: 'seconds', about: 'hard cap of each run' },
+    keepWorktree: { type: 'boolean', about: 'keep the worktree after a promote' },
+    force: { type: 'boolean', about: 'pass the ledger gate; recorded' },
+    show: { type: 'boolean', about: 'as task compare: start nothing' },
+  },
+  examples: [
+    'task race t-4 --agents claude,codex,opencode',
+    'task race t-4 --agents claude,claude --hold',
+    'task race t-4 --show',
+  ],
+  async run(context) {
+    const { agents, hold, base, timeout, keepWorktree, force, show } = context.flags;
+    if (show) return showRace(context, context.arg(0));
+    const wanted = (agents ?? '')
+      .split(',')
+      .map((each) => each.trim())
+      .filter((each) => each !== '');
+    if (wanted.length < 2)
+      throw new SvcError('usage', 'a race needs two agents or more: --agents claude,codex', {
+        hint: `svc task run ${context.arg(0)} starts one`,
+      });
+    const client = await context.engine();
+    const begun = await client.call('task.race', {
+      id: context.arg(0),
+      agents: wanted,
+      ...(hold ? { hold } : {}),
+      ...(base === undefined ? {} : { base }),
+      ...(timeout === undefined ? {} : { timeout_sec: timeout }),
+      ...(keepWorktree ? { keep_worktree: true } : {}),
+      ...(force ? { force: true } : {}),
+    });
+    context.result(begun, ({ task, decision, sessions }) =>
+      sessions.length === 0
+        ? `${task.task_id} waits for ${decision?.decision_id}: a race of ${formatCount(wanted.length, 'agent')}`
+        : `${task.task_id} is raced by ${sessions.map((each) => `${each.session_id} ${each.agent}`).join(', ')}; svc task compare ${task.task_id}`,
+    );
+    for (const agent of begun.held)
+      context.note(
+        `${toPrintable(agent)} is held back because it failed again and again: its session waits; svc agents reset ${toPrintable(agent)}`,
+      );
+    return undefined;
+  },
+});
+
+const compare = defineCommand({
+  name: 'task compare',
+  about: 'show the sessions of a race side by side: state, evidence, size, tokens, money, time',
+  args: idArg,
+  flags: outputFlags,
+  examples: ['task compare t-4', 'task compare t-4 --json'],
+  run: (context) => showRace(context, context.arg(0)),
+});
+
+export const raceCommands: readonly Command[] = [race, compare];

@@ -1,0 +1,370 @@
+import { resolve } from 'node:path';
+import {
+  type Api,
+  formatAge,
+  formatCount,
+  formatLocalTime,
+  type LoggedEvent,
+  nameSessionState,
+  nameTaskState,
+  type Race,
+  SvcError,
+  toPrintable,
+  type Wire,
+} from '../../../engine/index.ts';
+import { type Command, defineCommand, type Proposal, repeatArgument } from '../../command.ts';
+import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
+import { findStateStyle, type Paint } from '../../paint.ts';
+import { formatFacts } from '../../print.ts';
+import {
+  type DecisionView,
+  readRunInput,
+  reportDispatch,
+  runFlags,
+  type SessionView,
+  type ShownTask,
+} from '../../sessions/dispatching.ts';
+import { logFlags, showLog } from '../../sessions/follow-log.ts';
+import { formatPrompt, promptFlag, readPrompt } from '../../arguments/prompt.ts';
+import {
+  describeNextStep,
+  describeUnread,
+  describeWait,
+  formatFailure,
+  formatPriority,
+} from '../../sessions/session-text.ts';
+import { archiveCommands } from './task-archive.ts';
+import { raceCommands } from './task-race.ts';
+
+const add = defineCommand({
+  name: 'task add',
+  about: 'create a task',
+  args: [
+    { name: 'title', about: 'what it is called; without it the first line of the prompt', optional: true },
+  ],
+  flags: {
+    agent: { type: 'string', short: 'a', about: 'preset that does it' },
+    prompt: promptFlag,
+    template: { type: 'string', short: 't', about: 'entry of webhook.templates' },
+    project: { type: 'string', about: 'project id' },
+    accept: {
+      type: 'string',
+      short: 'c',
+      multiple: true,
+      value: 'criterion',
+      about: 'acceptance criterion; the worker reports on each',
+    },
+    context: { type: 'string', about: 'background for the agent' },
+    ledger: {
+      type: 'string',
+      value: 'file',
+      about: 'checklist whose section Clarify has to be settled before a run',
+    },
+    priority: {
+      type: 'string',
+      about: 'among what waits for a worker; the higher goes first (normal)',
+      choices: ['low', 'normal', 'high'],
+    },
+    run: { type: 'boolean', short: 'r', about: 'dispatch it at once' },
+    ...runFlags,
+  },
+  examples: [
+    'task add "Fix the flaky test" --agent claude --prompt "..." --run -f',
+    'task add --agent codex --prompt - < prompt.md',
+    'task add "Rework the parser" -p - --ledger docs/parser.md --accept "the old tests pass" < prompt.md',
+  ],
+  async run(context) {
+    const { flags, args } = context;
+    const prompt = await readPrompt(flags.prompt, context.stdin);
+    const client = await context.engine();
+    const task = await client.call('task.add', {
+      ...(args[0] === undefined ? {} : { title: args[0] }),
+      ...(prompt === undefined ? {} : { body: prompt }),
+      ...(flags.agent === undefined ? {} : { agent: flags.agent }),
+      ...(flags.template === undefined ? {} : { template: flags.template }),
+      ...(flags.project === undefined ? {} : { project: flags.project }),
+      ...(flags.context === undefined ? {} : { context: flags.context }),
+      ...(flags.accept.length === 0 ? {} : { acceptance_criteria: flags.accept }),
+      ...(flags.ledger === undefined ? {} : { ledger: resolve(context.cwd, flags.ledger) }),
+      ...(flags.timeout === undefined ? {} : { timeout_sec: flags.timeout }),
+      ...(flags.priority === undefined ? {} : { priority: flags.priority }),
+    });
+    if (flags.run) {
+      const outcome = await client.call('task.run', { id: task.task_id, ...readRunInput(context) });
+      return reportDispatch(context, client, outcome);
+    }
+    context.result(task, () => `${task.task_id} ${task.status}: ${toPrintable(task.title)}`);
+    return 0;
+  },
+});
+
+const list = defineCommand({
+  name: 'task list',
+  about: 'list tasks, newest first',
+  flags: {
+    status: {
+      type: 'string',
+      short: 's',
+      about: 'only these',
+      choices: ['open', 'assigned', 'running', 'done', 'failed'],
+    },
+    archived: { type: 'boolean', about: 'those that were archived' },
+    ...definePageFlags(100),
+  },
+  examples: ['task list', 'task list --status running', 'task list --json --cursor start'],
+  async run(context) {
+    const { status, archived } = context.flags;
+    const filter = { ...(status === undefined ? {} : { status }), ...(archived ? { archived } : {}) };
+    const client = await context.engine();
+    const formatListed = (task: ListedTask): string =>
+      task.waits ? `waits ${task.decision_id}` : nameTaskState(task);
+    await showPage(context, {
+      standard: 100,
+      fetch: async (part) => (await client.call('task.list', { ...filter, ...part })).tasks,
+      count: () => client.call('task.count', filter),
+      getId: (task) => task.task_id,
+      columns: [
+        { head: 'id', value: (task) => task.task_id },
+        { head: 'status', value: formatListed, style: (task) => findStateStyle(formatListed(task)) },
+        { head: 'agent', value: (task) => task.agent },
+        { head: 'age', value: (task) => formatAge(task.created_at), right: true },
+        {
+          head: 'title',
+          value: (task) => `${task.stranger === null ? '' : '(by a stranger) '}${task.title}`,
+          flexible: true,
+        },
+      ],
+      empty: archived ? 'no archived tasks' : 'no tasks; svc task add makes one',
+    });
+  },
+});
+
+type ListedTask = Api['task.list']['output']['tasks'][number];
+
+interface Shown {
+  task: ShownTask;
+  decision: DecisionView | null;
+  sessions: SessionView[];
+  race: Wire<Race> | null;
+  timeline: Wire<LoggedEvent>[];
+  /** The number of events; the timeline has the newest. */
+  timeline_total: number;
+}
+
+/** How its worker marked it, while the end of the run has yet to decide. */
+const describeOwnWord = (last: SessionView | undefined): string | null =>
+  last == null || last.own_word === null
+    ? null
+    : `its worker marked it ${last.own_word}${last.state === 'ended' ? '' : `; ${last.session_id} still runs, and its end decides`}`;
+
+function formatTask(
+  { task, decision, sessions, race, timeline, timeline_total: total }: Shown,
+  { waits, next, paint }: { waits: string | null; next: string | null; paint: Paint },
+): string {
+  const last = sessions.at(-1);
+  const work =
+    last === undefined
+      ? null
+      : last.commits === null
+        ? describeUnread(last)
+        : `${formatCount(last.commits, 'commit')}, ${formatCount(last.files ?? 0, 'file')}, +${last.insertions} -${last.deletions}`;
+  const decided =
+    decision === null
+      ? null
+      : `${decision.decision_id} ${decision.state}${decision.decided_by === null ? '' : ` by ${decision.decided_by} (${decision.decided_via})`}`;
+  const lines = [
+    formatFacts(
+      [
+        ['task', `${task.task_id}: ${task.title}`],
+        [
+          'status',
+          task.attempt > 1 ? `${nameTaskState(task)}, attempt ${task.attempt}` : nameTaskState(task),
+          findStateStyle(nameTaskState(task)),
+        ],
+        ['waits', waits, 'warn'],
+        ['agent', task.agent],
+        ['priority', formatPriority(task.priority)],
+        ['project', task.project],
+        ['ledger', task.ledger],
+        ['archived', task.archived_at === null ? null : formatLocalTime(task.archived_at)],
+        ['from', task.source_ref === null ? task.source : `${task.source} (${task.source_ref})`],
+        ['stranger', task.stranger],
+        ['decision', decided],
+        [
+          'session',
+          last === undefined
+            ? null
+            : `${last.session_id} ${nameSessionState(last)}, worker ${last.worker_id}`,
+        ],
+        ['race', race === null ? null : describeRace(race, sessions)],
+        ['branch', last?.branch],
+        ['worktree', last?.worktree],
+        ['work', work],
+        ['failure', task.failure === null ? null : formatFailure(task.failure), 'bad'],
+        ['said', describeOwnWord(last)],
+        ['next', next],
+        ['summary', task.summary],
+      ],
+      paint,
+    ),
+    '',
+    ...formatPrompt(task.prompt, paint),
+    '',
+    paint(
+      'strong',
+      timeline.length === total
+        ? 'timeline'
+        : `timeline (the newest ${timeline.length} of ${formatCount(total, 'event')})`,
+    ),
+    ...timeline.map(({ at, kind, actor, via, data }) => {
+      const who = actor === null ? '' : `  ${actor}${via === null ? '' : ` (${via})`}`;
+      const why = data.detail ?? data.reason;
+      return `  ${paint('dim', formatLocalTime(at))}  ${kind}${toPrintable(who)}${typeof why === 'string' ? `  ${toPrintable(why)}` : ''}`;
+    }),
+  ];
+  return lines.join('\n');
+}
+
+const describeRace = (race: Wire<Race>, sessions: readonly SessionView[]): string =>
+  `${sessions
+    .filter((each) => each.race === race.id)
+    .map(
+      (each) =>
+        `${each.session_id} ${each.agent} ${each.session_id === race.winner ? 'promoted' : each.state}`,
+    )
+    .join(', ')}; svc task compare ${race.task_id}`;
+
+const defineTaskArgument = <const P extends Proposal>(completes: P) =>
+  [{ name: 'id', about: 'task id, or a unique prefix', completes }] as const;
+
+const show = defineCommand({
+  name: 'task show',
+  about: 'show a task with its prompt, sessions and timeline',
+  args: defineTaskArgument('task'),
+  flags: outputFlags,
+  examples: ['task show t-4', 'task show t-4 --color always | less -R'],
+  async run(context) {
+    const client = await context.engine();
+    const shown = await client.call('task.show', { id: context.arg(0) });
+    const { task, sessions } = shown;
+    const last = sessions.at(-1);
+    const waits =
+      task.status === 'assigned' && last !== undefined && last.state !== 'ended'
+        ? describeWait(await client.call('session.show', { session: last.session_id }))
+        : null;
+    const isOver = last?.state === 'ended' && task.session_id === last.session_id;
+    const next = isOver ? await describeNextStep(last, { mayRetry: task.status === 'failed' }) : null;
+    context.result(shown, (view) => formatTask(view, { waits, next, paint: context.paint }));
+  },
+});
+
+const run = defineCommand({
+  name: 'task run',
+  about: 'dispatch a task; doing so is its approval',
+  args: defineTaskArgument('task:idle'),
+  flags: runFlags,
+  examples: ['task run t-4 -f', 'task run t-4 --base release --timeout 1800'],
+  async run(context) {
+    const client = await context.engine();
+    const outcome = await client.call('task.run', { id: context.arg(0), ...readRunInput(context) });
+    return reportDispatch(context, client, outcome);
+  },
+});
+
+const retry = defineCommand({
+  name: 'task retry',
+  about: 'run a failed task again, its history kept',
+  args: repeatArgument(defineTaskArgument('task:failed')),
+  repeats: true,
+  flags: { hold: { type: 'boolean', about: 'only put it back to assigned' }, ...runFlags },
+  examples: ['task retry t-4', 'task retry t-4 t-7 --hold'],
+  async run(context) {
+    const client = await context.engine();
+    const input = { id: context.arg(0), hold: context.flags.hold, ...readRunInput(context) };
+    return reportDispatch(context, client, await client.call('task.retry', input));
+  },
+});
+
+const cancel = defineCommand({
+  name: 'task cancel',
+  about: 'stop a task; what its worker did so far stays on its branch',
+  args: repeatArgument(defineTaskArgument('task:unended')),
+  repeats: true,
+  examples: ['task cancel t-4', 'task cancel t-4 t-7 t-9'],
+  async run(context) {
+    const client = await context.engine();
+    const task = await client.call('task.cancel', { id: context.arg(0) });
+    context.result(task, () =>
+      task.status === 'failed' ? `${task.task_id} cancelled` : `${task.task_id} is being stopped`,
+    );
+  },
+});
+
+const assign = defineCommand({
+  name: 'task assign',
+  about: 'give a task to an agent',
+  args: [...defineTaskArgument('task:idle'), { name: 'agent', about: 'preset', completes: 'agent' }],
+  examples: ['task assign t-4 codex'],
+  async run(context) {
+    const client = await context.engine();
+    const task = await client.call('task.assign', { id: context.arg(0), agent: context.arg(1) });
+    context.result(task, () => `${task.task_id} assigned to ${task.agent}`);
+  },
+});
+
+const done = defineCommand({
+  name: 'task done',
+  about: 'mark a task done, or failed',
+  args: defineTaskArgument('task:unended'),
+  flags: {
+    failed: { type: 'boolean', about: 'it failed' },
+    summary: { type: 'string', about: 'what came of it' },
+  },
+  examples: ['task done t-4', 'task done t-4 --failed --summary "the upstream bug is not fixed yet"'],
+  async run(context) {
+    const { failed, summary } = context.flags;
+    const client = await context.engine();
+    const task = await client.call('task.done', {
+      id: context.arg(0),
+      status: failed ? 'failed' : 'done',
+      ...(summary === undefined ? {} : { summary }),
+    });
+    context.result(task, () => `${task.task_id} ${task.status}`);
+  },
+});
+
+const log = defineCommand({
+  name: 'task log',
+  about: "show the log of a task's worker",
+  args: defineTaskArgument('task'),
+  flags: logFlags,
+  examples: ['task log t-4 -f', 'task log t-4 --lines 50'],
+  async run(context) {
+    const client = await context.engine();
+    const { task } = await client.call('task.show', { id: context.arg(0) });
+    if (task.session_id === null) {
+      if (task.race !== null)
+        throw new SvcError('conflict', `${task.task_id} is being raced by several workers`, {
+          hint: `svc task compare ${task.task_id} names them; svc worker log shows one`,
+        });
+      throw new SvcError('not_found', `${task.task_id} has no session yet`, {
+        hint: `svc task run ${task.task_id}`,
+      });
+    }
+    await showLog(context, client, task.session_id);
+  },
+});
+
+export const taskCommands: readonly Command[] = [
+  add,
+  list,
+  show,
+  run,
+  cancel,
+  retry,
+  log,
+  done,
+  assign,
+  ...raceCommands,
+  ...archiveCommands,
+];

@@ -1,0 +1,87 @@
+import { formatCount, SvcError, toPrintable } from '../../../engine/index.ts';
+import { defineCommand } from '../../command.ts';
+import { readPrompt } from '../../arguments/prompt.ts';
+import { defineSessionArgument } from '../../sessions/session-argument.ts';
+
+/** Splits `src/a.ts:12`; a path may have colons itself. Throws `usage`. */
+function parsePlace(text: string): { path: string; line: number } {
+  const [, path = '', line = ''] = /^(.+):([1-9]\d{0,8})$/s.exec(text) ?? [];
+  if (path !== '') return { path, line: Number(line) };
+  throw new SvcError('usage', `${JSON.stringify(text)} names no line of a file`, {
+    hint: 'write it as src/a.ts:12',
+  });
+}
+
+export const comment = defineCommand({
+  name: 'worker comment',
+  about: "write a comment beside a line of a session's diff, for a follow-up; without a line list them",
+  args: [
+    ...defineSessionArgument('session'),
+    { name: 'place', about: 'file and line, as the diff has them: src/a.ts:12', optional: true },
+    { name: 'words', about: 'the comment; - reads standard input', rest: true, optional: true },
+  ],
+  flags: {
+    old: { type: 'boolean', about: 'the line is one that the session has removed or changed' },
+    remove: { type: 'number', value: 'number', about: 'remove this comment' },
+  },
+  examples: [
+    'worker comment s-12 src/a.ts:12 "Why not a map?"',
+    'worker comment s-12',
+    'worker comment s-12 --remove 3',
+  ],
+  async run(context) {
+    const { args, flags, stdin, note } = context;
+    const [session = '', place, ...words] = args;
+    const client = await context.engine();
+    if (flags.remove !== undefined) {
+      if (place !== undefined) throw new SvcError('usage', '--remove takes no line of a file');
+      const { comments } = await client.call('comment.list', { session });
+      if (!comments.some((each) => each.comment_id === flags.remove))
+        throw new SvcError('not_found', `there is no comment ${flags.remove} on ${session}`, {
+          hint: `svc worker comment ${session} lists them`,
+        });
+      const removed = await client.call('comment.remove', { id: flags.remove });
+      context.result(removed, (each) => `comment ${each.comment_id} is removed`);
+      return;
+    }
+    if (place === undefined) {
+      const found = await client.call('comment.list', { session });
+      context.result(found, ({ comments }) =>
+        comments
+          .map((each) => {
+            const notes = [each.side === 'old' ? 'removed' : '', each.outdated ? 'on an older version' : '']
+              .filter(Boolean)
+              .join(', ');
+            return [
+              `${each.comment_id}  ${toPrintable(each.path)}:${each.line}${notes === '' ? '' : ` (${notes})`}`,
+              `   > ${toPrintable(each.text)}`,
+              ...toPrintable(each.body, { lines: true })
+                .split('\n')
+                .map((line) => `   ${line}`),
+            ].join('\n');
+          })
+          .join('\n'),
+      );
+      const { session_id: id, comments } = found;
+      if (comments.length === 0) note(`there are no comments on ${id}`);
+      else
+        note(`${formatCount(comments.length, 'comment')}; svc worker follow-up ${id} --comments sends them`);
+      return;
+    }
+    const { path, line } = parsePlace(place);
+    const body = await readPrompt(words.join(' '), stdin);
+    if (body.trim() === '') throw new SvcError('usage', 'a comment needs words');
+    const kept = await client.call('comment.add', {
+      session,
+      path,
+      line,
+      side: flags.old ? 'old' : 'new',
+      body,
+    });
+    context.result(
+      kept,
+      (each) =>
+        `comment ${each.comment_id} is kept: ${toPrintable(each.path)}:${each.line}  ${toPrintable(each.text)}`,
+    );
+  },
+});

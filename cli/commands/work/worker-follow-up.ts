@@ -1,0 +1,157 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type EngineClient, SvcError, toPrintable, writeFollowUpMessage } from '../../../engine/index.ts';
+import { type Context, defineCommand, type FlagTable } from '../../command.ts';
+import { askForLine } from '../../confirm.ts';
+import { readPrompt } from '../../arguments/prompt.ts';
+import { defineSessionArgument } from '../../sessions/session-argument.ts';
+
+const followUpFlags = {
+  file: { type: 'string', value: 'path', about: 'a file that says what to do now' },
+  comments: { type: 'boolean', about: 'the comments on its diff, which are used up with it' },
+  conflicts: { type: 'boolean', about: 'merge its base on its branch, and resolve the conflicts' },
+  base: { type: 'string', value: 'branch', about: 'with --conflicts: merge this branch' },
+  timeout: { type: 'number', value: 'seconds', about: 'hard cap of the run' },
+  outside: {
+    type: 'boolean',
+    about:
+      'without the sandbox that it ran in, in a new conversation, when guard.profile is no longer strict',
+  },
+} as const satisfies FlagTable;
+
+type FollowUpContext = Context<typeof followUpFlags>;
+
+/** What a session is sent on with. */
+interface FollowUpMessage {
+  prompt: string;
+  /** Ids of the comments that it has taken in. */
+  comments: number[];
+}
+
+export const followUp = defineCommand({
+  name: 'worker follow-up',
+  about: 'send an ended session on with more to do, in its worktree and conversation, as a task of its own',
+  args: [
+    ...defineSessionArgument('session:ended'),
+    {
+      name: 'words',
+      about: 'what to do now; - reads standard input, and without any $VISUAL or $EDITOR opens',
+      rest: true,
+      optional: true,
+    },
+  ],
+  flags: followUpFlags,
+  examples: [
+    'worker follow-up s-12 "Add a test for the empty list"',
+    'worker follow-up s-12 --file review.md',
+    'worker follow-up s-12 --comments',
+    'worker follow-up s-12 --conflicts',
+  ],
+  async run(context) {
+    const { timeout, outside, comments, conflicts, base } = context.flags;
+    const session = context.arg(0);
+    if (base !== undefined && !conflicts)
+      throw new SvcError('usage', '--base says what to merge, and nothing is to be merged', {
+        hint: 'add --conflicts',
+      });
+    const message = comments || conflicts ? await collectMessage(context) : await readMessage(context);
+    if (message === null) {
+      context.note('nothing was started');
+      return 1;
+    }
+    const client = await context.engine();
+    const answer = await client.call('worker.follow_up', {
+      session,
+      ...message,
+      ...(timeout === undefined ? {} : { timeout_sec: timeout }),
+      ...(outside ? { outside } : {}),
+    });
+    context.result(
+      answer,
+      ({ task, session: next }) => `${task.task_id} goes on with ${session}, as ${next.session_id}`,
+    );
+    return 0;
+  },
+});
+
+/** Collects comments and conflicts into one message, which a person at a terminal reads before it is sent. */
+async function collectMessage(context: FollowUpContext): Promise<FollowUpMessage | null> {
+  const { args, flags, env, stdin, stdout, stderr } = context;
+  const words = args.length > 1 || flags.file !== undefined ? await readWords(context) : '';
+  const { prompt, comments } = await collectMaterial(await context.engine(), { args, flags, words });
+  if (!(stdin.isTTY && stdout.isTTY)) return { prompt, comments };
+  let text = prompt;
+  for (;;) {
+    stderr.write(`${toPrintable(text, { lines: true }).trimEnd()}\n\n`);
+    const answer = await askForLine(context, 'Send this? It spends tokens. [y/N, e edits it first]');
+    if (/^y(?:es)?$/i.test(answer)) return { prompt: text, comments };
+    if (!/^e(?:dit)?$/i.test(answer)) return null;
+    const { editText } = await import('../../../tui/editor.ts');
+    text = await editText(text, `${context.arg(0)}.md`, env);
+    if (text.trim() === '') return null;
+  }
+}
+
+async function collectMaterial(
+  client: EngineClient,
+  { args, flags, words }: Pick<FollowUpContext, 'args' | 'flags'> & { words: string },
+): Promise<FollowUpMessage> {
+  const { comments: wantsComments, conflicts: wantsConflicts, base } = flags;
+  const { session_id: session, branch } = await client.call('session.show', { session: args[0] ?? '' });
+  const comments = wantsComments ? (await client.call('comment.list', { session })).comments : [];
+  if (wantsComments && comments.length === 0)
+    throw new SvcError('not_found', `there are no comments on ${session}`, {
+      hint: `svc worker comment ${session} <path>:<line> "…" writes one`,
+    });
+  const trial = wantsConflicts
+    ? await client.call('worktree.trial', { session, ...(base === undefined ? {} : { base }) })
+    : null;
+  if (trial !== null && trial.conflicts.length === 0)
+    throw new SvcError('conflict', `${session} has no conflicts with ${trial.base}`, {
+      hint: `svc worktree promote ${session}`,
+    });
+  const prompt = writeFollowUpMessage(
+    {
+      session,
+      branch,
+      comments,
+      conflict: trial === null ? null : { base: trial.base, paths: trial.conflicts },
+    },
+    words,
+  );
+  return { prompt, comments: comments.map((each) => each.comment_id) };
+}
+
+/** Reads what an ended session is to do now: from a file, its arguments or standard input. */
+async function readWords({
+  args,
+  flags,
+  cwd,
+  stdin,
+}: Pick<FollowUpContext, 'args' | 'flags' | 'cwd' | 'stdin'>): Promise<string> {
+  const words = args.slice(1).join(' ');
+  const { file } = flags;
+  if (file === undefined) return readPrompt(words, stdin);
+  if (words !== '') throw new SvcError('usage', 'both words and --file say what to do: give one of them');
+  const path = resolve(cwd, file);
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new SvcError('usage', `${path} could not be read: ${(error as Error).message}`);
+  }
+}
+
+/** As `readWords`, and from the person's editor where nothing is given. */
+async function readMessage(context: FollowUpContext): Promise<FollowUpMessage> {
+  const { args, flags, env, stdin, stdout } = context;
+  const session = context.arg(0);
+  if (args.length > 1 || flags.file !== undefined) return { prompt: await readWords(context), comments: [] };
+  if (!(stdin.isTTY && stdout.isTTY))
+    throw new SvcError('usage', 'there is no terminal to write on, and nothing that says what to do', {
+      hint: `svc worker follow-up ${session} - reads it from standard input`,
+    });
+  const { editText } = await import('../../../tui/editor.ts');
+  const text = await editText('', `${session}.md`, env);
+  if (text.trim() === '') throw new SvcError('usage', 'nothing was written, and so nothing was started');
+  return { prompt: text, comments: [] };
+}

@@ -1,0 +1,117 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Api, findWorkspace, isInsideFolder, SvcError } from '../../../engine/index.ts';
+import { type Context, defineCommand } from '../../command.ts';
+import { listEditorArguments } from './editor-arguments.ts';
+import { runInForeground } from '../../sessions/foreground.ts';
+import { defineSessionArgument } from '../../sessions/session-argument.ts';
+
+type SessionView = Api['session.show']['output'];
+
+/** The folder of a session's work. Throws `conflict` where there is none. */
+async function findFolder(
+  context: Pick<Context, 'engine' | 'arg'>,
+): Promise<{ row: SessionView; folder: string }> {
+  const client = await context.engine();
+  const row = await client.call('session.show', { session: context.arg(0) });
+  const folder = row.inplace ? row.cwd : row.worktree;
+  if (folder !== null && existsSync(folder)) return { row, folder };
+  throw new SvcError(
+    'conflict',
+    `the worktree of ${row.session_id} is ${folder === null && row.state !== 'ended' ? 'not there yet' : 'no longer there'}`,
+    {
+      hint: 'svc worktree list shows those that are',
+    },
+  );
+}
+
+/** Says what a person should know who goes where a worker has been. */
+function noteEntering(
+  { note }: Pick<Context, 'note'>,
+  { session_id: id, state, profile }: SessionView,
+): void {
+  if (state !== 'ended') note(`${id} is ${state}: its agent may be writing here`);
+  if (profile === 'strict')
+    note('outside of the sandbox that it ran in: what the worker left there can do all that you can');
+}
+
+/** A worktree has a svc.yaml of its own, which is not the one that svc works with. */
+const keepWorkspace = ({ cwd, env }: Pick<Context, 'cwd' | 'env'>): NodeJS.ProcessEnv => ({
+  ...env,
+  SVC_CONFIG: findWorkspace({ cwd, env }).file,
+});
+
+export const shell = defineCommand({
+  name: 'worktree shell',
+  about: 'open a shell in the worktree of a session; while it is open, nothing removes the worktree',
+  args: defineSessionArgument('session'),
+  examples: ['worktree shell s-12'],
+  async run(context) {
+    const { env, stdin, note } = context;
+    const { row, folder } = await findFolder(context);
+    noteEntering(context, row);
+    note(`${row.session_id}${row.branch === null ? '' : ` on ${row.branch}`} in ${folder}; exit goes back`);
+    const program = env.SHELL || '/bin/sh';
+    await runInForeground({
+      argv: [program],
+      cwd: folder,
+      env: keepWorkspace(context),
+      isTerminal: stdin.isTTY === true,
+    });
+    // What the last command of a shell ended with says nothing about the shell.
+    return 0;
+  },
+});
+
+/** Splits `src/a.ts:12`; without a number at its end all of it is the path. */
+function parseEditPlace(text: string): { path: string; line: number | null } {
+  const [, path = text, line] = /^(.+):([1-9]\d{0,8})$/s.exec(text) ?? [];
+  return { path, line: line === undefined ? null : Number(line) };
+}
+
+/** The file as it is in the worktree; nothing outside of it, whatever links say. Throws `not_found`, `usage`. */
+function findFile(folder: string, path: string): string {
+  const top = realpathSync(folder);
+  const file = join(top, path);
+  if (!isInsideFolder(top, file)) throw new SvcError('usage', `${path} is not in ${folder}`);
+  if (!existsSync(file))
+    throw new SvcError('not_found', `there is no ${path} in ${folder}`, {
+      hint: 'it may have been removed since the diff was shown',
+    });
+  if (!isInsideFolder(top, realpathSync(file)))
+    throw new SvcError('usage', `${path} is a link that leads out of ${folder}`);
+  return file;
+}
+
+export const edit = defineCommand({
+  name: 'worktree edit',
+  about: 'open $VISUAL or $EDITOR in the worktree of a session, at a line of a file or in its folder',
+  args: [
+    ...defineSessionArgument('session'),
+    { name: 'place', about: 'file, or file and line: src/a.ts:12', optional: true },
+  ],
+  examples: ['worktree edit s-12 src/a.ts:12', 'worktree edit s-12'],
+  async run(context) {
+    const { args, env, stdin } = context;
+    const { row, folder } = await findFolder(context);
+    const editor = env.VISUAL || env.EDITOR || 'vi';
+    const { path, line } = parseEditPlace(args[1] ?? '.');
+    // A file may have a colon and a number at the end of its name.
+    const isWhole = line !== null && existsSync(join(folder, args[1]!));
+    const file = findFile(folder, isWhole ? args[1]! : path);
+    noteEntering(context, row);
+    // The variable may hold arguments, hence the shell.
+    return runInForeground({
+      argv: [
+        '/bin/sh',
+        '-c',
+        `exec ${editor} "$@"`,
+        'svc',
+        ...(line === null || isWhole ? [file] : listEditorArguments(editor, file, line)),
+      ],
+      cwd: folder,
+      env: keepWorkspace(context),
+      isTerminal: stdin.isTTY === true,
+    });
+  },
+});

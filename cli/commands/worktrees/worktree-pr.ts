@@ -1,0 +1,284 @@
+import {
+  agentPrograms,
+  asSvcError,
+  buildPullRequest,
+  buildView,
+  chooseRemote,
+  type EngineClient,
+  formatAge,
+  guessProgram,
+  PULL_REQUEST_PROGRAMS,
+  type PullRequestMaterial,
+  type PullRequestProgram,
+  quoteForShell,
+  readCreated,
+  readState,
+  runProgram,
+  SvcError,
+  toPrintable,
+  type Wire,
+} from '../../../engine/index.ts';
+import { type Context, defineCommand } from '../../command.ts';
+import { askForYes } from '../../confirm.ts';
+import { formatFacts } from '../../print.ts';
+import { defineSessionArgument } from '../../sessions/session-argument.ts';
+
+type Material = Wire<PullRequestMaterial>;
+type Remote = Material['remotes'][number];
+
+/** A code host may be slow, and a push long; what waits for a password that nobody types ends. */
+const TIMEOUT_MS = 120_000;
+
+const flags = {
+  print: { type: 'boolean', about: 'only print the commands that would run' },
+  state: { type: 'boolean', about: 'ask for the state of the pull request that there is' },
+  remote: { type: 'string', value: 'name', about: 'push there; else origin, or the only remote' },
+  program: {
+    type: 'string',
+    about: "what opens it; else by the remote's host, or the first that is installed",
+    choices: PULL_REQUEST_PROGRAMS,
+  },
+  title: { type: 'string', value: 'text', about: "another title than the task's" },
+  yes: { type: 'boolean', short: 'y', about: 'push and open it without asking' },
+} as const;
+
+async function isInstalled(program: string, { env, cwd }: Pick<Context, 'env' | 'cwd'>): Promise<boolean> {
+  const { findProgram } = await agentPrograms();
+  return findProgram(program, { cwd, path: env.PATH }) !== undefined;
+}
+
+/** The remote to push to. Throws `usage` where several could be meant, and `not_found`. */
+function findRemote({ remotes, session_id: id }: Material, wanted: string | undefined): Remote {
+  const names = remotes.map(({ name }) => name).join(', ');
+  const named = remotes.find(({ name }) => name === wanted);
+  if (named !== undefined) return named;
+  if (wanted !== undefined)
+    throw new SvcError('not_found', `there is no remote ${JSON.stringify(wanted)}`, {
+      hint: names === '' ? 'git remote add makes one' : `there are: ${names}`,
+    });
+  const chosen = chooseRemote(remotes);
+  if (chosen !== null) return chosen;
+  if (remotes.length === 0)
+    throw new SvcError('not_found', `the repository of ${id} has no remote to push to`, {
+      hint: 'git remote add origin <address>, then again',
+    });
+  throw new SvcError(
+    'usage',
+    `${id} could be pushed to several remotes, and none is called origin: ${names}`,
+    {
+      hint: `svc worktree pr ${id} --remote ${quoteForShell(remotes[0]!.name)}`,
+    },
+  );
+}
+
+/** By the remote's host; where that does not tell, the first that is installed. */
+async function findPullRequestProgram(
+  { url }: Pick<Remote, 'url'>,
+  wanted: PullRequestProgram | undefined,
+  context: Pick<Context, 'env' | 'cwd'>,
+): Promise<{ program: PullRequestProgram; isThere: boolean }> {
+  const guessed = wanted ?? guessProgram(url);
+  for (const program of guessed === null ? PULL_REQUEST_PROGRAMS : [guessed])
+    if (await isInstalled(program, context)) return { program, isThere: true };
+  return { program: guessed ?? 'gh', isThere: false };
+}
+
+const quoteWhereNeeded = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : quoteForShell(word);
+
+const buildSteps = (material: Material, remote: string, program: PullRequestProgram): string[][] =>
+  buildPullRequest({ ...material, usesLfs: material.uses_lfs }, remote, program);
+
+const formatCommands = (material: Material, remote: string, program: PullRequestProgram): string[] =>
+  [['cd', material.repository], ...buildSteps(material, remote, program)].map((words) =>
+    words.map(quoteWhereNeeded).join(' '),
+  );
+
+/** The person's environment with settings of git that count before those of all files. */
+function withSettings(env: NodeJS.ProcessEnv, settings: readonly (readonly string[])[]): NodeJS.ProcessEnv {
+  const all = [...settings, ['core.hooksPath', '/dev/null'], ['protocol.ext.allow', 'never']];
+  const from = Number(env.GIT_CONFIG_COUNT ?? 0) || 0;
+  return {
+    ...env,
+    GIT_CONFIG_COUNT: String(from + all.length),
+    ...Object.fromEntries(
+      all.flatMap(([name = '', value = ''], at) => [
+        [`GIT_CONFIG_KEY_${from + at}`, name],
+        [`GIT_CONFIG_VALUE_${from + at}`, value],
+      ]),
+    ),
+  };
+}
+
+/**
+ * Runs a program of the person's where the repository is, with their environment and their own settings of git. Throws
+ * `program_failed` with what it printed.
+ */
+async function runStep(
+  { env }: Pick<Context, 'env'>,
+  { repository, settings }: Pick<Material, 'repository' | 'settings'>,
+  program: string,
+  args: readonly string[],
+): Promise<string> {
+  const { exitCode, stdout, stderr, error } = await runProgram(program, args, {
+    cwd: repository,
+    env: withSettings(env, settings),
+    timeoutMs: TIMEOUT_MS,
+  });
+  if (exitCode === 0) return `${stdout}\n${stderr}`;
+  if (error !== null && 'code' in error && error.code === 'ENOENT')
+    throw new SvcError('tool_missing', `${program} is not installed here`);
+  const said = toPrintable((stderr.trim() || stdout.trim() || error?.message) ?? '', { lines: true });
+  const how =
+    exitCode === null ? `was ended (it may take ${TIMEOUT_MS / 1000} s)` : `exited with code ${exitCode}`;
+  throw new SvcError(
+    'program_failed',
+    `${program} ${args.find((arg) => /^[a-z]/.test(arg) && !arg.includes('=')) ?? ''} ${how}: ${said}`,
+    {
+      data: { exit_code: exitCode, printed: `${stdout}\n${stderr}` },
+    },
+  );
+}
+
+async function openPullRequest(
+  context: Context<typeof flags>,
+  client: EngineClient,
+  material: Material,
+  { remote, program }: { remote: Remote; program: PullRequestProgram },
+): Promise<number> {
+  const { session_id: id, branch, base, head } = material;
+  context.note(toPrintable(`pushing ${branch} to ${remote.name} (${remote.url})`));
+  const steps = buildSteps(material, remote.name, program);
+  const [, ...create] = steps.pop() ?? [];
+  for (const [tool = '', ...args] of steps) await runStep(context, material, tool, args);
+  let isThereAlready = false;
+  const printed = await runStep(context, material, program, create).catch((thrown: unknown) => {
+    const error = asSvcError(thrown);
+    const said = String(error.data.printed ?? '');
+    // Somebody, or an attempt that was cut off, has opened it before: the push has brought it up to date.
+    isThereAlready = /already exists/i.test(said) && readCreated(said) !== null;
+    if (isThereAlready) return said;
+    throw new SvcError(error.code, `${branch} was pushed, and ${error.message}`, {
+      hint: `try it again with svc worktree pr ${id}; with --print it prints the commands`,
+      data: error.data,
+    });
+  });
+  const made = readCreated(printed) ?? { number: null, url: null, state: null };
+  const pull = await client.call('worktree.record_pr', {
+    session: id,
+    opened: { program, remote: remote.name, head },
+    ...made,
+  });
+  context.result({ session_id: id, ...pull }, () =>
+    formatFacts([
+      [
+        isThereAlready ? 'there' : 'opened',
+        `${pull.number === null ? 'a pull request' : `#${pull.number}`}: ${branch} into ${base}`,
+      ],
+      ['url', pull.url],
+      ['state', `svc worktree pr ${id} --state asks for it`],
+    ]),
+  );
+  if (made.number === null)
+    context.note(toPrintable(`${program} did not tell its number: ${printed.trim()}`, { lines: true }));
+  return 0;
+}
+
+async function askForState(
+  context: Context<typeof flags>,
+  client: EngineClient,
+  material: Material,
+): Promise<number> {
+  const { session_id: id, pull_request: pull } = material;
+  if (pull === null)
+    throw new SvcError('not_found', `${id} has no pull request`, { hint: `svc worktree pr ${id} opens one` });
+  const { program, number } = pull;
+  if (number === null)
+    throw new SvcError('conflict', `the number of the pull request of ${id} is not known`, {
+      hint: `${program} lists those that there are`,
+    });
+  const told = readState(await runStep(context, material, program, buildView(program, number)), number);
+  if (told === null)
+    throw new SvcError('program_failed', `${program} told nothing of #${number} that could be read`);
+  const known = await client.call('worktree.record_pr', { session: id, ...told });
+  context.result({ session_id: id, ...known }, () =>
+    formatFacts([
+      ['pull request', `#${known.number} ${known.state ?? 'unknown'}`],
+      ['url', known.url],
+      ['asked', known.asked_at === null ? null : `${formatAge(known.asked_at)} ago`],
+    ]),
+  );
+  return 0;
+}
+
+/** Shows what would run, and asks. Throws `usage` where nobody can be asked. */
+async function askBeforePush(
+  context: Context<typeof flags>,
+  { name, url }: Remote,
+  commands: readonly string[],
+): Promise<boolean> {
+  if (context.flags.yes) return true;
+  if (!context.stdin.isTTY || context.json)
+    throw new SvcError('usage', 'nobody is here to be asked before the push', {
+      hint: 'svc worktree pr <session> --print shows what would run; --yes agrees to it',
+    });
+  context.note(toPrintable(commands.join('\n'), { lines: true }));
+  if (await askForYes(context, toPrintable(`Push to ${name} (${url}) and open it?`))) return true;
+  context.note('nothing was pushed');
+  return false;
+}
+
+/** Throws `conflict` where what was shown is no longer what would happen. */
+function checkUnchanged(shown: Material, now: Material, remote: Remote): void {
+  const address = now.remotes.find(({ name }) => name === remote.name)?.url;
+  const isSame =
+    address === remote.url && now.head === shown.head && now.title === shown.title && now.body === shown.body;
+  if (isSame) return;
+  throw new SvcError(
+    'conflict',
+    'the branch, its text or the address changed after it was shown; nothing was pushed',
+    {
+      hint: `svc worktree pr ${shown.session_id} shows what there is now`,
+    },
+  );
+}
+
+export const pullRequest = defineCommand({
+  name: 'worktree pr',
+  about: "push a session's branch and open a pull request with gh, glab or tea; nothing else ever pushes",
+  args: defineSessionArgument('session:ended'),
+  flags,
+  examples: [
+    'worktree pr s-12',
+    'worktree pr s-12 --print',
+    'worktree pr s-12 --yes',
+    'worktree pr s-12 --state',
+  ],
+  async run(context) {
+    const { print, state, remote: wanted, program: wantedProgram, title } = context.flags;
+    const client = await context.engine();
+    const found = await client.call('worktree.pr', { session: context.arg(0) });
+    if (state) return askForState(context, client, found);
+    const material = title === undefined ? found : { ...found, title: toPrintable(title) };
+    const isWithoutRemote = material.remotes.length === 0 && wanted === undefined;
+    const remote = isWithoutRemote ? { name: 'origin', url: '' } : findRemote(material, wanted);
+    const { program, isThere } = await findPullRequestProgram(remote, wantedProgram, context);
+    const commands = formatCommands(material, remote.name, program);
+    if (!print && isThere && !isWithoutRemote) {
+      if (!(await askBeforePush(context, remote, commands))) return 1;
+      // A worker may have written something while the person read.
+      const now = await client.call('worktree.pr', { session: context.arg(0) });
+      checkUnchanged(found, now, remote);
+      return openPullRequest(context, client, { ...material, settings: now.settings }, { remote, program });
+    }
+    const { settings: _, ...shown } = material;
+    context.result({ ...shown, remote: remote.name, program, commands }, () => commands.join('\n'));
+    if (print) return 0;
+    context.note(
+      isWithoutRemote
+        ? 'nothing was pushed: the repository has no remote; these are the commands once it has one'
+        : `nothing was pushed: ${program} is not installed here; these are the commands`,
+    );
+    return 1;
+  },
+});

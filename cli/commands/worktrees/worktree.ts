@@ -1,0 +1,401 @@
+import {
+  type Api,
+  asSvcError,
+  describeSensitive,
+  type ErrorCode,
+  EXIT,
+  formatCount,
+  formatImpact,
+  type PruneEntry,
+  quoteForShell,
+  type SessionTrial,
+  toExitCode,
+  toPrintable,
+  type Wire,
+  WORKTREE_STATES,
+  type WorktreeState,
+} from '../../../engine/index.ts';
+import { type Command, type Context, defineCommand, repeatArgument } from '../../command.ts';
+import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
+import { findStateStyle, type Paint, paintPatch } from '../../paint.ts';
+import { formatFacts } from '../../print.ts';
+import { warnOfUnseen } from '../../arguments/prompt.ts';
+import { edit, shell } from './worktree-enter.ts';
+import { pullRequest } from './worktree-pr.ts';
+
+/** Why something of a repository could not be read. */
+interface Unread {
+  code: ErrorCode;
+  message: string;
+  hint: string | null;
+}
+
+/** A worktree with what the engine knows of its session. */
+type Listing = Api['worktree.status']['output'];
+type Entry = Listing['worktrees'][number];
+
+/** States that a list does not show, or shows differently. */
+const UNSAID: readonly WorktreeState[] = ['unmerged', 'live', 'clean'];
+
+const formatStates = ({ state, states }: Entry): string =>
+  [
+    ...(state !== null && state !== 'ended' ? [state] : []),
+    ...states.filter((each) => !UNSAID.includes(each)),
+  ].join(' ') || (states.includes('clean') ? 'clean' : '');
+
+/** Says what could not be read; the exit code for it, or 0. */
+function reportProblems(
+  { note }: Pick<Context, 'note'>,
+  problems: readonly (Unread & { repository: string })[],
+): number {
+  for (const { repository, message, hint } of problems)
+    note(
+      toPrintable(`${repository} could not be read: ${message}${hint === null ? '' : `\n  ${hint}`}`, {
+        lines: true,
+      }),
+    );
+  return problems.length === 0 ? 0 : toExitCode(problems[0]!.code);
+}
+
+const sessionArg = [
+  { name: 'session', about: 'session id, or a unique prefix', completes: 'session' },
+] as const;
+
+const intoFlag = { type: 'string', value: 'branch', about: 'into this branch' } as const;
+
+const noteWarnings = ({ note }: Pick<Context, 'note'>, warnings: readonly string[]): void => {
+  for (const each of warnings) note(`warning: ${toPrintable(each)}`);
+};
+
+/** A branch; with its repository where the row after it is the same branch of another one. */
+const getWorktreeCursor = ({ branch, repository }: Entry, rows: readonly Entry[]): string =>
+  rows.filter((each) => each.branch === branch).length > 1 ? `${branch}:${repository}` : branch;
+
+const list = defineCommand({
+  name: 'worktree list',
+  about: 'list session worktrees and branches',
+  flags: {
+    project: { type: 'string', about: 'only this project' },
+    base: { type: 'string', value: 'branch', about: 'compare with this branch' },
+    state: { type: 'string', about: 'only these', choices: WORKTREE_STATES },
+    ...definePageFlags(100),
+  },
+  examples: ['worktree list', 'worktree list --project api'],
+  async run(context) {
+    const { project, base, state } = context.flags;
+    const client = await context.engine();
+    let found: Listing = { worktrees: [], total: 0, problems: [] };
+    await showPage(context, {
+      standard: 100,
+      async fetch(part) {
+        found = await client.call('worktree.status', {
+          ...(project === undefined ? {} : { project }),
+          ...(base === undefined ? {} : { base }),
+          ...(state === undefined ? {} : { state }),
+          ...part,
+        });
+        return found.worktrees;
+      },
+      count: async () => found.total,
+      getId: getWorktreeCursor,
+      columns: [
+        { head: 'session', value: (each) => each.session_id },
+        { head: 'task', value: (each) => each.task_id },
+        { head: 'branch', value: (each) => each.branch },
+        { head: 'state', value: formatStates, style: (each) => findStateStyle(formatStates(each)) },
+        { head: 'ahead', value: (each) => each.ahead ?? '?', right: true },
+        { head: 'behind', value: (each) => each.behind ?? '?', right: true },
+        { head: 'title', value: (each) => each.title, flexible: true },
+      ],
+      empty: () =>
+        found.problems.length > 0
+          ? null
+          : state === undefined
+            ? 'no session worktrees'
+            : `no session worktrees that are ${state}`,
+    });
+    for (const { branch, unreadable } of found.worktrees)
+      if (unreadable !== null) context.note(toPrintable(`${branch}: ${unreadable}`));
+    return reportProblems(context, found.problems);
+  },
+});
+
+function warnOfPatch(patch: string, paint: Paint): string[] {
+  const warning = warnOfUnseen('the patch', patch);
+  return warning === null ? [] : ['', paint('bad', warning)];
+}
+
+const diff = defineCommand({
+  name: 'worktree diff',
+  about: 'show what a session changed since its base',
+  args: sessionArg,
+  flags: { stat: { type: 'boolean', about: 'only commits and files' }, ...outputFlags },
+  examples: [
+    'worktree diff s-12',
+    'worktree diff s-12 --stat',
+    'worktree diff s-12 --color always | less -R',
+  ],
+  async run(context) {
+    const { paint } = context;
+    const client = await context.engine();
+    const shown = await client.call('worktree.diff', {
+      session: context.arg(0),
+      ...(context.flags.stat ? { max_bytes: 0 } : {}),
+    });
+    context.result(shown, ({ commits, files, patch, base, branch }) =>
+      [
+        ...commits.map(
+          (each) =>
+            `${paint('warn', each.id.slice(0, 10))} ${toPrintable(each.subject)} (${toPrintable(each.author)})`,
+        ),
+        ...files.map(
+          (each) =>
+            ` ${toPrintable(each.path)}  ${paint('good', `+${each.insertions}`)} ${paint('bad', `-${each.deletions}`)}`,
+        ),
+        ...(context.flags.stat
+          ? []
+          : [
+              ...warnOfPatch(patch.text, paint),
+              '',
+              paintPatch(toPrintable(patch.text, { lines: true }).trimEnd(), paint),
+            ]),
+        ...(patch.truncated && !context.flags.stat
+          ? [
+              `[only the first ${formatCount(patch.text.length, 'character')} of the patch; git diff ${base}...${branch} prints all of it]`,
+            ]
+          : []),
+      ].join('\n'),
+    );
+  },
+});
+
+const trial = defineCommand({
+  name: 'worktree trial',
+  about: 'say whether promoting would go through; writes nothing',
+  args: sessionArg,
+  flags: { base: intoFlag },
+  examples: ['worktree trial s-12'],
+  async run(context) {
+    const { base } = context.flags;
+    const client = await context.engine();
+    const tried = await client.call('worktree.trial', {
+      session: context.arg(0),
+      ...(base === undefined ? {} : { base }),
+    });
+    // The trial is what was asked for: without an impact it is as good.
+    const impact = await client
+      .call('impact', { session: tried.session_id })
+      .then(formatImpact)
+      .catch((error: unknown) => `not known: ${asSvcError(error).message}`);
+    context.result({ ...tried, impact }, ({ checkout, ...each }) =>
+      formatFacts([
+        ['promoting', `${each.branch} into ${each.base} ${describeVerdict(each)}`],
+        ['branch', `${each.head.slice(0, 10)}, ${each.ahead} ahead, ${each.behind} behind`],
+        ['why', each.refused?.message ?? null],
+        ['instead', each.refused?.hint ?? null],
+        ['conflicts', each.conflicts.join(', ')],
+        ['look at', describeSensitive(each.sensitive) || null],
+        ['impact', toPrintable(impact)],
+        ['checkout', checkout.path === null ? null : `${checkout.path} ${checkout.reason ?? 'is clean'}`],
+      ]),
+    );
+    if (tried.conflicts.length > 0)
+      context.note(
+        `svc worker follow-up ${tried.session_id} --conflicts${base === undefined ? '' : ` --base ${quoteForShell(base)}`} has its worker resolve them`,
+      );
+    return tried.promotable ? 0 : EXIT.conflict;
+  },
+});
+
+function describeVerdict({
+  promotable,
+  already_merged,
+}: Pick<Wire<SessionTrial>, 'promotable' | 'already_merged'>) {
+  if (!promotable) return 'would not go through';
+  return already_merged ? 'would change nothing: its work is there already' : 'would go through';
+}
+
+const promote = defineCommand({
+  name: 'worktree promote',
+  about: "merge or rebase a session's branch into its base; fails closed on conflicts, never pushes",
+  args: sessionArg,
+  flags: {
+    base: intoFlag,
+    strategy: { type: 'string', about: 'how', choices: ['merge', 'rebase'] },
+    keep: { type: 'boolean', about: 'keep the worktree and the branch' },
+    keepOthers: { type: 'boolean', about: 'of a race: do not discard the others' },
+    head: { type: 'string', value: 'commit', about: 'only if the branch still ends there' },
+  },
+  examples: ['worktree promote s-12', 'worktree promote s-12 --strategy rebase'],
+  async run(context) {
+    const { base, strategy, keep, keepOthers, head } = context.flags;
+    const client = await context.engine();
+    const promoted = await client.call('worktree.promote', {
+      session: context.arg(0),
+      ...(base === undefined ? {} : { base }),
+      ...(strategy === undefined ? {} : { strategy }),
+      ...(keep ? { keep } : {}),
+      ...(keepOthers ? { keep_others: true } : {}),
+      ...(head === undefined ? {} : { head }),
+    });
+    context.result(promoted, (each) =>
+      formatFacts([
+        [
+          'promoted',
+          each.already_merged
+            ? `${each.branch} was in ${each.base} already`
+            : `${each.branch} into ${each.base} (${each.strategy})`,
+        ],
+        ['commit', `${each.before.slice(0, 10)} → ${each.after.slice(0, 10)}`],
+        ['look at', describeSensitive(each.sensitive) || null],
+        ['checkout', each.checkout === 'updated' ? 'brought along' : null],
+        ['not here', describeMissingLfs(each.missing_lfs)],
+        ['worktree', each.removed ? 'removed' : `kept: ${each.kept.join('; ')}`],
+        [
+          'discarded',
+          each.discarded.length === 0
+            ? null
+            : `${each.discarded.join(', ')}; svc worktree restore brings one back`,
+        ],
+      ]),
+    );
+    noteWarnings(context, promoted.warnings);
+  },
+});
+
+/** What no commit holds and would go with a worktree. */
+const formatIgnored = ({ ignored }: Pick<Wire<PruneEntry>, 'ignored'>): string =>
+  ignored.length === 0
+    ? ''
+    : `, with the ignored files ${ignored.slice(0, 5).join(', ')}${ignored.length > 5 ? ` and ${ignored.length - 5} more` : ''}`;
+
+const prune = defineCommand({
+  name: 'worktree prune',
+  about: 'remove worktrees whose work is merged; never unmerged or uncommitted work',
+  flags: {
+    project: { type: 'string', about: 'only this project' },
+    base: { type: 'string', value: 'branch', about: 'merged means in this branch' },
+    dryRun: { type: 'boolean', short: 'n', about: 'only say what would be removed' },
+  },
+  examples: ['worktree prune --dry-run', 'worktree prune'],
+  async run(context) {
+    const { project, base, dryRun } = context.flags;
+    const client = await context.engine();
+    const { repositories, problems } = await client.call('worktree.prune', {
+      ...(project === undefined ? {} : { project }),
+      ...(base === undefined ? {} : { base }),
+      dry_run: dryRun,
+    });
+    context.result(repositories, (all) => {
+      const lines = all.flatMap(({ entries, removed, refused, gone }) => [
+        ...(dryRun
+          ? entries
+              .filter((each) => each.action === 'remove')
+              .map((each) => `would remove ${each.branch}${formatIgnored(each)}`)
+          : []),
+        ...removed.map(
+          (each) =>
+            `removed ${each.branch}${each.saved_refs.length === 0 ? '' : `, kept as ${each.saved_refs.join(', ')}`}`,
+        ),
+        ...entries
+          .filter((each) => each.action === 'keep')
+          .map((each) => `keeps ${each.branch}: ${each.reasons.join('; ')}`),
+        ...refused.map((each) => `keeps ${each.branch}: ${each.reasons.join('; ')}`),
+        ...gone.map((each) => `already gone: ${each.branch}`),
+      ]);
+      if (lines.length === 0) return all.every(({ problem }) => problem === null) ? 'nothing to prune' : '';
+      return toPrintable(lines.join('\n'), { lines: true });
+    });
+    for (const { warnings } of repositories) noteWarnings(context, warnings);
+    return reportProblems(context, problems);
+  },
+});
+
+const repeatedSession = repeatArgument([
+  { name: 'session', about: 'session id, or a unique prefix', completes: 'session:ended' },
+]);
+
+const discard = defineCommand({
+  name: 'worktree discard',
+  about: 'remove the branch and worktree of an ended session, whatever they hold; restore brings them back',
+  args: repeatedSession,
+  repeats: true,
+  examples: ['worktree discard s-12', 'worktree discard s-12 s-14 s-15'],
+  async run(context) {
+    const client = await context.engine();
+    const discarded = await client.call('worktree.discard', { session: context.arg(0) });
+    context.result(discarded, ({ session_id, branch, has_files }) =>
+      [
+        `discarded ${session_id}: ${branch}`,
+        ...(has_files ? ['its uncommitted files are saved too'] : []),
+        `svc worktree restore ${session_id}${has_files ? ' --worktree' : ''} brings it back`,
+      ].join('; '),
+    );
+    noteWarnings(context, discarded.warnings);
+  },
+});
+
+const restore = defineCommand({
+  name: 'worktree restore',
+  about: 'bring back what was discarded, or a branch that went after its promotion',
+  args: repeatedSession,
+  repeats: true,
+  flags: { worktree: { type: 'boolean', short: 'w', about: 'its worktree too, with its uncommitted files' } },
+  examples: ['worktree restore s-12', 'worktree restore s-12 --worktree'],
+  async run(context) {
+    const client = await context.engine();
+    const restored = await client.call('worktree.restore', {
+      session: context.arg(0),
+      ...(context.flags.worktree ? { worktree: true } : {}),
+    });
+    context.result(restored, ({ session_id, branch, head, worktree, files_wait }) =>
+      [
+        `restored ${session_id}: ${branch}${head === null ? '' : ` at ${head.slice(0, 10)}`}`,
+        ...(worktree === null ? [] : [`worktree ${worktree}`]),
+        ...(files_wait
+          ? [`its uncommitted files come with svc worktree restore ${session_id} --worktree`]
+          : []),
+      ].join('; '),
+    );
+  },
+});
+
+/** Names files whose content has to be fetched; null for none. */
+const describeMissingLfs = (paths: readonly string[]): string | null =>
+  paths.length === 0
+    ? null
+    : `${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ` and ${paths.length - 5} more` : ''}: the content of ${paths.length === 1 ? 'this file' : 'these files'} is not on this machine; git lfs pull fetches it`;
+
+const undo = defineCommand({
+  name: 'worktree undo',
+  about: "take a session's promotion back while its base has not moved on; the session is unmerged again",
+  args: sessionArg,
+  examples: ['worktree undo s-12'],
+  async run(context) {
+    const client = await context.engine();
+    const undone = await client.call('worktree.undo', { session: context.arg(0) });
+    context.result(undone, (each) =>
+      formatFacts([
+        ['undone', `${each.branch} is no longer in ${each.base}`],
+        ['commit', `${each.before.slice(0, 10)} → ${each.after.slice(0, 10)}`],
+        ['checkout', each.checkout === 'updated' ? 'brought along' : null],
+        ['not here', describeMissingLfs(each.missing_lfs)],
+        ['worktree', each.worktree],
+      ]),
+    );
+  },
+});
+
+export const worktreeCommands: readonly Command[] = [
+  list,
+  diff,
+  shell,
+  edit,
+  trial,
+  promote,
+  pullRequest,
+  undo,
+  discard,
+  restore,
+  prune,
+];

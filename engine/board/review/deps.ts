@@ -1,0 +1,38 @@
+import type { By } from '../../core/api/operation.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import type { Races } from '../index.ts';
+import type { Verification } from '../verify/index.ts';
+import type { Worktrees } from '../../workers/runner/worktrees/index.ts';
+import type { Session, Sessions, Visitors } from '../../workers/sessions/index.ts';
+import type { EventLog, Storage } from '../../storage/index.ts';
+
+export interface WorktreeActionsDeps {
+  storage: Storage;
+  clock: Pick<Clock, 'now'>;
+  visitors: Pick<Visitors, 'findVisitorConflict'>;
+  events: EventLog;
+  sessions: Sessions;
+  races: Pick<Races, 'ofSession' | 'checkMayWin' | 'win' | 'reopen'>;
+  /** Stops a live session, inside `storage.write`. */
+  stopSession(sessionId: string, by: By): void;
+  worktrees: Worktrees;
+  /** Folder of the session worktrees, absolute. */
+  worktreesDir: string;
+  /** Absolute folder; null is the workspace's own project. */
+  resolveFolder(project: string | null): string;
+  /** Lists all project ids, starting with the workspace's own, null. */
+  listProjects(): (string | null)[];
+  /** Returns the current verification state of a session. */
+  readEvidence(sessionId: string): Promise<Pick<Verification, 'state' | 'reasons' | 'rerun' | 'rerunState'>>;
+  /** Runs the teardown commands in a session's worktree. Returns one sentence per problem. */
+  tearDownWorktree(session: Session): Promise<string[]>;
+  /** Whether `guard.profile` is strict: unverified work is not promoted. */
+  isStrict(): boolean;
+}
+
+export interface Wanted {
+  session: string;
+  base?: string | undefined;
+  /** Only if the session is of this project. */
+  project?: string | undefined;
+}

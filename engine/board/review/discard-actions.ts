@@ -1,0 +1,202 @@
+import { existsSync } from 'node:fs';
+import type { Caller } from '../../core/api/operation.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import type { SavedState } from '../../workers/runner/worktrees/index.ts';
+import type { Session } from '../../workers/sessions/index.ts';
+import type { WorktreeActionsDeps } from './deps.ts';
+import type { EndedSession } from './promotion.ts';
+import type { DiscardedWork, UndoRecords } from './undo-records.ts';
+import type { WorktreeRemoval } from './worktree-removal.ts';
+
+export interface Discarded {
+  sessionId: string;
+  branch: string;
+  /** The branch's commit; null when there was no branch any more. */
+  head: string | null;
+  /** Whether files that were in no commit are saved with it. */
+  hasFiles: boolean;
+  /** The worktree's folder that was removed; null for none. */
+  worktree: string | null;
+  savedRefs: string[];
+  /** What the caller should know, such as what became of ignored files. */
+  warnings: string[];
+}
+
+export interface Restored {
+  sessionId: string;
+  branch: string;
+  head: string | null;
+  /** The worktree's folder when it is back too; else null. */
+  worktree: string | null;
+  /** Files that were in no commit wait to be brought back with the worktree. */
+  filesWait: boolean;
+}
+
+export interface DiscardActions {
+  /** Removes the branch and worktree of an ended session, whatever they hold, after saving all of it. Repeatable. */
+  discard(wanted: { session: string }, by: Pick<Caller, 'actor' | 'via'>): Promise<Discarded>;
+  /** Brings a removed branch back and, when asked, its worktree. Repeatable. */
+  restore(wanted: { session: string; worktree?: boolean | undefined }, caller: Caller): Promise<Restored>;
+  /** Goes on with what an earlier host was interrupted in. */
+  recover(onProblem: (sessionId: string, error: unknown) => void): Promise<void>;
+}
+
+type DiscardDeps = Pick<WorktreeActionsDeps, 'storage' | 'events' | 'sessions' | 'worktrees' | 'visitors'> & {
+  records: UndoRecords;
+  removal: WorktreeRemoval;
+  /** Finds an ended session that is not gone on with. */
+  resolveEnded(prefix: string): EndedSession;
+  /** One change of a session's branch at a time. */
+  oneAtATime<T>(sessionId: string, work: () => Promise<T>): Promise<T>;
+};
+
+export function createDiscardActions(deps: DiscardDeps): DiscardActions {
+  const { storage, events, sessions, worktrees, records, removal } = deps;
+
+  /** Inside `storage.write`: from here on nobody goes on with the session. Throws where somebody has. */
+  function beginDiscard(sessionId: string, actor: string, earlier: DiscardedWork | null): EndedSession {
+    if (earlier?.isDone === false) sessions.branchBecame(sessionId, earlier.stateBefore);
+    const session = deps.resolveEnded(sessionId);
+    const conflict = deps.visitors.findVisitorConflict(sessionId);
+    if (conflict !== null) throw conflict;
+    records.beginDiscard(session, actor);
+    sessions.branchBecame(sessionId, 'discarded');
+    return session;
+  }
+
+  /** Inside `storage.write`: it was refused, and all is as before. */
+  function abandonDiscard({ sessionId, stateBefore }: DiscardedWork, earlier: DiscardedWork | null): void {
+    // Its files may still wait for the worktree.
+    if (earlier?.isDone) records.finishDiscard(sessionId);
+    else records.forgetDiscard(sessionId);
+    sessions.branchBecame(sessionId, stateBefore);
+  }
+
+  async function removeWork(session: EndedSession, by: Pick<Caller, 'actor' | 'via'>): Promise<Discarded> {
+    const { sessionId, taskId, title, branch, repository, worktree } = session;
+    const warnings: string[] = [];
+    const record = (saved: SavedState) => storage.write(() => records.recordSaved(sessionId, saved));
+    await removal.prepareRemoval(warnings)({ branch, path: worktree });
+    const { isGone, ...removed } = await worktrees.discard({ repository, branch, worktree, record });
+    const { savedRefs, ignored } = removed;
+    const saved = records.findDiscarded(sessionId);
+    if (isGone && saved?.head == null && saved?.path == null)
+      throw new SvcError('not_found', `${sessionId} has neither a branch nor a worktree any more`);
+    return storage.write(() => {
+      records.finishDiscard(sessionId);
+      sessions.worktreeGone(sessionId);
+      const { head = null, path = null, files = null } = saved ?? {};
+      const data = { title, branch, head, savedRefs };
+      events.append({ kind: 'worktree_discarded', sessionId, taskId, ...by, data });
+      const result = { sessionId, branch, head, hasFiles: files !== null, worktree: path, savedRefs };
+      return { ...result, warnings: [...warnings, ...ignored] };
+    });
+  }
+
+  async function discardSession(sessionId: string, by: Pick<Caller, 'actor' | 'via'>): Promise<Discarded> {
+    const earlier = records.findDiscarded(sessionId);
+    const { branch, branchState } = sessions.get(sessionId);
+    if (earlier?.isDone && branchState === 'discarded' && branch !== null) {
+      const { head, path, files } = earlier;
+      const refs = await listSavedRefs(sessions.get(sessionId));
+      return {
+        sessionId,
+        branch,
+        head,
+        hasFiles: files !== null,
+        worktree: path,
+        savedRefs: refs,
+        warnings: [],
+      };
+    }
+    const session = await storage.write(() => beginDiscard(sessionId, by.actor, earlier));
+    try {
+      return await removeWork(session, by);
+    } catch (error) {
+      const begun = records.findDiscarded(sessionId);
+      // What was recorded as saved may be on its way out: the next attempt goes on from there.
+      const mayBeGone = begun !== null && (begun.head !== null || begun.path !== null);
+      if (begun !== null && !(mayBeGone && (await isPartlyGone(session, begun))))
+        await storage.write(() => abandonDiscard(begun, earlier));
+      throw error;
+    }
+  }
+
+  /** Whether something of what was saved was removed already. False when in doubt, since then nothing is known to be. */
+  async function isPartlyGone({ repository, branch }: EndedSession, saved: DiscardedWork): Promise<boolean> {
+    const head = await worktrees.findHead(repository, branch).catch(() => saved.head);
+    return head !== saved.head || (saved.path !== null && !existsSync(saved.path));
+  }
+
+  async function listSavedRefs({ repository, branch }: Session): Promise<string[]> {
+    if (repository === null || branch === null) return [];
+    return (await worktrees.listSavedRefs(repository, branch)).map(({ ref }) => ref);
+  }
+
+  /** Finds what brings the branch of a session back. Throws `not_found`, and `conflict` where it was never removed. */
+  async function requireSaved(
+    session: Session,
+  ): Promise<SavedState & { branch: string; repository: string }> {
+    const { sessionId, branch, repository, headCommit } = session;
+    if (branch === null || repository === null)
+      throw new SvcError('not_found', `${sessionId} has no branch of its own`);
+    const discarded = records.findDiscarded(sessionId);
+    if (discarded !== null) return { ...discarded, branch, repository };
+    const saved = await worktrees.listSavedRefs(repository, branch);
+    // One that was merged and removed: its last commit, as it was recorded.
+    const known =
+      saved.find(({ commit }) => commit === headCommit) ?? (saved.length === 1 ? saved[0] : undefined);
+    if (known !== undefined)
+      return { head: known.commit, detached: null, files: null, path: null, branch, repository };
+    if ((await worktrees.findHead(repository, branch)) !== null)
+      throw new SvcError('conflict', `${branch} is still there: ${sessionId} was not discarded`, {
+        hint: sentence`{worktree.status} shows those that are`,
+      });
+    throw new SvcError('not_found', `nothing is saved of ${sessionId} any more`, {
+      data: { branch, refs: saved.map(({ ref }) => ref) },
+    });
+  }
+
+  async function restoreSession(
+    sessionId: string,
+    withWorktree: boolean,
+    by: Pick<Caller, 'actor' | 'via'>,
+  ): Promise<Restored> {
+    const { taskId, title, branchState } = sessions.get(sessionId);
+    if (branchState === 'continued')
+      throw new SvcError('conflict', `a later run has gone on with ${sessionId}, on its branch`);
+    const { branch, repository, ...saved } = await requireSaved(sessions.get(sessionId));
+    await worktrees.restore({ repository, branch, saved, withWorktree });
+    const worktree = withWorktree ? saved.path : null;
+    const filesWait = !withWorktree && saved.path !== null && saved.files !== null;
+    return storage.write(() => {
+      if (sessions.get(sessionId).branchState === 'discarded') sessions.branchBecame(sessionId, null);
+      sessions.setDiscardDue(sessionId, false);
+      if (worktree !== null) sessions.worktreeBack(sessionId, worktree);
+      if (!filesWait) records.forgetDiscard(sessionId);
+      const data = { title, branch, head: saved.head, worktree };
+      events.append({ kind: 'worktree_restored', sessionId, taskId, ...by, data });
+      return { sessionId, branch, head: saved.head, worktree, filesWait };
+    });
+  }
+
+  return {
+    async discard(wanted, { actor, via }) {
+      const { sessionId } = sessions.resolve(wanted.session);
+      return deps.oneAtATime(sessionId, () => discardSession(sessionId, { actor, via }));
+    },
+    async restore(wanted, { actor, via }) {
+      const { sessionId } = sessions.resolve(wanted.session);
+      return deps.oneAtATime(sessionId, () =>
+        restoreSession(sessionId, wanted.worktree === true, { actor, via }),
+      );
+    },
+    async recover(onProblem) {
+      for (const { sessionId, actor } of records.listUnfinishedDiscards())
+        await deps
+          .oneAtATime(sessionId, () => discardSession(sessionId, { actor, via: 'engine' }))
+          .catch((error: unknown) => onProblem(sessionId, error));
+    },
+  };
+}

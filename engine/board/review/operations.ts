@@ -1,0 +1,225 @@
+import { z } from 'zod';
+import { checkOwnTask, operation, toWire } from '../../core/api/operation.ts';
+import { tool } from '../../core/api/tool.ts';
+import { requireDiffRequest, WORKTREE_STATES, type Worktrees } from '../../workers/runner/worktrees/index.ts';
+import type { Sessions } from '../../workers/sessions/index.ts';
+import type { WorktreeActions } from './worktree-actions.ts';
+
+/** Operations on session worktrees. */
+export function worktreeOperations({
+  actions,
+  sessions,
+  worktrees,
+  folder,
+}: {
+  actions: WorktreeActions;
+  /** Of a project, by its id. */
+  folder(project: string): string;
+  sessions: Sessions;
+  worktrees: Worktrees;
+}) {
+  return [
+    operation({
+      name: 'worktree.diff',
+      about:
+        'What a session changed: commits, files, patch, as promoting would bring them into its base now.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        session: z.string(),
+        max_bytes: z
+          .int()
+          .min(0)
+          .max(16 * 1024 * 1024)
+          .optional(),
+      }),
+      async run(input, caller) {
+        const session = sessions.resolve(input.session);
+        checkOwnTask(caller, session.taskId, session.sessionId);
+        const { sessionId, branch, base, baseCommit } = session;
+        const { head, commits, files, patch } = await worktrees.diffBranch(requireDiffRequest(session));
+        const text = await patch(input.max_bytes ?? 1024 * 1024);
+        return { sessionId, branch, base, baseCommit, head, commits, files, patch: text };
+      },
+    }),
+    operation({
+      name: 'worktree.trial',
+      about: 'Whether promoting a session’s branch would go through, and if not, why. Writes nothing.',
+      seat: 'chair',
+      changes: false,
+      input: z.strictObject({ session: z.string(), base: z.string().optional() }),
+      run: actions.tryPromotion,
+    }),
+    operation({
+      name: 'worktree.discard',
+      about:
+        'Remove the branch and worktree of an ended session, whatever they hold; all of it is saved first and can be restored.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ session: z.string() }),
+      run: actions.discard,
+    }),
+    operation({
+      name: 'worktree.restore',
+      about:
+        'Bring back the branch of a session that was discarded, or removed after its promotion; with its worktree when asked.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ session: z.string(), worktree: z.boolean().optional() }),
+      run: actions.restore,
+    }),
+    operation({
+      name: 'worktree.undo',
+      about:
+        'Take the last promotion of a session back while its base has not moved on: the base is where it was, the session unmerged.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ session: z.string() }),
+      run: actions.undoPromotion,
+    }),
+    operation({
+      name: 'project.repin',
+      about: 'From here on the repository that the folder of a project is in now is the project’s own.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ id: z.string() }),
+      run: ({ id }) => ({ id, folder: folder(id), repository: worktrees.repinRepository(folder(id)) }),
+    }),
+    ...worktreeTools(actions),
+  ];
+}
+
+const project = z.string().optional().describe('registered project; default: all');
+
+/** The three tools of the Chair. */
+const worktreeTools = (actions: WorktreeActions) => [
+  tool({
+    name: 'worktree.status',
+    about: 'List session worktrees and what they hold.',
+    seat: 'chair',
+    changes: false,
+    input: z.strictObject({
+      base: z.string().optional().describe('compare with; default: what is checked out'),
+      project,
+      state: z.enum(WORKTREE_STATES).optional(),
+      limit: z.int().min(1).max(100_000).default(50),
+      /** A branch; with a colon and its repository, where several repositories have it. */
+      cursor: z.string().min(1).optional().meta({ unlisted: true }),
+    }),
+    output: z.object({
+      worktrees: z.array(
+        z
+          .object({
+            session_id: z.string().nullable(),
+            task_id: z.string().nullable(),
+            title: z.string().nullable(),
+            state: z.string().nullable(),
+            branch: z.string(),
+            path: z.string().nullable(),
+            ahead: z.int().nullable(),
+            behind: z.int().nullable(),
+            dirty: z.boolean().nullable(),
+            untracked: z.boolean().nullable(),
+            merged: z.boolean().nullable(),
+            orphan: z.boolean(),
+            live: z.boolean().nullable(),
+            unreadable: z.string().nullable(),
+            operation: z.string().nullable(),
+          })
+          .meta({ unlisted: true }),
+      ),
+      /** How many there are from the cursor on. */
+      total: z.int().meta({ unlisted: true }),
+      /** Repositories that could not be read. */
+      problems: z.array(z.looseObject({})).meta({ unlisted: true }),
+    }),
+    run: async (input, caller) => toWire(await actions.listWorktrees(input, caller)),
+  }),
+  tool({
+    name: 'worktree.promote',
+    about:
+      'Merge a finished session’s branch into its base. On a conflict nothing changes. Never pushes. Look at verify_status first.',
+    seat: 'chair',
+    changes: true,
+    input: z.strictObject({
+      session: z.string().describe('session to promote, e.g. s-12'),
+      base: z.string().optional().describe('takes the work in; default: what it was made from'),
+      project: z.string().optional().describe('refuse for another project'),
+      strategy: z.enum(['merge', 'rebase']).optional().describe('default merge'),
+      /** Keeps the worktree and the branch. */
+      keep: z.boolean().optional().meta({ unlisted: true }),
+      /** Of a race: the others are not discarded. */
+      keep_others: z.boolean().optional().meta({ unlisted: true }),
+      /** Required head of the branch; otherwise nothing is done. */
+      head: z.string().min(1).optional().meta({ unlisted: true }),
+    }),
+    output: z.object({
+      session_id: z.string(),
+      base: z.string(),
+      strategy: z.string(),
+      before: z.string(),
+      after: z.string(),
+      already_merged: z.boolean(),
+      checkout: z.string(),
+      missing_lfs: z.array(z.string()).describe('files of Git LFS that remain pointers in the checkout'),
+      removed: z.boolean(),
+      sensitive: z
+        .array(z.object({ path: z.string(), kind: z.string(), change: z.string() }).meta({ unlisted: true }))
+        .describe('changed configuration of svc, git, agents, CI, hooks: look at it'),
+      discarded: z.array(z.string()).describe('the others of its race'),
+      warnings: z.array(z.string()),
+    }),
+    say: ({ session_id, base, after, already_merged, sensitive, discarded, warnings }) =>
+      [
+        already_merged
+          ? `${base} held the work of ${session_id} already.`
+          : `${session_id} is in ${base} at ${after}.`,
+        ...(sensitive.length === 0 ? [] : [`look at: ${sensitive.map(({ path }) => path).join(', ')}`]),
+        ...(discarded.length === 0 ? [] : [`discarded, and restorable: ${discarded.join(', ')}`]),
+        ...warnings.map((each) => `warning: ${each}`),
+      ].join('\n'),
+    run: async ({ keep_others, ...input }, caller, call) =>
+      toWire(await actions.promote({ ...input, keepOthers: keep_others }, caller, call)),
+  }),
+  tool({
+    name: 'worktree.prune',
+    about:
+      'Remove worktrees and branches of ended sessions whose work is merged. Other work is kept, with the reason.',
+    seat: 'chair',
+    changes: true,
+    destructive: true,
+    idempotent: true,
+    input: z.strictObject({
+      project,
+      base: z.string().optional().meta({ unlisted: true }),
+      dry_run: z.boolean().optional().meta({ unlisted: true }),
+    }),
+    output: z.object({
+      removed: z.array(z.looseObject({})),
+      kept: z.array(z.looseObject({})),
+      /** What could not be read. */
+      problems: z.array(z.looseObject({})),
+    }),
+    async run({ dry_run, ...wanted }, caller) {
+      const pruned = await actions.pruneWorktrees({ ...wanted, dryRun: dry_run }, caller);
+      const removed = pruned.flatMap((each) =>
+        each.removed.map(({ branch, path, savedRefs, ignored }) => ({
+          branch,
+          path,
+          saved_refs: savedRefs,
+          ignored,
+        })),
+      );
+      const kept = pruned.flatMap(({ entries, refused, gone }) => [
+        ...[...refused, ...entries]
+          .filter(({ reasons }) => reasons.length > 0)
+          .map(({ branch, path, reasons }) => ({ branch, path, reasons })),
+        ...gone.map((each) => ({ ...each, reasons: ['already gone: somebody else has removed it'] })),
+      ]);
+      const problems = pruned.flatMap(({ repository, problem }) =>
+        problem === null ? [] : [{ repository, ...problem }],
+      );
+      return { removed, kept, problems, repositories: toWire(pruned) };
+    },
+  }),
+];

@@ -1,0 +1,215 @@
+import type { Call, Caller } from '../../core/api/operation.ts';
+import { asSvcError, SvcError } from '../../core/base/errors.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import type { PromoteResult, Repository } from '../../workers/runner/worktrees/index.ts';
+import type { Session } from '../../workers/sessions/index.ts';
+import type { Wanted, WorktreeActionsDeps } from './deps.ts';
+import type { UndoRecords } from './undo-records.ts';
+import type { WorktreeRemoval } from './worktree-removal.ts';
+
+export interface Promoted extends PromoteResult {
+  sessionId: string;
+  branch: string;
+  /** Whether the worktree and branch, no longer needed, were removed. */
+  removed: boolean;
+  /** Why they were not removed. */
+  kept: string[];
+  /** Of a race: the other sessions, which are discarded; one that still lived is as soon as it has ended. */
+  discarded: string[];
+  /** What the caller should know, such as missing evidence. */
+  warnings: string[];
+}
+
+const addRemoval = (
+  done: Omit<Promoted, 'removed' | 'kept'>,
+  removal: Pick<Promoted, 'removed' | 'kept' | 'warnings'>,
+): Promoted => ({ ...done, ...removal, warnings: [...done.warnings, ...removal.warnings] });
+
+/** An ended session with its own branch. */
+export type EndedSession = Session & { branch: string; repository: string };
+
+/** Merges a session's branch. Throws `promote_conflict` with the `paths`, `checkout_dirty`, `unverified`, `conflict`. */
+export type Promote = (
+  wanted: Wanted & {
+    strategy?: 'merge' | 'rebase' | undefined;
+    keep?: boolean | undefined;
+    /** Of a race: the others are not discarded. */
+    keepOthers?: boolean | undefined;
+    head?: string | undefined;
+  },
+  caller: Caller,
+  call: Pick<Call, 'begin' | 'begun'>,
+) => Promise<Promoted>;
+
+/** The worker knows best what its side of a conflict was for. */
+function offerResolution(
+  error: SvcError,
+  { sessionId, base, worktree }: EndedSession,
+  into: string,
+): SvcError {
+  if (worktree === null) return error;
+  const offer =
+    into === base
+      ? sentence`{worker.follow_up ${sessionId} conflicts=true}`
+      : sentence`{worker.follow_up ${sessionId} conflicts=true base=${into}}`;
+  const hint = sentence`${offer} has its worker merge ${into} on its branch and resolve them; then promote again`;
+  return new SvcError(error.code, error.message, { hint, data: error.data, cause: error });
+}
+
+/** Creates promotion: merging the branch of an ended session into its base, and cleaning up afterwards. */
+export function createPromotion(
+  deps: Pick<
+    WorktreeActionsDeps,
+    'storage' | 'events' | 'sessions' | 'worktrees' | 'readEvidence' | 'isStrict' | 'races' | 'stopSession'
+  > & {
+    records: Pick<UndoRecords, 'recordPromotion'>;
+    /** Discards those that are due. Returns what could not be, a sentence each. */
+    discardDue(): Promise<string[]>;
+    /** A second call re-reads the state that the first one left. */
+    oneAtATime<T>(sessionId: string, work: () => Promise<T>): Promise<T>;
+  },
+  { prepareRemoval, recordGone }: WorktreeRemoval,
+  /** Finds the ended session's branch and the base that it is merged into. */
+  promotion: (wanted: Wanted, caller: Caller) => { session: EndedSession; base: string },
+): Promote {
+  const { storage, events, sessions, worktrees, races } = deps;
+
+  /**
+   * Lists warnings about a promotion, and pins the verified commit when there are none, since the branch must not move past
+   * it. Throws `unverified` under a strict guard.
+   */
+  async function checkEvidence(sessionId: string): Promise<{ doubts: string[]; head?: string }> {
+    const { state, reasons, rerun, rerunState } = await deps.readEvidence(sessionId);
+    if (state === 'verified') return { doubts: [], ...(rerun?.head == null ? {} : { head: rerun.head }) };
+    const text = `${sessionId} is not verified (${state}: ${reasons.join('; ')})`;
+    if (!deps.isStrict()) return { doubts: [text] };
+    throw new SvcError('unverified', `${text}, and guard.profile is strict`, {
+      hint:
+        rerunState === null
+          ? sentence`{verify.status ${sessionId}} has its evidence; {verify.rerun ${sessionId}} runs its tests again`
+          : sentence`{verify.status ${sessionId}} has the result when its tests have been run again`,
+    });
+  }
+
+  /** Answers a repeated call with its earlier result, finishing any clean-up that is left. */
+  async function promoteOnce(
+    sessionId: string,
+    wanted: Parameters<Promote>[0],
+    caller: Caller,
+    call: Pick<Call, 'begin' | 'begun'>,
+  ): Promise<Promoted> {
+    const before = call.begun<Omit<Promoted, 'removed' | 'kept'>>();
+    if (before !== undefined && sessions.get(sessionId).worktree === null) {
+      return { ...before, discarded: before.discarded ?? [], removed: true, kept: [] };
+    }
+    const { session, base: into } = promotion(wanted, caller);
+    if (before === undefined) races.checkMayWin(session);
+    if (before === undefined) return promoteSession(session, into, wanted, caller, call);
+    // One that an earlier version has begun says nothing of others.
+    return settlePromotion({ ...before, discarded: before.discarded ?? [] }, session, into, wanted);
+  }
+
+  async function promoteSession(
+    session: EndedSession,
+    into: string,
+    wanted: Parameters<Promote>[0],
+    caller: Caller,
+    call: Pick<Call, 'begin' | 'begun'>,
+  ): Promise<Promoted> {
+    const { sessionId, taskId, title, branch, repository } = session;
+    const about = { sessionId, taskId, actor: caller.actor, via: caller.via };
+    const { doubts: warnings, head: verified } = await checkEvidence(sessionId);
+    const head = wanted.head ?? verified;
+    const found = await worktrees.findRepository(repository);
+    const promoted = await worktrees
+      .promote({
+        repository: found,
+        branch,
+        base: into,
+        strategy: wanted.strategy ?? 'merge',
+        message: `Merge ${branch}: ${title} (${taskId})`,
+        ...(session.baseCommit === null ? {} : { baseCommit: session.baseCommit }),
+        ...(head === undefined ? {} : { head }),
+      })
+      .catch(async (thrown: unknown) => {
+        const error = asSvcError(thrown);
+        if (error.code === 'promote_conflict') {
+          const data = { title, base: into, paths: error.data.paths ?? [] };
+          await storage.write(() => events.append({ ...about, kind: 'promote_conflict', data }));
+          throw offerResolution(error, session, into);
+        }
+        throw error;
+      });
+    const done = await call.begin(() => {
+      sessions.promoted(sessionId, caller.sessionId ?? caller.actor);
+      if (!promoted.alreadyMerged)
+        deps.records.recordPromotion({ sessionId, ...promoted, path: session.worktree });
+      events.append({ ...about, kind: 'worktree_promoted', data: { title, ...promoted } });
+      return { sessionId, branch, ...promoted, ...winRace(session, wanted, caller), warnings };
+    });
+    return settlePromotion(done, { ...session, repository: found }, into, wanted);
+  }
+
+  /** Inside `storage.write`: of a race the task is done, and what the others still do is stopped. */
+  function winRace(
+    session: Session,
+    { keepOthers = false }: Parameters<Promote>[0],
+    { actor, via }: Caller,
+  ): Pick<Promoted, 'discarded'> {
+    const race = races.ofSession(session);
+    if (race === null) return { discarded: [] };
+    const live = races.win(race.id, session.sessionId, keepOthers, { actor, via });
+    for (const { sessionId } of keepOthers ? [] : live) deps.stopSession(sessionId, { actor, via });
+    const due = sessions.ofRace(race.id).filter(({ sessionId }) => sessions.isDiscardDue(sessionId));
+    return { discarded: due.map(({ sessionId }) => sessionId) };
+  }
+
+  /** What follows a promotion, and is made up for when it was interrupted. */
+  async function settlePromotion(
+    done: Omit<Promoted, 'removed' | 'kept'>,
+    session: Parameters<typeof removeAfterPromotion>[0],
+    into: string,
+    wanted: Parameters<Promote>[0],
+  ): Promise<Promoted> {
+    const removal = await removeAfterPromotion(session, into, wanted.keep === true);
+    const problems = done.discarded.length === 0 ? [] : await deps.discardDue();
+    return addRemoval(done, { ...removal, warnings: [...removal.warnings, ...problems] });
+  }
+
+  /** Removes what is no longer needed after a promotion. */
+  async function removeAfterPromotion(
+    {
+      branch,
+      repository,
+      baseCommit,
+      keepWorktree,
+    }: Pick<EndedSession, 'branch' | 'baseCommit' | 'keepWorktree'> & { repository: string | Repository },
+    into: string,
+    isKeepAsked: boolean,
+  ): Promise<Pick<Promoted, 'removed' | 'kept' | 'warnings'>> {
+    if (isKeepAsked || keepWorktree) return { removed: false, kept: ['as asked'], warnings: [] };
+    const plan = await worktrees.planPrune({
+      repository,
+      base: into,
+      keep: () => false,
+      isOurs: (other) => other === branch,
+      findStart: () => baseCommit,
+    });
+    const warnings: string[] = [];
+    const { removed: gone, refused } = await worktrees.prune(plan, prepareRemoval(warnings));
+    await recordGone(gone.map((each) => each.branch));
+    warnings.push(...gone.flatMap((each) => each.ignored));
+    const kept = [...refused, ...plan.entries]
+      .filter((each) => each.branch === branch)
+      .flatMap((each) => each.reasons);
+    return { removed: gone.length > 0, kept, warnings };
+  }
+
+  return async (wanted, caller, call) => {
+    const { sessionId } = sessions.resolve(wanted.session);
+    const promote = () => deps.oneAtATime(sessionId, () => promoteOnce(sessionId, wanted, caller, call));
+    // Of two of one race that are promoted at once, the second finds that the first was.
+    const race = races.ofSession(sessions.get(sessionId));
+    return race === null ? promote() : deps.oneAtATime(`race ${race.id}`, promote);
+  };
+}

@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { operation } from '../../../core/api/operation.ts';
+import { SvcError } from '../../../core/base/errors.ts';
+import { sentence } from '../../../core/base/sentence.ts';
+import { toPrintable } from '../../../core/base/text.ts';
+import type { Verification } from '../../verify/index.ts';
+import type { Remote, Worktrees } from '../../../workers/runner/worktrees/index.ts';
+import type { Session, Sessions } from '../../../workers/sessions/index.ts';
+import type { EventLog } from '../../../storage/index.ts';
+import { PULL_REQUEST_PROGRAMS, type PullRequestWish } from './programs.ts';
+import type { PullRequest, PullRequestRecords } from './records.ts';
+import { writePullRequestBody } from './write-body.ts';
+
+/** What a person's own program needs for a pull request. The engine itself pushes nothing and asks no host. */
+export interface PullRequestMaterial extends PullRequestWish {
+  sessionId: string;
+  taskId: string;
+  /** Where the programs run: the top folder of the checkout. */
+  repository: string;
+  remotes: Remote[];
+  /** Settings of git, name and value, that the programs are given: those of the person, whatever a worker writes. */
+  settings: [name: string, value: string][];
+  /** The one that there is already; null for none. */
+  pullRequest: PullRequest | null;
+}
+
+const told = {
+  number: z.int().min(1).nullable(),
+  url: z.string().max(2000).nullable(),
+  state: z.enum(['open', 'merged', 'closed']).nullable(),
+};
+
+export function pullRequestOperations({
+  events,
+  sessions,
+  worktrees,
+  records,
+  readEvidence,
+}: {
+  events: Pick<EventLog, 'append'>;
+  sessions: Sessions;
+  worktrees: Pick<
+    Worktrees,
+    'listRemotes' | 'findHead' | 'listUntrustedSettings' | 'listTrustedSettings' | 'usesLfs'
+  >;
+  records: PullRequestRecords;
+  readEvidence(sessionId: string): Promise<Verification>;
+}) {
+  const conflict = (text: string, hint: ReturnType<typeof sentence>): SvcError =>
+    new SvcError('conflict', text, { hint });
+
+  /** An ended session with a branch of its own that somebody could review. */
+  function requirePublishable(prefix: string): Session & { branch: string; repository: string } {
+    const session = sessions.resolve(prefix);
+    const { sessionId: id, state, branch, repository, branchState } = session;
+    if (state !== 'ended')
+      throw conflict(`${id} is still ${state}`, sentence`{session.log ${id} follow=true} shows what it does`);
+    if (branch === null || repository === null)
+      throw new SvcError('conflict', `${id} has no branch of its own: it worked in the folder itself`);
+    if (branchState === 'discarded')
+      throw conflict(`${id} was discarded`, sentence`{worktree.restore ${id}} brings its branch back`);
+    if (branchState === 'continued')
+      throw conflict(
+        `a later run has gone on with ${id}, on its branch`,
+        sentence`{worktree.pr ${sessions.byBranch(branch)?.sessionId ?? id}} is for the work of both`,
+      );
+    return { ...session, branch, repository };
+  }
+
+  return [
+    operation({
+      name: 'worktree.pr',
+      about:
+        'What a pull request for a session’s branch would say and where it could go; pushes nothing. The client runs the programs.',
+      seat: 'chair',
+      changes: false,
+      input: z.strictObject({ session: z.string() }),
+      async run(input): Promise<PullRequestMaterial> {
+        const session = requirePublishable(input.session);
+        const { sessionId, taskId, branch, repository, base, title } = session;
+        const pullRequest = records.find(sessionId);
+        const head = await worktrees.findHead(repository, branch);
+        if (head === null && pullRequest === null)
+          throw conflict(`the branch of ${sessionId} is gone`, sentence`{worktree.restore ${sessionId}}`);
+        if (base === null)
+          throw new SvcError(
+            'conflict',
+            `${sessionId} was made from a commit, and no branch to ask a pull into`,
+          );
+        if (head === session.baseCommit) throw new SvcError('conflict', `${sessionId} has no commits`);
+        const untrusted = await worktrees.listUntrustedSettings(repository, {
+          isQuiet: sessions.listLive().every(({ state }) => state === 'queued'),
+        });
+        if (untrusted.length > 0)
+          throw new SvcError(
+            'worktree_unsafe',
+            `a worker has written settings of git that decide what a push runs, or where it goes: ${untrusted.join(', ')}`,
+            {
+              hint: `git config --show-origin --get-all ${untrusted[0]} says where; take them out, or change them to your own, while no worker runs`,
+            },
+          );
+        return {
+          sessionId,
+          taskId,
+          repository,
+          branch,
+          base,
+          head: head ?? pullRequest?.head ?? '',
+          usesLfs: head !== null && (await worktrees.usesLfs(repository, head)),
+          title: `${toPrintable(title)} (${taskId})`,
+          body: writePullRequestBody(session, await readEvidence(sessionId)),
+          remotes: await worktrees.listRemotes(repository),
+          settings: (await worktrees.listTrustedSettings(repository)).map(([name, value]) => [name, value]),
+          pullRequest,
+        };
+      },
+    }),
+    operation({
+      name: 'worktree.record_pr',
+      about: 'Record the pull request that was opened for a session, or its state as its host tells it now.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({
+        session: z.string(),
+        /** Of a new one; left out where only the state was asked for. */
+        opened: z
+          .strictObject({
+            program: z.enum(PULL_REQUEST_PROGRAMS),
+            remote: z.string().min(1).max(255),
+            head: z.string().regex(/^[0-9a-f]{40,64}$/),
+          })
+          .optional(),
+        ...told,
+      }),
+      run: ({ session: prefix, opened, ...known }, { actor, via }, call) =>
+        call.finish((): PullRequest => {
+          const { sessionId, taskId, title } = sessions.resolve(prefix);
+          if (opened !== undefined) records.add(sessionId, { ...opened, ...known }, actor);
+          else if (records.find(sessionId) === null)
+            throw new SvcError('not_found', `${sessionId} has no pull request`, {
+              hint: sentence`{worktree.pr ${sessionId}} opens one`,
+            });
+          else records.setState(sessionId, known);
+          const { number, state, url } = records.find(sessionId) as PullRequest;
+          const detail = `${number === null ? 'pull request' : `#${number}`} ${state ?? ''}`.trimEnd();
+          const data = { title, number, state, url, detail, opened: opened !== undefined };
+          events.append({ kind: 'pull_request', taskId, sessionId, actor, via, data });
+          return records.find(sessionId) as PullRequest;
+        }),
+    }),
+  ];
+}

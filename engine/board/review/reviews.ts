@@ -1,0 +1,127 @@
+import { createSerialQueue } from '../../core/base/serial-queue.ts';
+import { locatePrivateGit } from '../../workers/runner/index.ts';
+import type { Setup } from '../../workers/runner/setup/index.ts';
+import { type Worktrees, watchRefs } from '../../workers/runner/worktrees/index.ts';
+import type { Session, Sessions } from '../../workers/sessions/index.ts';
+import type { EventLog, Storage } from '../../storage/index.ts';
+import { forgetMissingWorktrees } from './missing-worktrees.ts';
+import type { WorktreeActions } from './worktree-actions.ts';
+
+export type BranchState = Session['branchState'];
+
+/** Maximum number of commit pairs whose answer is cached. */
+const MOST_KNOWN = 10_000;
+
+/** Tracks whether the work on unpromoted branches of ended sessions still needs review. */
+export interface Reviews {
+  /** Settles what an earlier host left: interrupted teardowns, and worktrees that no longer exist. */
+  recover(): Promise<void>;
+  /** Updates the register from git, skipping repositories that cannot be read. @param only top folder of the one repository to update */
+  reconcileRegister(only?: string): Promise<void>;
+  /**
+   * Calls back each time branches in a session's repository have moved and the register has been updated. Updates the
+   * register before it resolves.
+   */
+  followBranches(sessionId: string, onMoved: (repository: string) => void): Promise<{ close(): void }>;
+}
+
+export function createReviews(deps: {
+  storage: Storage;
+  events: EventLog;
+  sessions: Sessions;
+  worktrees: Worktrees;
+  setup: Pick<Setup, 'endAbandonedTeardowns'>;
+  /** Goes on with what was interrupted. */
+  actions: Pick<WorktreeActions, 'recover'>;
+  agentsDir: string;
+  log: { warn(data: object, text: string): void };
+}): Reviews {
+  const { storage, sessions, worktrees } = deps;
+  /** Cached answers, by the commits of branch and base; for a given pair the answer never changes. */
+  const merged = new Map<string, boolean>();
+
+  async function isMerged(repository: string, branch: string, base: string, tips: string): Promise<boolean> {
+    const known = merged.get(tips);
+    if (known !== undefined) return known;
+    const answer = await worktrees.isMerged(repository, branch, base);
+    if (merged.size >= MOST_KNOWN) merged.clear();
+    merged.set(tips, answer);
+    return answer;
+  }
+
+  async function findBranchState(session: Session, tips: ReadonlyMap<string, string>): Promise<BranchState> {
+    const { branch, base, repository, baseCommit, branchState } = session;
+    // Its removal may be under way.
+    if (branchState === 'discarded') return branchState;
+    const tip = branch === null ? undefined : tips.get(branch);
+    // A branch that was deleted once its work was merged leaves that work merged.
+    if (branch === null || tip === undefined) return session.branchState === 'merged' ? 'merged' : 'gone';
+    const into = base === null ? undefined : tips.get(base);
+    if (base === null || into === undefined || repository === null) return null;
+    // Where it began it is merged, and says nothing of work that could not be read.
+    if (session.commits === null && tip === baseCommit) return null;
+    return (await isMerged(repository, branch, base, `${repository} ${tip} ${into}`)) ? 'merged' : null;
+  }
+
+  async function reconcileRepository(repository: string, unpromoted: readonly Session[]): Promise<void> {
+    const tips = await worktrees.listBranchTips(repository);
+    for (const session of unpromoted) {
+      const state = await findBranchState(session, tips);
+      if (state === session.branchState) continue;
+      await storage.write(() => {
+        // Whoever has settled it meanwhile, such as a prune that deleted the branch, knows better.
+        const { branchState, promotedAt } = sessions.get(session.sessionId);
+        if (branchState !== session.branchState || promotedAt !== null) return;
+        sessions.branchBecame(session.sessionId, state);
+      });
+    }
+  }
+
+  async function reconcileRegister(only?: string): Promise<void> {
+    const unpromoted = Map.groupBy(sessions.unpromoted(), ({ repository }) => repository);
+    for (const [repository, group] of unpromoted) {
+      if (repository === null || (only !== undefined && repository !== only)) continue;
+      await reconcileRepository(repository, group).catch((error: unknown) =>
+        deps.log.warn({ error, repository }, 'what has become of its branches could not be read'),
+      );
+    }
+  }
+
+  return {
+    async recover() {
+      await deps.setup.endAbandonedTeardowns();
+      await deps.actions.recover((sessionId, error) =>
+        deps.log.warn({ error, sessionId }, 'an interrupted discard or undo could not be finished'),
+      );
+      await forgetMissingWorktrees(deps);
+    },
+    reconcileRegister,
+    async followBranches(sessionId, onMoved) {
+      const { repository, worktree } = sessions.get(sessionId);
+      if (repository === null) return { close: () => undefined };
+      const { commonDir: common } = await worktrees.findRepository(repository);
+      let isClosed = false;
+      // The last move is always reported.
+      const enqueue = createSerialQueue();
+      const beside = worktree === null ? [] : [locatePrivateGit(deps.agentsDir, worktree).refs];
+      const watching = watchRefs({ common, beside }, () => {
+        enqueue(async () => {
+          if (isClosed) return;
+          await reconcileRegister(repository);
+          if (!isClosed) onMoved(repository);
+        })
+          // A failure must neither suppress the next report nor end the engine as an unhandled rejection.
+          .catch((error: unknown) =>
+            deps.log.warn({ error, repository }, 'a move of its branches could not be followed'),
+          );
+      });
+      await reconcileRegister(repository);
+      return {
+        close() {
+          isClosed = true;
+          watching.close();
+        },
+      };
+    },
+  };
+}

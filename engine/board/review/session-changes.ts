@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs';
+import type { LineRange, Worktrees } from '../../workers/runner/worktrees/index.ts';
+import type { Sessions } from '../../workers/sessions/index.ts';
+
+/** What a session has changed since it began, committed or not. */
+export interface SessionChanges {
+  /** Relative to the folder that it works in. Lines are those of its files as they are; null where all counts. */
+  files: { path: string; lines: readonly LineRange[] | null }[];
+  /** Files that are gone. */
+  removed: string[];
+  /** Why lines are not told, a clause; null where they are. */
+  doubt: string | null;
+}
+
+/** Tells what sessions have changed; null for those that are none of a worker in a repository. */
+export type ReadSessionChanges = (sessionId: string) => Promise<SessionChanges | null>;
+
+export function createSessionChanges({
+  sessions,
+  worktrees,
+  resolveFolder,
+}: {
+  sessions: Pick<Sessions, 'isKnown' | 'get'>;
+  worktrees: Pick<Worktrees, 'diffBranch' | 'readChangedLines'>;
+  /** Absolute folder of a project; null is the workspace's own. */
+  resolveFolder(project: string | null): string;
+}): ReadSessionChanges {
+  return async (sessionId) => {
+    if (!sessions.isKnown(sessionId)) return null;
+    const { repository, baseCommit, branch, base, headCommit, cwd, worktree, state, project } =
+      sessions.get(sessionId);
+    if (repository === null || baseCommit === null || cwd === null) return null;
+    const isThere = existsSync(cwd) && (worktree !== null || state !== 'ended');
+    const tip = headCommit === null || isThere ? { branch } : { head: headCommit };
+    const { from, head } =
+      'branch' in tip && tip.branch === null
+        ? { from: baseCommit, head: headCommit }
+        : await worktrees.diffBranch({
+            repository,
+            baseCommit,
+            ...(branch === null || base === null ? {} : { into: base }),
+            ...(tip as { branch: string } | { head: string }),
+          });
+    const folder = isThere ? cwd : resolveFolder(project);
+    const changed = await worktrees.readChangedLines(folder, { from, to: isThere ? null : head });
+    if (changed === null) return null;
+    return {
+      files: [...changed.files].map(([path, lines]) => ({ path, lines: isThere ? lines : null })),
+      removed: changed.removed,
+      doubt: isThere
+        ? null
+        : `the worktree of ${sessionId} is gone: its files count whole, as the project has them now`,
+    };
+  };
+}

@@ -1,0 +1,50 @@
+import { type PruneEntry, samePath } from '../../workers/runner/worktrees/index.ts';
+import type { Session } from '../../workers/sessions/index.ts';
+import type { WorktreeActionsDeps } from './deps.ts';
+
+/** Steps around removing a worktree: its teardown before, its record after. */
+export interface WorktreeRemoval {
+  recordGone(branches: string[]): Promise<void>;
+  /** Runs the teardown before a worktree is removed. A failure is reported and does not prevent the removal. */
+  prepareRemoval(warnings: string[]): (entry: Pick<PruneEntry, 'branch' | 'path'>) => Promise<void>;
+}
+
+export function createWorktreeRemoval(
+  deps: Pick<WorktreeActionsDeps, 'storage' | 'events' | 'sessions' | 'tearDownWorktree'>,
+): WorktreeRemoval {
+  const { storage, events, sessions } = deps;
+  const findSessionOfBranch = (branch: string): Session | null => sessions.byBranch(branch);
+
+  async function recordGone(branches: string[]): Promise<void> {
+    const gone = branches.flatMap((branch) => findSessionOfBranch(branch) ?? []);
+    if (gone.length === 0) return;
+    await storage.write(() => {
+      for (const { sessionId, taskId, branch } of gone) {
+        sessions.worktreeGone(sessionId);
+        // A branch is only removed when its base contains it.
+        sessions.branchBecame(sessionId, 'merged');
+        events.append({ kind: 'worktree_pruned', sessionId, taskId, data: { branch } });
+      }
+    });
+  }
+
+  const prepareRemoval =
+    (warnings: string[]) =>
+    async ({ branch, path }: Pick<PruneEntry, 'branch' | 'path'>): Promise<void> => {
+      const session = findSessionOfBranch(branch);
+      const isItsOwn = path !== null && session?.worktree != null && samePath(path, session.worktree);
+      if (session === null || !isItsOwn) return;
+      const found = await deps.tearDownWorktree(session);
+      warnings.push(...found);
+      if (found.length === 0) return;
+      const { sessionId, taskId, title } = session;
+      const data = {
+        title,
+        reason: 'the teardown of a worktree did not go as it should',
+        detail: found.join('; '),
+      };
+      await storage.write(() => events.append({ kind: 'alert', sessionId, taskId, via: 'engine', data }));
+    };
+
+  return { recordGone, prepareRemoval };
+}

@@ -1,0 +1,115 @@
+import type { Wire } from '../../core/api/operation.ts';
+import { formatCount, formatDollars, formatElapsed, formatTokenCount } from '../../core/base/text.ts';
+import type { Figures, Span } from './figures.ts';
+import type { StatsReport } from './stats.ts';
+
+/** A line of a screen: what it is about, and what is said; null says nothing. */
+export type StatsFact = readonly [name: string, value: string | null];
+
+/** A share in whole percent; never 0 % of something, nor 100 % of less than all. */
+export function formatShare(part: number, whole: number): string {
+  if (whole === 0) return '-';
+  const percent = Math.round((part / whole) * 100);
+  if (percent === 0 && part > 0) return '<1%';
+  return percent === 100 && part < whole ? '>99%' : `${percent}%`;
+}
+
+/** Of the tasks that a worker has ended, the share that is done; denied and cancelled ones say nothing of workers. */
+export const describeSuccess = ({ outcomes: { done, failed } }: Pick<Wire<Figures>, 'outcomes'>): string =>
+  formatShare(done, done + failed);
+
+export const describeRework = ({ reworked, tasks }: Pick<Wire<Figures>, 'reworked' | 'tasks'>): string =>
+  formatShare(reworked, tasks);
+
+const formatSpan = ({ count, median_sec: median, p90_sec: p90 }: Wire<Span>): string | null =>
+  count === 0 ? null : `median ${formatElapsed(median)}, 90% within ${formatElapsed(p90)} (of ${count})`;
+
+const joinCounts = (counts: readonly (readonly [count: number, text: string])[]): string =>
+  counts
+    .filter(([count]) => count > 0)
+    .map(([, text]) => text)
+    .join(', ');
+
+function describeTokens({ runs, tokens, untold_tokens: untold }: Wire<Figures>): string | null {
+  if (runs === 0) return null;
+  const known = `${formatTokenCount(tokens.input)} in (${formatTokenCount(tokens.cached)} cached), ${formatTokenCount(tokens.output)} out`;
+  if (untold === runs) return `not told by ${runs === 1 ? 'its agent' : 'their agents'}`;
+  return untold === 0 ? known : `${known}; ${untold} of ${formatCount(runs, 'run')} told none`;
+}
+
+function describeCost({ runs, cost_usd: cost, untold_cost: untold }: Wire<Figures>): string | null {
+  if (runs === 0 || cost === null) return null;
+  return untold === 0
+    ? formatDollars(cost)
+    : `${formatDollars(cost)}; ${untold} of ${formatCount(runs, 'run')} told none`;
+}
+
+/** What the figures of a group say, as lines. */
+export function describeFigures(figures: Wire<Figures>): StatsFact[] {
+  const { tasks, outcomes, promoted, runs } = figures;
+  const outcomeCounts = Object.entries(outcomes).map(([name, count]) => [count, `${count} ${name}`] as const);
+  const rework = joinCounts([
+    [figures.retries, formatCount(figures.retries, 'retry', 'retries')],
+    [figures.follow_ups, formatCount(figures.follow_ups, 'follow-up')],
+    [figures.resumed, `${figures.resumed} resumed`],
+    [figures.conflicts, formatCount(figures.conflicts, 'conflict')],
+  ]);
+  const ended = outcomes.done + outcomes.failed;
+  return [
+    ['tasks', tasks === 0 ? '0' : `${tasks}: ${joinCounts(outcomeCounts)}`],
+    ['success', ended === 0 ? null : `${describeSuccess(figures)}: ${outcomes.done} of ${ended} done`],
+    ['promoted', tasks === 0 ? null : formatCount(promoted, 'task')],
+    [
+      'rework',
+      tasks === 0 ? null : `${describeRework(figures)} of the tasks${rework === '' ? '' : `: ${rework}`}`,
+    ],
+    ['to approval', formatSpan(figures.to_approval)],
+    ['then to end', formatSpan(figures.to_end)],
+    ['to promotion', formatSpan(figures.to_promotion)],
+    ['runs', runs === 0 ? null : String(runs)],
+    ['tokens', describeTokens(figures)],
+    ['cost', describeCost(figures)],
+  ];
+}
+
+/** What is missing from the figures, and since when they are whole. */
+export function describeReach(
+  report: Pick<Wire<StatsReport>, 'since' | 'removed' | 'archived' | 'events_since'>,
+): string {
+  const { since, removed, archived, events_since: eventsSince } = report;
+  if (since === null) return 'no tasks';
+  const isLogShorter = eventsSince !== null && eventsSince > since;
+  return [
+    since.slice(0, 10),
+    ...(removed === 0
+      ? []
+      : [`${formatCount(removed, 'older task was', 'older tasks were')} removed and not counted`]),
+    ...(archived === 0 ? [] : [`${archived} archived counted too`]),
+    ...(isLogShorter ? [`conflicts since ${eventsSince.slice(0, 10)}`] : []),
+  ].join(', ');
+}
+
+/** What runs and waits, and when that is likely to be done. */
+export function describeQueue({ queue, at }: Pick<Wire<StatsReport>, 'queue' | 'at'>): string {
+  const { running, waiting, paused, cap, ends_at: endsAt } = queue;
+  if (running + waiting + paused === 0) return 'nothing runs or waits';
+  const counts = joinCounts([
+    [1, `${running} of at most ${cap} run`],
+    [waiting, `${waiting} queued`],
+    [paused, `${paused} paused`],
+  ]);
+  if (running + waiting === 0) return counts;
+  if (endsAt === null) return `${counts}; no earlier run says how long that takes`;
+  const left = Math.max(0, Math.round((Date.parse(endsAt) - Date.parse(at)) / 1000));
+  return `${counts}; by the median run ${left === 0 ? 'they should have ended by now' : `all end in ${formatElapsed(left)}`}`;
+}
+
+/** Adds neighbouring values up until there are at most `most` of them: a chart shows all days, however narrow it is. */
+export function foldValues(values: readonly number[], most: number): number[] {
+  const perPart = Math.max(1, Math.ceil(values.length / Math.max(1, most)));
+  const folded: number[] = [];
+  // From the end, so that the newest part is a whole one.
+  for (let end = values.length; end > 0; end -= perPart)
+    folded.unshift(values.slice(Math.max(0, end - perPart), end).reduce((sum, each) => sum + each, 0));
+  return folded;
+}

@@ -1,0 +1,225 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { rfc3339 } from '../../core/base/clock.ts';
+import type { Storage } from '../../storage/index.ts';
+import type { Conflicts } from './conflicts.ts';
+import {
+  type CountedSession,
+  type CountedTask,
+  createFigureCounter,
+  type FigureCounter,
+  type Figures,
+  findPercentile,
+  type Outcome,
+  outcomeOf,
+} from './figures.ts';
+
+/** What the figures are split by. */
+export const STATS_KINDS = ['agent', 'project', 'day'] as const;
+export type StatsKind = (typeof STATS_KINDS)[number];
+
+/** What ended on one UTC day. */
+export interface StatsDay {
+  /** `2026-11-21`. */
+  day: string;
+  created: number;
+  ended: Record<Exclude<Outcome, 'unfinished'>, number>;
+}
+
+/** What the tables say of the past. */
+export interface History {
+  /** When the oldest task that was counted came, RFC 3339; null where there is none. */
+  since: string | null;
+  /** Tasks that were removed for their age, and are not counted. */
+  removed: number;
+  /** Counted tasks that lists leave out. */
+  archived: number;
+  total: Figures;
+  /** The largest first; days in their order. Of `day` a task belongs to that of its end. */
+  groups: Figures[];
+  /** Every UTC day from the first with a task to the last one. */
+  days: StatsDay[];
+  /** By agent the median time from the start of a session to its end, ms. */
+  runMs: Map<string, number>;
+}
+
+interface TaskRow extends CountedTask {
+  id: number;
+  agent: string | null;
+  project: string | null;
+  created_at: number;
+  archived_at: number | null;
+}
+
+interface SessionRow extends CountedSession {
+  id: number;
+  task_id: number;
+  agent: string;
+  project: string | null;
+  asked_at: number;
+  decided_at: number | null;
+}
+
+/** Rows of one slice: a few milliseconds, and then others have their turn. */
+const SLICE = 300;
+const DAY_MS = 86_400_000;
+
+/** The UTC days that were met, by their number: a date is written once and not for every row. */
+function createDayNames(): (at: number) => string {
+  const names = new Map<number, string>();
+  return (at) => {
+    const number = Math.floor(at / DAY_MS);
+    let name = names.get(number);
+    if (name === undefined) {
+      name = rfc3339(at).slice(0, 10);
+      names.set(number, name);
+    }
+    return name;
+  };
+}
+
+const formatDay = createDayNames();
+
+/** The name of what a row belongs to. */
+const KEYS: Readonly<
+  Record<
+    StatsKind,
+    (row: { agent: string | null; project: string | null; ended_at: number | null }) => string | null
+  >
+> = {
+  agent: ({ agent }) => agent,
+  project: ({ project }) => project,
+  day: ({ ended_at: endedAt }) => (endedAt === null ? null : formatDay(endedAt)),
+};
+
+/**
+ * Reads every task with its sessions and decisions, in slices between which others are served.
+ * @param from Unix ms; only tasks that were created then or later
+ */
+export async function readHistory(
+  { db }: Pick<Storage, 'db'>,
+  { by, from, conflicts }: { by: StatsKind; from: number; conflicts: Conflicts },
+): Promise<History> {
+  const taskSlice = db.prepare<unknown[], TaskRow>(
+    `SELECT id, agent, project, status, failure_code, attempt, created_at, ended_at, archived_at FROM task
+     WHERE id > ? AND created_at >= ? ORDER BY id LIMIT ${SLICE}`,
+  );
+  // The cross join keeps the order of the tables: by the index of the tasks' sessions.
+  const sessionSlice = db.prepare<unknown[], SessionRow>(
+    `SELECT s.id, s.task_id, s.agent, s.project, s.runs, s.continues, s.started_at, s.ended_at, s.promoted_at,
+       s.tokens_in, s.tokens_cached, s.tokens_out, s.cost_usd, d.created_at AS asked_at, d.decided_at,
+       (SELECT f.failure_code FROM session f WHERE f.id = s.continues) AS former_failure
+     FROM session s CROSS JOIN decision d ON d.id = s.decision_id
+     WHERE s.task_id BETWEEN ? AND ? ORDER BY s.task_id, s.id`,
+  );
+  const removed = db
+    .prepare<unknown[], { n: number }>(
+      `SELECT coalesce((SELECT max(id) FROM task), 0) - (SELECT coalesce(sum(n), 0) FROM state_count WHERE of = 'task') AS n`,
+    )
+    .get()?.n;
+
+  const total = createFigureCounter(null);
+  const groups = new Map<string | null, FigureCounter>();
+  const days = new Map<string, StatsDay>();
+  const runTimes = new Map<string, number[]>();
+  const keyOf = KEYS[by];
+  let since: number | null = null;
+  let archived = 0;
+
+  /** The counters of what a row belongs to: all, and its group. */
+  function countersOf(row: Parameters<typeof keyOf>[0]): FigureCounter[] {
+    const key = keyOf(row);
+    if (by === 'day' && key === null) return [total];
+    const group = groups.get(key) ?? createFigureCounter(key);
+    groups.set(key, group);
+    return [total, group];
+  }
+
+  function dayOf(at: number): StatsDay {
+    const day = formatDay(at);
+    const found = days.get(day) ?? {
+      day,
+      created: 0,
+      ended: { done: 0, failed: 0, denied: 0, cancelled: 0 },
+    };
+    days.set(day, found);
+    return found;
+  }
+
+  function addTask(task: TaskRow, sessions: readonly SessionRow[]): void {
+    since = Math.min(since ?? task.created_at, task.created_at);
+    if (task.archived_at !== null) archived += 1;
+    dayOf(task.created_at).created += 1;
+    const outcome = outcomeOf(task);
+    if (outcome !== 'unfinished' && task.ended_at !== null) dayOf(task.ended_at).ended[outcome] += 1;
+    const isInConflict = sessions.some(({ id }) => conflicts.has(id));
+    const marks = {
+      isPromoted: sessions.some(({ promoted_at: at }) => at !== null),
+      isReworked: task.attempt > 1 || isInConflict || sessions.some((each) => each.continues !== null),
+    };
+    const first = sessions.find(({ decided_at: at }) => at !== null);
+    for (const counter of countersOf(task)) {
+      counter.addTask(task, marks);
+      if (first?.decided_at == null) continue;
+      // One that was approved as it was asked for has waited for nobody.
+      if (first.decided_at > first.asked_at)
+        counter.addTime('toApproval', first.decided_at - task.created_at);
+      if (outcome !== 'unfinished' && task.ended_at !== null)
+        counter.addTime('toEnd', task.ended_at - first.decided_at);
+    }
+  }
+
+  function addSession(session: SessionRow): void {
+    const { agent, started_at: startedAt, ended_at: endedAt, promoted_at: promotedAt } = session;
+    for (const counter of countersOf(session)) {
+      counter.addSession(session, conflicts.has(session.id));
+      if (promotedAt !== null && endedAt !== null) counter.addTime('toPromotion', promotedAt - endedAt);
+    }
+    if (startedAt === null || endedAt === null) return;
+    const times = runTimes.get(agent) ?? [];
+    times.push(Math.max(0, endedAt - startedAt));
+    runTimes.set(agent, times);
+  }
+
+  for (let last = 0; ; ) {
+    const tasks = taskSlice.all(last, from);
+    if (tasks.length === 0) break;
+    const next = tasks.at(-1)!.id;
+    const sessionsOf = Map.groupBy(sessionSlice.all(tasks[0]!.id, next), (session) => session.task_id);
+    for (const task of tasks) {
+      const sessions = sessionsOf.get(task.id) ?? [];
+      addTask(task, sessions);
+      for (const session of sessions) addSession(session);
+    }
+    last = next;
+    await nextTurn();
+  }
+
+  const figures = [...groups.values()].map((group) => group.figures());
+  return {
+    since: since === null ? null : rfc3339(since),
+    removed: removed ?? 0,
+    archived,
+    total: total.figures(),
+    groups:
+      by === 'day'
+        ? figures.sort((one, other) => String(one.key).localeCompare(String(other.key)))
+        : figures.sort((one, other) => other.tasks - one.tasks || other.runs - one.runs),
+    days: fillDays(days),
+    runMs: new Map(
+      [...runTimes].map(([agent, times]) => [agent, findPercentile(Float64Array.from(times).sort(), 0.5)!]),
+    ),
+  };
+}
+
+/** With the days on which nothing happened, so that a chart of them tells the truth. */
+function fillDays(days: ReadonlyMap<string, StatsDay>): StatsDay[] {
+  const known = [...days.keys()].sort();
+  const [first, last] = [known[0], known.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const filled: StatsDay[] = [];
+  for (let at = Date.parse(first); at <= Date.parse(last); at += DAY_MS) {
+    const day = formatDay(at);
+    filled.push(days.get(day) ?? { day, created: 0, ended: { done: 0, failed: 0, denied: 0, cancelled: 0 } });
+  }
+  return filled;
+}

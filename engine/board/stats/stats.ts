@@ -1,0 +1,110 @@
+import { type Clock, rfc3339 } from '../../core/base/clock.ts';
+import type { EventLog, Storage } from '../../storage/index.ts';
+import { createConflicts } from './conflicts.ts';
+import { estimateQueueEnd, type LiveRun } from './estimate-queue.ts';
+import { type History, readHistory, type StatsKind } from './read-history.ts';
+
+/** What the workspace has done so far, from every row that it has kept. */
+export interface StatsReport extends Omit<History, 'runMs'> {
+  by: StatsKind;
+  /** When it was counted, RFC 3339. */
+  at: string;
+  /** When the event log begins, RFC 3339: of conflicts before it nothing is known. */
+  eventsSince: string | null;
+  queue: {
+    running: number;
+    waiting: number;
+    /** Waiting for a time, not for a free worker. */
+    paused: number;
+    cap: number;
+    /** When all of them but the paused ones have ended, RFC 3339; null where that cannot be said. */
+    endsAt: string | null;
+  };
+}
+
+export interface Stats {
+  /** @param from Unix ms; only tasks that were created then or later */
+  read(wanted: { by: StatsKind; from: number }): Promise<StatsReport>;
+}
+
+interface LiveRow {
+  agent: string;
+  state: string;
+  resume_at: number | null;
+  run_started_at: number | null;
+}
+
+/** Owns the figures of what was done. They are read, and nothing is kept for them. */
+export function createStats({
+  storage,
+  events,
+  clock,
+  cap,
+}: {
+  storage: Pick<Storage, 'db'>;
+  events: Pick<EventLog, 'lastSeq'>;
+  clock: Clock;
+  /** How many workers may run at once. */
+  cap: number;
+}): Stats {
+  const conflicts = createConflicts({ storage, events });
+  const live = storage.db.prepare<unknown[], LiveRow>(
+    `SELECT agent, state, resume_at, run_started_at FROM session WHERE state <> 'ended' ORDER BY priority DESC, +id`,
+  );
+  /** The last answers, good until something happens. */
+  const kept = new Map<string, { seq: number; history: Promise<History> }>();
+
+  async function readAnew(wanted: { by: StatsKind; from: number }): Promise<History> {
+    await conflicts.readOn();
+    return readHistory(storage, { ...wanted, conflicts });
+  }
+
+  /** Every change leaves an event, so that without a new one the same would be read again. */
+  function findHistory(wanted: { by: StatsKind; from: number }): Promise<History> {
+    const key = `${wanted.by} ${wanted.from}`;
+    const seq = events.lastSeq();
+    const known = kept.get(key);
+    if (known?.seq === seq) return known.history;
+    const history = readAnew(wanted);
+    kept.clear();
+    kept.set(key, { seq, history });
+    history.catch(() => kept.delete(key));
+    return history;
+  }
+
+  function describeQueue(runMs: ReadonlyMap<string, number>): StatsReport['queue'] {
+    const rows = live.all();
+    const isWaiting = ({ state, resume_at: at }: LiveRow): boolean => state === 'queued' && at === null;
+    const isPaused = ({ state, resume_at: at }: LiveRow): boolean => state === 'queued' && at !== null;
+    const runs = rows
+      .filter((row) => !isPaused(row))
+      .map(
+        (row): LiveRun => ({
+          agent: row.agent,
+          startedAt: isWaiting(row) ? null : (row.run_started_at ?? clock.now()),
+        }),
+      );
+    const endsAt = estimateQueueEnd(runs, { now: clock.now(), cap, runMs });
+    return {
+      running: runs.filter(({ startedAt }) => startedAt !== null).length,
+      waiting: rows.filter(isWaiting).length,
+      paused: rows.filter(isPaused).length,
+      cap,
+      endsAt: endsAt === null ? null : rfc3339(endsAt),
+    };
+  }
+
+  return {
+    async read(wanted) {
+      const at = rfc3339(clock.now());
+      const { runMs, ...history } = await findHistory(wanted);
+      return {
+        by: wanted.by,
+        at,
+        eventsSince: conflicts.since(),
+        ...history,
+        queue: describeQueue(runMs),
+      };
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { Caller } from '../../core/api/operation.ts';
+import { renderWords } from '../../core/api/words.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import { toPrintable } from '../../core/base/text.ts';
+import type { Lock } from '../../board/locks/index.ts';
+import type { Contributor } from './hooks.ts';
+
+/** Refuses writes to shared code that nobody has locked: somebody else may be about to change it as well. */
+export function requireSharedLocks({
+  isOn,
+  findShared,
+  listOver,
+  isOwn,
+}: {
+  /** Whether shared paths need a lock. */
+  isOn(): boolean;
+  /** The shared path that a path lies in, as svc.yaml has it; null for a path that is not shared. */
+  findShared(path: string): string | null;
+  /** The locks over a path. Throws for a path that is nobody's. */
+  listOver(path: string): readonly Lock[];
+  /** Whether what `holder` holds is the caller's own. */
+  isOwn(holder: string, caller: Caller): boolean;
+}): Contributor {
+  const isLocked = (path: string, caller: Caller): boolean =>
+    listOver(path).some(({ holder }) => holder === caller.sessionId || isOwn(holder, caller));
+
+  return {
+    name: 'shared paths',
+    look({ event, paths, caller }) {
+      if (event !== 'pre-write' || !isOn()) return null;
+      for (const path of paths) {
+        const shared = findShared(path);
+        if (shared === null || isLocked(path, caller)) continue;
+        const holder = caller.sessionId ?? 'me';
+        const next = renderWords(
+          sentence`Nothing was written. Look for what is there already with {search.shared_symbols <name>}, take a lock with {lock.acquire ${shared} holder=${holder}}, and release it when you are done.`,
+          'anyone',
+        );
+        return {
+          deny: `${toPrintable(path)} is shared code (${toPrintable(shared)}), and you hold no lock on it.\n${next}`,
+        };
+      }
+      return null;
+    },
+  };
+}

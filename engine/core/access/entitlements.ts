@@ -1,0 +1,213 @@
+import {
+  ACCOUNT_CAPABILITIES,
+  ACCOUNT_CAPABILITY_NAMES,
+  type Entitlements,
+  LOCAL_CAPABILITIES,
+  type PlanName,
+  QUOTA_NAMES,
+  QUOTAS,
+  type QuotaName,
+} from '../link-protocol/capabilities.ts';
+import { rfc3339 } from '../base/clock.ts';
+import { SvcError } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
+import { formatHours } from '../base/text.ts';
+
+// What this workspace may do, all of it from memory: nothing here asks the network. Without a linked server nothing is locked
+// and nothing is counted.
+
+/** What is known of a lease. */
+export interface LeaseFacts {
+  state: 'none' | 'valid' | 'expired' | 'invalid' | 'revoked';
+  /** What the newest lease said; null where none was seen. */
+  entitlements: Entitlements | null;
+  from: 'server' | 'secret' | null;
+  /** Unix ms. */
+  endsAt: number | null;
+  /** How long it counts yet, ms. */
+  leftMs: number | null;
+  /** By how much the local clock is behind the server's, ms. */
+  clockOffsetMs: number | null;
+  problem: string | null;
+}
+
+/** Where the workspace is linked; no secret. */
+export interface LinkedAccount {
+  server: string;
+  account: string | null;
+  person: string | null;
+}
+
+export interface EntitlementsDeps {
+  linked(): LinkedAccount | null;
+  lease(): LeaseFacts;
+  /** `SVC_REQUIRE_LEASE`. */
+  isLeaseRequired: boolean;
+  /** `SVC_ALLOW_UNLINKED`. */
+  mayBeUnlinked: boolean;
+  /** Ids of the entries of `projects`, in the order of the file; the own project is none of them. */
+  listProjects(): readonly string[];
+}
+
+/** What is warned of ahead of the end of a lease, ms. */
+export const WARN_BEFORE_MS = 24 * 3600_000;
+
+/** Wire form of `entitlements.status`. */
+export type EntitlementsStatus = {
+  linked: boolean;
+  server: string | null;
+  account: string | null;
+  person: string | null;
+  plan: PlanName | null;
+  /** Where the plan is known from; null without one. */
+  plan_from: 'lease' | null;
+  lease: {
+    state: LeaseFacts['state'];
+    /** Whether a dispatch needs a valid one. */
+    required: boolean;
+    from: LeaseFacts['from'];
+    ends_at: string | null;
+    clock_offset_ms: number | null;
+    /** What to look at; null when nothing is wrong. */
+    note: string | null;
+  };
+  quotas: {
+    name: QuotaName;
+    about: string;
+    /** Null for no limit. */
+    limit: number | null;
+    /** Null where only the server counts it. */
+    used: number | null;
+    /** What is over the limit, and so locked. */
+    locked: string[];
+  }[];
+  capabilities: { name: string; about: string; allowed: boolean; why: string; next: string | null }[];
+};
+
+export interface EntitlementsReader {
+  status(): EntitlementsStatus;
+  /**
+   * Why no worker may be dispatched into a project now (null is the own one); null when one may. `lease_required` or
+   * `quota_exceeded`. Runs that have begun are no dispatch.
+   */
+  findLock(project: string | null): SvcError | null;
+}
+
+export function createEntitlements(deps: EntitlementsDeps): EntitlementsReader {
+  /** What limits this workspace: nothing does while it is not linked, or before it has heard of a plan. */
+  const findPlan = (): Entitlements | null => (deps.linked() === null ? null : deps.lease().entitlements);
+
+  /** Entries of `projects` beyond the quota. */
+  function listLockedProjects(): readonly string[] {
+    const limit = findPlan()?.quotas.projects ?? null;
+    return limit === null ? [] : deps.listProjects().slice(limit);
+  }
+
+  const isLeaseNeeded = (): boolean =>
+    deps.isLeaseRequired && !(deps.mayBeUnlinked && deps.linked() === null);
+
+  return {
+    status() {
+      const linked = deps.linked();
+      const lease = deps.lease();
+      const plan = findPlan();
+      return {
+        linked: linked !== null,
+        server: linked?.server ?? null,
+        account: linked?.account ?? null,
+        person: linked?.person ?? null,
+        plan: plan?.plan ?? null,
+        plan_from: plan === null ? null : 'lease',
+        lease: {
+          state: lease.state,
+          required: isLeaseNeeded(),
+          from: lease.from,
+          ends_at: lease.endsAt === null ? null : rfc3339(lease.endsAt),
+          clock_offset_ms: lease.clockOffsetMs,
+          note: linked !== null || isLeaseNeeded() ? describeLease(lease) : null,
+        },
+        quotas: QUOTA_NAMES.map((name) => ({
+          name,
+          about: QUOTAS[name],
+          limit: plan?.quotas[name] ?? null,
+          used: name === 'projects' ? deps.listProjects().length : null,
+          locked: name === 'projects' ? [...listLockedProjects()] : [],
+        })),
+        capabilities: [
+          ...Object.entries(LOCAL_CAPABILITIES).map(([name, about]) => ({
+            name,
+            about,
+            allowed: true,
+            why: 'it needs no server',
+            next: null,
+          })),
+          ...ACCOUNT_CAPABILITY_NAMES.map((name) => {
+            const { about, addon } = ACCOUNT_CAPABILITIES[name];
+            return { name, about, ...explainCapability(plan, linked !== null, name, addon) };
+          }),
+        ],
+      };
+    },
+
+    findLock(project) {
+      const lease = deps.lease();
+      if (isLeaseNeeded() && lease.state !== 'valid')
+        return new SvcError('lease_required', `SVC_REQUIRE_LEASE is set, and ${LEASE_WORDS[lease.state]}`, {
+          hint:
+            deps.linked() === null
+              ? 'link the workspace to its server'
+              : sentence`{entitlements.status} says how it stands`,
+          data: { lease: lease.state },
+        });
+      if (project === null || !listLockedProjects().includes(project)) return null;
+      const plan = findPlan();
+      const limit = plan?.quotas.projects ?? 0;
+      return new SvcError(
+        'quota_exceeded',
+        `the plan ${plan?.plan} counts the first ${limit} entries of projects, and ${project} is not among them`,
+        { hint: 'use an earlier one, or have another plan assigned', data: { project, limit } },
+      );
+    },
+  };
+}
+
+const LEASE_WORDS: Record<LeaseFacts['state'], string> = {
+  none: 'there is no lease',
+  valid: 'the lease is valid',
+  expired: 'the lease has run out',
+  invalid: 'the lease does not count',
+  revoked: 'the link was revoked',
+};
+
+/** What somebody should know of a lease that is needed; null when it is as it should be. */
+export function describeLease({
+  state,
+  leftMs,
+  problem,
+}: Pick<LeaseFacts, 'state' | 'leftMs' | 'problem'>): string | null {
+  // What is wrong with a lease says so itself.
+  if (problem?.startsWith(LEASE_WORDS[state])) return problem;
+  const reason = problem === null ? '' : `: ${problem}`;
+  if (state !== 'valid') return `${LEASE_WORDS[state]}${reason}`;
+  if (leftMs !== null && leftMs < WARN_BEFORE_MS) return `the lease ends in ${formatHours(leftMs)}${reason}`;
+  return null;
+}
+
+function explainCapability(
+  plan: Entitlements | null,
+  isLinked: boolean,
+  name: (typeof ACCOUNT_CAPABILITY_NAMES)[number],
+  addon: string | null,
+): { allowed: boolean; why: string; next: string | null } {
+  if (!isLinked)
+    return { allowed: false, why: 'it needs a linked server', next: 'svc server serve, then svc login' };
+  if (plan === null) return { allowed: false, why: 'no lease has said what the plan is', next: null };
+  const what = addon === null ? `the plan ${plan.plan}` : `the add-on ${addon}`;
+  return plan.capabilities.includes(name)
+    ? { allowed: true, why: addon === null ? `${what} has it` : `${what} is on`, next: null }
+    : {
+        allowed: false,
+        why: addon === null ? `${what} does not have it` : `${what} is off`,
+        next: 'the operator of the server switches it on',
+      };
+}

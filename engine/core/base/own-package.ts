@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * What is started as a process or a thread, or imported from outside, by the module that it begins with. The build makes one
+ * file of each, and files of what they share.
+ */
+export const PROGRAMS = {
+  svc: 'cli/svc.ts',
+  engine: 'engine/index.ts',
+  supervisor: 'engine/daemon/supervisor.ts',
+  gateway: 'engine/gateway/server/main.ts',
+  'shorten-output': 'engine/knowledge/context/shorten-output.ts',
+  'graph-thread': 'engine/knowledge/symbols/graph-thread.ts',
+  'parse-worker': 'engine/knowledge/symbols/index-files/parse-worker.ts',
+  'compiler-process': 'engine/knowledge/symbols/exact/compiler-process.ts',
+  'guard-thread': 'engine/knowledge/guard/thread/main.ts',
+  'demo-agent': 'fixtures/agent/agent.ts',
+} as const;
+
+export type ProgramName = keyof typeof PROGRAMS;
+
+/** Where the build puts the programs, below the folder of the package. */
+export const PROGRAMS_FOLDER = 'dist/bin';
+/** Where it puts the grammars of the code graph. */
+export const GRAMMARS_FOLDER = 'dist/grammars';
+
+/** Reads package.json, which is two folders above the programs, three above this file, and four above this file as compiled. */
+function readOwnPackage(): { folder: URL; version: string } {
+  for (const up of ['../../', '../../../', '../../../../']) {
+    try {
+      const folder = new URL(up, import.meta.url);
+      const text = readFileSync(new URL('package.json', folder), 'utf8');
+      const { name, version } = JSON.parse(text) as Record<string, string>;
+      if (name === 'svc' && version !== undefined) return { folder, version };
+    } catch {
+      // Not there: try the next.
+    }
+  }
+  throw new Error('package.json of svc is missing');
+}
+
+const own = readOwnPackage();
+
+export const { version } = own;
+
+/** The built file of a program, also for code that itself does not run from there. */
+export const locateProgram = (name: ProgramName): string =>
+  fileURLToPath(new URL(`${PROGRAMS_FOLDER}/${name}.js`, own.folder));
+
+/** The built grammar of a language, by its name. */
+export const locateGrammar = (language: string): string =>
+  fileURLToPath(new URL(`${GRAMMARS_FOLDER}/${language}.wasm`, own.folder));

@@ -1,0 +1,88 @@
+import type { KeyObject } from 'node:crypto';
+import { z } from 'zod';
+import { type AccountCapability, type Entitlements, PLANS } from './capabilities.ts';
+import { SvcError } from '../base/errors.ts';
+
+// A lease: what a server says of the plan of a workspace, signed, for three days. A JWS in compact form (RFC 7515), EdDSA only.
+// jose is loaded when there is a lease: most workspaces have none.
+
+const ALGORITHM = 'EdDSA';
+const TYPE = 'svc-lease+jwt';
+const AUDIENCE = 'svc-workspace';
+
+/** How long a lease counts, ms. */
+export const LEASE_MS = 72 * 3600_000;
+
+const quota = z.int().min(0).nullable();
+/** What a date can hold, s. */
+const time = z.int().min(0).max(8.64e12);
+
+const claims = z.object({
+  iss: z.string(),
+  /** The workspace's id at the server. */
+  sub: z.string(),
+  jti: z.string(),
+  /** Seconds since 1970, by the server's clock. */
+  iat: time,
+  exp: time,
+  /** Of the question that this answers. */
+  nonce: z.string(),
+  account: z.string(),
+  plan: z.enum(PLANS),
+  quotas: z.object({ projects: quota, workspaces: quota, people: quota }),
+  /** A newer server may name some that this version does not know. */
+  capabilities: z.array(z.string()),
+});
+
+export type LeaseClaims = z.output<typeof claims>;
+
+/** What a lease says of the account. */
+export const readEntitlements = ({ plan, quotas, capabilities }: LeaseClaims): Entitlements => ({
+  plan,
+  quotas,
+  capabilities: capabilities as AccountCapability[],
+});
+
+/** Signs a lease. */
+export async function signLease(lease: LeaseClaims, privateKey: KeyObject): Promise<string> {
+  const { SignJWT } = await import('jose');
+  return new SignJWT({ ...lease, aud: AUDIENCE })
+    .setProtectedHeader({ alg: ALGORITHM, typ: TYPE })
+    .sign(privateKey);
+}
+
+const invalid = (why: string, cause?: unknown): SvcError =>
+  new SvcError('lease_invalid', `the lease does not count: ${why}`, {
+    ...(cause === undefined ? {} : { cause }),
+    hint: 'if the server has a new key, link the workspace again',
+  });
+
+/**
+ * Verifies everything but the time, which the caller compares by a clock of its own.
+ * @param publicKey the `x` of the JWK that was pinned
+ * @throws `lease_invalid`
+ */
+export async function verifyLease(
+  token: string,
+  expected: { publicKey: string; issuer: string; workspace: string },
+): Promise<LeaseClaims> {
+  const { compactVerify, importJWK } = await import('jose');
+  let payload: unknown;
+  try {
+    const key = await importJWK({ kty: 'OKP', crv: 'Ed25519', x: expected.publicKey }, ALGORITHM);
+    const verified = await compactVerify(token, key, { algorithms: [ALGORITHM] });
+    if (verified.protectedHeader.typ !== TYPE) throw invalid('it is another kind of token');
+    payload = JSON.parse(new TextDecoder().decode(verified.payload));
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    throw invalid('its signature is not that of the server', error);
+  }
+  const read = claims.extend({ aud: z.literal(AUDIENCE) }).safeParse(payload);
+  if (!read.success) throw invalid('it does not say what a lease says');
+  const { aud: _, ...lease } = read.data;
+  if (lease.iss !== expected.issuer) throw invalid('it is of another server');
+  if (lease.sub !== expected.workspace) throw invalid('it is of another workspace');
+  if (lease.exp <= lease.iat || lease.exp - lease.iat > LEASE_MS / 1000)
+    throw invalid('its end does not fit its beginning');
+  return lease;
+}

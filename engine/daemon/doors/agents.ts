@@ -1,0 +1,18 @@
+export { findKeyBeforeLogin } from '../../workers/agents/find-payer.ts';
+export { addOptions, listPrograms, locateAgentIn } from '../../workers/agents/locate-agent.ts';
+/** Agent presets, which of their programs are installed, and how one is started for a person. */
+export { describeAbility } from '../../workers/agents/presets/ability.ts';
+export { detectAgents } from '../../workers/agents/presets/detect.ts';
+export {
+  ACP,
+  findPreset,
+  HEADLESS,
+  INTERACTIVE,
+  NOTIFY,
+  PASSED_ON,
+  PRESETS,
+  withArguments,
+} from '../../workers/agents/presets/index.ts';
+export { findProgram } from '../../workers/agents/program.ts';
+export { renderCommand, splitCommand } from '../../workers/agents/template.ts';
+export { writeFreshFile } from '../../core/base/fresh-file.ts';

@@ -1,3 +1,0 @@
-/** What the client of the agent client protocol asks about its agent: which errors it has, and what it may do. */
-export { isPermitted } from '../agents/permissions.ts';
-export { findStopFailure, judgeAcpError } from '../agents/streams/acp.ts';

@@ -1,0 +1,91 @@
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { isErrorCode, SvcError } from '../core/base/errors.ts';
+import type { AdminVerb } from './administer.ts';
+
+/** The name of the socket in the server's data folder. */
+const SOCKET_NAME = 'server.sock';
+/** The longest path of a socket, bytes: `sun_path` without the zero at its end. */
+const LONGEST_SOCKET_PATH = process.platform === 'linux' ? 107 : 103;
+
+/** Where commands reach the server of a folder. Throws `usage` for a folder whose path leaves no room for a socket. */
+export function findAdminSocket(folder: string): string {
+  const path = join(folder, SOCKET_NAME);
+  const bytes = Buffer.byteLength(path);
+  if (bytes > LONGEST_SOCKET_PATH)
+    throw new SvcError(
+      'usage',
+      `the path of the data folder is too long: ${path} has ${bytes} bytes, and a socket's at most ${LONGEST_SOCKET_PATH}`,
+      { hint: 'choose a shorter one with --data' },
+    );
+  return path;
+}
+
+/** A command is answered within this, ms; an export of a large database takes its time. */
+const PATIENCE_MS = 10_000;
+const EXPORT_PATIENCE_MS = 600_000;
+
+const answer = z.union([
+  z.object({ result: z.unknown() }),
+  z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }),
+]);
+
+/** Asks the server that runs on the folder; undefined when none does. Throws what it answers, and `storage_failed` where it does not. */
+export async function askRunningServer(
+  folder: string,
+  verb: AdminVerb,
+  input: unknown,
+): Promise<{ result: unknown } | undefined> {
+  const socketPath = findAdminSocket(folder);
+  const timeout = verb === 'export' ? EXPORT_PATIENCE_MS : PATIENCE_MS;
+  let text: string;
+  try {
+    text = await post({ socketPath, path: `/${verb}`, timeout }, JSON.stringify(input));
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ECONNREFUSED') return undefined;
+    if (code === 'EACCES' || code === 'EPERM')
+      throw new SvcError('storage_failed', `${socketPath} is not yours to open`, {
+        hint: 'run it as the user who runs the server',
+        cause,
+      });
+    throw noAnswer(socketPath, message, cause);
+  }
+  let read: z.output<typeof answer>;
+  try {
+    read = answer.parse(JSON.parse(text));
+  } catch (cause) {
+    throw noAnswer(socketPath, 'what it says makes no sense', cause);
+  }
+  if ('result' in read) return { result: read.result };
+  const { code, message, hint } = read;
+  throw new SvcError(isErrorCode(code) ? code : 'internal', message, hint === undefined ? {} : { hint });
+}
+
+const noAnswer = (socket: string, why: string, cause: unknown): SvcError =>
+  new SvcError('storage_failed', `the server at ${socket} does not answer: ${why}`, {
+    hint: 'its log says more; once it is stopped, the command does without it',
+    cause,
+  });
+
+/** Resolves with the whole answer, whatever its status. */
+function post(
+  { timeout, ...place }: { socketPath: string; path: string; timeout: number },
+  body: string,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ ...place, timeout, method: 'POST', agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (part: string) => {
+        text += part;
+      });
+      response.on('error', reject);
+      response.on('end', () => resolve(text));
+    });
+    asked.on('timeout', () => asked.destroy(new Error(`nothing came within ${timeout / 1000} seconds`)));
+    asked.on('error', reject);
+    asked.end(body);
+  });
+}

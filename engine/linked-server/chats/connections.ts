@@ -1,0 +1,276 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { Clock } from '../../core/base/clock.ts';
+import type { ChatCode, ChatCodePurpose, ChatUserRow, Person, Tables } from '../database/tables.ts';
+import { withdrawWishes } from '../links/askers.ts';
+import type { DecisionFollower } from '../links/follower.ts';
+import type { ChangeLog } from '../people/changes.ts';
+import { CODE_RULE, type FailureCounter } from '../people/failures.ts';
+import { makeTypedCode, normalizeTypedCode } from '../people/first-run.ts';
+import { hashToken } from '../secrets.ts';
+import { KIND_NAMES } from './bots.ts';
+import { closePrivateChats } from './private-chats.ts';
+import type { ChatKind, Words } from './service.ts';
+import { cleanText } from './spans.ts';
+
+/** How long a code may be sent, and the page then be answered. */
+export const CODE_MS = 10 * 60_000;
+const CODE = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/;
+
+/** A code that somebody has sent to the bot. */
+export interface Claim {
+  kind: ChatKind;
+  purpose: ChatCodePurpose;
+  user: { id: string; name: string };
+  place: { channel: string; channelName: string; isPrivate: boolean };
+}
+
+/** What came of sending a code. */
+export type ClaimResult = 'claimed' | 'unknown' | 'too_many' | 'other_person' | 'not_connected';
+
+/** Which chat users speak for which people. Nobody does who was not confirmed on a page by that person. */
+export interface Connections {
+  /** The person that a chat user speaks for; null for everybody else. */
+  findPerson(kind: ChatKind, user: string): Promise<Person | null>;
+  list(person: string): Promise<ChatUserRow[]>;
+  /** A code to be sent to the bot, once, within ten minutes; one made before opens nothing any more. */
+  makeCode(kind: ChatKind, purpose: ChatCodePurpose, person: string): Promise<string>;
+  /** Takes a code from a chat; what follows is asked on the page. */
+  claim(kind: ChatKind, words: Words, code: string): Promise<ClaimResult>;
+  /** Codes of a person that were sent and wait for the page's answer. */
+  listClaims(person: string): Promise<Claim[]>;
+  /** Connects the chat user who sent the code, if it still is that one. False when it is not, or time is up. */
+  connect(kind: ChatKind, user: string, person: Person): Promise<boolean>;
+  /** Takes the answer to a code for a channel; null when it is not that one, or time is up. */
+  takeChannel(kind: ChatKind, channel: string, person: string): Promise<Claim | null>;
+  /** Forgets a code. */
+  refuse(kind: ChatKind, purpose: ChatCodePurpose, person: string): Promise<void>;
+  /** Nothing is sent to that private chat any more either. False when nobody was connected. */
+  disconnect(kind: ChatKind, person: Person): Promise<boolean>;
+}
+
+/** The code in what somebody wrote; null where there is none. */
+export function findCode(text: string): string | null {
+  const code = normalizeTypedCode(text.replace(/^(?:start|connect)\b/i, ''));
+  return CODE.test(code) ? code : null;
+}
+
+const cleanName = (name: string): string => cleanText(name, 200) || 'unnamed';
+
+export function createConnections({
+  db,
+  clock,
+  changes,
+  failures,
+  follower,
+}: {
+  db: Kysely<Tables>;
+  clock: Clock;
+  changes: ChangeLog;
+  failures: FailureCounter;
+  follower: DecisionFollower;
+}): Connections {
+  const findUser = (kind: ChatKind, user: string): Promise<ChatUserRow | undefined> =>
+    db
+      .selectFrom('chat_users')
+      .selectAll()
+      .where('kind', '=', kind)
+      .where('user_id', '=', user)
+      .executeTakeFirst();
+
+  const record = (
+    within: Transaction<Tables>,
+    what: string,
+    { account_id, name }: Person,
+    detail: string,
+  ): Promise<void> => changes.record(within, { account: account_id, actor: name, what, detail });
+
+  const deleteCode = (kind: ChatKind, purpose: ChatCodePurpose, person: string) =>
+    db
+      .deleteFrom('chat_codes')
+      .where('kind', '=', kind)
+      .where('purpose', '=', purpose)
+      .where('person_id', '=', person);
+
+  /** From now on a chat user speaks for nobody and hears nothing in private; gives who that was. */
+  async function letGo(change: Transaction<Tables>, kind: ChatKind, person: Person) {
+    await closePrivateChats(change, person, kind);
+    const removed = await change
+      .deleteFrom('chat_users')
+      .where('kind', '=', kind)
+      .where('person_id', '=', person.id)
+      .returning(['name', 'user_id'])
+      .executeTakeFirst();
+    const asker = { account: person.account_id, person: person.name, channels: [kind] };
+    if (removed !== undefined) await withdrawWishes(change, asker, clock.now(), follower.followDecisions);
+    return removed;
+  }
+
+  const toClaim = ({ kind, purpose, ...code }: ChatCode): Claim => ({
+    kind,
+    purpose,
+    user: { id: code.user_id ?? '', name: code.user_name ?? '' },
+    place: {
+      channel: code.channel ?? '',
+      channelName: code.channel_name ?? '',
+      isPrivate: code.is_private === 1,
+    },
+  });
+
+  return {
+    async findPerson(kind, user) {
+      const found = await db
+        .selectFrom('chat_users')
+        .innerJoin('people', 'people.id', 'chat_users.person_id')
+        .selectAll('people')
+        .where('kind', '=', kind)
+        .where('user_id', '=', user)
+        .executeTakeFirst();
+      return found ?? null;
+    },
+    list: (person) =>
+      db.selectFrom('chat_users').selectAll().where('person_id', '=', person).orderBy('kind').execute(),
+    async makeCode(kind, purpose, person) {
+      const code = makeTypedCode();
+      const row: ChatCode = {
+        code_hash: hashToken(normalizeTypedCode(code)),
+        kind,
+        purpose,
+        person_id: person,
+        expires_at: clock.now() + CODE_MS,
+        user_id: null,
+        user_name: null,
+        channel: null,
+        channel_name: null,
+        is_private: null,
+      };
+      await db
+        .insertInto('chat_codes')
+        .values(row)
+        .onConflict((same) => same.columns(['kind', 'purpose', 'person_id']).doUpdateSet(row))
+        .execute();
+      return code;
+    },
+    async claim(kind, { user, place }, code) {
+      const counted = `chat code ${kind} ${user.id}`;
+      if ((await failures.begin(counted, CODE_RULE)) > 0) return 'too_many';
+      const hash = hashToken(code);
+      const open = await db
+        .selectFrom('chat_codes')
+        .selectAll()
+        .where('code_hash', '=', hash)
+        .where('kind', '=', kind)
+        .where('expires_at', '>', clock.now())
+        .where('user_id', 'is', null)
+        .executeTakeFirst();
+      if (open === undefined) return 'unknown';
+      const known = await findUser(kind, user.id);
+      if (open.purpose === 'channel' && known?.person_id !== open.person_id) return 'not_connected';
+      if (known !== undefined && known.person_id !== open.person_id) return 'other_person';
+      const name = cleanName(user.name);
+      const { numUpdatedRows } = await db
+        .updateTable('chat_codes')
+        .set({
+          user_id: user.id,
+          user_name: name,
+          channel: place.channel,
+          channel_name: place.channelName === null ? place.channel : cleanName(place.channelName),
+          is_private: place.isPrivate ? 1 : 0,
+        })
+        .where('code_hash', '=', hash)
+        .where('user_id', 'is', null)
+        .executeTakeFirst();
+      if (Number(numUpdatedRows) === 0) return 'unknown';
+      await failures.takeBack(counted);
+      return 'claimed';
+    },
+    async listClaims(person) {
+      const rows = await db
+        .selectFrom('chat_codes')
+        .selectAll()
+        .where('person_id', '=', person)
+        .where('user_id', 'is not', null)
+        .where('expires_at', '>', clock.now())
+        .orderBy('kind')
+        .orderBy('purpose')
+        .execute();
+      return rows.map(toClaim);
+    },
+    async connect(kind, user, person) {
+      const isConnected = await db.transaction().execute(async (change) => {
+        const taken = await change
+          .deleteFrom('chat_codes')
+          .where('kind', '=', kind)
+          .where('purpose', '=', 'person')
+          .where('person_id', '=', person.id)
+          .where('user_id', '=', user)
+          .where('expires_at', '>', clock.now())
+          .returningAll()
+          .executeTakeFirst();
+        if (taken === undefined) return false;
+        const before = await change
+          .selectFrom('chat_users')
+          .select('user_id')
+          .where('kind', '=', kind)
+          .where('person_id', '=', person.id)
+          .executeTakeFirst();
+        if (before !== undefined && before.user_id !== user) await letGo(change, kind, person);
+        // Whoever speaks for somebody else already is let go by that person only.
+        const made = await change
+          .insertInto('chat_users')
+          .values({
+            kind,
+            user_id: user,
+            name: taken.user_name ?? 'unnamed',
+            private_channel: taken.is_private === 1 ? taken.channel : null,
+            person_id: person.id,
+            connected_at: clock.now(),
+          })
+          .onConflict((same) =>
+            same
+              .columns(['kind', 'user_id'])
+              .doUpdateSet({ name: taken.user_name ?? 'unnamed' })
+              .where('chat_users.person_id', '=', person.id),
+          )
+          .returningAll()
+          .executeTakeFirst();
+        if (made === undefined) return false;
+        await record(change, 'chat connected', person, `${KIND_NAMES[kind]}: ${made.name} (${user})`);
+        return true;
+      });
+      follower.wake();
+      return isConnected;
+    },
+    async takeChannel(kind, channel, person) {
+      const taken = await deleteCode(kind, 'channel', person)
+        .where('channel', '=', channel)
+        .where('expires_at', '>', clock.now())
+        .returningAll()
+        .executeTakeFirst();
+      if (taken === undefined) return null;
+      // Whoever was connected from a group is known by their private chat only now.
+      if (taken.is_private === 1)
+        await db
+          .updateTable('chat_users')
+          .set({ private_channel: taken.channel })
+          .where('kind', '=', kind)
+          .where('person_id', '=', person)
+          .where('user_id', '=', taken.user_id)
+          .execute();
+      return toClaim(taken);
+    },
+    async refuse(kind, purpose, person) {
+      await deleteCode(kind, purpose, person).execute();
+    },
+    async disconnect(kind, person) {
+      const wasConnected = await db.transaction().execute(async (change) => {
+        const gone = await letGo(change, kind, person);
+        if (gone === undefined) return false;
+        const who = `${KIND_NAMES[kind]}: ${gone.name} (${gone.user_id})`;
+        await record(change, 'chat disconnected', person, who);
+        return true;
+      });
+      follower.wake();
+      return wasConnected;
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import type { CommandOutcome } from '../../core/link-protocol/messages.ts';
+import type { Command } from '../database/tables.ts';
+import type { WaitingDecision } from '../links/pending.ts';
+import type { Span } from './service.ts';
+import { own, say } from './spans.ts';
+
+// Decisions and what became of them, in sentences that pages and chats share. Values from outside stay apart in them.
+
+const SOURCES: Readonly<Record<WaitingDecision['source'], string>> = {
+  task: 'a signed request',
+  codehost: 'the code host',
+  chat: 'the chat',
+  cli: 'a terminal',
+  tool: 'an agent',
+  tui: 'the dashboard',
+};
+
+export const describeOrigin = ({ source, author }: Pick<WaitingDecision, 'source' | 'author'>): Span[] =>
+  author === null ? own(SOURCES[source]) : say`${own(SOURCES[source])}, ${author}`;
+
+/** What a decision is called: its title, or what stands for it. */
+export const nameDecision = ({
+  title,
+  agent,
+  task_id,
+}: Pick<WaitingDecision, 'title' | 'agent' | 'task_id'>): string => title ?? agent ?? task_id;
+
+/** A time of day, such as `11:05 UTC`. */
+export const clockTime = (at: number): string => `${new Date(at).toISOString().slice(11, 16)} UTC`;
+
+function describeDecided({ state, decided_by, session_id }: CommandOutcome): Span[] {
+  const by = decided_by === null ? [] : say` by ${decided_by}`;
+  const started = session_id === null ? [] : say` and started ${own(session_id)}`;
+  return say`It was ${own(state ?? 'decided')} before${by}${started}.`;
+}
+
+/** What became of a command, for whoever gave it. */
+function describeOutcome({ person, channel, outcome }: Command): {
+  text: Span[];
+  /** It is as it was wished. */
+  isGood: boolean;
+  /** It says how the decision ended. */
+  isFinal: boolean;
+} {
+  const said = JSON.parse(outcome ?? '{}') as CommandOutcome;
+  const somebody = person ?? 'nobody';
+  const who = say`${somebody} by ${own(channel ?? 'no channel')}`;
+  const texts: Record<CommandOutcome['outcome'], Span[]> = {
+    started: say`Approved by ${who}; started ${own(said.session_id ?? 'it')}.`,
+    denied: say`Denied by ${who}.`,
+    refreshed: say`The lease was fetched anew.`,
+    already_decided: describeDecided(said),
+    changed: say`What would run is not what you saw, and nothing was started. Look at the decision that waits in its place.`,
+    unknown_decision: say`The workspace has no such decision.`,
+    not_allowed: say`The workspace does not let ${who} decide: ${own('server.decide')} of its ${own('svc.yaml')} does not say so.`,
+    actor_denied: say`The workspace does not let ${`${somebody}@${channel ?? ''}`} act: ${own('policy.actors')} of its ${own('svc.yaml')} does not list them.`,
+    remote_untrusted: say`Nobody vouches for the task's author: it can be approved at the machine only.`,
+    code_missing: say`The workspace wants a code and has none to compare it with: ${own('svc link code')} makes one at the machine.`,
+    code_invalid: say`The code was wrong, used or missing.`,
+    code_closed: say`Too many codes were wrong: approving from outside is closed for a quarter of an hour.`,
+    too_old: say`It reached the workspace too late.`,
+    unknown_verb: say`The workspace did not understand it; it may be older than this server.`,
+    refused: say`The workspace could not do it: ${(said.code ?? 'unknown').replaceAll('_', ' ')}.`,
+  };
+  return {
+    text: texts[said.outcome] ?? own('The workspace gave no answer that this server knows.'),
+    isGood: ['started', 'denied', 'refreshed'].includes(said.outcome),
+    isFinal: ['started', 'denied', 'already_decided'].includes(said.outcome),
+  };
+}
+
+/** Whether a command says how its decision ended, which may still be in the list of what waits. */
+export const isFinal = (command: Command | null): boolean =>
+  command !== null && command.outcome !== null && describeOutcome(command).isFinal;
+
+/** How a decision ended that waits no more: as its newest command says, or an event. */
+export function describeEnd(command: Command | null, ended: string | null): Span[] {
+  if (command !== null && isFinal(command)) return describeOutcome(command).text;
+  if (ended !== null) return own(ended === 'approved' ? 'It was approved.' : 'It was denied.');
+  return own('It waits no more.');
+}
+
+/** What there is to say of a command: how it ended, or what it waits for. */
+export function describeCommand(
+  command: Command,
+  { now, isConnected = null }: { now: number; isConnected?: boolean | null },
+): { text: Span[]; isGood: boolean } {
+  if (command.outcome !== null) return describeOutcome(command);
+  const what = say`${command.person ?? 'Somebody'} asked to ${own(command.verb)} this`;
+  const until = own(clockTime(command.expires_at));
+  if (command.expires_at <= now)
+    return {
+      text: say`${what}, and the workspace did not answer until ${until}.`,
+      isGood: false,
+    };
+  // A message that stays does not say how it was at that moment.
+  if (isConnected === null)
+    return { text: say`${what}. It waits for the workspace until ${until}.`, isGood: true };
+  const why = own(isConnected ? 'The workspace has not answered yet' : 'The workspace is offline');
+  return { text: say`${what}. ${why}; this waits until ${until}.`, isGood: true };
+}

@@ -1,0 +1,128 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { Clock } from '../../core/base/clock.ts';
+import type { Log } from '../../core/base/log.ts';
+import type { Tables } from '../database/tables.ts';
+import type { EventOrigin } from '../deliveries/index.ts';
+import type { LinkedEvent } from '../deliveries/linked-event.ts';
+import type { Commands } from '../links/commands.ts';
+import type { DecisionFollower } from '../links/follower.ts';
+import type { PendingDecisions } from '../links/pending.ts';
+import type { Polls } from '../links/polls.ts';
+import type { Workspaces } from '../links/workspaces.ts';
+import type { ChangeLog } from '../people/changes.ts';
+import type { FailureCounter } from '../people/failures.ts';
+import type { Plans } from '../plans/plans.ts';
+import type { Sealer } from '../sealing.ts';
+import { type Bots, type ChatReach, createBots } from './bots.ts';
+import { type Channels, createChannels } from './channels.ts';
+import { type Connections, createConnections } from './connections.ts';
+import { createCrowds } from './crowds.ts';
+import { createDueMessages } from './due-messages.ts';
+import { openMessageRows } from './message-rows.ts';
+import { createMessages } from './messages.ts';
+import { createChatOutbox } from './outbox.ts';
+import { createPresses } from './presses.ts';
+import { createSentMessages } from './sent-messages.ts';
+import { createStrangerAnswers } from './stranger-answers.ts';
+import { createTickets } from './tickets.ts';
+import { createWords } from './words.ts';
+
+/** The assistant: events and decisions of accounts in Slack and Telegram. */
+export interface Chats extends DecisionFollower {
+  bots: Bots;
+  connections: Connections;
+  channels: Channels;
+  /** Writes what channels get of these events, in the caller's transaction. Call `wake` after the commit. */
+  queue(change: Transaction<Tables>, origin: EventOrigin, events: readonly LinkedEvent[]): Promise<boolean>;
+  /** Somebody has asked for something about a decision, or was answered. */
+  followCommand(workspace: string, decision: string): Promise<void>;
+  /** Resolves when nothing is under way and nothing more is due. */
+  settled(): Promise<void>;
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function createChats({
+  reach,
+  links,
+  ...parts
+}: {
+  db: Kysely<Tables>;
+  clock: Clock;
+  log: Log;
+  changes: ChangeLog;
+  plans: Plans;
+  failures: FailureCounter;
+  sealer: Sealer;
+  links: { pending: PendingDecisions; commands: Commands; polls: Polls; workspaces: Workspaces };
+  reach: ChatReach;
+}): Promise<Chats> {
+  const { db, clock } = parts;
+  const { origin } = reach;
+  let starting: Promise<void> = Promise.resolve();
+  const ofMessages = { db, clock, rows: await openMessageRows({ db, clock }) };
+  const messages = createMessages(ofMessages);
+  const sent = createSentMessages(ofMessages);
+  const tickets = createTickets(db);
+  const connections = createConnections({
+    ...parts,
+    follower: { followDecisions: messages.followDecisions, wake: () => outbox.wake() },
+  });
+  const channels = createChannels(parts);
+  const wake = (): void => outbox.wake();
+  const strangers = createStrangerAnswers({ clock });
+  const { press } = createPresses({
+    ...parts,
+    ...links,
+    connections,
+    strangers,
+    messages,
+    sent,
+    tickets,
+    origin,
+    wake,
+  });
+  const { answer } = createWords({ ...parts, ...links, connections, strangers, channels, origin });
+  const bots = createBots({
+    ...parts,
+    reach,
+    makeHandlers: (kind) => ({
+      onPress: (pressed) => press(kind, pressed),
+      onWords: (words) => answer(kind, words),
+    }),
+    onChanged: wake,
+  });
+  const outbox = createChatOutbox({
+    ...parts,
+    ...links,
+    messages,
+    crowds: createCrowds(ofMessages),
+    sent,
+    due: createDueMessages(db),
+    tickets,
+    bots,
+    origin,
+  });
+  return {
+    bots,
+    connections,
+    channels,
+    queue: messages.queue,
+    followDecisions: messages.followDecisions,
+    async followCommand(workspace, decision) {
+      await messages.touchDecision(workspace, decision);
+      wake();
+    },
+    wake,
+    settled: outbox.settled,
+    start() {
+      starting = bots.start().then(outbox.start);
+      return starting;
+    },
+    async close() {
+      await starting.catch(() => undefined);
+      await outbox.close();
+      await bots.close();
+    },
+  };
+}

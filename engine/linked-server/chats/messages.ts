@@ -1,0 +1,123 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { Clock } from '../../core/base/clock.ts';
+import { askOncePerAccount } from '../database/ask-once.ts';
+import type { ChatChannel, Tables } from '../database/tables.ts';
+import type { EventOrigin } from '../deliveries/index.ts';
+import type { LinkedEvent } from '../deliveries/linked-event.ts';
+import { readChannelEvents } from './channels.ts';
+import type { Db, MessageFacts, MessageRows } from './message-rows.ts';
+
+/** A decision that has not been told yet is waited for so long; then the event is said without buttons. */
+const DECISION_PATIENCE_MS = 30_000;
+
+export type Messages = ReturnType<typeof createMessages>;
+
+/** What there is to say, and what may have to be said differently. */
+export function createMessages({ db, clock, rows }: { db: Kysely<Tables>; clock: Clock; rows: MessageRows }) {
+  const { touch } = rows;
+
+  /** Those that have a bot and hear now. */
+  const openChannels = db
+    .selectFrom('chat_channels')
+    .selectAll()
+    .where('account_id', '=', '')
+    .where('muted_until', '<=', 0)
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('bots').select('bots.kind').whereRef('bots.kind', '=', 'chat_channels.kind')),
+    )
+    .compile();
+  const listOpenChannels = askOncePerAccount(
+    async (change, account) =>
+      (await change.executeQuery<ChatChannel>({ ...openChannels, parameters: [account, clock.now()] })).rows,
+  );
+
+  /** Decisions that a workspace has told of. */
+  const isTold = (change: Db, workspace: string) =>
+    change.selectFrom('pending_decisions').select('decision_id').where('workspace_id', '=', workspace);
+
+  return {
+    /** Writes what the account's channels get of these events, in the caller's transaction, and says whether that is anything. */
+    async queue(
+      change: Transaction<Tables>,
+      { accountId, workspaceId, workspaceName }: EventOrigin,
+      events: readonly LinkedEvent[],
+    ): Promise<boolean> {
+      const now = clock.now();
+      let touched = 0n;
+      for (const { event, decision_id } of events) {
+        if ((event !== 'approved' && event !== 'denied') || typeof decision_id !== 'string') continue;
+        const { numUpdatedRows } = await touch(change)
+          .set({ ended: event })
+          .where('workspace_id', '=', workspaceId)
+          .where('decision_id', '=', decision_id)
+          .executeTakeFirstOrThrow();
+        touched += numUpdatedRows;
+      }
+      const channels = await listOpenChannels(change, accountId);
+      if (channels.length === 0) return touched > 0n;
+      const told = new Set(
+        (await isTold(change, workspaceId).execute()).map(({ decision_id }) => decision_id),
+      );
+      const added = events.flatMap((event) => {
+        const decision = event.event === 'needs_approval' ? event.decision_id : null;
+        const facts: MessageFacts = { workspace: workspaceName, event, decision: null };
+        return channels
+          .filter((channel) => readChannelEvents(channel).includes(event.event))
+          .map(({ id }) =>
+            rows.make({
+              channel_id: id,
+              account_id: accountId,
+              workspace_id: workspaceId,
+              decision_id: decision,
+              event: event.event,
+              event_id: event.id,
+              facts: JSON.stringify(facts),
+              is_open: decision === null ? 0 : 1,
+              due_at: decision === null || told.has(decision) ? now : now + DECISION_PATIENCE_MS,
+            }),
+          );
+      });
+      await rows.insert(change, added);
+      return touched > 0n || added.length > 0;
+    },
+
+    /** In the transaction in which a workspace has told what waits: what is shown of it may be true no longer. */
+    async followDecisions(change: Transaction<Tables>, workspace: string, isAllChanged: boolean) {
+      const ofWorkspace = touch(change).where('workspace_id', '=', workspace).where('is_open', '=', 1);
+      await ofWorkspace
+        .where('state', '=', 'waiting')
+        .where('decision_id', 'in', isTold(change, workspace))
+        .execute();
+      const shown = ofWorkspace.where('state', '=', 'sent');
+      if (isAllChanged) await shown.execute();
+      else
+        await shown
+          .where(({ not, exists, selectFrom }) =>
+            not(
+              exists(
+                selectFrom('pending_decisions')
+                  .select('pending_decisions.decision_id')
+                  .where('pending_decisions.workspace_id', '=', workspace)
+                  .whereRef('pending_decisions.decision_id', '=', 'chat_messages.decision_id')
+                  .whereRef('pending_decisions.hash', '=', 'chat_messages.hash'),
+              ),
+            ),
+          )
+          .execute();
+    },
+
+    /** Somebody has asked for something about a decision, or it was answered. */
+    async touchDecision(workspace: string, decision: string): Promise<void> {
+      await touch(db)
+        .where('workspace_id', '=', workspace)
+        .where('decision_id', '=', decision)
+        .where('state', '=', 'sent')
+        .execute();
+    },
+
+    /** Has everything looked at that may have changed while nobody looked. */
+    async touchOpen(): Promise<void> {
+      await touch(db).where('is_open', '=', 1).where('state', '=', 'sent').execute();
+    },
+  };
+}

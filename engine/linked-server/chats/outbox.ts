@@ -1,0 +1,246 @@
+import type { Clock } from '../../core/base/clock.ts';
+import type { Log } from '../../core/base/log.ts';
+import type { PendingDecision } from '../../core/link-protocol/messages.ts';
+import { GIVE_UP_MS, idleMs, nextTryMs } from '../../notify/sending/index.ts';
+import type { ChatChannel, ChatMessageRow } from '../database/tables.ts';
+import { createDueLoops } from '../due-loops.ts';
+import type { Commands } from '../links/commands.ts';
+import type { PendingDecisions } from '../links/pending.ts';
+import type { Plans } from '../plans/plans.ts';
+import type { Bots } from './bots.ts';
+import { CROWD, type Crowds, readCrowd } from './crowds.ts';
+import { describeCommand, describeEnd, isFinal } from './describe.ts';
+import type { DueMessages } from './due-messages.ts';
+import type { MessageFacts } from './message-rows.ts';
+import type { Messages } from './messages.ts';
+import type { SentMessages } from './sent-messages.ts';
+import { type Button, ChatSendError, type ChatService, type Span } from './service.ts';
+import type { Tickets } from './tickets.ts';
+import { fingerprintOf, sayCrowd, sayDecision, sayEvent } from './wording.ts';
+
+// Sends messages and changes them when what they say has changed: a loop for each channel, so that one that is slow or gone
+// delays no other.
+
+/** A channel whose account may not use chats is looked at again after so long. */
+const LOCKED_MS = 3600_000;
+/** A service that refuses the bot is asked again after so long at the earliest. */
+const REFUSED_MS = 60_000;
+
+/** What a message shows now. */
+interface Shown {
+  lines: Span[][];
+  /** Without tickets, which are made when it is sent. */
+  buttons: ({ label: string; verb: 'approve' | 'deny' } | { label: string; url: string })[];
+  /** The decision that it is about, while that waits. */
+  decision: PendingDecision | null;
+}
+
+export interface ChatOutbox {
+  start(): Promise<void>;
+  /** Something may have become due. */
+  wake(): void;
+  /** Resolves when nothing is under way and nothing more is due. */
+  settled(): Promise<void>;
+  /** Sends nothing more, and waits for what is under way. */
+  close(): Promise<void>;
+}
+
+export function createChatOutbox({
+  clock,
+  log,
+  plans,
+  messages,
+  crowds,
+  sent,
+  due,
+  tickets,
+  pending,
+  commands,
+  bots,
+  origin,
+  random = Math.random,
+}: {
+  clock: Clock;
+  log: Log;
+  plans: Pick<Plans, 'entitlementsOf'>;
+  messages: Pick<Messages, 'touchOpen'>;
+  crowds: Crowds;
+  sent: Pick<SentMessages, 'settle' | 'giveUp' | 'postpone' | 'postponeEnd' | 'dropWaiting'>;
+  due: DueMessages;
+  tickets: Tickets;
+  pending: Pick<PendingDecisions, 'find'>;
+  commands: Pick<Commands, 'findNewest'>;
+  bots: Pick<Bots, 'find'>;
+  origin: string;
+  random?(): number;
+}): ChatOutbox {
+  /** When each channel was tried last, or had its idle time taken off. */
+  const triedAt = new Map<string, number>();
+  const loops = createDueLoops({
+    clock,
+    log,
+    what: 'a message',
+    findNextDue: due.findNextDue,
+    listDue: due.listDueChannels,
+    run: sendDue,
+  });
+
+  function chooseButtons(
+    row: ChatMessageRow,
+    { approval, decision_id }: PendingDecision,
+    mayDecideHere: boolean,
+  ): Shown['buttons'] {
+    if (!mayDecideHere || approval === 'off') return [];
+    const url = `${origin}/app/decisions/${row.workspace_id}/${decision_id}`;
+    const deny = { label: 'Deny', verb: 'deny' } as const;
+    if (approval === 'code') return [deny, { label: 'Approve with a code', url }];
+    const open = { label: 'Open', url };
+    return approval === 'yes' ? [{ label: 'Approve', verb: 'approve' }, deny, open] : [deny, open];
+  }
+
+  async function findShown(row: ChatMessageRow, channel: ChatChannel): Promise<Shown | null> {
+    if (row.event === CROWD) {
+      const buttons = [{ label: 'Open', url: `${origin}/app` }];
+      return { lines: sayCrowd(readCrowd(row)), buttons, decision: null };
+    }
+    const facts = JSON.parse(row.facts) as MessageFacts;
+    if (row.workspace_id === null || row.decision_id === null)
+      return { lines: sayEvent(facts), buttons: [], decision: null };
+    const waiting = await pending.find(channel.account_id, row.workspace_id, row.decision_id);
+    const command = await commands.findNewest(row.workspace_id, row.decision_id);
+    const hasEnded = row.ended !== null || isFinal(command);
+    if (waiting === null || hasEnded) {
+      // Decided before anybody was asked.
+      if (row.state === 'waiting' && hasEnded) return null;
+      const said = describeEnd(command, row.ended);
+      const known = facts.decision ?? waiting;
+      const lines =
+        known === null
+          ? [...sayEvent(facts), ...(row.state === 'sent' ? [said] : [])]
+          : sayDecision(facts.workspace, known, { isWaiting: false, said });
+      return { lines, buttons: [], decision: null };
+    }
+    const now = clock.now();
+    const isAsked = command !== null && command.outcome === null && command.expires_at > now;
+    const said = command === null ? null : describeCommand(command, { now }).text;
+    return {
+      lines: sayDecision(waiting.workspace.name, waiting, { isWaiting: true, said }),
+      buttons: isAsked ? [] : chooseButtons(row, waiting, waiting.workspace.channels.includes(channel.kind)),
+      decision: waiting,
+    };
+  }
+
+  const makeButton = async (
+    row: ChatMessageRow,
+    { decision }: Shown,
+    wanted: Shown['buttons'][number],
+  ): Promise<Button> =>
+    'url' in wanted
+      ? wanted
+      : {
+          label: wanted.label,
+          ticket: await tickets.make(row, wanted.verb, decision?.hash ?? ''),
+          style: wanted.verb === 'approve' ? 'good' : 'bad',
+        };
+
+  /** Sends or changes one message. Throws `ChatSendError`. */
+  async function post(row: ChatMessageRow, channel: ChatChannel, service: ChatService): Promise<void> {
+    const shown = await findShown(row, channel);
+    if (shown === null) {
+      await sent.giveUp(row, null);
+      return;
+    }
+    const { lines, decision } = shown;
+    const looks = fingerprintOf(lines, shown.buttons as readonly Button[]);
+    const isChanged = looks !== row.looks || (decision !== null && decision.hash !== row.hash);
+    let postedId = row.posted_id;
+    if (isChanged) {
+      const buttons: Button[] = [];
+      for (const each of shown.buttons) buttons.push(await makeButton(row, shown, each));
+      if (postedId === null) postedId = await service.send(channel.channel, { lines, buttons });
+      else await service.edit(channel.channel, postedId, { lines, buttons });
+    }
+    const facts = JSON.parse(row.facts) as MessageFacts;
+    await sent.settle(row, {
+      state: 'sent',
+      posted_id: postedId,
+      // One that was said before its decision was told is looked at once more.
+      is_open: decision !== null || (row.state === 'waiting' && row.decision_id !== null) ? 1 : 0,
+      hash: decision?.hash ?? row.hash,
+      looks,
+      ...(decision === null ? {} : { facts: JSON.stringify({ ...facts, decision: toPending(decision) }) }),
+    });
+  }
+
+  /** What becomes of a message that was not sent or changed. */
+  async function settleFailure(
+    row: ChatMessageRow,
+    channel: ChatChannel,
+    service: ChatService,
+    { problem, message, retryAfterMs }: ChatSendError,
+  ): Promise<void> {
+    const now = clock.now();
+    log.warn({ channel: channel.id, message: row.id, problem, error: message }, 'a message was not sent');
+    const isOfMessage = problem === 'gone' || (problem === 'refused' && service.status().state === 'open');
+    if (isOfMessage) {
+      await sent.giveUp(row, row.posted_id === null ? message : null);
+      return;
+    }
+    if (now - (row.due_at ?? now) >= GIVE_UP_MS) {
+      await sent.giveUp(row, message);
+      return;
+    }
+    const pause = Math.max(
+      retryAfterMs ?? nextTryMs(channel.tries + 1, random),
+      problem === 'refused' ? REFUSED_MS : 0,
+    );
+    await sent.postpone(channel, now + pause, message);
+  }
+
+  /** Sends what is due to one channel, one after the other. */
+  async function sendDue(id: string, isClosing: () => boolean): Promise<number | null> {
+    while (!isClosing()) {
+      const now = clock.now();
+      const channel = await due.findChannel(id);
+      if (channel === undefined || channel.next_at > now) return null;
+      const service = bots.find(channel.kind);
+      const { capabilities } = await plans.entitlementsOf(channel.account_id);
+      if (service === null || !capabilities.includes('assistant')) {
+        // Nobody wants to read tomorrow what waited for a plan; what was sent is made true again.
+        if (service !== null) await sent.dropWaiting(id);
+        return now + LOCKED_MS;
+      }
+      await crowds.gather(channel, now);
+      const row = await due.findDue(id, now);
+      if (row === undefined) return null;
+      const dueAt = Math.max(row.due_at ?? now, channel.next_at);
+      const idle = idleMs({ dueAt, triedAt: triedAt.get(id) ?? 0, now });
+      if (idle > 0) await sent.postponeEnd(id, idle, now);
+      triedAt.set(id, now);
+      if (idle > 0) continue;
+      try {
+        await post(row, channel, service);
+      } catch (thrown) {
+        if (!(thrown instanceof ChatSendError)) throw thrown;
+        await settleFailure(row, channel, service, thrown);
+      }
+    }
+    return null;
+  }
+
+  return {
+    async start() {
+      await messages.touchOpen();
+      loops.start();
+    },
+    wake: loops.wake,
+    settled: loops.settled,
+    close: loops.close,
+  };
+}
+
+/** A decision without what only this server knows. */
+function toPending(decision: PendingDecision & { workspace?: unknown }): PendingDecision {
+  const { workspace: _workspace, ...rest } = decision;
+  return rest;
+}

@@ -1,0 +1,96 @@
+import type { Clock } from '../../core/base/clock.ts';
+import type { Commands } from '../links/commands.ts';
+import type { PendingDecisions } from '../links/pending.ts';
+import type { Polls } from '../links/polls.ts';
+import type { Workspaces } from '../links/workspaces.ts';
+import type { Plans } from '../plans/plans.ts';
+import { KIND_NAMES } from './bots.ts';
+import type { Connections } from './connections.ts';
+import { describeCommand, describeEnd } from './describe.ts';
+import type { Messages } from './messages.ts';
+import type { SentMessages } from './sent-messages.ts';
+import type { ChatKind, Press } from './service.ts';
+import { joinSpans } from './spans.ts';
+import type { StrangerAnswers } from './stranger-answers.ts';
+import type { Tickets } from './tickets.ts';
+
+export const notConnected = (kind: ChatKind, origin: string): string =>
+  `You are not connected to a person of this server, so nothing was done. Connect ${KIND_NAMES[kind]} at ${origin}/app/chats`;
+
+/** What a press of a button does: it is a wish of a connected person, and the workspace decides. */
+export function createPresses({
+  clock,
+  plans,
+  connections,
+  strangers,
+  messages,
+  sent,
+  tickets,
+  pending,
+  commands,
+  polls,
+  workspaces,
+  origin,
+  wake,
+}: {
+  clock: Clock;
+  plans: Pick<Plans, 'entitlementsOf'>;
+  connections: Pick<Connections, 'findPerson'>;
+  strangers: StrangerAnswers;
+  messages: Pick<Messages, 'touchDecision'>;
+  sent: Pick<SentMessages, 'adopt'>;
+  tickets: Tickets;
+  pending: Pick<PendingDecisions, 'find'>;
+  commands: Pick<Commands, 'give' | 'findNewest'>;
+  polls: Pick<Polls, 'isConnected'>;
+  workspaces: Pick<Workspaces, 'find'>;
+  origin: string;
+  /** Messages may have changed. */
+  wake(): void;
+}): { press(kind: ChatKind, press: Press): Promise<string | null> } {
+  return {
+    async press(kind, { user, place, messageId, ticket }) {
+      const person = await connections.findPerson(kind, user.id);
+      if (person === null) return strangers.limit(kind, user, notConnected(kind, origin));
+      const found = await tickets.find(ticket);
+      // A ticket of another account, or one that was carried to another place, is like none.
+      if (
+        found === null ||
+        found.account_id !== person.account_id ||
+        found.kind !== kind ||
+        found.channel !== place.channel ||
+        found.workspace_id === null ||
+        found.decision_id === null
+      )
+        return 'This message is not known any more, and nothing was done.';
+      const { verb, ticket_of_hash: hash, decision_id: id, workspace_id, posted_id } = found;
+      const { capabilities, plan } = await plans.entitlementsOf(person.account_id);
+      if (!capabilities.includes('assistant'))
+        return `The plan ${plan} has no assistant, and nothing was done. Decide at ${origin}/app`;
+      if (posted_id !== messageId) await sent.adopt(found, messageId);
+      const [decision, workspace] = await Promise.all([
+        pending.find(person.account_id, workspace_id, id),
+        workspaces.find(person.account_id, workspace_id),
+      ]);
+      if (decision === null || workspace === null) {
+        await messages.touchDecision(workspace_id, id);
+        wake();
+        const newest = await commands.findNewest(workspace_id, id);
+        return `${id}: ${joinSpans(describeEnd(newest, found.ended))}`;
+      }
+      // Without a code it would count as a wrong one.
+      if (verb === 'approve' && decision.approval === 'code')
+        return `Approving takes a one-time code: ${origin}/app/decisions/${workspace_id}/${id}`;
+      // The message itself shows what the workspace makes of it.
+      const command = await commands.give(workspace, {
+        verb,
+        decision: id,
+        hash,
+        person: person.name,
+        channel: kind,
+      });
+      const isConnected = polls.isConnected(workspace_id);
+      return joinSpans(describeCommand(command, { now: clock.now(), isConnected }).text);
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import type { Clock } from '../../core/base/clock.ts';
+import { laterBy } from '../database/later-by.ts';
+import type { ChatChannel, ChatMessageRow, Tables } from '../database/tables.ts';
+import type { MessageRows } from './message-rows.ts';
+
+export type SentMessages = ReturnType<typeof createSentMessages>;
+
+/** What came of sending messages, and of changing them. */
+export function createSentMessages({
+  db,
+  clock,
+  rows,
+}: {
+  db: Kysely<Tables>;
+  clock: Clock;
+  rows: MessageRows;
+}) {
+  return {
+    /** A message was posted twice, since the first answer was lost: the other one is kept true as well. */
+    async adopt(row: ChatMessageRow, postedId: string): Promise<void> {
+      const copy = createHash('sha256').update(`${row.event_id} ${postedId}`).digest('hex');
+      const { channel_id, account_id, workspace_id, decision_id, event, facts, is_open, ended } = row;
+      const known = await db
+        .selectFrom('chat_messages')
+        .select('id')
+        .where('channel_id', '=', channel_id)
+        .where('posted_id', '=', postedId)
+        .executeTakeFirst();
+      if (known !== undefined) return;
+      await rows.insert(db, [
+        rows.make({
+          channel_id,
+          account_id,
+          workspace_id,
+          decision_id,
+          event,
+          facts,
+          is_open,
+          ended,
+          event_id: copy,
+          state: 'sent',
+          posted_id: postedId,
+          sent_at: row.sent_at ?? clock.now(),
+        }),
+      ]);
+    },
+
+    /** Notes what is shown now. What has changed since it was read is looked at again. */
+    async settle(
+      row: ChatMessageRow,
+      shown: Partial<Pick<ChatMessageRow, 'state' | 'posted_id' | 'is_open' | 'hash' | 'looks' | 'facts'>>,
+    ): Promise<void> {
+      await db.transaction().execute(async (change) => {
+        await change
+          .updateTable('chat_messages')
+          .set({ ...shown, ...(row.sent_at === null ? { sent_at: clock.now() } : {}) })
+          .where('id', '=', row.id)
+          .execute();
+        await change
+          .updateTable('chat_messages')
+          .set({ due_at: null })
+          .where('id', '=', row.id)
+          .where('version', '=', row.version)
+          .execute();
+        await change
+          .updateTable('chat_channels')
+          .set({ next_at: 0, tries: 0, problem: null })
+          .where('id', '=', row.channel_id)
+          .where(({ or, eb }) => or([eb('tries', '>', 0), eb('problem', 'is not', null)]))
+          .execute();
+      });
+    },
+
+    /** Gives a message up: it is not sent, or not changed any more. */
+    async giveUp(row: ChatMessageRow, problem: string | null): Promise<void> {
+      await db.transaction().execute(async (change) => {
+        await change
+          .updateTable('chat_messages')
+          .set({ state: 'dead', due_at: null, is_open: 0 })
+          .where('id', '=', row.id)
+          .execute();
+        if (problem !== null)
+          await change
+            .updateTable('chat_channels')
+            .set({ problem })
+            .where('id', '=', row.channel_id)
+            .execute();
+      });
+    },
+
+    /** Leaves a channel alone for a while. */
+    async postpone(channel: ChatChannel, until: number, problem: string): Promise<void> {
+      await db
+        .updateTable('chat_channels')
+        .set(({ eb }) => ({ next_at: until, tries: eb('tries', '+', 1), problem }))
+        .where('id', '=', channel.id)
+        .execute();
+    },
+
+    /** Gives what is due there the time back in which nothing was tried. */
+    async postponeEnd(channel: string, idle: number, now: number): Promise<void> {
+      await db
+        .updateTable('chat_messages')
+        .set({ due_at: laterBy('due_at', idle, now) })
+        .where('channel_id', '=', channel)
+        .where('due_at', '<=', now)
+        .execute();
+    },
+
+    /** Nothing that waits is sent there. */
+    async dropWaiting(channel: string): Promise<void> {
+      await db
+        .updateTable('chat_messages')
+        .set({ state: 'dead', due_at: null, is_open: 0 })
+        .where('channel_id', '=', channel)
+        .where('state', '=', 'waiting')
+        .execute();
+    },
+  };
+}

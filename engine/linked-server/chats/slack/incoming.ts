@@ -1,0 +1,125 @@
+import type { Log } from '../../../core/base/log.ts';
+import type { ChatHandlers } from '../service.ts';
+import { type Incoming, readPayload, readWords } from './payloads.ts';
+
+/** What is remembered of what was done, so that what Slack tells again is done once. */
+const MOST_REMEMBERED = 2000;
+
+/** Whose payloads are taken. */
+interface Ours {
+  teamId: string;
+  appId: string;
+  botUserId: string;
+}
+
+/** How a payload was taken. */
+export type Taken =
+  /** It is recorded, or there is nothing to record. */
+  | 'taken'
+  /** It is not of this app, or not from its Slack workspace. */
+  | 'foreign'
+  | 'malformed';
+
+/** What people do, as Slack tells it. */
+export interface IncomingPayloads {
+  /**
+   * Resolves when what a payload says is recorded; the answer to the person goes out after that. Rejects when it could not be
+   * recorded: Slack is not acknowledged then.
+   */
+  take(payload: unknown): Promise<Taken>;
+  /** Resolves when nothing is under way. */
+  settled(): Promise<void>;
+}
+
+type Press = Extract<Incoming, { kind: 'press' }>;
+type Words = Extract<Incoming, { kind: 'words' }>;
+
+export function createIncomingPayloads({
+  handlers,
+  log,
+  ours,
+  findName,
+  answer,
+}: {
+  handlers: ChatHandlers;
+  log: Log;
+  /** Null while it is not known. */
+  ours(): Ours | null;
+  /** What a user calls themselves. */
+  findName(user: string): Promise<string>;
+  /** Says something to one person, in a message of its own where nobody else reads along. */
+  answer(to: { channel: string; user: string; isMessage: boolean }, text: string): Promise<void>;
+}): IncomingPayloads {
+  const done = new Map<string, Promise<void>>();
+  const underWay = new Set<Promise<unknown>>();
+
+  function track<T>(work: Promise<T>): Promise<T> {
+    underWay.add(work);
+    const forget = (): void => void underWay.delete(work);
+    work.then(forget, forget);
+    return work;
+  }
+
+  /** Does something once; what fails is forgotten, so that it is done when Slack tells it again. */
+  function doOnce(key: string, work: () => Promise<void>): Promise<void> {
+    const before = done.get(key);
+    if (before !== undefined) return before;
+    const doing = track(work());
+    done.set(key, doing);
+    doing.catch(() => done.delete(key));
+    const [oldest] = done.keys();
+    if (done.size > MOST_REMEMBERED && oldest !== undefined) done.delete(oldest);
+    return doing;
+  }
+
+  function answerLater(to: { channel: string; user: string; isMessage: boolean }, text: string | null): void {
+    if (text === null || text === '') return;
+    const answering = answer(to, text).catch((error: Error) => {
+      log.warn({ chat: 'slack', problem: error.message }, 'a private answer was not sent');
+    });
+    void track(answering);
+  }
+
+  async function takePress({
+    user,
+    channel,
+    channelName,
+    isPrivate,
+    messageId,
+    ticket,
+  }: Press): Promise<void> {
+    const place = { channel, channelName, isPrivate };
+    answerLater(
+      { channel, user: user.id, isMessage: false },
+      await handlers.onPress({ user, place, messageId, ticket }),
+    );
+  }
+
+  async function takeWords({ user, channel, isPrivate, text }: Words, botUserId: string): Promise<void> {
+    if (user === botUserId) return;
+    const said = await handlers.onWords({
+      user: { id: user, name: await findName(user) },
+      place: { channel, channelName: null, isPrivate },
+      text: readWords(text, botUserId),
+    });
+    answerLater({ channel, user, isMessage: isPrivate }, said);
+  }
+
+  return {
+    async take(payload) {
+      const incoming = readPayload(payload);
+      if (incoming.kind === 'malformed') return 'malformed';
+      const own = ours();
+      if (own === null) throw new Error('whose payloads are taken is not known yet');
+      const { teamId, appId } = incoming.origin;
+      if (teamId !== own.teamId || appId !== own.appId) return 'foreign';
+      if (incoming.kind === 'press') await doOnce(incoming.key, () => takePress(incoming));
+      else if (incoming.kind === 'words')
+        await doOnce(incoming.key, () => takeWords(incoming, own.botUserId));
+      return 'taken';
+    },
+    async settled() {
+      while (underWay.size > 0) await Promise.allSettled(underWay);
+    },
+  };
+}

@@ -1,0 +1,199 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Clock } from '../../../core/base/clock.ts';
+import type { Log } from '../../../core/base/log.ts';
+import type { ProxySettings } from '../../../core/http/proxies.ts';
+import { type ChatHandlers, type ChatMemory, ChatSendError, type ChatService } from '../service.ts';
+import { formatAnswer, formatMessage, type SlackText } from './format-message.ts';
+import { createIdentityCheck } from './identity.ts';
+import { createIncomingPayloads } from './incoming.ts';
+import { type SlackPace, USUAL_PACE } from './pace.ts';
+import { BotRefusedError } from './problems.ts';
+import { createSignedRequests } from './signed-requests.ts';
+import { createSocketMode } from './socket-mode.ts';
+import { createStatus } from './status.ts';
+import { createWebApi } from './web-api.ts';
+
+/** The path behind `/chats/slack/` for events and buttons. */
+const REQUEST_PATH = 'events';
+/** A name is asked for before words are recorded, and Slack waits. */
+const NAME_PATIENCE_MS = 1500;
+/** What is under way when it is closed has so long, ms. */
+const CLOSING_MS = 5000;
+
+/** What an operator has set. */
+export interface SlackSettings {
+  /** `xoxb-…` */
+  botToken: string;
+  /** `xapp-…`: with it, Socket Mode is used and nobody has to reach this server. */
+  appToken: string | null;
+  /** With it, and without an app token, Slack sends requests to this server. */
+  signingSecret: string | null;
+  /** Null: the one that the bot token belongs to. */
+  teamId: string | null;
+  /** Null: the one that the app token belongs to; signed requests need it. */
+  appId: string | null;
+}
+
+export interface SlackDeps {
+  handlers: ChatHandlers;
+  memory: ChatMemory;
+  clock: Clock;
+  log: Log;
+  /** The address of Slack's Web API. */
+  api: string;
+  proxies: ProxySettings;
+  pace?: Partial<SlackPace>;
+}
+
+const posted = z.looseObject({ ts: z.string() });
+const named = z.looseObject({
+  user: z.looseObject({
+    name: z.string().nullish(),
+    profile: z.looseObject({ display_name: z.string().nullish() }).nullish(),
+  }),
+});
+
+/** Only new messages have links that could be unfurled; `mrkdwn` is about the fallback text. */
+const NO_UNFURLING = { unfurl_links: false, unfurl_media: false, mrkdwn: false };
+
+/** A bot in a Slack workspace: speaks by the Web API, hears by Socket Mode or by signed requests. */
+export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatService {
+  const { botToken, appToken, signingSecret } = settings;
+  const { handlers, memory, clock, log } = deps;
+  const pace = { ...USUAL_PACE, ...deps.pace };
+  const api = createWebApi(deps.api, deps.proxies);
+  const ending = new AbortController();
+  let { appId } = settings;
+  let running: Promise<void> = Promise.resolve();
+
+  const status = createStatus({ clock, log, botName: () => identity.current()?.botName ?? null });
+  const identity = createIdentityCheck({
+    api,
+    botToken,
+    teamId: settings.teamId,
+    pace,
+    signal: ending.signal,
+    onProblem: status.setTokenProblem,
+  });
+
+  async function say(method: string, to: Record<string, string>, text: SlackText): Promise<string> {
+    const unfurling = method === 'chat.postMessage' ? NO_UNFURLING : {};
+    const given = { ...to, ...text, ...unfurling };
+    try {
+      const { ts } = await api.call(method, { token: botToken, arguments: given, answer: posted });
+      status.setTokenProblem(null);
+      return ts;
+    } catch (error) {
+      if (error instanceof BotRefusedError) {
+        status.setTokenProblem(error.message);
+        if (!error.isTokenTaken) void identity.check();
+      }
+      throw error;
+    }
+  }
+
+  async function findName(user: string): Promise<string> {
+    try {
+      const call = { token: botToken, arguments: { user }, answer: named, patienceMs: NAME_PATIENCE_MS };
+      const found = await api.call('users.info', call);
+      return found.user.profile?.display_name || found.user.name || user;
+    } catch {
+      return user;
+    }
+  }
+
+  const incoming = createIncomingPayloads({
+    handlers,
+    log,
+    ours() {
+      const who = identity.current();
+      return who === null || appId === null ? null : { ...who, appId };
+    },
+    findName,
+    async answer({ channel, user, isMessage }, text) {
+      const formatted = formatAnswer(text);
+      if (isMessage) return void (await say('chat.postMessage', { channel }, formatted));
+      const given = { channel, user, ...formatted };
+      await api.call('chat.postEphemeral', { token: botToken, arguments: given, answer: z.unknown() });
+    },
+  });
+
+  const sockets =
+    appToken === null
+      ? null
+      : createSocketMode({
+          api,
+          appToken,
+          incoming,
+          pace,
+          clock,
+          log,
+          proxies: deps.proxies,
+          mayBePlain: new URL(deps.api).protocol === 'http:',
+          onGreeted(greeter) {
+            appId = greeter ?? settings.appId;
+            if (appId === null) throw new ChatSendError('refused', 'the id of the Slack app is not known');
+            if (settings.appId !== null && appId !== settings.appId)
+              throw new ChatSendError('refused', 'the app token belongs to another Slack app than was set');
+            status.setReceiving(null);
+          },
+          onFailing: ({ message }) => status.setReceiving(message),
+        });
+
+  const requests =
+    sockets !== null || signingSecret === null
+      ? null
+      : createSignedRequests({
+          signingSecret,
+          incoming,
+          isReady: () => identity.current() !== null && appId !== null,
+          memory,
+          acknowledgeMs: pace.acknowledgeMs,
+          clock,
+          log,
+        });
+
+  async function open(): Promise<void> {
+    await identity.check();
+    if (ending.signal.aborted) return;
+    if (sockets !== null) sockets.start();
+    else if (requests === null)
+      status.setReceiving('it has neither an app token nor a signing secret, so buttons do nothing');
+    else
+      status.setReceiving(
+        appId === null ? 'the id of the Slack app is not set, so buttons do nothing' : null,
+      );
+  }
+
+  async function close(): Promise<void> {
+    ending.abort();
+    const isLate = delay(CLOSING_MS, undefined, { ref: false });
+    await Promise.race([incoming.settled(), isLate]);
+    await sockets?.close();
+    await api.close();
+    await running;
+    status.close();
+  }
+
+  return {
+    kind: 'slack',
+    start() {
+      running = open();
+    },
+    status: status.current,
+    send: (channel, message) => say('chat.postMessage', { channel }, formatMessage(message)),
+    async edit(channel, messageId, message) {
+      await say('chat.update', { channel, ts: messageId }, formatMessage(message));
+    },
+    async receive(request) {
+      if (requests === null || request.path !== REQUEST_PATH)
+        return { status: 404, body: 'nothing is received here' };
+      if (ending.signal.aborted) return { status: 503, body: 'this server is being closed' };
+      return requests.receive(request);
+    },
+    close,
+    // Slack holds connections as long as they are open, and where it sends requests is set on its own pages.
+    remove: close,
+  };
+}

@@ -1,0 +1,116 @@
+import type { Clock } from '../../../core/base/clock.ts';
+import type { Log } from '../../../core/base/log.ts';
+import { checkTime, createVerifier, SCHEMES, SKEW_MS } from '../../../core/http/signature.ts';
+import type { ChatAnswer, ChatMemory, ChatRequest } from '../service.ts';
+import type { IncomingPayloads, Taken } from './incoming.ts';
+
+const HEADERS = ['x-slack-request-timestamp', 'x-slack-signature'] as const;
+const LARGEST_CHALLENGE = 1000;
+
+const TAKEN: Readonly<Record<Taken, ChatAnswer>> = {
+  taken: { status: 200, body: '' },
+  foreign: { status: 403, body: 'not the app or the workspace that this server serves' },
+  malformed: { status: 400, body: 'not a payload of Slack' },
+};
+const UNSIGNED: ChatAnswer = { status: 401, body: 'the signature or its time is missing or wrong' };
+const REPLAYED: ChatAnswer = { status: 409, body: 'this request was received before' };
+const NOT_READY: ChatAnswer = { status: 503, body: 'not ready yet' };
+const NOT_RECORDED: ChatAnswer = { status: 500, body: 'not recorded' };
+
+/** Receives what Slack sends to an address of this server. */
+export interface SignedRequests {
+  receive(request: ChatRequest): Promise<ChatAnswer>;
+}
+
+/** The JSON of a body: a button's is a field of a form. Undefined when it is neither. */
+function readBody({ headers, body }: ChatRequest): unknown {
+  const type = headers['content-type'] ?? '';
+  try {
+    const text = body.toString('utf8');
+    if (/^application\/json\b/i.test(type)) return JSON.parse(text);
+    const payloads = new URLSearchParams(text).getAll('payload');
+    return payloads.length === 1 ? JSON.parse(payloads[0] ?? '') : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What Slack wants to hear once, when it is told the address; null for everything else. */
+function readChallenge(payload: unknown): string | null {
+  const { type, challenge } = (payload ?? {}) as { type?: unknown; challenge?: unknown };
+  if (type !== 'url_verification' || typeof challenge !== 'string') return null;
+  return challenge.length <= LARGEST_CHALLENGE ? challenge : null;
+}
+
+export function createSignedRequests({
+  signingSecret,
+  incoming,
+  isReady,
+  memory,
+  acknowledgeMs,
+  clock,
+  log,
+}: {
+  signingSecret: string;
+  incoming: IncomingPayloads;
+  /** Whether it is known which app and which Slack workspace this is. */
+  isReady(): boolean;
+  memory: ChatMemory;
+  /** A request is answered by then, also when what it says is not recorded yet. */
+  acknowledgeMs: number;
+  clock: Clock;
+  log: Log;
+}): SignedRequests {
+  const verify = createVerifier([signingSecret]);
+  /** Of requests that were verified and are being worked on, by their signatures. */
+  const underWay = new Map<string, Promise<ChatAnswer>>();
+
+  /** The signature in hex; null when it is missing, wrong, or not of these five minutes. */
+  function checkSignature({ headers, body }: ChatRequest): string | null {
+    // Only Slack's own names: another header must not stand in for one of them.
+    const own = Object.fromEntries(HEADERS.map((name) => [name, headers[name]]));
+    try {
+      const timestamp = checkTime(SCHEMES.chat, own, clock.now());
+      return verify(SCHEMES.chat, own, timestamp, body)?.toString('hex') ?? null;
+    } catch {
+      return null;
+    }
+  }
+
+  async function takePayload(payload: unknown): Promise<ChatAnswer> {
+    const { promise: late, resolve } = Promise.withResolvers<Taken>();
+    const timer = setTimeout(() => resolve('taken'), acknowledgeMs);
+    try {
+      const taking = incoming.take(payload);
+      taking.catch((error: Error) => {
+        log.error({ chat: 'slack', error: error.message }, 'a request was not recorded');
+      });
+      return TAKEN[await Promise.race([taking, late])];
+    } catch {
+      return NOT_RECORDED;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function answer(signature: string, request: ChatRequest): Promise<ChatAnswer> {
+    if (!isReady()) return NOT_READY;
+    // What is sent again by Slack has a signature of its own.
+    if (!(await memory.claim(`slack ${signature}`, clock.now() + 2 * SKEW_MS))) return REPLAYED;
+    const payload = readBody(request);
+    const challenge = readChallenge(payload);
+    return challenge === null ? takePayload(payload) : { status: 200, body: { challenge } };
+  }
+
+  return {
+    async receive(request) {
+      const signature = checkSignature(request);
+      if (signature === null) return UNSIGNED;
+      const before = underWay.get(signature);
+      if (before !== undefined) return before;
+      const answering = answer(signature, request).finally(() => underWay.delete(signature));
+      underWay.set(signature, answering);
+      return answering;
+    },
+  };
+}

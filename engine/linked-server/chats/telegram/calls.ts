@@ -1,0 +1,89 @@
+import { Api, type ApiClientOptions, GrammyError, HttpError } from 'grammy/web';
+import { type Dispatcher, fetch } from 'undici';
+import type { ProxySettings } from '../../../core/http/proxies.ts';
+import { createOutgoing, describeUnreachable } from '../outgoing.ts';
+import { ChatSendError } from '../service.ts';
+
+/** An answer that is longer is cut off. */
+const LARGEST_ANSWER_BYTES = 1024 * 1024;
+
+/** Reads no more than so much of an answer, and follows no redirect: the address has the token in it. */
+async function fetchTelegram(
+  url: string,
+  init: NonNullable<Parameters<typeof fetch>[1]>,
+  dispatcher: Dispatcher,
+): Promise<Response> {
+  const answer = await fetch(url, { ...init, redirect: 'error', dispatcher });
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    if (bytes > LARGEST_ANSWER_BYTES) throw new Error('the answer is too large');
+    chunks.push(chunk);
+  }
+  return new Response(Buffer.concat(chunks), { status: answer.status });
+}
+
+/** What calls Telegram, and what ends the connections to it. */
+export function openTelegram(
+  token: string,
+  root: string,
+  proxies: ProxySettings,
+): { api: Api; close(): Promise<void> } {
+  const dispatcher = createOutgoing(new URL(root), proxies, { keepAliveTimeout: 10_000 });
+  const fetchHere = (url: string, init: NonNullable<Parameters<typeof fetch>[1]>) =>
+    fetchTelegram(url, init, dispatcher);
+  const api = new Api(token, {
+    apiRoot: root.replace(/\/+$/, ''),
+    // The types are those of another fetch; what is used of it is the same.
+    fetch: fetchHere as unknown as NonNullable<ApiClientOptions['fetch']>,
+  });
+  return { api, close: () => dispatcher.destroy() };
+}
+
+/** Descriptions of a message or a chat that cannot be reached any more. */
+const GONE =
+  /chat not found|user not found|user is deactivated|message to edit not found|message can't be edited|message_id_invalid|peer_id_invalid|upgraded to a supergroup|not enough rights|have no rights|chat_write_forbidden|need administrator rights/i;
+
+/** What went wrong with a call, in words of svc: those of Telegram are in no log and on no page. */
+export interface CallProblem {
+  kind: 'token' | 'conflict' | 'webhook' | 'limit' | 'gone' | 'unchanged' | 'refused' | 'later' | 'own';
+  message: string;
+  retryAfterMs: number | null;
+}
+
+export function readProblem(thrown: unknown): CallProblem {
+  const of = (
+    kind: CallProblem['kind'],
+    message: string,
+    retryAfterMs: number | null = null,
+  ): CallProblem => ({
+    kind,
+    message,
+    retryAfterMs,
+  });
+  if (!(thrown instanceof GrammyError))
+    return thrown instanceof HttpError
+      ? of('later', describeUnreachable('Telegram', thrown.error))
+      : of('own', 'this server failed; its log says why');
+  const { error_code: code, description, parameters } = thrown;
+  if (code === 401 || code === 404) return of('token', 'Telegram does not take the token of the bot');
+  if (code === 409)
+    return /webhook/i.test(description)
+      ? of('webhook', 'the bot has a webhook')
+      : of('conflict', 'another program asks Telegram for the updates of this bot');
+  if (code === 429)
+    return of('limit', 'Telegram wants to be left alone for a while', (parameters.retry_after ?? 1) * 1000);
+  if (code === 403) return of('gone', 'the bot is not let in there');
+  if (/message is not modified/i.test(description)) return of('unchanged', 'it is so already');
+  if (GONE.test(description)) return of('gone', 'the chat or the message is not there any more');
+  return code >= 500
+    ? of('later', `Telegram has failed (HTTP ${code})`)
+    : of('refused', 'Telegram did not take the message');
+}
+
+export function toSendError({ kind, message, retryAfterMs }: CallProblem): ChatSendError {
+  if (kind === 'gone') return new ChatSendError('gone', message);
+  if (kind === 'token' || kind === 'refused') return new ChatSendError('refused', message);
+  return new ChatSendError('later', message, retryAfterMs);
+}

@@ -1,0 +1,148 @@
+import type { Clock } from '../../core/base/clock.ts';
+import { formatCount } from '../../core/base/text.ts';
+import type { ChatChannel, Person } from '../database/tables.ts';
+import type { PendingDecisions } from '../links/pending.ts';
+import type { Polls } from '../links/polls.ts';
+import type { Workspaces } from '../links/workspaces.ts';
+import type { Plans } from '../plans/plans.ts';
+import { KIND_NAMES } from './bots.ts';
+import { type Channels, readChannelEvents } from './channels.ts';
+import { type ClaimResult, type Connections, findCode } from './connections.ts';
+import { clockTime, nameDecision } from './describe.ts';
+import { notConnected } from './presses.ts';
+import type { ChatKind, Words } from './service.ts';
+import { cleanText } from './spans.ts';
+import type { StrangerAnswers } from './stranger-answers.ts';
+
+const SHOWN = 10;
+const LONGEST_MUTE_MS = 7 * 24 * 3600_000;
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3600_000, d: 24 * 3600_000 };
+
+const HELP = [
+  'waiting: the decisions that wait',
+  'status: the workspaces, and what comes here',
+  'mute 2h: nothing new here for two hours; also 30m, 1d, off',
+  'help: this',
+].join('\n');
+
+/** Answers what people say to a bot. */
+export function createWords({
+  clock,
+  plans,
+  connections,
+  strangers,
+  channels,
+  pending,
+  workspaces,
+  polls,
+  origin,
+}: {
+  clock: Clock;
+  plans: Pick<Plans, 'entitlementsOf'>;
+  connections: Pick<Connections, 'findPerson' | 'claim'>;
+  strangers: StrangerAnswers;
+  channels: Pick<Channels, 'findAt' | 'mute'>;
+  pending: Pick<PendingDecisions, 'list'>;
+  workspaces: Pick<Workspaces, 'list'>;
+  polls: Pick<Polls, 'isConnected'>;
+  origin: string;
+}): { answer(kind: ChatKind, words: Words): Promise<string | null> } {
+  async function sayWaiting(account: string): Promise<string> {
+    const { decisions, more } = await pending.list(account);
+    const shown = decisions.slice(0, SHOWN);
+    const rest = decisions.length - shown.length + more;
+    if (shown.length === 0)
+      return rest === 0
+        ? 'No decision waits.'
+        : `${formatCount(rest, 'decision waits', 'decisions wait')}: see ${origin}/app`;
+    return [
+      ...shown.map(
+        (each) =>
+          `${each.decision_id} in ${cleanText(each.workspace.name, 60)}, since ${clockTime(Date.parse(each.since))}: ${cleanText(nameDecision(each), 100)}`,
+      ),
+      ...(rest > 0 ? [`${rest} more at ${origin}/app`] : []),
+    ].join('\n');
+  }
+
+  function sayChannel(channel: ChatChannel | null): string {
+    if (channel === null) return 'No events come here.';
+    const events = readChannelEvents(channel).join(', ').replaceAll('_', ' ');
+    return channel.muted_until > clock.now()
+      ? `Muted until ${clockTime(channel.muted_until)}.`
+      : `What comes here: ${events}.`;
+  }
+
+  async function sayStatus(account: string, channel: ChatChannel | null): Promise<string> {
+    const [linked, { decisions, more }] = await Promise.all([
+      workspaces.list(account),
+      pending.list(account),
+    ]);
+    const open = linked.filter(({ revoked_at }) => revoked_at === null);
+    return [
+      open.length === 0 ? 'No workspace is linked.' : `${formatCount(open.length, 'workspace')}:`,
+      ...open.slice(0, SHOWN).map(({ id, name, last_seen_at }) => {
+        const seen = last_seen_at === null ? 'never seen' : `last seen ${formatMoment(last_seen_at)}`;
+        return `${cleanText(name, 60)}: ${polls.isConnected(id) ? 'connected' : seen}`;
+      }),
+      `${formatCount(decisions.length + more, 'decision waits', 'decisions wait')}.`,
+      sayChannel(channel),
+    ].join('\n');
+  }
+
+  async function mute(channel: ChatChannel | null, wish: string): Promise<string> {
+    if (channel === null) return 'No events come here, so there is nothing to mute.';
+    if (wish === 'off') {
+      await channels.mute(channel, 0);
+      return 'Not muted any more.';
+    }
+    const [, count = '', unit = ''] = /^(\d{1,4})\s*([mhd])$/.exec(wish) ?? [];
+    const span = Number(count) * (UNITS[unit] ?? 0);
+    if (span <= 0 || span > LONGEST_MUTE_MS) return 'For how long? 30m, 2h or 1d, at most 7d; or mute off.';
+    const until = clock.now() + span;
+    await channels.mute(channel, until);
+    return `Nothing new comes here until ${formatMoment(until)}. Messages that are here still change.`;
+  }
+
+  async function answerPerson(kind: ChatKind, { place, text }: Words, person: Person): Promise<string> {
+    const { capabilities, plan } = await plans.entitlementsOf(person.account_id);
+    if (!capabilities.includes('assistant'))
+      return `The plan ${plan} has no assistant. Everything is at ${origin}/app`;
+    const channel = await channels.findAt(person.account_id, kind, place);
+    if (!place.isPrivate && channel === null)
+      return 'This place is not one of your account. Say it to me in private.';
+    const [word = '', ...rest] = text.trim().toLowerCase().split(/\s+/);
+    if (word === 'waiting') return sayWaiting(person.account_id);
+    if (word === 'status') return sayStatus(person.account_id, channel);
+    if (word === 'mute') return mute(channel, rest.join(' '));
+    if (word === 'help' || word === 'start') return HELP;
+    return `I know these words:\n${HELP}`;
+  }
+
+  return {
+    async answer(kind, words) {
+      const code = findCode(words.text);
+      if (code !== null) {
+        const result = await connections.claim(kind, words, code);
+        const said = CLAIM_WORDS[result](kind, origin);
+        return result === 'too_many' ? strangers.limit(kind, words.user, said) : said;
+      }
+      const person = await connections.findPerson(kind, words.user.id);
+      return person === null
+        ? strangers.limit(kind, words.user, notConnected(kind, origin))
+        : answerPerson(kind, words, person);
+    },
+  };
+}
+
+const CLAIM_WORDS: Readonly<Record<ClaimResult, (kind: ChatKind, origin: string) => string>> = {
+  claimed: (_, origin) => `Now answer the question at ${origin}/app/chats; nothing is connected before that.`,
+  unknown: () => 'That code is wrong, used or too old.',
+  too_many: () => 'Too many codes were wrong. Wait for a quarter of an hour.',
+  other_person: (kind) =>
+    `You speak for another person already. Disconnect ${KIND_NAMES[kind]} on their page first.`,
+  not_connected: (kind, origin) =>
+    `Only whoever made that code can use it. Connect ${KIND_NAMES[kind]} at ${origin}/app/chats first.`,
+};
+
+const formatMoment = (at: number): string =>
+  `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -1,0 +1,170 @@
+import { closeSync, fchmodSync, fsyncSync, renameSync, rmSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { Kysely, SqliteDialect, sql } from 'kysely';
+import { syncFolder } from '../../core/base/atomic-file.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { openPrivate, withPrivate } from '../../core/base/private-files.ts';
+import { holdHostLock } from '../../storage/index.ts';
+import { holdDatabase } from './advisory-lock.ts';
+import { type DeferredSync, deferSqliteSync, syncAtCommit } from './deferred-sync.ts';
+import { migrateServerDatabase, NEWEST_SCHEMA, readSchemaNumber } from './migrations.ts';
+import { keepStatements } from './statement-cache.ts';
+import type { Tables } from './tables.ts';
+import type { TokenChanges } from './token-changes.ts';
+
+/** The open database of a linked server, held by this process alone. */
+export interface ServerDatabase {
+  db: Kysely<Tables>;
+  /** For writes that many ask for at once. */
+  deferred: DeferredSync;
+  /** Lets something read for long while all else goes on: SQLite has one connection, which others would wait for. */
+  readApart<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
+  /** For people: a file, or the address of PostgreSQL without its password. */
+  name: string;
+  /** Resolves when this process may use the database no longer: another server has taken it, or its disk has failed. */
+  lost: Promise<SvcError>;
+  /** Null for PostgreSQL, whose lock may go to another server: what tokens open is asked at every request then. */
+  tokenChanges: TokenChanges | null;
+  /**
+   * Takes what was deleted out of the files as well: until then the log of SQLite has it, and so may the file itself. What an
+   * export is reading stays until the next time.
+   */
+  eraseDeleted(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How long a lock of another program on the file is waited for, ms. */
+const BUSY_MS = 5000;
+
+const SERVER_WORDS = {
+  message: (pid: number | null) =>
+    `a server already runs on this folder${pid === null ? '' : ` (pid ${pid})`}`,
+  hint: 'stop it first; commands such as svc server person add go through it',
+};
+
+/** Where PostgreSQL is; null for SQLite. Throws `usage`. */
+export function readDatabaseUrl(env: NodeJS.ProcessEnv): string | null {
+  const { DATABASE_URL: url = '' } = env;
+  if (url === '') return null;
+  if (/^postgres(?:ql)?:\/\//.test(url)) return url;
+  throw new SvcError('usage', 'DATABASE_URL is not an address of PostgreSQL', {
+    hint: 'postgresql://user@host/database, or leave it unset for SQLite',
+  });
+}
+
+/**
+ * Opens and migrates the database: PostgreSQL at `url`, else `server.db` in `folder`, which exists. Throws
+ * `already_running` with who holds it, `storage_newer`, `storage_failed`.
+ */
+export async function openServerDatabase(folder: string, url: string | null): Promise<ServerDatabase> {
+  const lock = holdHostLock(folder, SERVER_WORDS);
+  let opened: ServerDatabase | undefined;
+  try {
+    opened = url === null ? await openSqlite(folder) : await openPostgres(url);
+    await migrateServerDatabase(opened.db);
+  } catch (error) {
+    await opened?.close();
+    lock.release();
+    if (error instanceof SvcError) throw error;
+    throw new SvcError('storage_failed', `cannot open the server's database: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  const { close } = opened;
+  return {
+    ...opened,
+    async close() {
+      await close();
+      lock.release();
+    },
+  };
+}
+
+async function openSqlite(folder: string): Promise<ServerDatabase> {
+  const file = join(folder, 'server.db');
+  const fd = openPrivate(file, 'add');
+  fchmodSync(fd, 0o600);
+  closeSync(fd);
+  const { default: DatabaseFile } = await import('better-sqlite3');
+  const sqlite = new DatabaseFile(file, { timeout: BUSY_MS });
+  sqlite.pragma('trusted_schema = OFF');
+  sqlite.pragma('journal_mode = WAL');
+  sqlite.pragma('synchronous = FULL');
+  // In pages, so 16 MB of log. Each checkpoint holds the process while the disk writes.
+  sqlite.pragma('wal_autocheckpoint = 4000');
+  sqlite.pragma('foreign_keys = ON');
+  // What was deleted is overwritten, not only forgotten.
+  sqlite.pragma('secure_delete = ON');
+  const tokenChanges: TokenChanges = { count: 0 };
+  const database = keepStatements(sqlite, tokenChanges);
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+  const found = await readSchemaNumber(db);
+  if (found > 0 && found < NEWEST_SCHEMA) await copyDatabase(sqlite, `${file}.schema-${found}`);
+  // The lock on its folder is held as long as this process lives.
+  const deferred = deferSqliteSync({ db, sqlite });
+  return {
+    db,
+    deferred,
+    name: file,
+    lost: deferred.lost,
+    tokenChanges,
+    // The one connection is waited for: within a transaction there is no checkpoint.
+    eraseDeleted: () => db.connection().execute(async () => void sqlite.pragma('wal_checkpoint(TRUNCATE)')),
+    async readApart(work) {
+      const apart = new DatabaseFile(file, { readonly: true, timeout: BUSY_MS });
+      const reading = new Kysely<Tables>({ dialect: new SqliteDialect({ database: apart }) });
+      return work(reading).finally(() => reading.destroy());
+    },
+    async close() {
+      await deferred.close();
+      await db.destroy();
+    },
+  };
+}
+
+/**
+ * Copies a database with all that its log holds, whole or not at all. The copy takes the place of one that was made before: whoever
+ * went back to an older version has written more since.
+ */
+async function copyDatabase(sqlite: Database, copy: string): Promise<void> {
+  const draft = `${copy}.part`;
+  rmSync(draft, { force: true });
+  closeSync(openPrivate(draft, 'new'));
+  await sqlite.backup(draft);
+  withPrivate(draft, 'change', fsyncSync);
+  renameSync(draft, copy);
+  syncFolder(dirname(copy));
+}
+
+async function openPostgres(url: string): Promise<ServerDatabase> {
+  const { default: pg } = await import('pg');
+  const { PostgresDialect } = await import('kysely');
+  // PostgreSQL's bigint arrives as text, since it may be larger than a number holds; ours are times and counts.
+  const types = {
+    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+      oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'),
+  };
+  const own = `svc-server, ${hostname()}, pid ${process.pid}`.slice(0, 63);
+  const options = { connectionString: url, types, application_name: own, connectionTimeoutMillis: BUSY_MS };
+  const held = await holdDatabase(() => new pg.Client(options));
+  const pool = new pg.Pool({ ...options, max: 8 });
+  pool.on('error', () => undefined);
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  await sql`SELECT 1`.execute(db);
+  return {
+    db,
+    deferred: syncAtCommit(db),
+    name: held.name,
+    lost: held.lost,
+    tokenChanges: null,
+    readApart: (work) => work(db),
+    // It does so by itself, when it vacuums.
+    eraseDeleted: async () => undefined,
+    async close() {
+      await db.destroy();
+      await held.release();
+    },
+  };
+}

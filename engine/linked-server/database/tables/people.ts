@@ -1,0 +1,95 @@
+import type { ColumnType, Selectable } from 'kysely';
+import type { AddonName } from '../../../core/link-protocol/capabilities.ts';
+
+type WithDefault<T> = ColumnType<T, T | undefined, T>;
+
+/** What a person may do within their account. */
+export type Role = 'admin' | 'member';
+
+export const ROLES = ['admin', 'member'] as const satisfies readonly Role[];
+
+interface AccountTable {
+  id: string;
+  name: string;
+  plan: string;
+  created_at: number;
+}
+
+interface PersonTable {
+  id: string;
+  account_id: string;
+  /** Unique, and compared without regard to case by `name_key`. */
+  name: string;
+  name_key: string;
+  role: Role;
+  /** 1 for those who run this server. */
+  is_operator: WithDefault<number>;
+  /** As `passwords.ts` writes it; null until the invitation was taken. */
+  password: string | null;
+  created_at: number;
+}
+
+interface InvitationTable {
+  token_hash: string;
+  person_id: string;
+  kind: 'invite' | 'reset';
+  expires_at: number;
+}
+
+interface BrowserSessionTable {
+  token_hash: string;
+  /** Names it on pages; opens nothing. */
+  id: string;
+  person_id: string;
+  created_at: number;
+  seen_at: number;
+  address: string;
+  browser: string;
+}
+
+interface FailureTable {
+  /** What is counted, such as sign-ins of a name from an address. */
+  key: string;
+  failures: number;
+  refused_until: number;
+  last_at: number;
+}
+
+interface ChangeTable {
+  id: string;
+  account_id: string | null;
+  at: number;
+  actor: string;
+  what: string;
+  detail: string;
+}
+
+/** What an operator has set of a plan. */
+interface PlanValueTable {
+  plan: string;
+  key: string;
+  value: string;
+}
+
+/** Switched on for an account. */
+interface AddonTable {
+  account_id: string;
+  addon: AddonName;
+}
+
+/** Accounts, who belongs to them and is signed in, what they changed, and what their plans are. */
+export interface PeopleTables {
+  accounts: AccountTable;
+  people: PersonTable;
+  invitations: InvitationTable;
+  browser_sessions: BrowserSessionTable;
+  failures: FailureTable;
+  changes: ChangeTable;
+  plan_values: PlanValueTable;
+  addons: AddonTable;
+}
+
+export type Account = Selectable<AccountTable>;
+export type Person = Selectable<PersonTable>;
+export type BrowserSession = Selectable<BrowserSessionTable>;
+export type Change = Selectable<ChangeTable>;

@@ -1,0 +1,145 @@
+import { lookup as lookUpName } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, buildConnector } from 'undici';
+import { SvcError } from '../../core/base/errors.ts';
+import { findCarriedV4, isMetadataAddress, makeBlockList } from '../../core/http/metadata-addresses.ts';
+
+// Addresses of targets are other people's input, and this server may stand in a network that they do not. An address is
+// judged when it is saved and at every connection, by what the name resolves to at that moment.
+
+/** Networks that are not the public internet's (the registries of RFC 6890 and their later entries). */
+const PRIVATE_V4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+];
+
+/** What is not below 2000::/3 is refused as a whole; these are within it. */
+const PRIVATE_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '5f00::/16'];
+
+const privateV4 = makeBlockList(PRIVATE_V4);
+const privateV6 = makeBlockList(PRIVATE_V6);
+const publicV6 = makeBlockList(['2000::/3']);
+/** Where IPv4 is reached through a translator (RFC 6052): what counts is the address in the last 32 bits. */
+const translated = makeBlockList(['64:ff9b::/96']);
+function isPublic(address: string, carried: string | null): boolean {
+  if (isIP(address) === 4) return !privateV4.check(address);
+  if (carried !== null) return translated.check(address, 'ipv6') && !privateV4.check(carried);
+  return publicV6.check(address, 'ipv6') && !privateV6.check(address, 'ipv6');
+}
+
+/** Judges addresses, and connects to those that are not refused. */
+export interface AddressGuard {
+  /** Why nothing may be sent to an IP address, as the end of a sentence; null when it may. */
+  findFault(address: string): string | null;
+  /** Checks where an address of a target leads now. Throws `address_refused` with the reason. */
+  check(url: string): Promise<void>;
+  /** `fetch` over connections that are checked each. */
+  agent: Agent;
+  close(): Promise<void>;
+}
+
+const OF_METADATA = 'belongs to the metadata of a cloud';
+const OF_OWN_NETWORK = 'is in a network of its own (loopback, private, link-local, shared or multicast)';
+const NO_ADDRESS = 'is no address';
+
+/** What whoever has typed an address can do about its fault. */
+const HINTS: Readonly<Record<string, string>> = {
+  [OF_METADATA]: 'nothing opens that one',
+  [OF_OWN_NETWORK]: 'whoever runs this server can open a network with --allow-target',
+};
+
+class RefusedAddress extends Error {
+  readonly code = 'ADDRESS_REFUSED';
+}
+
+export function createAddressGuard({
+  isAllowed,
+  lookup = lookUpName as LookupFunction,
+}: {
+  /** Whether `--allow-target` names it. */
+  isAllowed(address: string): boolean;
+  lookup?: LookupFunction;
+}): AddressGuard {
+  function findFault(given: string): string | null {
+    // A zone such as %eth0 only says through which interface.
+    const address = given.replace(/^\[|\]$|%.*$/g, '');
+    if (isIP(address) === 0) return NO_ADDRESS;
+    const carried = findCarriedV4(address);
+    if (isMetadataAddress(address)) return OF_METADATA;
+    if ([address, ...(carried === null ? [] : [carried])].some(isAllowed)) return null;
+    return isPublic(address, carried) ? null : OF_OWN_NETWORK;
+  }
+
+  /** As `dns.lookup`, but an answer with one refused address is refused as a whole. */
+  const lookUpChecked: LookupFunction = (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, found) => {
+      if (error !== null) return callback(error, '', 4);
+      const addresses = Array.isArray(found) ? found : [];
+      for (const { address } of addresses) {
+        const fault = findFault(address);
+        if (fault !== null) return callback(new RefusedAddress(fault), '', 4);
+      }
+      const [first] = addresses;
+      if (first === undefined) return callback(new RefusedAddress(NO_ADDRESS), '', 4);
+      if (options.all === true) return callback(null, addresses);
+      return callback(null, first.address, first.family);
+    });
+  };
+
+  // Of HTTP/2 one connection would serve all, and after a try without an answer the next ones would wait on it as well.
+  const connect = buildConnector({ timeout: 10_000, allowH2: false, lookup: lookUpChecked });
+  const agent = new Agent({
+    connect: (options, callback) => {
+      // A literal address is never looked up.
+      const literal = options.hostname.replace(/^\[|\]$/g, '');
+      const fault = isIP(literal) === 0 ? null : findFault(literal);
+      if (fault !== null) callback(new RefusedAddress(fault), null);
+      else connect(options, callback);
+    },
+    allowH2: false,
+    connections: 4,
+    keepAliveTimeout: 10_000,
+    // Neither is read; a target must not keep this server busy with them.
+    maxHeaderSize: 16 * 1024,
+    bodyTimeout: 10_000,
+  });
+
+  return {
+    findFault,
+    async check(url) {
+      const { hostname, host } = new URL(url);
+      const literal = hostname.replace(/^\[|\]$/g, '');
+      const refuse = (why: string, hint = 'is it written as it should be?'): SvcError =>
+        new SvcError('address_refused', `${host}: ${why}`, { hint });
+      if (isIP(literal) !== 0) {
+        const fault = findFault(literal);
+        if (fault !== null) throw refuse(`it ${fault}`, HINTS[fault]);
+        return;
+      }
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      lookUpChecked(hostname, { all: true }, (error) => {
+        if (error === null) resolve();
+        // Not which address: what names in this server's network lead to is nothing that its users are told.
+        else if (error instanceof RefusedAddress && error.message !== NO_ADDRESS)
+          reject(refuse(`it leads to an address that ${error.message}`, HINTS[error.message]));
+        else reject(refuse('the name is not known'));
+      });
+      return promise;
+    },
+    agent,
+    close: () => agent.destroy(),
+  };
+}

@@ -1,0 +1,78 @@
+import type { Kysely } from 'kysely';
+import { SvcError } from '../../core/base/errors.ts';
+import type { Tables, Target } from '../database/tables.ts';
+
+/** So many workspaces can be chosen for a target; a whole list of them is read with each event. */
+const MOST_CHOSEN = 5000;
+
+/** Whose events a target gets, as its form says it. */
+export interface WorkspaceWish {
+  /** `all` of the account, later ones too; those `ticked` in the form; those `listed`, which are chosen on a page of their own. */
+  scope: 'all' | 'ticked' | 'listed';
+  /** Ids of workspaces. */
+  ticked: readonly string[];
+}
+
+/** Ids of the workspaces that a target is for; null means all of the account, later ones too. */
+export const readWorkspaces = (target: Pick<Target, 'workspaces'>): string[] | null =>
+  JSON.parse(target.workspaces) as string[] | null;
+
+const invalid = (message: string): SvcError =>
+  new SvcError('fields_invalid', message, { data: { fields: ['workspaces'] } });
+
+const listIds = async (db: Kysely<Tables>, account: string): Promise<string[]> => {
+  const own = await db.selectFrom('workspaces').select('id').where('account_id', '=', account).execute();
+  return own.map(({ id }) => id);
+};
+
+const writeChosen = (ids: readonly string[]): string => {
+  if (ids.length > MOST_CHOSEN)
+    throw invalid(`a target is for at most ${MOST_CHOSEN} chosen workspaces, or for all of the account`);
+  return JSON.stringify(ids);
+};
+
+/**
+ * What a wish makes of the choice of a target, as the database has it; a new one has none. Throws `fields_invalid`, also for a
+ * workspace that the account does not have.
+ */
+export async function readWorkspaceWish(
+  db: Kysely<Tables>,
+  { scope, ticked }: WorkspaceWish,
+  { account, before }: { account: string; before?: Target },
+): Promise<string> {
+  if (scope === 'all') {
+    if (ticked.length > 0)
+      throw invalid('some workspaces are ticked: say that only those are meant, or untick them');
+    return 'null';
+  }
+  if (scope === 'listed') return JSON.stringify((before && readWorkspaces(before)) ?? []);
+  if (ticked.length === 0) throw invalid('tick at least one workspace, or take all of them');
+  const wanted = new Set(ticked);
+  const chosen = (await listIds(db, account)).filter((id) => wanted.has(id));
+  if (chosen.length !== wanted.size) throw invalid('choose workspaces of the list');
+  return writeChosen(chosen);
+}
+
+/**
+ * Adds workspaces to those of a target and leaves others out; what the account does not have is passed over. Throws `fields_invalid`
+ * when none would be left, `conflict` when somebody else has changed it meanwhile.
+ */
+export async function changeChosen(
+  db: Kysely<Tables>,
+  target: Target,
+  { add, leave }: { add: readonly string[]; leave: readonly string[] },
+): Promise<void> {
+  const [added, left, before] = [new Set(add), new Set(leave), new Set(readWorkspaces(target))];
+  const chosen = (await listIds(db, target.account_id)).filter(
+    (id) => added.has(id) || (before.has(id) && !left.has(id)),
+  );
+  if (chosen.length === 0) throw invalid('choose at least one workspace');
+  const { numUpdatedRows } = await db
+    .updateTable('targets')
+    .set({ workspaces: writeChosen(chosen) })
+    .where('id', '=', target.id)
+    .where('workspaces', '=', target.workspaces)
+    .executeTakeFirst();
+  if (Number(numUpdatedRows) === 0)
+    throw new SvcError('conflict', 'somebody else has just chosen others', { hint: 'look again' });
+}

@@ -1,0 +1,249 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Kysely, Transaction } from 'kysely';
+import type { Clock } from '../../core/base/clock.ts';
+import type { Log } from '../../core/base/log.ts';
+import { GIVE_UP_MS, idleMs, nextTryMs } from '../../notify/sending/index.ts';
+
+import { askOncePerAccount } from '../database/ask-once.ts';
+import type { DeliveryRow, Tables, Target } from '../database/tables.ts';
+import { createDueLoops } from '../due-loops.ts';
+import type { Plans } from '../plans/plans.ts';
+import type { AddressGuard } from './address-guard.ts';
+import { readWorkspaces } from './chosen-workspaces.ts';
+import type { LinkedEvent } from './linked-event.ts';
+import { createOutbox, type Outbox, type Settled } from './outbox.ts';
+import { buildSample } from './samples.ts';
+import { type Attempt, sendEvent } from './send.ts';
+import { capabilityOf, readEvents, type Targets } from './targets.ts';
+
+// Events of linked workspaces on their way to the targets of their account. A delivery is written in the transaction in which
+// the event came in; each target has a loop of its own.
+
+/** At most ten a second go to one target. */
+const SPACING_MS = 100;
+/** A target that is locked is looked at again after so long. */
+const LOCKED_MS = 3600_000;
+/** A statement takes so many values at most. */
+const ROWS_AT_ONCE = 500;
+
+export interface EventOrigin {
+  workspaceId: string;
+  workspaceName: string;
+  accountId: string;
+}
+
+export interface Deliveries {
+  /**
+   * Writes what the account's targets get of these events, in the caller's transaction. An event that a target has already
+   * is left out. Says how many there are: call `wake` after the commit when there are any.
+   */
+  queueDeliveries(
+    change: Transaction<Tables>,
+    origin: EventOrigin,
+    events: readonly LinkedEvent[],
+  ): Promise<number>;
+  /** From now on what is due is sent. */
+  start(): void;
+  /** Something may have become due. */
+  wake(): void;
+  /** Resolves when nothing is under way and nothing more is due. */
+  settled(): Promise<void>;
+  list: Outbox['list'];
+  /** False when the account has no such delivery. */
+  sendAgain(id: number, account: string): Promise<boolean>;
+  /** Sends an `alert` titled `test` to a target now, whatever it asks for, and waits for the answer. */
+  test(target: Target): Promise<Attempt>;
+  /** Ends what is under way, and leaves it waiting. */
+  close(): Promise<void>;
+}
+
+export async function createDeliveries({
+  db,
+  clock,
+  log,
+  plans,
+  guard,
+  openTarget,
+  random = Math.random,
+}: {
+  db: Kysely<Tables>;
+  clock: Clock;
+  log: Log;
+  plans: Pick<Plans, 'entitlementsOf'>;
+  guard: AddressGuard;
+  openTarget: Targets['open'];
+  random?(): number;
+}): Promise<Deliveries> {
+  const outbox = createOutbox(db);
+  const closing = new AbortController();
+  /** When each target was sent to last, by the process's own clock. */
+  const sentAt = new Map<string, number>();
+  /** When each target was tried last, or had its idle time taken off, by the clock. */
+  const triedAt = new Map<string, number>();
+  let lastId = await outbox.newestId();
+  const loops = createDueLoops({
+    clock,
+    log,
+    what: 'a delivery',
+    findNextDue: outbox.findNextDue,
+    listDue: outbox.listDueTargets,
+    run: sendDue,
+  });
+
+  const openTargets = db
+    .selectFrom('targets')
+    .selectAll()
+    .where('is_on', '=', 1)
+    .where('account_id', '=', '')
+    .compile();
+  const listOpenTargets = askOncePerAccount(
+    async (change, account) =>
+      (await change.executeQuery<Target>({ ...openTargets, parameters: [1, account] })).rows,
+  );
+
+  const queueDeliveries: Deliveries['queueDeliveries'] = async (change, origin, events) => {
+    if (events.length === 0) return 0;
+    const { accountId, workspaceId, workspaceName } = origin;
+    const targets = await listOpenTargets(change, accountId);
+    if (targets.length === 0) return 0;
+    const now = clock.now();
+    const rows = events.flatMap((event) =>
+      targets
+        .filter((target) => {
+          const chosen = readWorkspaces(target);
+          return (
+            readEvents(target).includes(event.event) && (chosen === null || chosen.includes(workspaceId))
+          );
+        })
+        .map(({ id }): DeliveryRow => {
+          lastId += 1;
+          return {
+            id: lastId,
+            target_id: id,
+            account_id: accountId,
+            workspace_id: workspaceId,
+            workspace: workspaceName,
+            event: event.event,
+            message_id: event.id,
+            body: JSON.stringify(event),
+            state: 'waiting',
+            tries: 0,
+            created_at: now,
+            first_at: now,
+            next_at: now,
+            tried_at: null,
+            last_status: null,
+            last_ms: null,
+            last_error: null,
+          };
+        }),
+    );
+    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
+      await change
+        .insertInto('deliveries')
+        .values(rows.slice(at, at + ROWS_AT_ONCE))
+        .onConflict((same) => same.columns(['target_id', 'message_id']).doNothing())
+        .execute();
+    return rows.length;
+  };
+
+  /** Waits until a target may be sent to again. */
+  async function takeTurn(target: string): Promise<void> {
+    const now = performance.now();
+    const at = Math.max(now, (sentAt.get(target) ?? 0) + SPACING_MS);
+    sentAt.set(target, at);
+    if (at > now) await delay(at - now, undefined, { signal: closing.signal });
+  }
+
+  /** Sends what is due to one target, one after the other. */
+  async function sendDue(id: string): Promise<number | null> {
+    while (!closing.signal.aborted) {
+      const now = clock.now();
+      const found = await outbox.findDue(id, now);
+      if (found === null) return null;
+      const { target, delivery } = found;
+      const { capabilities } = await plans.entitlementsOf(target.account_id);
+      if (!capabilities.includes(capabilityOf(target.kind))) {
+        // Locked: it waits, and a plan that is raised lets it go.
+        return now + LOCKED_MS;
+      }
+      const idle = idleMs({ dueAt: delivery.next_at, triedAt: triedAt.get(id) ?? 0, now });
+      if (idle > 0) {
+        await outbox.postponeEnd(target, idle, now);
+        triedAt.set(id, now);
+        continue;
+      }
+      await takeTurn(id);
+      const outcome = await sendEvent(
+        { ...openTarget(target), body: delivery.body, messageId: delivery.message_id },
+        { guard, now: clock.now(), signal: closing.signal },
+      );
+      if (outcome === null) return null;
+      triedAt.set(id, clock.now());
+      await outbox.settle(delivery, target, settleAttempt(delivery, target, outcome, clock.now(), random));
+    }
+    return null;
+  }
+
+  return {
+    queueDeliveries,
+    start: loops.start,
+    wake: loops.wake,
+    settled: loops.settled,
+    list: outbox.list,
+    async sendAgain(id, account) {
+      const isKnown = await outbox.sendAgain(id, account, clock.now());
+      if (isKnown) loops.look();
+      return isKnown;
+    },
+    async test(target) {
+      await takeTurn(target.id);
+      const sample = buildSample('alert', { at: clock.now(), isTest: true });
+      const attempt = await sendEvent(
+        { ...openTarget(target), body: JSON.stringify(sample), messageId: sample.id },
+        { guard, now: clock.now(), signal: closing.signal },
+      );
+      return (
+        attempt ?? {
+          ok: false,
+          gone: false,
+          status: null,
+          error: 'the server is closing',
+          retryAfterMs: null,
+          ms: 0,
+        }
+      );
+    },
+    async close() {
+      closing.abort();
+      await loops.close();
+    },
+  };
+}
+
+/**
+ * What becomes of a delivery and its target: delivered; tried again for a day; the target paused when it says that it is gone,
+ * or has failed for a day; dead where only this one has failed for that long.
+ */
+function settleAttempt(
+  { first_at, tries }: DeliveryRow,
+  { failing_since }: Target,
+  { ok, gone, status, error, retryAfterMs, ms }: Attempt,
+  now: number,
+  random: () => number,
+): Settled {
+  const base = { nextAt: now, triedAt: now, status, ms, error };
+  if (ok)
+    return { ...base, state: 'delivered', target: { failingSince: null, pausedAt: null, pausedWhy: null } };
+  const failingSince = failing_since ?? now;
+  const pause = retryAfterMs ?? nextTryMs(tries + 1, random);
+  const later = { ...base, state: 'waiting', nextAt: now + pause } as const;
+  if (gone) return { ...later, target: { failingSince, pausedAt: now, pausedWhy: 'gone' } };
+  if (now - failingSince >= GIVE_UP_MS)
+    return { ...later, target: { failingSince, pausedAt: now, pausedWhy: 'failing' } };
+  const target = { failingSince, pausedAt: null, pausedWhy: null };
+  const end = first_at + GIVE_UP_MS;
+  return now >= end
+    ? { ...base, state: 'dead', target }
+    : { ...later, nextAt: Math.min(end, now + pause), target };
+}

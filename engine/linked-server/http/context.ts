@@ -1,0 +1,86 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context as HonoContext } from 'hono';
+import type { Kysely } from 'kysely';
+import type { Clock } from '../../core/base/clock.ts';
+import type { Log } from '../../core/base/log.ts';
+import type { Chats } from '../chats/index.ts';
+import type { ServerDatabase } from '../database/open.ts';
+import type { Tables } from '../database/tables.ts';
+import type { Deliveries } from '../deliveries/index.ts';
+import type { Targets } from '../deliveries/targets.ts';
+import type { ServerRetention } from '../keeping/retention.ts';
+import type { Commands } from '../links/commands.ts';
+import type { WorkspaceEvents } from '../links/events.ts';
+import type { PendingDecisions } from '../links/pending.ts';
+import type { Polls } from '../links/polls.ts';
+import type { Usage } from '../links/usage.ts';
+import type { UsedSignatures } from '../links/used-signatures.ts';
+import type { Workspaces } from '../links/workspaces.ts';
+import type { DeviceRequests } from '../login/device-requests.ts';
+import type { Machines } from '../login/machines.ts';
+import type { ChangeLog } from '../people/changes.ts';
+import type { FailureCounter } from '../people/failures.ts';
+import type { FirstRun } from '../people/first-run.ts';
+import type { PasswordChecks } from '../people/password-checks.ts';
+import type { Passwords } from '../people/passwords.ts';
+import type { People, SignedIn } from '../people/people.ts';
+import type { LeaseIssuer } from '../plans/leases.ts';
+import type { Plans } from '../plans/plans.ts';
+
+/** Everything that answers are made of. */
+export interface ServerParts {
+  db: Kysely<Tables>;
+  readApart: ServerDatabase['readApart'];
+  clock: Clock;
+  log: Log;
+  people: People;
+  passwords: Passwords;
+  passwordChecks: PasswordChecks;
+  firstRun: FirstRun;
+  failures: FailureCounter;
+  changes: ChangeLog;
+  devices: DeviceRequests;
+  machines: Machines;
+  workspaces: Workspaces;
+  events: WorkspaceEvents;
+  pending: PendingDecisions;
+  commands: Commands;
+  signatures: UsedSignatures;
+  polls: Polls;
+  usage: Usage;
+  plans: Plans;
+  leases: LeaseIssuer;
+  targets: Targets;
+  deliveries: Deliveries;
+  chats: Chats;
+  retention: ServerRetention;
+  /** Scheme, host and port that links, the issuer and the checks of origin come from. */
+  origin: string;
+  isTrustedProxy(address: string): boolean;
+  /** The hash of the token that opens `/metrics`; null when none was made. */
+  metricsTokenHash(): Promise<string | null>;
+}
+
+/** What a request carries besides itself. */
+export interface ServerEnv {
+  Bindings: HttpBindings;
+  Variables: {
+    /** Of the client, behind trusted proxies. */
+    address: string;
+    signedIn: SignedIn;
+    /** Nothing has happened that anybody would look for in the log. */
+    isUneventful: boolean;
+  };
+}
+
+export type ServerContext = HonoContext<ServerEnv>;
+
+/** A header of a request as Node has read it. Hono would build a native Headers of all of them, which takes as long as a short answer. */
+export function readHeader(context: ServerContext, name: Lowercase<string>): string | undefined {
+  const value = context.env.incoming.headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+/** The path of a request as the log has it, without what opens something. */
+export const showPath = ({ req }: ServerContext): string =>
+  req.path.replace(/^\/(invitation|chats\/\w+)\/.*/, '/$1/…');

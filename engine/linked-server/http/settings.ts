@@ -1,0 +1,108 @@
+import { SvcError } from '../../core/base/errors.ts';
+import { isAddressOf, parseNetwork } from '../../core/base/values/address.ts';
+
+/** How a server is reached. */
+export interface ServerSettings {
+  host: string;
+  port: number;
+  /** What people and machines type: scheme, host and port, without a path; null for the address that it listens on. */
+  publicUrl: URL | null;
+  /** Whether an address is a proxy's whose `X-Forwarded-For` counts. */
+  isTrustedProxy(address: string): boolean;
+  /** Without one, all clients of a proxy count as one address. */
+  hasTrustedProxy: boolean;
+  /** Whether events may be sent to an address of a network that is not the public internet's. */
+  isAllowedTarget(address: string): boolean;
+  /** Where the Bot API of Telegram and the Web API of Slack are. */
+  telegramApi: string;
+  slackApi: string;
+}
+
+export interface ServerFlags {
+  addr?: string | undefined;
+  publicUrl?: string | undefined;
+  allowRemote: boolean;
+  trustProxy: readonly string[];
+  allowTarget: readonly string[];
+  telegramApi?: string | undefined;
+  slackApi?: string | undefined;
+}
+
+export const DEFAULT_ADDRESS = '127.0.0.1:8791';
+export const TELEGRAM_API = 'https://api.telegram.org/';
+export const SLACK_API = 'https://slack.com/api/';
+
+const isLoopbackHost = (host: string): boolean =>
+  host === 'localhost' || host === '[::1]' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+
+const usage = (message: string, hint: string): SvcError => new SvcError('usage', message, { hint });
+
+/** Checks the flags of `svc server serve`. Throws `usage`, `address_refused`. */
+export function readServerSettings({
+  addr = DEFAULT_ADDRESS,
+  publicUrl,
+  allowRemote,
+  trustProxy,
+  allowTarget,
+  telegramApi = TELEGRAM_API,
+  slackApi = SLACK_API,
+}: ServerFlags): ServerSettings {
+  const found = /^(.*):(\d{1,5})$/.exec(addr);
+  const host = found?.[1]?.replace(/^\[(.*)\]$/, '$1') ?? '';
+  const port = Number(found?.[2]);
+  if (found === null || port > 65_535)
+    throw usage(`${JSON.stringify(addr)} is no address`, `an address looks like ${DEFAULT_ADDRESS}`);
+  if (!allowRemote && !isLoopbackHost(host))
+    throw new SvcError('address_refused', `${addr} can be reached by other machines`, {
+      hint: 'leave it on loopback behind a proxy with TLS, or add --allow-remote',
+    });
+  if (publicUrl === undefined && !isLoopbackHost(host))
+    throw usage('--allow-remote needs --public-url', 'the address with which people reach it, https://…');
+  const url = publicUrl === undefined ? null : readPublicUrl(publicUrl);
+  return {
+    host,
+    port,
+    publicUrl: url,
+    isTrustedProxy: makeRangeCheck(trustProxy),
+    hasTrustedProxy: trustProxy.length > 0,
+    isAllowedTarget: makeRangeCheck(allowTarget),
+    telegramApi: readApi(telegramApi),
+    slackApi: readApi(slackApi),
+  };
+}
+
+/** The address of a chat service, with a slash at its end: tokens of bots go there. */
+function readApi(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '')
+    throw usage(`${JSON.stringify(text)} is no address`, `an address looks like ${SLACK_API}`);
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname))
+    throw new SvcError('address_refused', `${url.origin} would carry the token of a bot in the clear`, {
+      hint: 'give an https:// address',
+    });
+  return url.href.replace(/\/*$/, '/');
+}
+
+function readPublicUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw usage(`${JSON.stringify(text)} is no address`, 'give it as https://svc.example.org');
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '')
+    throw usage('--public-url is a scheme and a host, with nothing behind them', `for example ${url.origin}`);
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname))
+    throw new SvcError('address_refused', `${url.origin} would carry passwords in the clear`, {
+      hint: 'put a proxy with TLS in front and give its https:// address; docs/server.md has two',
+    });
+  return url;
+}
+
+/** Whether an address is in one of the ranges. Throws `usage`. */
+function makeRangeCheck(ranges: readonly string[]): (address: string) => boolean {
+  const networks = ranges.map((range) => {
+    const network = parseNetwork(range);
+    if (network === null)
+      throw usage(`${JSON.stringify(range)} is no range of addresses`, 'a range looks like 10.0.0.0/8');
+    return network;
+  });
+  return (address) => networks.some((network) => isAddressOf(network, address));
+}

@@ -1,0 +1,13 @@
+export { openOutputLog } from '../core/base/log.ts';
+/**
+ * The linked server: what people host for themselves so that their workspaces can be reached. It uses nothing of a workspace,
+ * and nothing of a workspace imports it; `svc server …` reaches it through the engine's door.
+ */
+export { askRunningServer } from './admin-socket.ts';
+export type { AdminVerb } from './administer.ts';
+export { administerClosed } from './administer-closed.ts';
+export { BOT_FIELDS } from './chats/bot-settings.ts';
+export { DEFAULT_ADDRESS, readServerSettings, type ServerFlags } from './http/settings.ts';
+export { importServer, rotateServerKey } from './keeping/closed.ts';
+export type { ServerOptions } from './open-parts.ts';
+export { type RunningServer, startServer } from './serve.ts';

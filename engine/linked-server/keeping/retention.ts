@@ -1,0 +1,105 @@
+import type { Kysely } from 'kysely';
+import { type Clock, rfc3339 } from '../../core/base/clock.ts';
+import { createDueTimer } from '../../core/base/due-timer.ts';
+import { asSvcError } from '../../core/base/errors.ts';
+import type { Log } from '../../core/base/log.ts';
+import { KEPT_TELEMETRY_DAYS } from '../../core/link-protocol/telemetry-day.ts';
+import type { Tables } from '../database/tables.ts';
+import type { UsedSignatures } from '../links/used-signatures.ts';
+import type { FailureCounter } from '../people/failures.ts';
+import { bringTimesBack } from './clock-set-back.ts';
+
+const HOUR = 3600_000;
+const DAY = 24 * HOUR;
+/** What waits at a target that is off, paused or locked is kept so long. */
+const KEPT_WAITING_MS = 7 * DAY;
+/** Deliveries are shown for so long. */
+const KEPT_DELIVERIES_MS = 30 * DAY;
+/** The log of changes goes back so far. */
+const KEPT_CHANGES_MS = 400 * DAY;
+
+/** Removes what has been kept long enough, every hour, and brings back what the clock has put too far ahead. */
+export interface ServerRetention {
+  start(): void;
+  clean(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createServerRetention({
+  db,
+  clock,
+  log,
+  failures,
+  signatures,
+  eraseDeleted,
+  wake,
+}: {
+  db: Kysely<Tables>;
+  clock: Clock;
+  log: Log;
+  failures: Pick<FailureCounter, 'clean'>;
+  signatures: Pick<UsedSignatures, 'clean'>;
+  eraseDeleted(): Promise<void>;
+  /** Something may have become due. */
+  wake(): void;
+}): ServerRetention {
+  const timer = createDueTimer({ clock, onDue: start });
+  let cleaning: Promise<void> = Promise.resolve();
+
+  async function clean(): Promise<void> {
+    const now = clock.now();
+    await bringTimesBack(db, now);
+    await db
+      .updateTable('deliveries')
+      .set({ state: 'dead', last_error: 'it waited for seven days' })
+      .where('state', '=', 'waiting')
+      .where('first_at', '<', now - KEPT_WAITING_MS)
+      .execute();
+    await db
+      .deleteFrom('deliveries')
+      .where('state', '!=', 'waiting')
+      .where('created_at', '<', now - KEPT_DELIVERIES_MS)
+      .execute();
+    await db
+      .deleteFrom('changes')
+      .where('at', '<', now - KEPT_CHANGES_MS)
+      .execute();
+    // Buttons of a message that is no longer known are answered so.
+    await db
+      .deleteFrom('chat_messages')
+      .where('created_at', '<', now - KEPT_DELIVERIES_MS)
+      .execute();
+    await db.deleteFrom('chat_codes').where('expires_at', '<', now).execute();
+    await db.deleteFrom('chat_memory').where('until', '<', now).execute();
+    await db
+      .deleteFrom('usage_days')
+      .where('day', '<=', rfc3339(now - KEPT_TELEMETRY_DAYS * DAY).slice(0, 10))
+      .execute();
+    await db.deleteFrom('invitations').where('expires_at', '<', now).execute();
+    await db
+      .deleteFrom('device_requests')
+      .where('expires_at', '<', now - HOUR)
+      .execute();
+    await failures.clean();
+    await signatures.clean();
+    await eraseDeleted();
+  }
+
+  function start(): void {
+    cleaning = clean()
+      .then(wake)
+      .catch((error: unknown) =>
+        log.error({ error: asSvcError(error).message }, 'what is old was not removed'),
+      )
+      .finally(() => timer.sleepUntil(clock.now() + HOUR));
+  }
+
+  return {
+    start,
+    clean,
+    async close() {
+      timer.close();
+      await cleaning;
+    },
+  };
+}

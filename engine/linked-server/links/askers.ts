@@ -1,0 +1,70 @@
+import type { Transaction } from 'kysely';
+import type { Channel } from '../../core/link-protocol/channels.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import type { Tables } from '../database/tables.ts';
+import type { DecisionFollower } from './follower.ts';
+
+/** Who asks a workspace for something, and by what: a person of its account, or the tool of a catch URL. */
+export interface Asker {
+  account: string;
+  person: string;
+  channel: Channel;
+}
+
+/** Throws `actor_denied` for who may not ask any more: somebody may have removed them since the request was let in. */
+export async function requireAsker(
+  change: Transaction<Tables>,
+  { account, person, channel }: Asker,
+): Promise<void> {
+  const people = change
+    .selectFrom('people')
+    .select('people.id')
+    .where('people.account_id', '=', account)
+    .where('people.name', '=', person);
+  const catchUrls = change
+    .selectFrom('targets')
+    .select('targets.id')
+    .where('account_id', '=', account)
+    .where('slot', '=', person)
+    .where('is_on', '=', 1);
+  const found = await {
+    page: people,
+    telegram: people.innerJoin('chat_users', 'person_id', 'people.id').where('kind', '=', 'telegram'),
+    slack: people.innerJoin('chat_users', 'person_id', 'people.id').where('kind', '=', 'slack'),
+    automation: catchUrls,
+  }[channel].executeTakeFirst();
+  if (found === undefined)
+    throw new SvcError('actor_denied', `${person} decides nothing here by ${channel} any more`);
+}
+
+/**
+ * Takes back what somebody has asked for and no workspace has answered, in the transaction in which they lose the right to ask.
+ * What a workspace was given already it may still do. Wake the follower after the commit.
+ */
+export async function withdrawWishes(
+  change: Transaction<Tables>,
+  { account, person, channels }: Omit<Asker, 'channel'> & { channels: readonly Channel[] },
+  now: number,
+  followDecisions: DecisionFollower['followDecisions'],
+): Promise<void> {
+  // Who asks holds the row of the workspace, so one that is under way ends before this goes on.
+  await change
+    .updateTable('workspaces')
+    .set(({ ref }) => ({ command_seq: ref('command_seq') }))
+    .where('account_id', '=', account)
+    .execute();
+  const ofAccount = change.selectFrom('workspaces').select('id').where('account_id', '=', account);
+  const withdrawn = await change
+    .updateTable('commands')
+    .set({ expires_at: now })
+    .where('workspace_id', 'in', ofAccount)
+    .where('person', '=', person)
+    .where('channel', 'in', channels)
+    .where('outcome', 'is', null)
+    .where('expires_at', '>', now)
+    .returning('workspace_id')
+    .execute();
+  // Messages that say that it waits have their buttons again.
+  for (const workspace of new Set(withdrawn.map((each) => each.workspace_id)))
+    await followDecisions(change, workspace, true);
+}

@@ -1,0 +1,169 @@
+import type { CompiledQuery, Kysely } from 'kysely';
+import type { Clock } from '../../core/base/clock.ts';
+import type { LinkEvent } from '../../core/link-protocol/messages.ts';
+import type { OutboundEvent } from '../../notify/sending/index.ts';
+import type { Chats } from '../chats/index.ts';
+import type { DeferredSync } from '../database/deferred-sync.ts';
+import { createGroupWrites } from '../database/group-writes.ts';
+import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
+import type { LinkedWorkspace, Tables, WorkspaceEventRow } from '../database/tables.ts';
+import type { Deliveries } from '../deliveries/index.ts';
+import type { LinkedEvent } from '../deliveries/linked-event.ts';
+import type { Teller } from './workspaces.ts';
+
+/** Events are kept so long: longer than a workspace sends one again. */
+const KEPT_MS = 30 * 86_400_000;
+const PURGE_EVERY_MS = 3600_000;
+
+/** A statement takes so many rows at most. */
+const ROWS_AT_ONCE = 500;
+
+/** What one workspace tells in one request. */
+interface Call {
+  workspace: Teller;
+  events: readonly LinkEvent[];
+}
+
+/** What of a call was new. */
+interface Kept {
+  events: number;
+  /** Whether there is something to send now. */
+  toTargets: boolean;
+  toChats: boolean;
+}
+
+/** What workspaces have told. */
+export interface WorkspaceEvents {
+  /** Keeps those that are new, in one transaction with what follows from them, and says how many. */
+  add(workspace: Teller, events: readonly LinkEvent[]): Promise<number>;
+  /** Those that came in last first. */
+  list(workspace: string, wish?: PageWish): Promise<ListPage<LinkEvent>>;
+}
+
+const NEWEST_FIRST: ListOrder = {
+  columns: { 'workspace_events.at': 'integer', 'workspace_events.id': 'text' },
+  direction: 'desc',
+};
+
+/** Where an automation decides, signed as docs/receiver.md describes. */
+const decisionUrl = (origin: string, workspace: string, decision: string): string =>
+  `${origin}/v1/decisions/${workspace}/${decision}`;
+
+/** The envelope of docs/events.md, which says where an event comes from and where its decision is made. */
+function toEnvelope(
+  { id, event, at, ...rest }: LinkEvent,
+  { id: workspaceId, name }: Pick<LinkedWorkspace, 'id' | 'name'>,
+  origin: string,
+): LinkedEvent {
+  return {
+    id,
+    // Targets ask for events by name, so one of an unknown name goes nowhere.
+    event: event as OutboundEvent,
+    at,
+    workspace: name,
+    ...rest,
+    workspace_id: workspaceId,
+    decision_url: rest.decision_id === null ? null : decisionUrl(origin, workspaceId, rest.decision_id),
+  };
+}
+
+export function createWorkspaceEvents({
+  db,
+  deferred: { transact, sync },
+  clock,
+  deliveries,
+  chats,
+  origin,
+}: {
+  db: Kysely<Tables>;
+  deferred: DeferredSync;
+  clock: Clock;
+  /** What follows from an event: what targets and chats of the account get of it. */
+  deliveries: Pick<Deliveries, 'queueDeliveries' | 'wake'>;
+  chats: Pick<Chats, 'queue' | 'wake'>;
+  /** Of this server, for addresses. */
+  origin: string;
+}): WorkspaceEvents {
+  let purgedAt = 0;
+
+  /** By how many rows it takes: building a statement takes longer than running it. */
+  const inserts = new Map<number, CompiledQuery<Pick<WorkspaceEventRow, 'workspace_id' | 'id'>>>();
+  function insertNew(rows: readonly WorkspaceEventRow[]) {
+    const known = inserts.get(rows.length);
+    if (known !== undefined) return { ...known, parameters: rows.flatMap((row) => Object.values(row)) };
+    const compiled = db
+      .insertInto('workspace_events')
+      .values(rows)
+      // A known id was told before, by a call whose answer was lost.
+      .onConflict((same) => same.doNothing())
+      .returning(['workspace_id', 'id'])
+      .compile();
+    inserts.set(rows.length, compiled);
+    return compiled;
+  }
+
+  /** Keeps what several workspaces tell, in one transaction. */
+  async function keep(calls: readonly Call[]): Promise<Kept[]> {
+    const now = clock.now();
+    const isPurgeDue = now - purgedAt > PURGE_EVERY_MS;
+    const told = calls.flatMap(({ workspace, events }) =>
+      events.map((event) => ({
+        workspace_id: workspace.id,
+        id: event.id,
+        at: now,
+        body: JSON.stringify(event),
+      })),
+    );
+    const kept = await transact(async (change) => {
+      const fresh = new Set<string>();
+      for (let at = 0; at < told.length; at += ROWS_AT_ONCE) {
+        const { rows } = await change.executeQuery(insertNew(told.slice(at, at + ROWS_AT_ONCE)));
+        for (const { workspace_id, id } of rows) fresh.add(`${workspace_id} ${id}`);
+      }
+      const all: Kept[] = [];
+      for (const { workspace, events } of calls) {
+        const added = events.filter(({ id }) => fresh.delete(`${workspace.id} ${id}`));
+        if (added.length === 0) {
+          all.push({ events: 0, toTargets: false, toChats: false });
+          continue;
+        }
+        const from = {
+          workspaceId: workspace.id,
+          workspaceName: workspace.name,
+          accountId: workspace.account_id,
+        };
+        const news = added.map((event) => toEnvelope(event, workspace, origin));
+        all.push({
+          events: added.length,
+          toTargets: (await deliveries.queueDeliveries(change, from, news)) > 0,
+          toChats: await chats.queue(change, from, news),
+        });
+      }
+      if (isPurgeDue)
+        await change
+          .deleteFrom('workspace_events')
+          .where('at', '<', now - KEPT_MS)
+          .execute();
+      return all;
+    });
+    if (isPurgeDue) purgedAt = now;
+    return kept;
+  }
+  const addTogether = createGroupWrites({ write: keep, sync });
+
+  return {
+    async add(workspace, events) {
+      const kept = await addTogether({ workspace, events });
+      if (kept.toTargets) deliveries.wake();
+      if (kept.toChats) chats.wake();
+      return kept.events;
+    },
+    async list(workspace, wish = {}) {
+      const query = db.selectFrom('workspace_events').selectAll().where('workspace_id', '=', workspace);
+      const { rows, ...beside } = await readListPage(query, NEWEST_FIRST, wish);
+      const told = rows.map(({ body }) => JSON.parse(body) as LinkEvent);
+      // Several of one request came in at the same time.
+      return { ...beside, rows: told.sort((one, other) => other.at.localeCompare(one.at)) };
+    },
+  };
+}

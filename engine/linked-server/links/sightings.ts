@@ -1,0 +1,70 @@
+import type { Kysely } from 'kysely';
+import type { Clock } from '../../core/base/clock.ts';
+import { asSvcError } from '../../core/base/errors.ts';
+import type { Log } from '../../core/base/log.ts';
+import { retryDeadlocks } from '../database/errors.ts';
+import { isSightingDue } from '../database/last-seen.ts';
+import type { LinkedWorkspace, Tables } from '../database/tables.ts';
+
+/** Workspaces that were seen are written down together, so long after the first of them. */
+const GATHERED_MS = 1000;
+/** A statement takes so many at most. */
+const MOST_AT_ONCE = 500;
+
+/** When each workspace was seen last, for people to read: what a crash takes of it comes again with the next poll. */
+export interface Sightings {
+  /** Notes that it was seen now, in what is in memory of it too. */
+  note(workspace: Pick<LinkedWorkspace, 'id' | 'last_seen_at'>): void;
+  /** Writes what was noted. */
+  close(): Promise<void>;
+}
+
+export function createSightings({
+  db,
+  clock,
+  log,
+}: {
+  db: Kysely<Tables>;
+  clock: Clock;
+  log: Log;
+}): Sightings {
+  const seen = new Set<string>();
+  let timer: NodeJS.Timeout | null = null;
+  let writing: Promise<void> = Promise.resolve();
+
+  async function writeDown(): Promise<void> {
+    timer = null;
+    const ids = [...seen];
+    seen.clear();
+    const last_seen_at = clock.now();
+    for (let at = 0; at < ids.length; at += MOST_AT_ONCE)
+      await retryDeadlocks(() =>
+        db
+          .updateTable('workspaces')
+          .set({ last_seen_at })
+          .where('id', 'in', ids.slice(at, at + MOST_AT_ONCE))
+          .execute(),
+      );
+  }
+
+  function write(): Promise<void> {
+    writing = writing
+      .then(writeDown)
+      .catch((error: unknown) => log.warn({ error: asSvcError(error).message }, 'sightings were not saved'));
+    return writing;
+  }
+
+  return {
+    note(workspace) {
+      const now = clock.now();
+      if (!isSightingDue(workspace.last_seen_at, now)) return;
+      workspace.last_seen_at = now;
+      seen.add(workspace.id);
+      timer ??= setTimeout(() => void write(), GATHERED_MS).unref();
+    },
+    close() {
+      if (timer !== null) clearTimeout(timer);
+      return write();
+    },
+  };
+}

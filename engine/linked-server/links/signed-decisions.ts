@@ -1,0 +1,201 @@
+import type { Channel } from '../../core/link-protocol/channels.ts';
+import { type Clock, rfc3339 } from '../../core/base/clock.ts';
+import { isErrorCode, SvcError, type SvcErrorOptions } from '../../core/base/errors.ts';
+import { toPrintable } from '../../core/base/text.ts';
+import {
+  type FieldProblem,
+  fieldsInvalidError,
+  parseJsonBody,
+  readTextField,
+  refuseOwnEvent,
+} from '../../core/http/body.ts';
+import type { CommandOutcome } from '../../core/link-protocol/messages.ts';
+import type { Command, LinkedWorkspace } from '../database/tables.ts';
+import type { WaitingDecision } from './pending.ts';
+
+// What an automation asks for with a signed request, and what it is answered: the receiver's own fields, and what the server
+// knows of a decision besides.
+
+const CHANNEL: Channel = 'automation';
+const FIELDS = ['decision_id', 'workspace_id', 'hash', 'reason', 'nonce'];
+const LONGEST_REASON = 200;
+
+/** What the body of a request to approve or deny says. */
+export interface SignedWish {
+  hash: string | null;
+  reason: string | null;
+}
+
+/** Reads it. Throws `body_invalid`, `fields_invalid`: what is not named here is refused, as in all that this server reads. */
+export function readSignedWish(
+  text: Buffer,
+  { workspace, decision }: { workspace: string; decision: string },
+): SignedWish {
+  const body = parseJsonBody(text);
+  const problems: FieldProblem[] = [];
+  refuseOwnEvent(body, problems);
+  for (const field of Object.keys(body))
+    if (!FIELDS.includes(field) && field !== 'event') problems.push({ field, problem: 'is not known here' });
+  // The signature covers neither path, so the body may name what it is about.
+  for (const [field, place] of [
+    ['decision_id', decision],
+    ['workspace_id', workspace],
+  ] as const) {
+    const named = readTextField(body, field, problems);
+    if (named !== undefined && named !== place)
+      problems.push({ field, problem: `is not the ${place} of the path` });
+  }
+  const hash = readTextField(body, 'hash', problems) ?? null;
+  const reason = readTextField(body, 'reason', problems) ?? null;
+  if (problems.length > 0) throw fieldsInvalidError(problems);
+  return { hash, reason: reason === null ? null : toPrintable(reason).slice(0, LONGEST_REASON) };
+}
+
+/** How a decision stands, as far as this server knows. */
+export interface Standing {
+  workspace: LinkedWorkspace;
+  id: string;
+  /** Null where it does not wait, as the workspace has told last. */
+  decision: WaitingDecision | null;
+  /** What was asked of the workspace about it last. */
+  command: Command | null;
+}
+
+const readOutcome = ({ command }: Standing): CommandOutcome | null =>
+  command?.outcome == null ? null : (JSON.parse(command.outcome) as CommandOutcome);
+
+/** How it was decided; null while it waits, or where that is not known here. */
+function findVerdict(standing: Standing) {
+  const said = readOutcome(standing);
+  if (said === null) return null;
+  const { person, channel, ended_at } = standing.command!;
+  const by = `${person}@${channel}`;
+  const at = ended_at === null ? null : rfc3339(ended_at);
+  if (said.outcome === 'started') return { state: 'approved', by, at, session: said.session_id } as const;
+  if (said.outcome === 'denied') return { state: 'denied', by, at, session: null } as const;
+  if (said.outcome === 'already_decided')
+    return { state: said.state ?? 'expired', by: said.decided_by, at: null, session: said.session_id };
+  return null;
+}
+
+/** What is answered with 200, or 202 while the workspace has not said. Throws `not_found`. */
+export function describeStanding(standing: Standing, clock: Clock) {
+  const { workspace, id, decision, command } = standing;
+  const verdict = findVerdict(standing);
+  if (verdict === null && decision === null)
+    throw new SvcError('not_found', `${id} does not wait in ${workspace.name}, as far as this server knows`, {
+      hint: 'svc decision show tells at the machine',
+    });
+  const isAsked = command !== null && command.outcome === null && command.expires_at > clock.now();
+  return {
+    decision_id: id,
+    task_id: decision?.task_id ?? null,
+    state: verdict?.state ?? 'pending',
+    created_at: decision?.since ?? null,
+    decided_at: verdict?.at ?? null,
+    decided_by: verdict?.by ?? null,
+    dispatched: (verdict?.session ?? null) !== null,
+    session_id: verdict?.session ?? null,
+    workspace_id: workspace.id,
+    hash: decision?.hash ?? null,
+    agent: decision?.agent ?? null,
+    project: decision?.project ?? null,
+    title: decision?.title ?? null,
+    source: decision?.source ?? null,
+    author: decision?.author ?? null,
+    prompt_length: decision?.prompt_length ?? null,
+    why: decision?.why ?? null,
+    approval: decision?.approval ?? null,
+    asked: isAsked
+      ? {
+          verb: command.verb,
+          by: `${command.person}@${command.channel}`,
+          until: rfc3339(command.expires_at),
+        }
+      : null,
+  };
+}
+
+/** Whether it was decided this way before, so that nothing is left to do. Throws `already_decided` for the other way. */
+export function isDecided(standing: Standing, verb: 'approve' | 'deny'): boolean {
+  const verdict = findVerdict(standing);
+  if (verdict === null) return false;
+  if (verdict.state === (verb === 'approve' ? 'approved' : 'denied')) return true;
+  throw new SvcError('already_decided', `${standing.id} is ${verdict.state} already`, {
+    data: { decision_id: standing.id, state: verdict.state, session_id: verdict.session },
+  });
+}
+
+/** What waits, if an automation may ask for this. The workspace checks all of it again. Throws what it would refuse. */
+export function requireDecidable(
+  { workspace, id, decision }: Standing,
+  verb: 'approve' | 'deny',
+  { hash }: SignedWish,
+): WaitingDecision {
+  const data = { decision_id: id };
+  if (decision === null)
+    throw new SvcError('not_found', `${id} does not wait in ${workspace.name}`, {
+      hint: 'svc decision list shows at the machine what waits',
+    });
+  if (hash !== null && hash !== decision.hash)
+    throw new SvcError('inputs_changed', `what would run is not what has that hash`, { data });
+  if (decision.approval === 'off' || !decision.workspace.channels.includes(CHANNEL)) throw notAllowed(data);
+  if (verb === 'deny') return decision;
+  if (decision.approval === 'untrusted') throw untrusted(data);
+  if (decision.approval === 'code') throw codeWanted(data);
+  return decision;
+}
+
+type Data = SvcErrorOptions['data'];
+const notAllowed = (data: Data) =>
+  new SvcError('actor_denied', 'the workspace lets this automation decide nothing', {
+    hint: 'server.decide of its svc.yaml says who may, such as {n8n: [automation]}',
+    data: { ...data },
+  });
+const untrusted = (data: Data) =>
+  new SvcError(
+    'remote_untrusted',
+    "nobody vouches for the task's author: it can be denied from outside only",
+    {
+      data: { ...data },
+    },
+  );
+const codeWanted = (data: Data) =>
+  new SvcError('approval_required', 'approving takes a one-time code, which a person types on the page', {
+    data: { ...data },
+  });
+
+/** Throws what the workspace has refused; nothing where it did what it was asked for, or has not answered. */
+export function checkOutcome(standing: Standing): void {
+  const said = readOutcome(standing);
+  const data = { decision_id: standing.id };
+  if (said === null || findVerdict(standing) !== null) return;
+  switch (said.outcome) {
+    case 'not_allowed':
+    case 'actor_denied':
+      throw notAllowed(data);
+    case 'remote_untrusted':
+      throw untrusted(data);
+    case 'code_missing':
+    case 'code_invalid':
+    case 'code_closed':
+      throw codeWanted(data);
+    case 'changed':
+      throw new SvcError('inputs_changed', 'what would run has changed, and nothing was started', {
+        hint: 'needs_approval names the decision that waits in its place',
+        data,
+      });
+    case 'unknown_decision':
+      throw new SvcError('not_found', `${standing.workspace.name} has no ${standing.id}`);
+    case 'refused':
+      throw new SvcError(
+        isErrorCode(said.code) ? said.code : 'conflict',
+        `the workspace could not do it: ${(said.code ?? 'it does not say why').replaceAll('_', ' ')}`,
+        { data },
+      );
+    default:
+      throw new SvcError('conflict', `the workspace did not do it: ${said.outcome.replaceAll('_', ' ')}`, {
+        data,
+      });
+  }
+}

@@ -1,0 +1,109 @@
+import type { Kysely } from 'kysely';
+import { type Clock, rfc3339 } from '../../core/base/clock.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import {
+  addDayCounts,
+  type DayCounts,
+  KEPT_TELEMETRY_DAYS,
+  makeDayCounts,
+  type TelemetryDay,
+} from '../../core/link-protocol/telemetry-day.ts';
+import type { LinkedWorkspace, Tables } from '../database/tables.ts';
+import type { ChangeLog } from '../people/changes.ts';
+
+const DAY_MS = 86_400_000;
+
+/** What was done on a UTC day, of one or more workspaces. */
+export interface UsageDay {
+  /** `2026-11-22`. */
+  day: string;
+  counts: DayCounts;
+  /** How many workspaces have told it. */
+  workspaces: number;
+}
+
+/** Figures of days that workspaces have counted. */
+export interface Usage {
+  /** Takes the place of what the workspace had told of that day. Throws `fields_invalid` for a day that is not kept. */
+  put(workspace: LinkedWorkspace, day: TelemetryDay): Promise<void>;
+  /** The last days of an account, today as well, each with what its workspaces have told; oldest first, with the empty ones. */
+  list(account: string, days: number): Promise<UsageDay[]>;
+  /** The same of all accounts together. */
+  listTotals(days: number): Promise<UsageDay[]>;
+  /** Deletes what a workspace has told. */
+  deleteOfWorkspace(workspace: LinkedWorkspace): Promise<void>;
+  /** Deletes what all workspaces of an account have told, and says how many rows that were. */
+  deleteOfAccount(account: string, actor: string): Promise<number>;
+}
+
+export function createUsage({
+  db,
+  clock,
+  changes,
+  eraseDeleted,
+}: {
+  db: Kysely<Tables>;
+  clock: Clock;
+  changes: ChangeLog;
+  eraseDeleted(): Promise<void>;
+}): Usage {
+  const dayBefore = (days: number): string => rfc3339(clock.now() - days * DAY_MS).slice(0, 10);
+
+  async function listDays(account: string | null, days: number): Promise<UsageDay[]> {
+    const rows = await db
+      .selectFrom('usage_days')
+      .select(['day', 'body'])
+      .where('day', '>=', dayBefore(days - 1))
+      .$if(account !== null, (query) => query.where('account_id', '=', account!))
+      .execute();
+    const listed = new Map<string, UsageDay>();
+    for (let back = days - 1; back >= 0; back -= 1) {
+      const day = dayBefore(back);
+      listed.set(day, { day, counts: makeDayCounts(), workspaces: 0 });
+    }
+    for (const { day, body } of rows) {
+      const sum = listed.get(day);
+      // A clock that is ahead may have told of tomorrow.
+      if (sum === undefined) continue;
+      addDayCounts(sum.counts, JSON.parse(body) as TelemetryDay);
+      sum.workspaces += 1;
+    }
+    return [...listed.values()];
+  }
+
+  return {
+    async put({ id, account_id }, told) {
+      // Days that are still to come would never be shown, nor removed.
+      if (told.day > dayBefore(-1) || told.day <= dayBefore(KEPT_TELEMETRY_DAYS))
+        throw new SvcError('fields_invalid', `day: not one of the last ${KEPT_TELEMETRY_DAYS} days`);
+      const facts = { body: JSON.stringify(told), received_at: clock.now() };
+      await db
+        .insertInto('usage_days')
+        .values({ workspace_id: id, account_id, day: told.day, ...facts })
+        .onConflict((same) => same.columns(['workspace_id', 'day']).doUpdateSet(facts))
+        .execute();
+    },
+    list: listDays,
+    listTotals: (days) => listDays(null, days),
+    async deleteOfWorkspace({ id, account_id, name }) {
+      const entry = { account: account_id, actor: name, what: 'usage deleted', detail: name };
+      await changes.make(entry, (change) =>
+        change.deleteFrom('usage_days').where('workspace_id', '=', id).execute(),
+      );
+      await eraseDeleted();
+    },
+    async deleteOfAccount(account, actor) {
+      const count = await db.transaction().execute(async (change) => {
+        const { numDeletedRows } = await change
+          .deleteFrom('usage_days')
+          .where('account_id', '=', account)
+          .executeTakeFirstOrThrow();
+        const entry = { account, actor, what: 'usage deleted', detail: 'of all workspaces' };
+        if (Number(numDeletedRows) > 0) await changes.record(change, entry);
+        return Number(numDeletedRows);
+      });
+      await eraseDeleted();
+      return count;
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { Kysely } from 'kysely';
+import type { Clock } from '../../core/base/clock.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { clockSetBackError } from '../../core/http/signature.ts';
+import type { Tables } from '../database/tables.ts';
+
+/** Longer than a signed time is taken, in either direction. */
+const KEPT_MS = 600_000;
+/** Where the newest signed time is kept whose signatures may be forgotten. */
+const FORGOTTEN_KEY = 'signatures_forgotten_until';
+
+/** Signatures of requests that decided something, kept in the database, so that none counts twice across a restart. */
+export interface UsedSignatures {
+  /**
+   * Uses a signature up, in the caller's transaction. Throws `replayed`, and `timestamp_out_of_range` for a time whose
+   * signatures may be forgotten, because the clock was set back.
+   */
+  use(change: Kysely<Tables>, signature: Buffer, signedAt: number): Promise<void>;
+  /** Forgets those whose time is no longer taken. */
+  clean(): Promise<void>;
+}
+
+export function createUsedSignatures({ db, clock }: { db: Kysely<Tables>; clock: Clock }): UsedSignatures {
+  async function readForgotten(from: Kysely<Tables>): Promise<number> {
+    const row = await from
+      .selectFrom('meta')
+      .select('value')
+      .where('key', '=', FORGOTTEN_KEY)
+      .executeTakeFirst();
+    return Number(row?.value ?? 0);
+  }
+
+  return {
+    async use(change, signature, signedAt) {
+      if (signedAt < (await readForgotten(change))) throw clockSetBackError(clock.now());
+      const { numInsertedOrUpdatedRows } = await change
+        .insertInto('used_signatures')
+        .values({ signature: signature.toString('hex'), signed_at: signedAt })
+        .onConflict((same) => same.doNothing())
+        .executeTakeFirst();
+      if (Number(numInsertedOrUpdatedRows) === 0)
+        throw new SvcError('replayed', 'this signature was used before', {
+          hint: 'sign again with the current time; a nonce in the body makes two requests of one second differ',
+        });
+    },
+    clean: () =>
+      db.transaction().execute(async (change) => {
+        const until = Math.max(await readForgotten(change), clock.now() - KEPT_MS);
+        await change.deleteFrom('used_signatures').where('signed_at', '<', until).execute();
+        const value = String(until);
+        await change
+          .insertInto('meta')
+          .values({ key: FORGOTTEN_KEY, value })
+          .onConflict((same) => same.column('key').doUpdateSet({ value }))
+          .execute();
+      }),
+  };
+}

@@ -1,0 +1,99 @@
+import type { Kysely } from 'kysely';
+import type { Clock } from '../../core/base/clock.ts';
+import { isSightingDue } from '../database/last-seen.ts';
+import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
+import type { Machine, Person, Tables } from '../database/tables.ts';
+import type { StopWorkspaces } from '../links/stop-workspaces.ts';
+import type { ChangeLog } from '../people/changes.ts';
+import { hashToken } from '../secrets.ts';
+
+/** A machine as pages list it. */
+export type ListedMachine = Machine & { person: string };
+
+/** Machines that people logged in from, each with a token. */
+export interface Machines {
+  /** Those that logged in first. */
+  list(account: string, wish?: PageWish): Promise<ListPage<ListedMachine>>;
+  /** Whose token it is; null for an unknown or revoked one. */
+  findByToken(token: string): Promise<{ machine: Machine; person: Person; account: string } | null>;
+  revokeToken(token: string): Promise<void>;
+  /** False when the account has no such machine. */
+  revoke(id: string, by: Person): Promise<boolean>;
+}
+
+const OLDEST_FIRST: ListOrder = {
+  columns: { 'machines.created_at': 'integer', 'machines.id': 'text' },
+  direction: 'asc',
+};
+
+export function createMachines({
+  db,
+  clock,
+  changes,
+  stopWorkspaces,
+}: {
+  db: Kysely<Tables>;
+  clock: Clock;
+  changes: ChangeLog;
+  stopWorkspaces: StopWorkspaces;
+}): Machines {
+  /** Removes a machine, and stops what was linked from it; false where there is none such. */
+  async function remove(
+    column: 'id' | 'token_hash',
+    value: string,
+    { by, what }: { by: Person | null; what: string },
+  ): Promise<boolean> {
+    const finish = await db.transaction().execute(async (change) => {
+      const removed = await change
+        .deleteFrom('machines')
+        .where(column, '=', value)
+        .$if(by !== null, (query) => query.where('account_id', '=', by!.account_id))
+        .returning(['account_id', 'name'])
+        .executeTakeFirst();
+      if (removed === undefined) return null;
+      const { account_id: account, name } = removed;
+      await changes.record(change, { account, actor: by?.name ?? name, what, detail: name });
+      return stopWorkspaces(change, account, 'logged out');
+    });
+    finish?.();
+    return finish !== null;
+  }
+
+  return {
+    list(account, wish = {}) {
+      const query = db
+        .selectFrom('machines')
+        .innerJoin('people', 'people.id', 'machines.person_id')
+        .selectAll('machines')
+        .select('people.name as person')
+        .where('machines.account_id', '=', account);
+      return readListPage(query, OLDEST_FIRST, wish);
+    },
+    async findByToken(token) {
+      const machine = await db
+        .selectFrom('machines')
+        .selectAll()
+        .where('token_hash', '=', hashToken(token))
+        .executeTakeFirst();
+      if (machine === undefined) return null;
+      const now = clock.now();
+      if (isSightingDue(machine.seen_at, now))
+        await db.updateTable('machines').set({ seen_at: now }).where('id', '=', machine.id).execute();
+      const person = await db
+        .selectFrom('people')
+        .selectAll()
+        .where('id', '=', machine.person_id)
+        .executeTakeFirstOrThrow();
+      const { name } = await db
+        .selectFrom('accounts')
+        .select('name')
+        .where('id', '=', machine.account_id)
+        .executeTakeFirstOrThrow();
+      return { machine, person, account: name };
+    },
+    async revokeToken(token) {
+      await remove('token_hash', hashToken(token), { by: null, what: 'machine logged out' });
+    },
+    revoke: (id, by) => remove('id', id, { by, what: 'machine revoked' }),
+  };
+}

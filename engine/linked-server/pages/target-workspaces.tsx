@@ -1,0 +1,186 @@
+/** @jsxImportSource hono/jsx */
+import { formatCount } from '../../core/base/text.ts';
+import type { ListPage } from '../database/list-page.ts';
+import type { Target } from '../database/tables.ts';
+import { readWorkspaces, type WorkspaceWish } from '../deliveries/chosen-workspaces.ts';
+import type { ListedWorkspace } from '../links/workspace-lists.ts';
+import type { SignedIn } from '../people/people.ts';
+import { Choice, Field, Notice, Page } from './layout.tsx';
+import { PageLinks } from './page-links.tsx';
+
+/** The workspaces of an account as the form of a target has them. */
+export interface OfferedWorkspaces {
+  /** To be ticked in the form; null where they are more than a page has room for. */
+  offered: readonly ListedWorkspace[] | null;
+  /** The first of those that the target is for. */
+  named: readonly ListedWorkspace[];
+}
+
+function WorkspaceChoice({
+  workspace: { id, name, machine },
+  chosen,
+}: {
+  workspace: ListedWorkspace;
+  chosen: readonly string[];
+}) {
+  const about = `on ${machine ?? 'a machine that is logged out'}`;
+  return (
+    <Choice type="checkbox" name="workspaces[]" value={id} isChosen={chosen.includes(id)} about={about}>
+      {name}
+    </Choice>
+  );
+}
+
+/** Whose events a target gets, in its form. */
+export function WorkspaceFields({
+  wish: { scope, ticked },
+  offered,
+}: {
+  wish: WorkspaceWish;
+  offered: OfferedWorkspaces['offered'];
+}) {
+  if (offered?.length === 0 && scope === 'all') return null;
+  return (
+    <fieldset>
+      <legend>Workspaces</legend>
+      <Choice type="radio" name="scope" value="all" isChosen={scope === 'all'} about="later ones too">
+        all of the account
+      </Choice>
+      {offered === null ? (
+        <Choice
+          type="radio"
+          name="scope"
+          value="listed"
+          isChosen={scope !== 'all'}
+          about="on a page of their own, which this one leads to"
+        >
+          only those that are chosen
+        </Choice>
+      ) : (
+        <>
+          <Choice type="radio" name="scope" value="ticked" isChosen={scope !== 'all'}>
+            only those ticked here
+          </Choice>
+          <div class="below">
+            {offered.map((workspace) => (
+              <WorkspaceChoice workspace={workspace} chosen={ticked} />
+            ))}
+          </div>
+        </>
+      )}
+    </fieldset>
+  );
+}
+
+/** Whose events a target gets, in words. */
+export function describeChosen(target: Target, named: OfferedWorkspaces['named']): string {
+  const chosen = readWorkspaces(target);
+  if (chosen === null) return 'all of the account';
+  if (chosen.length === 0) return 'none, so that nothing goes there';
+  const names = named.map(({ name }) => name).join(', ');
+  const more = chosen.length - named.length;
+  return more > 0 ? `${names} and ${more} more` : names;
+}
+
+/** What is looked for among the workspaces of an account. */
+export interface WorkspaceSearch {
+  find: string;
+  /** None but those that the target is for. */
+  isChosenOnly: boolean;
+}
+
+/** Where the workspaces of a target are chosen among many, a page of them at a time. */
+export function TargetWorkspacesPage({
+  signedIn,
+  target,
+  search,
+  place,
+  workspaces,
+  found,
+  said,
+  error,
+}: {
+  signedIn: SignedIn;
+  target: Target;
+  search: WorkspaceSearch;
+  /** What else the address says. */
+  place: Readonly<Record<string, string>>;
+  workspaces: ListPage<ListedWorkspace>;
+  /** How many were found by their name, on all pages. */
+  found: number;
+  said?: string | null;
+  error?: string | null;
+}) {
+  const { find, isChosenOnly } = search;
+  const chosen = readWorkspaces(target);
+  const back = `/app/settings/targets/${target.id}`;
+  const path = `${back}/workspaces`;
+  return (
+    <Page title={`Workspaces of ${target.name}`} path="/app/settings" signedIn={signedIn}>
+      <Notice said={said ?? null} error={error ?? null} />
+      <p>
+        {chosen === null
+          ? 'Events of all workspaces of the account go there now. What is saved here takes the place of that. '
+          : `Events of ${formatCount(chosen.length, 'workspace')} go there. `}
+        <a href={back}>{`Back to ${target.name}`}</a>
+      </p>
+      <form method="get" action={path}>
+        <Field
+          name="find"
+          label="Find"
+          value={find}
+          hint="A part of the name of a workspace or of its machine"
+          isOptional
+        />
+        <Choice type="checkbox" name="chosen" value="1" isChosen={isChosenOnly}>
+          only those that are chosen
+        </Choice>
+        <button class="plain" type="submit">
+          Find
+        </button>
+      </form>
+      {workspaces.rows.length === 0 ? (
+        <p>None was found.</p>
+      ) : (
+        <form method="post" action={path}>
+          {Object.entries(place).map(([name, value]) => (
+            <input type="hidden" name={name} value={value} />
+          ))}
+          {workspaces.rows.map(({ id }) => (
+            <input type="hidden" name="shown[]" value={id} />
+          ))}
+          <fieldset>
+            <legend>Workspaces</legend>
+            {workspaces.previous === null && workspaces.next === null ? null : (
+              <p class="dim">Save before you go on: each page is saved by itself</p>
+            )}
+            {workspaces.rows.map((workspace) => (
+              <WorkspaceChoice workspace={workspace} chosen={chosen ?? []} />
+            ))}
+          </fieldset>
+          <div class="row">
+            <button type="submit" name="what" value="shown">
+              Save
+            </button>
+            {find === '' ? null : (
+              <>
+                <button class="plain" type="submit" name="what" value="choose-found">
+                  {`Choose all ${found} that were found`}
+                </button>
+                <button class="plain" type="submit" name="what" value="leave-found">
+                  {`Leave out all ${found}`}
+                </button>
+              </>
+            )}
+          </div>
+        </form>
+      )}
+      <PageLinks
+        page={workspaces}
+        path={path}
+        names={{ previous: 'Previous workspaces', next: 'Next workspaces' }}
+        query={{ ...(find === '' ? {} : { find }), ...(isChosenOnly ? { chosen: '1' } : {}) }}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,249 @@
+/** @jsxImportSource hono/jsx */
+import type { AddonName, Entitlements } from '../../core/link-protocol/capabilities.ts';
+import { EVENT_NAMES, EVENTS } from '../../notify/sending/index.ts';
+import type { Target, TargetKind } from '../database/tables.ts';
+import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
+import { DECISION_CODES } from '../deliveries/decision-code.ts';
+import { buildSample } from '../deliveries/samples.ts';
+import { isOverlapping, readEvents, type TargetWish } from '../deliveries/targets.ts';
+import { VERIFICATION_CODES, type VerificationCode } from '../deliveries/verification-code.ts';
+import type { SignedIn } from '../people/people.ts';
+import { Action, Choices, Field, Notice, Page, Time } from './layout.tsx';
+import { describeAddition, describeTarget, KIND_NAMES } from './settings.tsx';
+import { describeChosen, type OfferedWorkspaces, WorkspaceFields } from './target-workspaces.tsx';
+
+const SAMPLE_AT = Date.UTC(2026, 10, 23, 11, 5);
+
+function TargetForm({
+  action,
+  label,
+  kind,
+  wish,
+  offered,
+  urlHint,
+}: {
+  action: string;
+  label: string;
+  kind: TargetKind;
+  wish: TargetWish;
+  offered: OfferedWorkspaces['offered'];
+  /** What is said of an address that need not be typed again. */
+  urlHint?: string;
+}) {
+  const hint =
+    urlHint ??
+    (kind === 'n8n' ? 'The production address: one with /webhook-test/ lives for two minutes' : undefined);
+  return (
+    <form method="post" action={action}>
+      <input type="hidden" name="kind" value={kind} />
+      <Field name="name" label="Name" value={wish.name} />
+      <Field
+        name="url"
+        label="Address"
+        type="url"
+        value={wish.url}
+        isOptional={urlHint !== undefined}
+        {...(hint === undefined ? {} : { hint })}
+      />
+      <Choices
+        name="events"
+        label="Events"
+        choices={EVENT_NAMES.map((event) => [event, EVENTS[event]])}
+        chosen={wish.events}
+      />
+      <WorkspaceFields wish={wish.workspaces} offered={offered} />
+      <button type="submit">{label}</button>
+    </form>
+  );
+}
+
+/** Where a target is added. */
+export function NewTargetPage({
+  signedIn,
+  kind,
+  wish,
+  offered,
+  error,
+}: {
+  signedIn: SignedIn;
+  kind: TargetKind;
+  wish: TargetWish;
+  offered: OfferedWorkspaces['offered'];
+  error?: string | null;
+}) {
+  return (
+    <Page title={describeAddition(kind)} path="/app/settings" signedIn={signedIn}>
+      <Notice error={error ?? null} />
+      <TargetForm action="/app/settings/targets" label="Add" kind={kind} wish={wish} offered={offered} />
+      <p>
+        <a href="/app/settings">Back</a>
+      </p>
+    </Page>
+  );
+}
+
+/** One target: how it stands, what can be done, and what its tool needs. */
+export function TargetPage({
+  signedIn,
+  target,
+  wish,
+  entitlements,
+  workspaces,
+  isShortLived,
+  said,
+  error,
+  secret,
+  now,
+}: {
+  signedIn: SignedIn;
+  target: Target;
+  now: number;
+  /** What was typed in and refused; what is saved where nothing was. */
+  wish?: TargetWish;
+  entitlements: Entitlements;
+  workspaces: OfferedWorkspaces;
+  isShortLived: boolean;
+  said?: string | null;
+  error?: string | null;
+  /** Shown this once. */
+  secret?: string | null;
+}) {
+  const { id, name, kind, is_on, paused_at, old_until, shown_url, created_at } = target;
+  const isAdmin = signedIn.person.role === 'admin';
+  const isInOverlap = isOverlapping(target, now);
+  const { word, why } = describeTarget(target, entitlements);
+  const place = `/app/settings/targets/${id}`;
+  return (
+    <Page title={name} path="/app/settings" signedIn={signedIn}>
+      <Notice said={said ?? null} error={error ?? null} />
+      {secret ? (
+        <div class="facts" role="status">
+          <p>Its secret, with which every event is signed. It is not shown again.</p>
+          <p>
+            <code>{secret}</code>
+          </p>
+        </div>
+      ) : null}
+      {isShortLived ? (
+        <p class="error" role="alert">
+          This is an address for trying out: n8n listens at it for two minutes after a click on Listen. Use
+          the production address of the Webhook node.
+        </p>
+      ) : null}
+      <dl class="facts">
+        <dt>State</dt>
+        <dd>{`${word}: ${why}`}</dd>
+        <dt>Kind</dt>
+        <dd>{KIND_NAMES[kind]}</dd>
+        <dt>Address</dt>
+        <dd>{shown_url}</dd>
+        <dt>Workspaces</dt>
+        <dd>
+          {describeChosen(target, workspaces.named)}{' '}
+          {isAdmin && workspaces.offered === null ? <a href={`${place}/workspaces`}>Choose them</a> : null}
+        </dd>
+        <dt>Added</dt>
+        <dd>
+          <Time at={created_at} />
+        </dd>
+        {paused_at === null ? null : (
+          <>
+            <dt>Paused since</dt>
+            <dd>
+              <Time at={paused_at} />
+            </dd>
+          </>
+        )}
+        {isInOverlap ? (
+          <>
+            <dt>The secret before signs until</dt>
+            <dd>
+              <Time at={old_until} />
+            </dd>
+          </>
+        ) : null}
+      </dl>
+      <p>
+        <a href={`/app/deliveries?target=${id}`}>What was sent there</a>
+      </p>
+      {isAdmin ? (
+        <>
+          <div class="row">
+            <Action action={`${place}/test`} label="Send a test" />
+            {paused_at === null ? null : <Action action={`${place}/resume`} label="Resume" />}
+            <Action
+              action={`${place}/${is_on === 1 ? 'off' : 'on'}`}
+              label={is_on === 1 ? 'Switch off' : 'Switch on'}
+            />
+            {isInOverlap ? null : <Action action={`${place}/secret`} label="New secret" />}
+          </div>
+          {isInOverlap ? (
+            <p>
+              <a href={`${place}/secret`}>New secret</a>
+            </p>
+          ) : null}
+          <p>
+            <a href={`${place}/remove`}>Remove it</a>
+          </p>
+          <h2>Change it</h2>
+          <TargetForm
+            action={place}
+            label="Save"
+            kind={kind}
+            wish={wish ?? readWish(target)}
+            offered={workspaces.offered}
+            urlHint={`Empty keeps ${shown_url}`}
+          />
+        </>
+      ) : null}
+      <h2>Take events of this server only</h2>
+      <Code {...VERIFICATION_CODES[kind]} />
+      {kind === 'webhook' ? null : <DecidingThere kind={kind} />}
+      <h2>What arrives</h2>
+      {EVENT_NAMES.map((event) => (
+        <details>
+          <summary>{event}</summary>
+          <pre>{JSON.stringify(buildSample(event, { at: SAMPLE_AT }), null, 2)}</pre>
+        </details>
+      ))}
+    </Page>
+  );
+}
+
+function Code({ steps, code }: VerificationCode) {
+  return (
+    <>
+      <ol>
+        {steps.map((step) => (
+          <li>{step}</li>
+        ))}
+      </ol>
+      <pre>{code}</pre>
+    </>
+  );
+}
+
+/** How a tool that has a catch URL decides. */
+function DecidingThere({ kind }: { kind: AddonName }) {
+  return (
+    <>
+      <h2>{`Decide from ${KIND_NAMES[kind]}`}</h2>
+      <p>
+        Each workspace decides whether it listens. At the machine:{' '}
+        <code>{`svc config set server.decide '{${kind}: [automation]}'`}</code>
+      </p>
+      <Code {...DECISION_CODES[kind]} />
+    </>
+  );
+}
+
+/** What the form of a target begins with. */
+function readWish(target: Target): TargetWish {
+  const chosen = readWorkspaces(target);
+  return {
+    name: target.name,
+    url: '',
+    events: readEvents(target),
+    workspaces: { scope: chosen === null ? 'all' : 'ticked', ticked: chosen ?? [] },
+  };
+}

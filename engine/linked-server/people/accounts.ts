@@ -1,0 +1,98 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { Clock } from '../../core/base/clock.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import type { Account, Tables } from '../database/tables.ts';
+import { changeInTurn } from '../database/take-turn.ts';
+import type { StopWorkspaces } from '../links/stop-workspaces.ts';
+import { makeServerId } from '../secrets.ts';
+import type { ChangeLog } from './changes.ts';
+import { checkName, takenError } from './names.ts';
+
+/** Accounts of this server. */
+export interface Accounts {
+  /** Throws `conflict` for a name that is taken, `fields_invalid`. */
+  addAccount(name: string, actor: string): Promise<Account>;
+  /** Throws `not_found`. */
+  findAccount(name: string): Promise<Account>;
+  findAccountById(id: string): Promise<Account | null>;
+  /** The account of the last operator stays: throws `conflict`. */
+  removeAccount(name: string, actor: string): Promise<void>;
+}
+
+/** Adds an account within a transaction. Throws as `addAccount`. */
+export async function insertAccount(
+  change: Transaction<Tables>,
+  { name, actor, clock, changes }: { name: string; actor: string; clock: Clock; changes: ChangeLog },
+): Promise<Account> {
+  const account = {
+    id: makeServerId('a'),
+    name: checkName(name, "an account's name"),
+    plan: 'free',
+    created_at: clock.now(),
+  };
+  const { numInsertedOrUpdatedRows } = await change
+    .insertInto('accounts')
+    .values(account)
+    .onConflict((same) => same.column('name').doNothing())
+    .executeTakeFirst();
+  if (Number(numInsertedOrUpdatedRows) === 0) throw takenError(account.name);
+  await changes.record(change, { account: account.id, actor, what: 'account added', detail: account.name });
+  return account;
+}
+
+export function createAccounts({
+  db,
+  clock,
+  changes,
+  stopWorkspaces,
+  eraseDeleted,
+}: {
+  db: Kysely<Tables>;
+  clock: Clock;
+  changes: ChangeLog;
+  stopWorkspaces: StopWorkspaces;
+  eraseDeleted(): Promise<void>;
+}): Accounts {
+  const findAccount: Accounts['findAccount'] = async (name) => {
+    const account = await db
+      .selectFrom('accounts')
+      .selectAll()
+      .where('name', '=', name.normalize('NFC').trim())
+      .executeTakeFirst();
+    if (account === undefined)
+      throw new SvcError('not_found', `no account ${JSON.stringify(name)}`, {
+        hint: 'svc server account list shows them',
+      });
+    return account;
+  };
+
+  return {
+    addAccount: (name, actor) =>
+      db.transaction().execute((change) => insertAccount(change, { name, actor, clock, changes })),
+    async findAccountById(id) {
+      return (await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
+    },
+    findAccount,
+    async removeAccount(name, actor) {
+      const account = await findAccount(name);
+      const finish = await changeInTurn(db, async (change) => {
+        const operator = await change
+          .selectFrom('people')
+          .select('id')
+          .where('account_id', '!=', account.id)
+          .where('is_operator', '=', 1)
+          .executeTakeFirst();
+        if (operator === undefined)
+          throw new SvcError('conflict', 'the account of the last operator stays', {
+            hint: 'make an operator in another account first',
+          });
+        const ending = await stopWorkspaces(change, account.id, 'all');
+        await change.deleteFrom('accounts').where('id', '=', account.id).execute();
+        await changes.record(change, { account: null, actor, what: 'account removed', detail: account.name });
+        return ending;
+      });
+      finish();
+      await eraseDeleted();
+    },
+  };
+}

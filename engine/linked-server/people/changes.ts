@@ -1,0 +1,54 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { Clock } from '../../core/base/clock.ts';
+import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
+import type { Change, Tables } from '../database/tables.ts';
+import { makeServerId } from '../secrets.ts';
+
+const NEWEST_FIRST: ListOrder = {
+  columns: { 'changes.at': 'integer', 'changes.id': 'text' },
+  direction: 'desc',
+};
+
+/** What is written down of a change. */
+export interface ChangeEntry {
+  /** Null for one of the whole server. */
+  account: string | null;
+  actor: string;
+  what: string;
+  detail?: string;
+}
+
+/** The log of what was changed and by whom: sign-ins, logins of machines, people, plans. */
+export interface ChangeLog {
+  /** Writes down a change within its transaction: one is never kept without the other. */
+  record(within: Transaction<Tables>, entry: ChangeEntry): Promise<void>;
+  /** Makes a change in a transaction of its own, and writes it down there. Throws what the change throws, and nothing is kept then. */
+  make<T>(entry: ChangeEntry, change: (within: Transaction<Tables>) => Promise<T>): Promise<T>;
+  /** The newest first. */
+  list(account: string, wish?: PageWish): Promise<ListPage<Change>>;
+}
+
+export function createChangeLog({ db, clock }: { db: Kysely<Tables>; clock: Clock }): ChangeLog {
+  const record: ChangeLog['record'] = async (within, { account, actor, what, detail = '' }) => {
+    await within
+      .insertInto('changes')
+      .values({ id: makeServerId('c'), account_id: account, at: clock.now(), actor, what, detail })
+      .execute();
+  };
+
+  return {
+    record,
+    make: (entry, change) =>
+      db.transaction().execute(async (within) => {
+        const made = await change(within);
+        await record(within, entry);
+        return made;
+      }),
+    list: (account, wish = {}) =>
+      readListPage(
+        db.selectFrom('changes').selectAll().where('account_id', '=', account),
+        NEWEST_FIRST,
+        wish,
+      ),
+  };
+}

@@ -1,0 +1,117 @@
+import { randomInt } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Kysely } from 'kysely';
+import { SvcError } from '../../core/base/errors.ts';
+import { replacePrivate } from '../../core/base/private-files.ts';
+import type { Person, Tables } from '../database/tables.ts';
+import { hashToken } from '../secrets.ts';
+import type { People } from './people.ts';
+
+const KEY = 'setup_code';
+const WRONG_KEY = 'setup_code_wrong';
+/** So many wrong codes make a new one. */
+const MOST_WRONG = 10;
+/** No vowels, so that no word comes out; no characters that look alike. */
+const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
+
+/** Eight letters in two groups, such as `BCDF-GHJK`: 34 bits. */
+export const makeTypedCode = (groups = 2): string =>
+  Array.from({ length: groups }, () =>
+    Array.from({ length: 4 }, () => LETTERS[randomInt(LETTERS.length)]).join(''),
+  ).join('-');
+
+/** A code as it is compared: any case, spacing and dashes. */
+export const normalizeTypedCode = (text: string): string =>
+  text
+    .toUpperCase()
+    .replace(/[^A-Z0-9]/g, '')
+    .slice(0, 64);
+
+/** The one time that a database has no operator: whoever reads the code beside the server makes themselves one. */
+export interface FirstRun {
+  /** Whether somebody still has to set the server up. */
+  isOpen(): Promise<boolean>;
+  /** Makes a code, prints it through `tell` and writes it to `setup-code`, unless the server is set up. */
+  offer(): Promise<void>;
+  /**
+   * Takes the code, once even when two try, and makes the first account and its operator; null for a wrong one. Throws as
+   * `addWithAccount`, and the code goes on opening then; `conflict` where somebody else was sooner.
+   */
+  take(code: string, wish: { name: string; password: string; account: string }): Promise<Person | null>;
+}
+
+export function createFirstRun({
+  db,
+  people,
+  folder,
+  tell,
+}: {
+  db: Kysely<Tables>;
+  people: People;
+  folder: string;
+  tell(code: string, file: string): void;
+}): FirstRun {
+  const file = join(folder, 'setup-code');
+  const isOpen = async (): Promise<boolean> => (await people.countOperators()) === 0;
+
+  async function makeCode(): Promise<void> {
+    const code = makeTypedCode(4);
+    const value = hashToken(normalizeTypedCode(code));
+    await db
+      .insertInto('meta')
+      .values([
+        { key: KEY, value },
+        { key: WRONG_KEY, value: '0' },
+      ])
+      .onConflict((same) => same.column('key').doUpdateSet((set) => ({ value: set.ref('excluded.value') })))
+      .execute();
+    replacePrivate(file, `${code}\n`);
+    tell(code, file);
+  }
+
+  async function countWrong(): Promise<void> {
+    const row = await db
+      .updateTable('meta')
+      .set(({ eb }) => ({ value: eb.cast(eb(eb.cast<number>('value', 'integer'), '+', 1), 'text') }))
+      .where('key', '=', WRONG_KEY)
+      .returning('value')
+      .executeTakeFirst();
+    if (row !== undefined && Number(row.value) >= MOST_WRONG && (await isOpen())) await makeCode();
+  }
+
+  return {
+    isOpen,
+    async offer() {
+      if (await isOpen()) await makeCode();
+      else rmSync(file, { force: true });
+    },
+    async take(code, { name, password, account }) {
+      const hash = hashToken(normalizeTypedCode(code));
+      const isRight = await db
+        .selectFrom('meta')
+        .select('key')
+        .where('key', '=', KEY)
+        .where('value', '=', hash)
+        .executeTakeFirst();
+      if (isRight === undefined) {
+        await countWrong();
+        return null;
+      }
+      const wish = { name, account, isOperator: true, password };
+      const { person } = await people.addWithAccount(wish, name, async (change) => {
+        // Only whoever deletes it goes on.
+        const taken = await change
+          .deleteFrom('meta')
+          .where('key', '=', KEY)
+          .where('value', '=', hash)
+          .returning('key')
+          .executeTakeFirst();
+        if (taken === undefined)
+          throw new SvcError('conflict', 'the setup code was used meanwhile, or there is a new one');
+      });
+      rmSync(file, { force: true });
+      return person;
+    },
+  };
+}

@@ -1,0 +1,226 @@
+import type { Kysely, Transaction } from 'kysely';
+import { CHANNELS } from '../../core/link-protocol/channels.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { closePrivateChats } from '../chats/private-chats.ts';
+import type { Account, Person, Role, Tables } from '../database/tables.ts';
+import { changeInTurn } from '../database/take-turn.ts';
+import { withdrawWishes } from '../links/askers.ts';
+import type { DecisionFollower } from '../links/follower.ts';
+import type { StopWorkspaces } from '../links/stop-workspaces.ts';
+import type { Plans } from '../plans/plans.ts';
+import { makeServerId } from '../secrets.ts';
+import { type Accounts, createAccounts, insertAccount } from './accounts.ts';
+import type { ChangeLog } from './changes.ts';
+import { createInvitations, type Invitations } from './invitations.ts';
+import { checkName, nameKey, takenError } from './names.ts';
+import type { Passwords } from './passwords.ts';
+import { countPeople, createPeopleLists, type PeopleLists } from './people-lists.ts';
+import { createSignIns, requirePassword, type SignIns } from './sign-ins.ts';
+
+export type { SignedIn } from './sign-ins.ts';
+
+/** The channels by which somebody asks in their own name. */
+const PERSONAL = CHANNELS.filter((channel) => channel !== 'automation');
+
+export interface NewPerson {
+  name: string;
+  account: string;
+  role: Role;
+  isOperator: boolean;
+  password: string | null;
+}
+
+/** Accounts, the people in them, and who is signed in where. */
+export interface People extends PeopleLists, Accounts, Invitations, SignIns {
+  countOperators(): Promise<number>;
+  /** Throws `conflict` for a name that is taken, `fields_invalid`, `quota_exceeded`. */
+  add(person: NewPerson, actor: string): Promise<Person>;
+  /**
+   * Adds an account, by its name, with its first person, who is its admin: both or neither. Throws as `addAccount` and `add`.
+   * @param claim what has to be done with it, in the same transaction, or it is not done
+   */
+  addWithAccount(
+    person: Omit<NewPerson, 'role'>,
+    actor: string,
+    claim?: (change: Transaction<Tables>) => Promise<void>,
+  ): Promise<{ person: Person; account: Account }>;
+  /** Throws `not_found`. */
+  find(name: string, account?: string): Promise<Person>;
+  /** One of that account; null for any other. */
+  findById(id: string, account: string): Promise<Person | null>;
+  /** The last admin of an account and the last operator stay: throws `conflict`. */
+  remove(person: Person, actor: string): Promise<void>;
+  setRole(person: Person, role: Role, actor: string): Promise<void>;
+  /** Ends all sign-ins. Throws `conflict` where the person has another password than the one that was checked, `fields_invalid`. */
+  setPassword(person: Person, password: string): Promise<Person>;
+}
+
+export function createPeople({
+  db,
+  clock,
+  changes,
+  passwords,
+  plans,
+  follower,
+  stopWorkspaces,
+  eraseDeleted,
+}: {
+  db: Kysely<Tables>;
+  clock: Clock;
+  changes: ChangeLog;
+  passwords: Passwords;
+  plans: Pick<Plans, 'requireRoom'>;
+  follower: Pick<DecisionFollower, 'followDecisions'>;
+  stopWorkspaces: StopWorkspaces;
+  eraseDeleted(): Promise<void>;
+}): People {
+  /** Removing or demoting is refused where nobody would be left who can undo it: as they are now, not as they were read. */
+  async function checkSomebodyStays(
+    change: Transaction<Tables>,
+    person: string,
+    what: 'removed' | 'demoted',
+  ): Promise<void> {
+    const { id, account_id, role, is_operator } = await change
+      .selectFrom('people')
+      .selectAll()
+      .where('id', '=', person)
+      .executeTakeFirstOrThrow();
+    const others = change.selectFrom('people').select('id').where('id', '!=', id);
+    if (
+      what === 'removed' &&
+      is_operator === 1 &&
+      !(await others.where('is_operator', '=', 1).executeTakeFirst())
+    )
+      throw new SvcError('conflict', 'the last operator stays', { hint: 'make another operator first' });
+    const admins = others.where('account_id', '=', account_id).where('role', '=', 'admin');
+    if (role === 'admin' && !(await admins.executeTakeFirst()))
+      throw new SvcError('conflict', 'the last admin of an account stays', {
+        hint: 'make another admin first, or remove the account',
+      });
+  }
+
+  async function makeRow({ name, account, role, isOperator, password }: NewPerson): Promise<Person> {
+    const checked = checkName(name, 'a name');
+    return {
+      id: makeServerId('p'),
+      account_id: account,
+      name: checked,
+      name_key: nameKey(checked),
+      role,
+      is_operator: isOperator ? 1 : 0,
+      password: password === null ? null : await passwords.store(password),
+      created_at: clock.now(),
+    };
+  }
+
+  /** In a transaction that has its turn. */
+  async function insertPerson(change: Transaction<Tables>, row: Person, actor: string): Promise<void> {
+    const { account_id: account, name, role } = row;
+    await plans.requireRoom(change, account, 'people', await countPeople(change, account));
+    const { numInsertedOrUpdatedRows } = await change
+      .insertInto('people')
+      .values(row)
+      .onConflict((same) => same.column('name_key').doNothing())
+      .executeTakeFirst();
+    if (Number(numInsertedOrUpdatedRows) === 0) throw takenError(name);
+    await changes.record(change, { account, actor, what: 'person added', detail: `${name}, ${role}` });
+  }
+
+  return {
+    ...createPeopleLists(db),
+    ...createAccounts({ db, clock, changes, stopWorkspaces, eraseDeleted }),
+    ...createInvitations({ db, clock, changes, passwords }),
+    ...createSignIns({ db, clock, changes }),
+    async countOperators() {
+      const { count } = await db
+        .selectFrom('people')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .where('is_operator', '=', 1)
+        .executeTakeFirstOrThrow();
+      return Number(count);
+    },
+    async add(given, actor) {
+      const row = await makeRow(given);
+      await changeInTurn(db, (change) => insertPerson(change, row, actor));
+      return row;
+    },
+    async addWithAccount({ account: name, ...given }, actor, claim) {
+      const row = await makeRow({ ...given, account: '', role: 'admin' });
+      return changeInTurn(db, async (change) => {
+        await claim?.(change);
+        const account = await insertAccount(change, { name, actor, clock, changes });
+        const person = { ...row, account_id: account.id };
+        await insertPerson(change, person, actor);
+        return { person, account };
+      });
+    },
+    async find(name, account) {
+      let found = db.selectFrom('people').selectAll().where('name_key', '=', nameKey(name));
+      if (account !== undefined) found = found.where('account_id', '=', account);
+      const person = await found.executeTakeFirst();
+      if (person === undefined)
+        throw new SvcError('not_found', `no person ${JSON.stringify(name)}`, {
+          hint: 'svc server person list shows them',
+        });
+      return person;
+    },
+    async findById(id, account) {
+      const found = await db
+        .selectFrom('people')
+        .selectAll()
+        .where('id', '=', id)
+        .where('account_id', '=', account)
+        .executeTakeFirst();
+      return found ?? null;
+    },
+    async remove(person, actor) {
+      const finish = await changeInTurn(db, async (change) => {
+        await checkSomebodyStays(change, person.id, 'removed');
+        await closePrivateChats(change, person);
+        await change.deleteFrom('people').where('id', '=', person.id).execute();
+        const asker = { account: person.account_id, person: person.name, channels: PERSONAL };
+        await withdrawWishes(change, asker, clock.now(), follower.followDecisions);
+        await changes.record(change, {
+          account: person.account_id,
+          actor,
+          what: 'person removed',
+          detail: person.name,
+        });
+        return stopWorkspaces(change, person.account_id, 'logged out');
+      });
+      finish();
+      await eraseDeleted();
+    },
+    async setRole(person, role, actor) {
+      await changeInTurn(db, async (change) => {
+        if (role !== 'admin') await checkSomebodyStays(change, person.id, 'demoted');
+        await change
+          .updateTable('people')
+          .set({ role })
+          .where('id', '=', person.id)
+          .returning('id')
+          .executeTakeFirstOrThrow();
+        await change.deleteFrom('browser_sessions').where('person_id', '=', person.id).execute();
+        await changes.record(change, {
+          account: person.account_id,
+          actor,
+          what: 'role changed',
+          detail: `${person.name}: ${role}`,
+        });
+      });
+    },
+    async setPassword(person, password) {
+      const stored = await passwords.store(password);
+      const { account_id: account, name: actor } = person;
+      await changes.make({ account, actor, what: 'password changed' }, async (change) => {
+        await requirePassword(change, person);
+        await change.updateTable('people').set({ password: stored }).where('id', '=', person.id).execute();
+        await change.deleteFrom('browser_sessions').where('person_id', '=', person.id).execute();
+        // An address for a new password that was made before would undo this one.
+        await change.deleteFrom('invitations').where('person_id', '=', person.id).execute();
+      });
+      return { ...person, password: stored };
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { Clock } from '../../core/base/clock.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { isSightingDue } from '../database/last-seen.ts';
+import type { Account, Person, Tables } from '../database/tables.ts';
+import { hashToken, makeServerId, makeToken } from '../secrets.ts';
+import type { ChangeLog } from './changes.ts';
+
+/** How long a browser stays signed in: without a request, and at most. */
+const IDLE_MS = 7 * 24 * 3600_000;
+const LONGEST_MS = 30 * 24 * 3600_000;
+
+/** Who is signed in, in what browser. */
+export interface SignedIn {
+  person: Person;
+  account: Account;
+  /** Of the browser's session; opens nothing. */
+  sessionId: string;
+}
+
+/** Who is signed in where. */
+export interface SignIns {
+  /** The token of the browser's session. Throws `conflict` where the person has another password than the one that was checked. */
+  signIn(person: Person, browser: { address: string; browser: string }): Promise<string>;
+  /** Who a cookie stands for. */
+  findSignedIn(token: string): Promise<SignedIn | null>;
+  /** By its id; or all of the person's but the one to keep. Resolves with how many there were. */
+  endSessions(person: string, which: { only: string } | { allBut: string | null }): Promise<number>;
+}
+
+/**
+ * Holds the row of a person whose password is the one that was checked: a change of it ends all sign-ins, also one that is under
+ * way. Throws `conflict`.
+ */
+export async function requirePassword(
+  change: Transaction<Tables>,
+  { id, password }: Pick<Person, 'id' | 'password'>,
+): Promise<void> {
+  const held = await change
+    .updateTable('people')
+    .set(({ ref }) => ({ password: ref('password') }))
+    .where('id', '=', id)
+    .returning('password')
+    .executeTakeFirstOrThrow();
+  if (held.password !== password)
+    throw new SvcError('conflict', 'the password was changed meanwhile: sign in with the new one');
+}
+
+export function createSignIns({
+  db,
+  clock,
+  changes,
+}: {
+  db: Kysely<Tables>;
+  clock: Clock;
+  changes: ChangeLog;
+}): SignIns {
+  return {
+    async signIn(person, { address, browser }) {
+      const { token, hash } = makeToken();
+      const now = clock.now();
+      await db
+        .deleteFrom('browser_sessions')
+        .where((where) =>
+          where.or([where('seen_at', '<', now - IDLE_MS), where('created_at', '<', now - LONGEST_MS)]),
+        )
+        .execute();
+      const { account_id: account, name: actor } = person;
+      const entry = { account, actor, what: 'signed in', detail: `from ${address}` };
+      await changes.make(entry, async (change) => {
+        await requirePassword(change, person);
+        await change
+          .insertInto('browser_sessions')
+          .values({
+            token_hash: hash,
+            id: makeServerId('b'),
+            person_id: person.id,
+            created_at: now,
+            seen_at: now,
+            address,
+            browser: browser.slice(0, 200),
+          })
+          .execute();
+      });
+      return token;
+    },
+    async findSignedIn(token) {
+      const now = clock.now();
+      const session = await db
+        .selectFrom('browser_sessions')
+        .selectAll()
+        .where('token_hash', '=', hashToken(token))
+        .where('seen_at', '>=', now - IDLE_MS)
+        .where('created_at', '>=', now - LONGEST_MS)
+        .executeTakeFirst();
+      if (session === undefined) return null;
+      if (isSightingDue(session.seen_at, now))
+        await db
+          .updateTable('browser_sessions')
+          .set({ seen_at: now })
+          .where('token_hash', '=', session.token_hash)
+          .execute();
+      const person = await db
+        .selectFrom('people')
+        .selectAll()
+        .where('id', '=', session.person_id)
+        .executeTakeFirst();
+      if (person === undefined) return null;
+      return {
+        person,
+        account: await db
+          .selectFrom('accounts')
+          .selectAll()
+          .where('id', '=', person.account_id)
+          .executeTakeFirstOrThrow(),
+        sessionId: session.id,
+      };
+    },
+    async endSessions(person, which) {
+      let ended = db.deleteFrom('browser_sessions').where('person_id', '=', person);
+      if ('only' in which) ended = ended.where('id', '=', which.only);
+      else if (which.allBut !== null) ended = ended.where('id', '!=', which.allBut);
+      return Number((await ended.executeTakeFirst()).numDeletedRows);
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { asSvcError, type SvcError } from '../core/base/errors.ts';
+import { releaseIdleMemory } from '../core/base/idle-memory.ts';
+import { listenOn } from '../core/http/listen.ts';
+import { createLimitedServer } from '../core/http/server.ts';
+import { findAdminSocket } from './admin-socket.ts';
+import { answerAdmin } from './answer-admin.ts';
+import { addSecurityHeaders, answerUnreadable } from './http/answer-headers.ts';
+import { makeServerApp } from './http/app.tsx';
+import type { ServerParts } from './http/context.ts';
+import type { ServerSettings } from './http/settings.ts';
+import { type OpenParts, ORIGIN_KEY, openParts, type ServerOptions } from './open-parts.ts';
+
+/** What is under way when a server is told to stop has so long, ms. */
+const CLOSING_MS = 10_000;
+const IDLE_LOOK_MS = 50;
+
+/** A server that listens. */
+export interface RunningServer {
+  /** How people reach it. */
+  url: string;
+  host: string;
+  port: number;
+  /** The database, for people. */
+  database: string;
+  /** What its routes stand on. */
+  parts: ServerParts;
+  /** Resolves when another server has taken the database, or its disk has failed: this one is to be closed. */
+  lost: Promise<SvcError>;
+  /** Ends what is under way within ten seconds. */
+  close(): Promise<void>;
+}
+
+/** Starts a server. Throws `already_running`, `address_in_use`, `key_mismatch`, `storage_newer`. */
+export async function startServer(options: ServerOptions, settings: ServerSettings): Promise<RunningServer> {
+  const { folder, log } = options;
+  const socket = findAdminSocket(folder);
+  const server = createLimitedServer({
+    headersMs: 10_000,
+    requestMs: 60_000,
+    idleMs: 65_000,
+    connections: 2000,
+    // So that its answer has the headers of all others.
+    requiresHost: false,
+  });
+  await listenOn(server, { host: settings.host, port: settings.port });
+  const { port } = server.address() as AddressInfo;
+  const shown = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
+  const origin = settings.publicUrl?.origin ?? `http://${shown}:${port}`;
+  addSecurityHeaders(server, origin);
+  // What comes while the database is opened waits until it is.
+  const early: [IncomingMessage, ServerResponse][] = [];
+  const wait = (...given: (typeof early)[number]): void => void early.push(given);
+  server.on('request', wait);
+  const abandon = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  let opened: OpenParts;
+  try {
+    opened = await openParts(options, { ...settings, origin });
+  } catch (error) {
+    abandon();
+    throw error;
+  }
+  const { parts, database, lost } = opened;
+  // A socket of a server that was killed; the lock on the folder says that none runs.
+  rmSync(socket, { force: true });
+  const admin = createServer((request, response) => void answerAdmin(parts, request, response));
+  try {
+    await listenOn(admin, { path: socket });
+    // Whoever may write to it is obeyed, and the folder may be one that was there before.
+    chmodSync(socket, 0o600);
+    await parts.db
+      .insertInto('meta')
+      .values({ key: ORIGIN_KEY, value: origin })
+      .onConflict((same) => same.column('key').doUpdateSet({ value: origin }))
+      .execute();
+    await parts.firstRun.offer();
+  } catch (error) {
+    abandon();
+    admin.close();
+    await opened.close();
+    throw error;
+  }
+  const answer = getRequestListener(makeServerApp(parts).fetch, { errorHandler: answerUnreadable });
+  server.off('request', wait).on('request', answer);
+  for (const given of early) void answer(...given);
+  parts.deliveries.start();
+  parts.retention.start();
+  void parts.chats
+    .start()
+    .catch((thrown: unknown) =>
+      log.error({ error: asSvcError(thrown).message }, 'the chats were not started'),
+    );
+  if (settings.publicUrl?.protocol === 'https:' && !settings.hasTrustedProxy)
+    log.warn(
+      {},
+      'no proxy is trusted, so everybody behind the one in front counts as one: --trust-proxy names it',
+    );
+  log.info({ url: origin, host: settings.host, port, database }, 'server open');
+  const idleMemory = releaseIdleMemory({ collect: globalThis.gc });
+  let closing: Promise<void> | undefined;
+  return {
+    url: origin,
+    host: settings.host,
+    port,
+    database,
+    parts,
+    lost,
+    close() {
+      closing ??= (async () => {
+        idleMemory.close();
+        parts.polls.close();
+        await Promise.all([closeServer(server), closeServer(admin)]);
+        rmSync(socket, { force: true });
+        await opened.close();
+        log.info({}, 'server closed');
+      })();
+      return closing;
+    },
+  };
+}
+
+/** Takes no more connections, and cuts those that are still open after a while. */
+function closeServer(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cutting = setTimeout(() => server.closeAllConnections(), CLOSING_MS);
+  // A connection whose last answer has just gone out is kept open for the next request.
+  const idling = setInterval(() => server.closeIdleConnections(), IDLE_LOOK_MS);
+  server.close(() => {
+    clearTimeout(cutting);
+    clearInterval(idling);
+    resolve();
+  });
+  server.closeIdleConnections();
+  return promise;
+}

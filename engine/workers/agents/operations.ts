@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { by, operation } from '../../core/api/operation.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import type { Circuits } from './circuit.ts';
+
+/** What clients may ask about agents that are given no work. */
+export function circuitOperations({
+  circuits,
+  look,
+}: {
+  circuits: Circuits;
+  /** The queue may go on. */
+  look(): void;
+}) {
+  return [
+    operation({
+      name: 'agent.held',
+      about: 'Agents that are given no work, because they failed again and again for reasons of their own.',
+      seat: 'trusted',
+      changes: false,
+      input: z.strictObject({}),
+      run: () => circuits.listCircuits(),
+    }),
+    operation({
+      name: 'agent.reset',
+      about: 'Gives an agent work again.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ agent: z.string() }),
+      async run({ agent }, caller, call) {
+        const done = await call.finish(() => {
+          const was = circuits.findCircuit(agent);
+          if (!circuits.resetCircuit(agent, by(caller)))
+            throw new SvcError('conflict', `${agent} is not held back`, {
+              hint: sentence`{agent.held} lists those that are`,
+            });
+          return { agent, was };
+        });
+        look();
+        return done;
+      },
+    }),
+  ];
+}

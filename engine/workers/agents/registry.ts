@@ -1,0 +1,257 @@
+import { resolve } from 'node:path';
+import { asSvcError, SvcError } from '../../core/base/errors.ts';
+import { isInsideFolder } from '../../core/base/paths.ts';
+import { findKeyBeforeLogin } from './find-payer.ts';
+import { listPrograms, locateAgent } from './locate-agent.ts';
+import { detectAgents } from './presets/detect.ts';
+import { findPreset } from './presets/index.ts';
+import { findProgram } from './program.ts';
+import { checkHeadlessCommand } from './template.ts';
+
+/** What a client's environment says about agents for its dispatches: `SVC_AGENT_CMD` and others. */
+export interface AgentOverrides {
+  /** In place of agents.default_cmd. */
+  command?: string | undefined;
+  /** In place of agents.default_preset. */
+  preset?: string | undefined;
+  /** For every preset; acp only for those that support it. */
+  transport?: 'subprocess' | 'acp' | undefined;
+  /** In place of agents.timeout_sec. */
+  timeoutSec?: number | undefined;
+}
+
+/** The parts of the configuration that say which agent runs where. */
+export interface AgentsConfig {
+  agents: {
+    cmds: Readonly<Record<string, string>>;
+    default_cmd: string;
+    default_preset: string;
+    transport: Readonly<Record<string, Transport>> | null;
+    acp: Readonly<Record<string, string>>;
+    auth: Readonly<Record<string, Auth>> | null;
+    gateway_route?: boolean | undefined;
+  };
+  project: { name: string; root: string };
+  projects: readonly { id: string; path: string }[];
+}
+
+/** How svc talks to an agent: by reading its output, or as a client of the agent client protocol. */
+export type Transport = 'subprocess' | 'acp';
+/** Whose credentials its model calls have. */
+export type Auth = 'account' | 'gateway';
+
+/** What is run for an agent. */
+export interface AgentCommand {
+  transport: Transport;
+  /** With unfilled placeholders; a protocol server's command has none. */
+  template: string;
+  /** It is svc's built-in command, so its other forms apply as well. */
+  isBuiltIn: boolean;
+}
+
+/** An agent that a task may name. */
+export interface AgentChoice {
+  id: string;
+  /** Its placeholders not filled in. */
+  command: string;
+  /** Its program can be found from here. */
+  installed: boolean;
+}
+
+export interface ProjectChoice {
+  id: string;
+  /** Absolute. */
+  folder: string;
+  /** The workspace's own project. */
+  own: boolean;
+}
+
+const ownValue = <V>(map: Readonly<Record<string, V>>, key: string): V | undefined =>
+  Object.hasOwn(map, key) ? map[key] : undefined;
+
+/** What agents.default_cmd runs as. */
+const DEFAULT = 'default';
+
+/** Applies a client's overrides to the configuration of its dispatch. */
+function applyOverrides(config: AgentsConfig, overrides: AgentOverrides): AgentsConfig {
+  const { command, preset, transport } = overrides;
+  const { agents } = config;
+  const names = Object.keys(transport === 'acp' ? agents.acp : { ...agents.cmds, ...agents.transport });
+  return {
+    ...config,
+    agents: {
+      ...agents,
+      // A preset named by the client wins over the file's command.
+      default_cmd: command ?? (preset === undefined ? agents.default_cmd : ''),
+      default_preset: preset ?? agents.default_preset,
+      transport:
+        transport === undefined
+          ? agents.transport
+          : { ...agents.transport, ...Object.fromEntries(names.map((name) => [name, transport])) },
+    },
+  };
+}
+
+/** Checks a command from the environment, which unlike svc.yaml was not validated before. Throws `config_invalid`. */
+function checkOverride(command: string): void {
+  try {
+    checkHeadlessCommand(command);
+  } catch (error) {
+    throw new SvcError('config_invalid', `SVC_AGENT_CMD: ${asSvcError(error).message}`);
+  }
+}
+
+/** Looks agents and projects up in the configuration as it is now. */
+export interface Agents {
+  /** The same with a client's overrides; itself without any. */
+  withOverrides(overrides: AgentOverrides | undefined): Agents;
+  listAgents(): AgentChoice[];
+  /** Installed presets, and registered projects other than the workspace's own, for whoever has to name one. */
+  listNames(): { agents: string[]; projects: string[] };
+  /** The workspace's own project first. */
+  listProjects(): ProjectChoice[];
+  /** The name under which a task without an agent runs: a preset, or `default` for agents.default_cmd; null for none. */
+  findDefaultAgent(): string | null;
+  /** Throws `unknown_agent`. */
+  findCommand(agent: string): AgentCommand;
+  /** Throws `unknown_agent`, `unknown_project`, and `tool_missing` for one whose program is not found from the project's folder. */
+  checkInstalled(agent: string, project: string | null): void;
+  /** Whose credentials a run of it has. */
+  findAuth(agent: string): Auth;
+  /** See `findKeyBeforeLogin`. */
+  findKeyBeforeLogin(agent: string): string | null;
+  /** Absolute folder; null is the workspace's own project. Throws `unknown_project`. */
+  resolveFolder(project: string | null): string;
+  /** Resolves a project's id: null for the workspace's own, even when named. Throws `unknown_project`. */
+  resolveProjectId(project: string | null): string | null;
+  /** The registered project whose folder contains `cwd`, the innermost one; null is the workspace's own. */
+  findProjectAt(cwd: string | null): string | null;
+}
+
+export function createAgents(deps: {
+  root: string;
+  config(): AgentsConfig;
+  /** Where the programs are looked for. */
+  env: NodeJS.ProcessEnv;
+  /** The environment of a worker. */
+  workerEnvironment(): NodeJS.ProcessEnv;
+  /** Keys of svc.yaml that wait for consent: an agent that is not found may be defined there. */
+  waitingKeys(): readonly string[];
+  overrides?: AgentOverrides;
+}): Agents {
+  const { root, env, waitingKeys, overrides } = deps;
+  const readConfig = (): AgentsConfig =>
+    overrides === undefined ? deps.config() : applyOverrides(deps.config(), overrides);
+
+  function describeWaiting(section: string): string {
+    const keys = waitingKeys().filter((key) => key.startsWith(section));
+    return keys.length === 0 ? '' : `${keys.join(', ')} of svc.yaml wait for svc trust; `;
+  }
+
+  function resolveFolder(project: string | null): string {
+    const { project: own, projects } = readConfig();
+    if (project === null || project === own.name) return resolve(root, own.root);
+    const entry = projects.find(({ id }) => id === project);
+    if (entry) return resolve(root, entry.path);
+    throw new SvcError('unknown_project', `no project ${JSON.stringify(project)} in projects`, {
+      hint: `known: ${[own.name, ...projects.map(({ id }) => id)].join(', ')}`,
+    });
+  }
+
+  function listCommands(): Readonly<Record<string, string>> {
+    const { cmds, default_cmd } = readConfig().agents;
+    return default_cmd === '' ? cmds : { ...cmds, [DEFAULT]: default_cmd };
+  }
+
+  const listInstalled = (): string[] => detectAgents(listCommands(), env, root).map(({ preset }) => preset);
+
+  function findCommand(agent: string): AgentCommand {
+    const { cmds, default_cmd, transport, acp } = readConfig().agents;
+    if (agent === DEFAULT && default_cmd !== '') {
+      if (overrides?.command !== undefined) checkOverride(default_cmd);
+      return { transport: 'subprocess', template: default_cmd, isBuiltIn: false };
+    }
+    const way = ownValue(transport ?? {}, agent) ?? 'subprocess';
+    const template = ownValue(way === 'acp' ? acp : cmds, agent);
+    const preset = findPreset(agent);
+    if (template !== undefined)
+      return {
+        transport: way,
+        template,
+        isBuiltIn: template === (way === 'acp' ? preset?.acp : preset?.headless),
+      };
+    if (agent === DEFAULT && !Object.hasOwn(cmds, DEFAULT))
+      throw new SvcError(
+        'unknown_agent',
+        'neither SVC_AGENT_CMD nor agents.default_cmd names a command now',
+        {
+          hint: `${describeWaiting('agents.')}set one of them again; or svc task retry --hold, then svc task assign, gives a failed task another agent`,
+        },
+      );
+    throw new SvcError('unknown_agent', `no agent ${JSON.stringify(agent)} in agents.cmds`, {
+      hint: `${describeWaiting('agents.')}known: ${Object.keys(cmds).sort().join(', ')}`,
+    });
+  }
+
+  const agents: Agents = {
+    withOverrides: (wanted) => (wanted === undefined ? agents : createAgents({ ...deps, overrides: wanted })),
+    listNames: () => ({ agents: listInstalled(), projects: readConfig().projects.map(({ id }) => id) }),
+    checkInstalled(agent, project) {
+      const { template } = findCommand(agent);
+      const cwd = resolveFolder(project);
+      const program = listPrograms(locateAgent(template, agent)).find(
+        (each) => findProgram(each, { cwd, path: env.PATH }) === undefined,
+      );
+      if (program === undefined) return;
+      const installed = listInstalled();
+      throw new SvcError('tool_missing', `${agent} is not installed: ${program} was not found`, {
+        hint:
+          installed.length === 0
+            ? 'no agent is installed here; svc agents shows those that are known'
+            : `installed: ${installed.join(', ')}; the engine has the PATH that it was started with`,
+        data: { agent, program, installed },
+      });
+    },
+    listAgents() {
+      const installed = new Set(detectAgents(listCommands(), env, root).map(({ preset }) => preset));
+      return Object.entries(listCommands()).map(([id, command]) => ({
+        id,
+        command,
+        installed: installed.has(id),
+      }));
+    },
+    listProjects() {
+      const { project, projects } = readConfig();
+      const own = { id: project.name, folder: resolve(root, project.root), own: true };
+      return [own, ...projects.map(({ id, path }) => ({ id, folder: resolve(root, path), own: false }))];
+    },
+    findDefaultAgent() {
+      const { default_cmd, default_preset } = readConfig().agents;
+      return default_cmd !== '' ? DEFAULT : default_preset === '' ? null : default_preset;
+    },
+    findCommand,
+    findAuth(agent) {
+      const { auth, gateway_route } = readConfig().agents;
+      if (gateway_route === false) return 'account';
+      return ownValue(auth ?? {}, agent) ?? findPreset(agent)?.auth ?? 'account';
+    },
+    findKeyBeforeLogin(agent) {
+      const { preset } = locateAgent(findCommand(agent).template, agent);
+      return preset === null ? null : findKeyBeforeLogin(preset.name, deps.workerEnvironment());
+    },
+    resolveFolder,
+    resolveProjectId(project) {
+      resolveFolder(project);
+      return project === readConfig().project.name ? null : project;
+    },
+    findProjectAt(cwd) {
+      if (cwd === null) return null;
+      const around = readConfig()
+        .projects.map(({ id, path }) => ({ id, folder: resolve(root, path) }))
+        .filter(({ folder }) => isInsideFolder(folder, cwd))
+        .sort((one, other) => other.folder.length - one.folder.length);
+      return around[0]?.id ?? null;
+    },
+  };
+  return agents;
+}

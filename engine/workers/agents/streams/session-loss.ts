@@ -1,0 +1,24 @@
+import { dropColours } from '../../../core/base/text.ts';
+
+/** What agents print, on a line of its own and before they do anything, when the session to resume does not exist. */
+const LOST: readonly RegExp[] = [
+  // claude
+  /^No conversation found with session ID/,
+  // codex
+  /no rollout found for thread id/,
+  // gemini, which keeps nothing of a session whose first request failed
+  /^Error resuming session: /,
+  // opencode
+  /Error: Session not found$/,
+  // qwen
+  /^No saved session found with ID/,
+  // copilot
+  /^Error: No session, task, or name matched/,
+];
+
+/** Whether a line of output says that the agent does not have the session to resume. */
+export function isSessionLoss(line: string): boolean {
+  if (line.startsWith('{') || line.length > 1000) return false;
+  const plain = dropColours(line).trim();
+  return LOST.some((pattern) => pattern.test(plain));
+}

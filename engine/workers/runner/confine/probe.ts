@@ -1,0 +1,116 @@
+import { isInsideFolder } from '../../../core/base/paths.ts';
+import { findShownAs, type Place } from './rules.ts';
+
+/**
+ * Reports from inside a sandbox: the mounts, which paths before `--` are writable, and which after it are visible.
+ * Nothing is written and no file opened: the kernel is only asked whether it could be.
+ */
+const SCRIPT = `while IFS= read -r line; do printf 'mount %s\\n' "$line"; done < /proc/self/mountinfo
+while [ "$#" -gt 0 ] && [ "$1" != -- ]; do if [ -w "$1" ]; then printf 'open %s\\n' "$1"; fi; shift; done
+for path; do if [ -e "$path" ]; then printf 'seen %s\\n' "$path"; fi; done
+:`;
+
+/** Kernel settings that could lead to root outside, and cgroups. */
+const OF_KERNEL = [
+  ...[
+    'kernel/core_pattern',
+    'kernel/modprobe',
+    'kernel/hotplug',
+    'kernel/poweroff_cmd',
+    'vm/drop_caches',
+  ].map((name) => `/proc/sys/${name}`),
+  ...[
+    '/proc/sys/fs/binfmt_misc/register',
+    '/proc/sysrq-trigger',
+    '/proc/irq/default_smp_affinity',
+    '/proc/mtrr',
+  ],
+  ...['/sys/kernel/uevent_helper', '/sys/kernel/profiling', '/sys/power/state', '/sys/kernel/debug'],
+  ...[
+    '/sys/kernel/security',
+    '/sys/fs/cgroup',
+    '/sys/fs/cgroup/unified',
+    '/sys/fs/cgroup/memory/release_agent',
+  ],
+];
+
+export interface ProbeWish {
+  /** The rules that the sandbox was made from. */
+  places: readonly Place[];
+  /** Must not be writable, besides kernel settings. */
+  readOnly: readonly string[];
+  /** Must not be visible at all. */
+  unseen: readonly string[];
+}
+
+/** Builds the command to run inside. */
+export const buildProbeCommand = ({ readOnly, unseen }: Pick<ProbeWish, 'readOnly' | 'unseen'>): string[] => [
+  ...['/bin/sh', '-c', SCRIPT, 'svc'],
+  ...OF_KERNEL,
+  ...readOnly,
+  '--',
+  ...unseen,
+];
+
+interface Mount {
+  id: string;
+  parent: string;
+  path: string;
+  isWritable: boolean;
+}
+
+/** Parses a line of mountinfo; see proc(5). Null for anything else. */
+function parseMount(line: string): Mount | null {
+  const [id, parent, , , path, options, ...rest] = line.split(' ');
+  if (id === undefined || parent === undefined || path === undefined || options === undefined) return null;
+  const ofAll = rest.slice(rest.indexOf('-') + 1)[2] ?? '';
+  const isWritable = [options, ofAll].every((each) => !each.split(',').includes('ro'));
+  const plain = path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
+    String.fromCharCode(Number.parseInt(octal, 8)),
+  );
+  return { id, parent, path: plain, isWritable };
+}
+
+/** Selects mounts that a path can reach, not those below another mount. */
+function selectReachable(mounts: readonly Mount[]): Mount[] {
+  const byId = new Map(mounts.map((mount) => [mount.id, mount]));
+  return mounts.filter((mount) => {
+    let below: Mount | null = null;
+    for (let at: Mount | undefined = mount; at !== undefined; below = at, at = byId.get(at.parent)) {
+      const self = at;
+      const isCovered = mounts.some(
+        (other) =>
+          other !== self &&
+          other.id !== other.parent &&
+          ((other.parent === self.id && other.path === self.path && other !== below) ||
+            (other.parent === self.parent &&
+              other.path !== self.path &&
+              isInsideFolder(other.path, self.path))),
+      );
+      if (isCovered) return false;
+      if (at.parent === at.id) break;
+    }
+    return true;
+  });
+}
+
+/** Created for the sandbox itself. */
+const isSandboxOwn = (path: string): boolean => path === '/proc' || isInsideFolder('/dev', path);
+
+/** Lists what is open in a sandbox but should not be, one sentence each, from the probe's output. */
+export function findOpenings(told: string, { places }: Pick<ProbeWish, 'places'>): string[] {
+  const lines = told.split('\n');
+  const linesAfter = (word: string): string[] =>
+    lines.flatMap((line) => (line.startsWith(`${word} `) ? [line.slice(word.length + 1)] : []));
+  const mounts = linesAfter('mount').flatMap((line) => parseMount(line) ?? []);
+  if (mounts.length === 0) return ['it does not say what is mounted in it'];
+  const writable = selectReachable(mounts).filter(
+    ({ path, isWritable }) =>
+      isWritable && !isSandboxOwn(path) && !['write', 'empty'].includes(findShownAs(path, places)),
+  );
+  return [
+    ...linesAfter('open').map((path) => `${path} can be written`),
+    ...writable.map(({ path }) => `${path} is mounted writable`),
+    ...linesAfter('seen').map((path) => `${path} can be seen`),
+  ];
+}

@@ -1,0 +1,132 @@
+import { dirname, sep } from 'node:path';
+import { isInsideFolder } from '../../../core/base/paths.ts';
+import { findLinks, realOf } from './paths.ts';
+
+/**
+ * What a confined run sees at a path and below: `empty` is a private folder in memory, `shut` an empty one that
+ * nobody can write. The deepest rule that covers a path counts.
+ */
+export interface Rule {
+  /** Absolute, no link in it. */
+  path: string;
+  show: 'empty' | 'shut' | 'read' | 'write';
+  /** What to show there, if not what lies there. */
+  from?: string;
+  /** Of an empty folder; 0755. */
+  mode?: string;
+}
+
+/** A link that must be visible although the folder around it is hidden. */
+export interface LinkRule {
+  path: string;
+  link: string;
+}
+
+export type Place = Rule | LinkRule;
+
+const isHiding = (place: Place): boolean =>
+  'show' in place && (place.show === 'empty' || place.show === 'shut');
+
+/** Shows a path that exists, including the links that lead to it; nothing when it does not exist. */
+export function showPath(path: string, show: 'read' | 'write'): Place[] {
+  const real = realOf(path);
+  if (real === null) return [];
+  return [
+    { path: real, show },
+    ...findLinks(path).map(({ path: at, target }) => ({ path: at, link: target })),
+  ];
+}
+
+/** Hides a folder that exists. */
+export function hidePath(path: string, show: 'empty' | 'shut', mode?: string): Place[] {
+  const real = realOf(path);
+  return real === null ? [] : [{ path: real, show, ...(mode === undefined ? {} : { mode }) }];
+}
+
+const countDepth = (path: string): number => path.split(sep).filter((part) => part !== '').length;
+
+/** At the same path hiding wins over showing, and writing over reading. */
+const RANK = { empty: 3, shut: 3, write: 2, read: 1 } as const;
+
+function selectStrongest(places: readonly Place[]): Map<string, Place> {
+  const by = new Map<string, Place>();
+  for (const place of places) {
+    const known = by.get(place.path);
+    const rank = (each: Place): number => ('show' in each ? RANK[each.show] : 0);
+    // Of two equal ones the later counts.
+    if (known === undefined || rank(place) >= rank(known)) by.set(place.path, place);
+  }
+  return by;
+}
+
+/** Finds the rule that applies above a path; null is the read-only file system itself. */
+function findRuleAround(path: string, by: ReadonlyMap<string, Place>): Place | null {
+  for (let folder = path; folder !== dirname(folder); ) {
+    folder = dirname(folder);
+    const place = by.get(folder);
+    if (place !== undefined && 'show' in place) return place;
+  }
+  return null;
+}
+
+/**
+ * Finds writable folders around read-only paths: a run could move one away and make another in its place, but mounts
+ * cannot be moved.
+ */
+function findPinnedFolders(by: ReadonlyMap<string, Place>): Set<string> {
+  const found = new Set<string>();
+  for (const place of by.values()) {
+    if (!('show' in place) || place.show === 'write') continue;
+    for (let folder = dirname(place.path); folder !== dirname(folder); folder = dirname(folder)) {
+      const shown = by.get(folder) ?? findRuleAround(folder, by);
+      if (shown === null || !('show' in shown) || shown.show !== 'write' || shown.from !== undefined) break;
+      found.add(folder);
+    }
+  }
+  return found;
+}
+
+/**
+ * Builds the mounts as bubblewrap's arguments, outermost first, so that the deepest rule is on top. `/` is already
+ * there, read-only.
+ */
+export function buildMountArgs(places: readonly Place[]): string[] {
+  const by = selectStrongest(places);
+  const held = findPinnedFolders(by);
+  for (const path of held) if (!by.has(path)) by.set(path, { path, show: 'write' });
+  const ordered = [...by.values()].sort((one, other) => countDepth(one.path) - countDepth(other.path));
+  const words: string[] = [];
+  const shut: string[] = [];
+  for (const place of ordered) {
+    const outer = findRuleAround(place.path, by);
+    if ('link' in place) {
+      // Elsewhere the link is visible anyway.
+      if (outer !== null && isHiding(outer)) words.push('--symlink', place.link, place.path);
+      continue;
+    }
+    const { path, show, from, mode } = place;
+    if (show === 'read' || show === 'write') {
+      const isPlain =
+        from === undefined && (outer === null || 'link' in outer ? 'read' : outer.show) === show;
+      const isOfOther = outer !== null && 'show' in outer && outer.from !== undefined;
+      if (isPlain && !isOfOther && !held.has(path)) continue;
+      words.push(show === 'read' ? '--ro-bind' : '--bind', from ?? path, path);
+      continue;
+    }
+    if (mode !== undefined) words.push('--perms', mode);
+    words.push('--tmpfs', path);
+    if (show === 'shut') shut.push('--remount-ro', path);
+  }
+  // Last, because mount points are made in them before.
+  return [...words, ...shut];
+}
+
+/** Finds how a path is shown. */
+export function findShownAs(path: string, places: readonly Place[]): Rule['show'] {
+  let best: Rule = { path: sep, show: 'read' };
+  for (const place of selectStrongest(places).values()) {
+    if ('show' in place && isInsideFolder(place.path, path) && place.path.length >= best.path.length)
+      best = place;
+  }
+  return best.show;
+}

@@ -1,0 +1,148 @@
+import type { EngineProcess } from '../../../core/workspace/daemon-record.ts';
+import type { KnownSessions } from '../../../core/workspace/known-sessions.ts';
+import { type AdoptTarget, adoptProcess, findStartedWrapper } from './adopt.ts';
+import { type Containment, type ContainmentKind, MARKS_ONLY } from './containment/index.ts';
+import { type Probe, probeLiveness } from './probe.ts';
+import { type RunningProcess, type StartSpec, startProcess } from './start.ts';
+import { type StopOptions, type StopResult, type StopTarget, stopRun, sweepRun } from './stop.ts';
+import { createSystemProbe } from './system-probe.ts';
+import { hidesOtherUsers, type ProcessName, type ProcessOrigin, traceAncestors } from './trace.ts';
+import { claimStart, readExit, readStarted } from './wrapper.ts';
+
+export interface ProcessesDeps {
+  /** How the process table is read; by default this machine's. */
+  probe?: Probe;
+  /** How often an adopted process is checked, ms; 250. */
+  pollMs?: number;
+  /** By default marks only. */
+  containment?: Containment;
+  /** See `TraceDeps`. */
+  lostEngine?: EngineProcess | null;
+  /** Where sessions of persons are remembered. */
+  knownSessions?: KnownSessions;
+}
+
+export interface Processes {
+  /** Starts an agent; see `StartSpec`. Throws `agent_not_found`, `spawn_failed`, `already_running`. */
+  start(spec: StartSpec): Promise<RunningProcess>;
+  /** Claims a run's only start. True: no wrapper will ever run the agent of this run directory. False: it did start. */
+  claimStart(runDir: string): boolean;
+  readExit(runDir: string): number | null;
+  readStarted(runDir: string): number | null;
+  /** The living wrapper of a run whose start was never recorded, or null. */
+  findStartedWrapper(run: { runDir: string; runId: string }): { pid: number; pidStart: string } | null;
+  checkLiveness(pid: number, pidStart: string): 'alive' | 'dead' | 'unknown';
+  /** The start time of a running process; null when it is gone or cannot be read. */
+  readStartTime(pid: number): string | null;
+  /** Follows a worker that an earlier host started. */
+  adopt(target: AdoptTarget): RunningProcess;
+  /** Wraps a command of a run that others start, so that `stop` and `sweep` find all of it. */
+  contain: Containment['contain'];
+  /** The kind of containment that runs get on this machine. */
+  findContainmentKind(): Promise<ContainmentKind>;
+  /** Kills what an earlier host has left of runs that nobody knows any more. */
+  endUnknownRuns: Containment['endUnknownRuns'];
+  /** Stops the run's group and all its descendants. */
+  stop(target: StopTarget, options?: StopOptions): Promise<StopResult>;
+  /** Kills everything in the run's cgroup or with its mark; `since` (the run's pidStart) makes it cheaper. */
+  sweep(runId: string, since?: string): Promise<StopResult>;
+  /** Traces a process that asks for something back to runs and the engine; null for an unknown one. */
+  traceProcess(process: ProcessName | null): ProcessOrigin;
+  /** Traces a process where no engine is involved. */
+  traceWithoutEngine(pid: number): ProcessOrigin;
+  /** The marks of the runs that a process belongs to, by itself and its ancestors, nearest first. */
+  listRunsAbove(pid: number): string[];
+  /** See `Containment.enterEngineCgroup`. */
+  enterEngineCgroup: Containment['enterEngineCgroup'];
+  /** The login that this process belongs to, as the kernel numbers them; null for none. */
+  readOwnLogin(): string | null;
+  /** Stops watching adopted processes. The workers themselves continue. */
+  close(): void;
+}
+
+/** No process has this pid. */
+const NOBODY = -1;
+
+/** Owns worker processes: starting, following, stopping and recognising them. Knows nothing of the database. */
+export function createProcesses({
+  probe = createSystemProbe(),
+  pollMs = 250,
+  containment = MARKS_ONLY,
+  lostEngine = null,
+  knownSessions,
+}: ProcessesDeps = {}): Processes {
+  const timers = new Set<NodeJS.Timeout>();
+  const every = (run: () => void): (() => void) => {
+    const timer = setInterval(run, pollMs);
+    timer.unref();
+    timers.add(timer);
+    return () => {
+      clearInterval(timer);
+      timers.delete(timer);
+    };
+  };
+  let hidesOthers: boolean | undefined;
+  const traceFrom = (process: ProcessName | null, enginePid: number): ProcessOrigin => {
+    hidesOthers ??= hidesOtherUsers();
+    const { runsOfCgroup, isEngineCgroup } = containment;
+    return traceAncestors(process, {
+      probe,
+      enginePid,
+      runsOfCgroup,
+      isEngineCgroup,
+      lostEngine,
+      isKnownSession: (leader) => knownSessions?.has(leader) ?? false,
+      hidesOthers: () => hidesOthers ?? false,
+    });
+  };
+  const readStartTime = (pid: number): string | null => {
+    const entry = probe.read(pid);
+    return typeof entry === 'object' && !entry.zombie ? entry.start : null;
+  };
+  /** A session that one command begins for itself is gone with it. */
+  function rememberSession(pid: number): void {
+    const entry = probe.read(pid);
+    if (typeof entry !== 'object' || entry.sid === pid || entry.sid === 0) return;
+    const leader = probe.read(entry.sid);
+    if (typeof leader === 'object' && !leader.zombie) knownSessions?.add(leader);
+  }
+  const traceWithoutEngine = (pid: number): ProcessOrigin => {
+    const pidStart = readStartTime(pid);
+    return traceFrom(pidStart === null ? null : { pid, pidStart }, NOBODY);
+  };
+  return {
+    start: (spec) => startProcess(spec, probe, containment),
+    contain: containment.contain,
+    findContainmentKind: containment.kind,
+    endUnknownRuns: containment.endUnknownRuns,
+    claimStart,
+    readExit,
+    readStarted,
+    findStartedWrapper: (run) => findStartedWrapper(run, probe),
+    checkLiveness: (pid, pidStart) => probeLiveness(probe, pid, pidStart),
+    readStartTime,
+    adopt: (target) => adoptProcess(target, probe, every),
+    stop: (target, options) =>
+      stopRun(probe, target, { ...options, endContained: () => containment.endRun(target.runId) }),
+    async sweep(runId, since) {
+      const left = await containment.endRun(runId);
+      // A process that left its cgroup still has its mark.
+      const { survivors } = await sweepRun(probe, runId, since);
+      return { survivors: [...new Set([...left, ...survivors])] };
+    },
+    traceProcess(process) {
+      const origin = traceFrom(process, globalThis.process.pid);
+      if (process !== null && origin.doubt === null && origin.runs.length === 0) rememberSession(process.pid);
+      return origin;
+    },
+    traceWithoutEngine,
+    enterEngineCgroup: containment.enterEngineCgroup,
+    readOwnLogin: () => probe.readLogin(globalThis.process.pid),
+    listRunsAbove: (pid) => traceWithoutEngine(pid).runs,
+    close() {
+      for (const timer of timers) clearInterval(timer);
+      timers.clear();
+      containment.close();
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { asSvcError } from '../../../core/base/errors.ts';
+import { formatCount } from '../../../core/base/text.ts';
+import type { Placement } from '../../sessions/index.ts';
+import type { LocalRunnerDeps } from './deps.ts';
+import { sessionFolder } from './folders.ts';
+import { type KeepOrder, type Kept, NOTHING_KEPT } from './runner.ts';
+
+type Deps = Pick<LocalRunnerDeps, 'worktrees' | 'paths' | 'log'>;
+type Work = KeepOrder & { placement: Placement };
+
+/** See `Runner.keep`. Never throws: the run has ended whatever git says. */
+export async function keepWork(deps: Deps, order: KeepOrder): Promise<Kept> {
+  const { placement, message } = order;
+  if (placement === null) return NOTHING_KEPT;
+  const work = { ...order, placement };
+  clearTraps(deps, work);
+  if (message === null) return handOver(deps, work);
+  const { worktree, branch } = placement;
+  return worktree === null || branch === null
+    ? countInPlace(deps, work)
+    : commitWork(deps, work, { worktree, branch, message });
+}
+
+/** Before git is called in what a confined run has left. */
+function clearTraps({ worktrees, log }: Deps, { sessionId, profile, placement, isAlone }: Work): void {
+  const folder = placement.worktree ?? placement.repository;
+  if (profile !== 'strict' || folder === null) return;
+  const traps = worktrees.clearTraps(folder);
+  if (traps.length > 0)
+    log.warn({ session: sessionId, traps }, 'the worker left pipes or links for git, which are gone');
+  if (placement.worktree === null && isAlone) worktrees.releaseCheckout(folder);
+}
+
+/** What goes on later may do so outside of the sandbox, and a person may look before. */
+async function handOver(deps: Deps, work: Work): Promise<Kept> {
+  const { sessionId, profile, placement } = work;
+  if (profile !== 'strict') return NOTHING_KEPT;
+  if (placement.worktree === null) return { ...NOTHING_KEPT, left: await setRepositoriesAside(deps, work) };
+  const problem = await deps.worktrees.takeOverWorktree(placement.worktree);
+  if (problem !== null) deps.log.warn({ session: sessionId, problem }, 'work was not taken over');
+  return NOTHING_KEPT;
+}
+
+/** Puts what the worker left on its branch. */
+async function commitWork(
+  deps: Deps,
+  { sessionId, placement }: Work,
+  { worktree, branch, message }: { worktree: string; branch: string; message: string },
+): Promise<Kept> {
+  try {
+    const end = await deps.worktrees.finish({
+      path: worktree,
+      branch,
+      baseCommit: placement.baseCommit ?? '',
+      ...(placement.repository === null ? {} : { repository: placement.repository }),
+      message,
+    });
+    const left = [
+      ...end.savedRefs.map((ref) => `commits made off the branch are kept under ${ref}`),
+      ...end.nested.map((path) => `${path} is a repository of its own; its commits are only in the worktree`),
+      ...(end.hidden.length === 0 ? [] : [describeHidden(end.hidden, worktree)]),
+      ...(end.unsafe === undefined ? [] : [end.unsafe]),
+      ...(await describePlantedPrograms(deps, worktree)),
+    ];
+    return {
+      headCommit: end.head,
+      commits: end.commits,
+      files: end.files,
+      insertions: end.insertions,
+      deletions: end.deletions,
+      left,
+    };
+  } catch (error) {
+    const { message: text } = asSvcError(error);
+    deps.log.error({ session: sessionId, error: text }, 'the work could not be committed');
+    return { ...NOTHING_KEPT, left: [`the work is still in ${worktree}, not committed: ${text}`] };
+  }
+}
+
+const describeHidden = (files: readonly string[], worktree: string): string =>
+  `only ignore rules that it wrote itself hide ${formatCount(files.length, 'file')} (${files.slice(0, 5).join(', ')}): in no commit, only in ${worktree}`;
+
+/** Names settings by which git would run what a worker wants; the engine's own calls do not. */
+async function describePlantedPrograms({ worktrees }: Deps, folder: string): Promise<string[]> {
+  const names = await worktrees.findPlantedPrograms(folder).catch(() => []);
+  if (names.length === 0) return [];
+  const named = names.slice(0, 5).join(', ');
+  return [
+    `git was told to run programs while it ran (${named}): svc does not run them, your own git would; git config --show-origin --get ${names[0]} says where`,
+  ];
+}
+
+/** Moves repositories that a confined run has left below the folder it was in out of that. */
+async function setRepositoriesAside(deps: Deps, { sessionId, profile, placement }: Work): Promise<string[]> {
+  if (profile !== 'strict' || placement.worktree !== null) return [];
+  const kept = sessionFolder(deps, sessionId);
+  const found = await deps.worktrees.setAsideRepositories(placement.cwd, kept, deps.paths.agents);
+  if (found.length > 0) deps.log.warn({ session: sessionId, found }, 'repositories that it made were moved');
+  return found;
+}
+
+/** In place the checkout is the user's: svc commits nothing there. */
+async function countInPlace(deps: Deps, work: Work): Promise<Kept> {
+  const { repository, baseCommit } = work.placement;
+  // Before git is called there.
+  const left = await setRepositoriesAside(deps, work);
+  if (repository !== null) left.push(...(await describePlantedPrograms(deps, repository)));
+  if (repository === null || baseCommit === null) return { ...NOTHING_KEPT, left };
+  try {
+    const { commits, files } = await deps.worktrees.diffBranch({ repository, head: 'HEAD', baseCommit });
+    const sum = (pick: (file: (typeof files)[number]) => number) =>
+      files.reduce((total, file) => total + pick(file), 0);
+    return {
+      ...NOTHING_KEPT,
+      headCommit: commits[0]?.id ?? baseCommit,
+      commits: commits.length,
+      files: files.length,
+      insertions: sum((file) => file.insertions),
+      deletions: sum((file) => file.deletions),
+      left,
+    };
+  } catch (error) {
+    left.push(`what it did in ${repository} could not be read: ${asSvcError(error).message}`);
+    return { ...NOTHING_KEPT, left };
+  }
+}

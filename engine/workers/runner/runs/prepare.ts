@@ -1,0 +1,50 @@
+import { lstatSync, renameSync } from 'node:fs';
+import { makePrivateFolder } from '../../../core/base/private-files.ts';
+import { findTailOffset } from '../processes/index.ts';
+import type { Follow } from '../setup/index.ts';
+import type { LocalRunnerDeps } from './deps.ts';
+import { agentFolder, logFile, runFolder, sessionFolder } from './folders.ts';
+import type { Prepared, PrepareOrder } from './runner.ts';
+import { writeShim } from './shim.ts';
+
+/** See `Runner.prepare`. What the setup prints is in the log ahead of what the agent says. */
+export async function prepareRun(
+  deps: Pick<LocalRunnerDeps, 'paths' | 'setup' | 'worktrees' | 'svc'>,
+  { run, taskId, project, profile, placement, mayHoldWork, agentFolderOf }: PrepareOrder,
+  follow: Follow,
+): Promise<Prepared> {
+  const { sessionId, runId } = run;
+  if (agentFolderOf !== null) moveAgentFolder(deps, agentFolderOf, sessionId);
+  const { repository, baseCommit } = placement;
+  const hasRun = await deps.setup.prepareWorktree(
+    {
+      session: { sessionId, taskId, project, profile },
+      placement,
+      runId,
+      // A worktree of a branch that nobody has taken in holds the work of whoever made that.
+      isOfWorkers: async () =>
+        mayHoldWork ||
+        repository === null ||
+        baseCommit === null ||
+        !(await deps.worktrees.isTakenIn(repository, baseCommit)),
+    },
+    follow,
+  );
+  const outputFrom = hasRun ? findTailOffset(logFile(deps, sessionId), 0) : null;
+  const folder = runFolder(deps, run);
+  makePrivateFolder(deps.paths.agents, folder);
+  return { svc: await writeShim(deps.svc, folder), outputFrom };
+}
+
+/**
+ * Makes the agent's own folder of one session another's. It is moved as a whole: whatever a worker has put into it,
+ * nothing of it is read or followed.
+ */
+function moveAgentFolder(deps: Pick<LocalRunnerDeps, 'paths'>, former: string, sessionId: string): void {
+  const from = agentFolder(deps, former);
+  const to = agentFolder(deps, sessionId);
+  if (!lstatSync(from, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) return;
+  makePrivateFolder(deps.paths.agents, sessionFolder(deps, sessionId));
+  renameSync(from, to);
+}

@@ -1,0 +1,22 @@
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { makePrivateFolder } from '../../../core/base/private-files.ts';
+import { quoteForShell } from '../../../core/base/text.ts';
+
+/** @param runFolder of the run, absolute */
+export const shimFile = (runFolder: string): string => join(runFolder, 'bin', 'svc');
+
+/**
+ * Writes `svc` for the worker's shells, whatever else is called so or not on the path: this very program, and so of the
+ * engine's version. Null when the host has none.
+ */
+export async function writeShim(svc: readonly string[] | null, runFolder: string): Promise<string | null> {
+  if (svc === null) return null;
+  const file = shimFile(runFolder);
+  makePrivateFolder(runFolder, dirname(file));
+  await writeFile(file, `#!/bin/sh\nexec ${svc.map(quoteForShell).join(' ')} "$@"\n`, {
+    mode: 0o700,
+    flag: 'wx',
+  });
+  return file;
+}

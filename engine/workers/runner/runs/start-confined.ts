@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import type { Preset } from '../../agents/presets/index.ts';
+import { SEAT_FOLDER } from '../../../core/workspace/seat-folder.ts';
+import type { RunningProcess, StartSpec } from '../processes/index.ts';
+import type { RunSocket } from '../run-sockets.ts';
+import type { LocalRunnerDeps } from './deps.ts';
+import { runFolder, sessionFolder } from './folders.ts';
+import type { RunName } from './runner.ts';
+
+/** Opens the run's own way to the engine, or finds the open one; null for a run that is not confined. */
+export async function openRunSocket(
+  deps: Pick<LocalRunnerDeps, 'runSockets' | 'paths'>,
+  run: RunName,
+  profile: string | null,
+): Promise<RunSocket | null> {
+  // As the run began, whatever the configuration says meanwhile.
+  if (profile !== 'strict') return null;
+  return deps.runSockets.open(run, join(runFolder(deps, run), 'seat'), SEAT_FOLDER);
+}
+
+/**
+ * Starts a run, confined when its profile says so. Throws `tool_missing` and `confinement_unavailable`: it is then not
+ * started at all.
+ * @param agent the programs of its command, which need not be the one that is started, and its preset
+ */
+export async function startConfined(
+  deps: Pick<LocalRunnerDeps, 'runSockets' | 'paths' | 'processes' | 'worktrees' | 'confinement'>,
+  { run, profile, worktree }: { run: RunName; profile: string | null; worktree: string | null },
+  spec: StartSpec,
+  agent: { programs: readonly string[]; preset: Preset | null },
+): Promise<RunningProcess> {
+  const socket = await openRunSocket(deps, run, profile);
+  if (socket === null) return deps.processes.start(spec);
+  const folder = sessionFolder(deps, run.sessionId);
+  try {
+    if (worktree === null) await deps.worktrees.listRepositories(spec.cwd, folder, deps.paths.agents);
+    const argv = await deps.confinement.wrap({
+      argv: spec.argv,
+      programs: agent.programs,
+      cwd: spec.cwd,
+      env: spec.env,
+      worktree,
+      sessionFolder: folder,
+      seatFolder: socket.folder,
+      home: agent.preset?.home ?? null,
+    });
+    return await deps.processes.start({ ...spec, argv, isConfined: true });
+  } catch (error) {
+    await socket.close();
+    throw error;
+  }
+}

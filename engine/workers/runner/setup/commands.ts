@@ -1,0 +1,95 @@
+import { closeSync, fstatSync, readSync, rmSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { splitCommand } from '../../agents/index.ts';
+import { asSvcError } from '../../../core/base/errors.ts';
+import { makePrivateFolder, openPrivate } from '../../../core/base/private-files.ts';
+import type { ExitResult, Processes, RunningProcess } from '../processes/index.ts';
+
+export type What = 'setup' | 'teardown';
+
+export interface Commands {
+  what: What;
+  commands: readonly string[];
+  cwd: string;
+  /** Whole, as for a worker. */
+  env: Readonly<Record<string, string>>;
+  /** The mark of every process that they start. */
+  runId: string;
+  /** Their run directories are made here, and removed with it. */
+  folder: string;
+  logFile: string;
+  /** Wraps a command for its start, confined where necessary. */
+  confine(argv: readonly string[]): Promise<readonly string[]>;
+  /** Whether the commands run confined. */
+  isConfined: boolean;
+}
+
+/** How the commands are supervised. */
+export interface Follow {
+  /** False: no further command starts. */
+  mayContinue(): boolean;
+  /** Waits for its end; null when the wait was given up. */
+  waitForEnd(running: RunningProcess): Promise<ExitResult | null>;
+}
+
+/** Appends a line of ours to a session's log, on a line of its own. */
+export function appendLogNote(logFile: string, what: What, text: string): void {
+  const fd = openPrivate(logFile, 'add');
+  try {
+    const { size } = fstatSync(fd);
+    const last = Buffer.alloc(1);
+    if (size > 0) readSync(fd, last, 0, 1, size - 1);
+    const begin = size === 0 || last[0] === 0x0a ? '' : '\n';
+    writeSync(fd, `${begin}[svc: ${what}] ${text.replace(/\s+/g, ' ')}\n`);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Describes a command's end, as a clause. */
+function describeExit({ code, signal }: ExitResult, seconds: number): string {
+  const how = code !== null ? `exit code ${code}` : signal !== null ? `killed by ${signal}` : 'no exit code';
+  return `${how} after ${seconds} s`;
+}
+
+/**
+ * Runs the commands one after the other until one fails; whatever a command leaves running is killed at its end. Null
+ * when all have succeeded, else a clause that names the failed one.
+ */
+export async function runCommands(
+  processes: Pick<Processes, 'start' | 'sweep'>,
+  { what, commands, cwd, env, runId, folder, logFile, confine, isConfined }: Commands,
+  follow: Follow,
+): Promise<string | null> {
+  try {
+    for (const [at, command] of commands.entries()) {
+      if (!follow.mayContinue()) return `${JSON.stringify(command)} was not begun`;
+      appendLogNote(logFile, what, command);
+      const begun = performance.now();
+      const runDir = join(folder, String(at));
+      makePrivateFolder(dirname(dirname(logFile)), runDir);
+      let running: RunningProcess;
+      try {
+        const argv = await confine(splitCommand(command));
+        running = await processes.start({ runDir, runId, argv, cwd, env, logFile, isConfined });
+      } catch (thrown) {
+        const { code, message } = asSvcError(thrown);
+        // Not the command's fault, and it would happen to every other command.
+        if (code === 'tool_missing' || code === 'confinement_unavailable') throw thrown;
+        const why = code === 'agent_not_found' ? 'there is no such program' : message;
+        appendLogNote(logFile, what, why);
+        return `${JSON.stringify(command)} could not be started: ${why}`;
+      }
+      const exit = await follow.waitForEnd(running);
+      const { survivors } = await processes.sweep(runId, running.pidStart);
+      const left = survivors.length === 0 ? '' : `; could not be ended: ${survivors.join(', ')}`;
+      const seconds = Math.round((performance.now() - begun) / 1000);
+      const end = `${exit === null ? `broken off after ${seconds} s` : describeExit(exit, seconds)}${left}`;
+      appendLogNote(logFile, what, end);
+      if (exit?.code !== 0) return `${JSON.stringify(command)}: ${end}`;
+    }
+    return null;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

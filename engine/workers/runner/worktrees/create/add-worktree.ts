@@ -1,0 +1,43 @@
+import { cpSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Git } from '../git/git.ts';
+import { readGitFolders } from '../git/git-folders.ts';
+import { verifyOwnGitDir } from '../git/own-git-dir.ts';
+import type { Repository } from '../git/repository.ts';
+
+/** Where git-crypt keeps its keys, below the git folder of each checkout. */
+const KEYS = 'git-crypt';
+
+interface NewWorktree {
+  path: string;
+  /** Of `git worktree add`. */
+  options: readonly string[];
+  /** The branch or commit to check out. */
+  from: string;
+}
+
+/**
+ * Makes a worktree with its files. git-crypt looks for its keys in the worktree's own git folder, so they are copied there before
+ * a file is checked out; a link would count as a trap. Throws `git_failed`: then the worktree is gone again.
+ */
+export async function addWorktree(
+  git: Git,
+  { root, commonDir }: Pick<Repository, 'root' | 'commonDir'>,
+  { path, options, from }: NewWorktree,
+): Promise<void> {
+  // `git-crypt unlock` in a linked worktree leaves them there.
+  const keys = [readGitFolders(root)?.own ?? commonDir, commonDir]
+    .map((folder) => join(folder, KEYS))
+    .find((folder) => existsSync(folder));
+  const hasKeys = keys !== undefined;
+  const add = ['worktree', 'add', '--quiet', ...(hasKeys ? ['--no-checkout'] : []), ...options];
+  await git.run(root, [...add, path, from]);
+  if (!hasKeys) return;
+  try {
+    cpSync(keys, join(verifyOwnGitDir(path, commonDir), KEYS), { recursive: true });
+    await git.run(path, ['reset', '--hard', '--quiet']);
+  } catch (error) {
+    await git.run(root, ['worktree', 'remove', '--force', '--force', path], { allowFail: true });
+    throw error;
+  }
+}

@@ -1,0 +1,265 @@
+import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { asSvcError, SvcError } from '../../../../core/base/errors.ts';
+import { sentence } from '../../../../core/base/sentence.ts';
+import type { KeyedQueue } from '../../../../core/base/serial-queue.ts';
+import { quoteForShell } from '../../../../core/base/text.ts';
+import { excludeSvcFolder } from '../../../../core/workspace/git-exclude.ts';
+import { addWorktree } from './add-worktree.ts';
+import { type Git, NOT_INSIDE } from '../git/git.ts';
+import { inspectWorktree, verifyToplevel } from '../inspect/inspect.ts';
+import { branchRef, isAncestor, resolveBranchOrCommit, resolveCommit, SESSION_PREFIX } from '../git/refs.ts';
+import {
+  checkSharedWorktree,
+  findRepository,
+  listWorktrees,
+  type Repository,
+  samePath,
+  type WorktreeEntry,
+} from '../git/repository.ts';
+import { isGitRunningFor } from '../inspect/working-folders.ts';
+
+export interface CreateRequest {
+  /** Any folder in the repository. */
+  repositoryPath: string;
+  worktreePath: string;
+  /** The session's branch, e.g. `svc/s-88`. */
+  branch: string;
+  /** A branch, tag or commit; by default the branch checked out at `projectPath`. */
+  base?: string;
+  /** The commit to begin from, where that is not the one that the base is at now. */
+  baseCommit?: string;
+  /** The project's folder in the repository; the worker starts in the same folder of the worktree. */
+  projectPath: string;
+}
+
+export type OriginRequest = Pick<CreateRequest, 'repositoryPath' | 'projectPath' | 'base'>;
+
+/** Where a worktree begins. */
+export interface Origin {
+  /** Top folder of the checkout that `repositoryPath` is in. */
+  repository: string;
+  /** What the worktree is made from, by name; null when HEAD is detached. */
+  base: string | null;
+  baseCommit: string;
+}
+
+export interface CreatedWorktree extends Origin {
+  path: string;
+  /** The project's folder inside the worktree. */
+  cwd: string;
+  branch: string;
+}
+
+/** How long to wait for a git left over from a killed host. */
+const LEFTOVER_WAIT_MS = 120_000;
+
+/**
+ * Refuses a base whose checkout could not follow a promotion, because git has not recorded where its files are. Throws
+ * `conflict`.
+ */
+async function checkBaseLocated(git: Git, { root, commonDir }: Repository, base: string): Promise<void> {
+  // git finds the files of a usual git folder next to it.
+  if (basename(commonDir) === '.git') return;
+  const entries = await listWorktrees(git, root);
+  if (!entries.some(({ ref, isUnlocated }) => isUnlocated && ref === branchRef(base))) return;
+  throw new SvcError(
+    'conflict',
+    `${base} is checked out in the main checkout of ${commonDir}, and git has not recorded where that is: nothing could be promoted into it`,
+    {
+      hint: `record its folder with git --git-dir=${quoteForShell(commonDir)} config core.worktree <folder>, or name another base`,
+      data: { base, git_dir: commonDir },
+    },
+  );
+}
+
+async function resolveBase(
+  git: Git,
+  { base }: OriginRequest,
+  repository: Repository,
+  project: Repository,
+): Promise<{ name: string | null; commit: string }> {
+  if (base !== undefined) {
+    const commit = await resolveBranchOrCommit(git, repository.root, base);
+    if (commit !== null) {
+      await checkBaseLocated(git, repository, base);
+      return { name: base, commit };
+    }
+    throw new SvcError(
+      'not_found',
+      `there is no branch or commit ${JSON.stringify(base)} in ${repository.root}`,
+      {
+        hint: 'check --base and SVC_GIT_BASE',
+        data: { base },
+      },
+    );
+  }
+  if (project.headCommit !== null) return { name: project.head, commit: project.headCommit };
+  throw new SvcError('repository_empty', `the branch ${project.head} of ${project.root} has no commit yet`, {
+    hint: 'commit something, or name a base',
+  });
+}
+
+/** Finds the repository and the project's checkout: mostly the same folder, where one question to git is enough. */
+async function findCheckouts(
+  git: Git,
+  { repositoryPath, projectPath }: Pick<CreateRequest, 'repositoryPath' | 'projectPath'>,
+): Promise<{ repository: Repository; project: Repository }> {
+  const repository = await findRepository(git, repositoryPath);
+  checkSharedWorktree(repository);
+  const project = projectPath === repositoryPath ? repository : await findRepository(git, projectPath);
+  return { repository, project };
+}
+
+/**
+ * Lists branches that prevent git from creating one of this name: branches are files in folders, so none can be below
+ * another.
+ * @returns their names, as written
+ */
+async function findConflictingBranches(git: Git, root: string, branch: string): Promise<string[]> {
+  const top = branch.split('/')[0]!;
+  const list = ['for-each-ref', '--ignore-case', '--format=%(refname:lstrip=2)', branchRef(top)];
+  const [refs, ignoresCase] = await Promise.all([
+    git.text(root, list),
+    git.text(root, ['config', '--type=bool', '--default=false', '--get', 'core.ignoreCase']),
+  ]);
+  const asKept = (name: string): string => (ignoresCase === 'true' ? name.toLowerCase() : name);
+  const wanted = asKept(branch);
+  return refs.split('\n').filter((name) => {
+    const kept = asKept(name);
+    const isOther = name !== branch && kept === wanted;
+    return name !== '' && (isOther || wanted.startsWith(`${kept}/`) || kept.startsWith(`${wanted}/`));
+  });
+}
+
+/** Refuses a repository where a branch called `svc` prevents every session branch. Throws `conflict`. */
+async function checkSessionPrefix(git: Git, root: string): Promise<void> {
+  const [taken] = await findConflictingBranches(git, root, `${SESSION_PREFIX}new`);
+  if (taken === undefined || taken.includes('/')) return;
+  throw new SvcError(
+    'conflict',
+    `${root} has a branch called ${taken}, and so git can make no branch ${SESSION_PREFIX}… in it: no worker can begin there`,
+    { hint: `give it another name: git branch -m ${taken} <another>`, data: { branch: taken } },
+  );
+}
+
+/**
+ * Finds where `createWorktree` would begin; makes nothing. Throws `not_a_repository`, `repository_empty`, `not_found`
+ * (base), and `conflict` where git could not create a session's branch or not promote into the base.
+ */
+export async function findOrigin(git: Git, request: OriginRequest): Promise<Origin> {
+  const { repository, project } = await findCheckouts(git, request);
+  await checkSessionPrefix(git, repository.root);
+  const { name, commit } = await resolveBase(git, request, repository, project);
+  return { repository: repository.root, base: name, baseCommit: commit };
+}
+
+/**
+ * Removes what an earlier attempt that was killed has left at the path. It cannot hold work: the agent starts only
+ * after a complete worktree was recorded. Returns the checkouts that exist now.
+ */
+async function clearHalfMadeWorktree(git: Git, root: string, path: string): Promise<WorktreeEntry[]> {
+  let entries = await listWorktrees(git, root);
+  const entryAt = () => entries.find((each) => samePath(each.path, path));
+  let entry = entryAt();
+  const deadline = performance.now() + LEFTOVER_WAIT_MS;
+  // git marks a worktree that it is still making with this lock.
+  while (entry?.locked === 'initializing' && isGitRunningFor(path) && performance.now() < deadline) {
+    await delay(50);
+    entries = await listWorktrees(git, root);
+    entry = entryAt();
+  }
+  if (entry?.locked === 'initializing') {
+    await git.run(root, ['worktree', 'remove', '--force', '--force', entry.path]);
+    return listWorktrees(git, root);
+  }
+  const isEmpty = existsSync(path) && readdirSync(path).length === 0;
+  if (isEmpty) rmdirSync(path);
+  if (entry && !existsSync(path)) {
+    // Only this entry: `git worktree prune` would also forget a user's worktree on a disk that is not mounted.
+    await git.run(root, ['worktree', 'remove', '--force', entry.path]);
+    return listWorktrees(git, root);
+  }
+  return entries;
+}
+
+/** Names in our own form need no check by git. */
+const isBranchName = async (git: Git, root: string, branch: string): Promise<boolean> =>
+  /^svc\/[a-z0-9-]+$/.test(branch) || git.succeeds(root, ['check-ref-format', '--branch', branch]);
+
+/**
+ * Makes the session's branch and worktree; a second call for the same session reuses what an earlier one has made.
+ * Submodules are not initialised and large files (LFS) stay pointers: both would need the network. Throws
+ * `not_a_repository`, `repository_empty`, `not_found` (base), `exists`, `git_failed`.
+ */
+export async function createWorktree(
+  git: Git,
+  queue: KeyedQueue,
+  request: CreateRequest,
+): Promise<CreatedWorktree> {
+  const { worktreePath: path, branch } = request;
+  const { repository, project } = await findCheckouts(git, request);
+  const { root, commonDir } = repository;
+  if (!(await isBranchName(git, root, branch))) {
+    throw new SvcError('usage', `${JSON.stringify(branch)} is not a branch name`, { data: { branch } });
+  }
+  const existsError = (what: string): SvcError =>
+    new SvcError('exists', `${what} already exists and holds something else`, {
+      hint: sentence`see {worktree.status}`,
+      data: { path, branch },
+    });
+
+  const made = await queue(commonDir, async () => {
+    const now = await resolveBase(git, request, repository, project);
+    const base = { ...now, commit: request.baseCommit ?? now.commit };
+    excludeSvcFolder(commonDir);
+    const entries = await clearHalfMadeWorktree(git, root, path);
+    const entry = entries.find((candidate) => samePath(candidate.path, path));
+    // Another workspace in this repository may have a session of that number.
+    const isElsewhere = entries.some((other) => other !== entry && other.ref === branchRef(branch));
+    if (isElsewhere) throw existsError(`the branch ${branch}`);
+    const add = (from: string, ...options: string[]) => addWorktree(git, repository, { path, options, from });
+    // git refuses a branch that exists: only then inspect it.
+    let refused: SvcError | null = null;
+    if (!entry) {
+      // A dangling link counts as existing.
+      if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw existsError(path);
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      refused = await add(base.commit, '--no-track', '-b', branch).then(() => null, asSvcError);
+      if (refused === null) return base;
+    }
+    if (refused !== null) {
+      await checkSessionPrefix(git, root);
+      const [other] = await findConflictingBranches(git, root, branch);
+      if (other !== undefined)
+        throw existsError(`the branch ${other}, beside which git can make no ${branch},`);
+    }
+    const branchCommit = await resolveCommit(git, root, branchRef(branch));
+    // An earlier attempt may have begun from an older commit of the base; it cannot have work of its own.
+    const holdsNoWork = branchCommit === null || (await isAncestor(git, root, branchCommit, base.commit));
+    if (!holdsNoWork) throw existsError(`the branch ${branch}`);
+    const begun = { ...base, commit: branchCommit ?? base.commit };
+    if (entry) {
+      const isOurs = entry.ref === branchRef(branch);
+      if (!isOurs) throw existsError(`a worktree at ${path}`);
+      await verifyToplevel(git, path);
+      if ((await git.text(path, ['status', '--porcelain', '--untracked-files=all', NOT_INSIDE])) !== '') {
+        throw existsError(`a worktree with changes at ${path}`);
+      }
+      return begun;
+    }
+    if (branchCommit === null || existsSync(path)) throw refused;
+    await add(branch);
+    return begun;
+  });
+
+  // R4: verify before reporting success.
+  if ((await inspectWorktree(git, path)).head !== made.commit) {
+    throw new SvcError('git_failed', `the new worktree ${path} is not at the commit that was asked for`);
+  }
+  const inside = relative(project.root, realpathSync(request.projectPath));
+  const cwd = join(path, inside);
+  mkdirSync(cwd, { recursive: true }); // a project folder without a tracked file is not in the checkout
+  return { path, cwd, branch, base: made.name, baseCommit: made.commit, repository: root };
+}

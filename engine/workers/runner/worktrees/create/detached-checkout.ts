@@ -1,0 +1,45 @@
+import { rm } from 'node:fs/promises';
+import { SvcError } from '../../../../core/base/errors.ts';
+import type { KeyedQueue } from '../../../../core/base/serial-queue.ts';
+import { excludeSvcFolder } from '../../../../core/workspace/git-exclude.ts';
+import { addWorktree } from './add-worktree.ts';
+import type { Git } from '../git/git.ts';
+import { inspectWorktree } from '../inspect/inspect.ts';
+import { findRepository } from '../git/repository.ts';
+
+export interface DetachedCheckout {
+  /** Any folder in the repository. */
+  repository: string;
+  /** Where the checkout is, absolute; it must not exist yet. */
+  path: string;
+}
+
+/** Checks a commit out in a folder of its own, on no branch. Throws `git_failed` when there is no such commit. */
+export async function addDetachedCheckout(
+  git: Git,
+  queue: KeyedQueue,
+  { repository, path, commit }: DetachedCheckout & { commit: string },
+): Promise<void> {
+  const found = await findRepository(git, repository);
+  await queue(found.commonDir, async () => {
+    excludeSvcFolder(found.commonDir);
+    await addWorktree(git, found, { path, options: ['--detach'], from: commit });
+  });
+  // R4: verify before reporting success.
+  if ((await inspectWorktree(git, path)).head === commit) return;
+  throw new SvcError('git_failed', `the new checkout ${path} is not at ${commit}`);
+}
+
+/** Removes such a checkout with everything in it, even one that is only half made. */
+export async function removeDetachedCheckout(
+  git: Git,
+  queue: KeyedQueue,
+  { repository, path }: DetachedCheckout,
+): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+  const { root, commonDir } = await findRepository(git, repository);
+  // Only this entry: `git worktree prune` would also forget a user's worktree on a disk that is not mounted.
+  await queue(commonDir, () =>
+    git.run(root, ['worktree', 'remove', '--force', '--force', path], { allowFail: true }),
+  );
+}

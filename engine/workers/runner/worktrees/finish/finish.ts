@@ -1,0 +1,212 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { asSvcError, SvcError } from '../../../../core/base/errors.ts';
+import type { KeyedQueue } from '../../../../core/base/serial-queue.ts';
+import { formatCount } from '../../../../core/base/text.ts';
+import { type Contents, readContents } from '../inspect/contents.ts';
+import { type CountRequest, countWork, type Seen, UNREAD, type WorkCounts } from '../inspect/count-work.ts';
+import type { Git } from '../git/git.ts';
+import { readCommonDir } from '../git/git-folders.ts';
+import type { IgnoreRules } from '../inspect/ignore-rules.ts';
+import { type Inspection, inspectWorktree } from '../inspect/inspect.ts';
+import { verifyOwnGitDir } from '../git/own-git-dir.ts';
+import { branchRef, compareAndSetRef, isAncestor, resolveCommit, sessionNameOf } from '../git/refs.ts';
+import { readRegularFile } from '../git/regular-file.ts';
+import { findOperation, listWorktrees } from '../git/repository.ts';
+import { repairIndex, type SavedWork, saveWork } from './save-work.ts';
+import type { TakenOver } from './take-over.ts';
+import { findProcessesInside, type WorkingFolders } from '../inspect/working-folders.ts';
+
+export interface FinishRequest extends CountRequest {
+  /** Of the commit that saves a dirty end. */
+  message: string;
+}
+
+export interface FinishResult extends WorkCounts {
+  /** The end was dirty and was committed as work in progress. */
+  wip: boolean;
+  /** Refs with commits that could not be put on the session's branch by fast-forward. */
+  savedRefs: string[];
+  /** Git repositories inside the worktree: not saved, so the worktree is never removed by itself. */
+  nested: string[];
+  /** Files that only ignore rules of the worker's own hide: not saved, and kept with the worktree. */
+  hidden: string[];
+  /** A merge, rebase, cherry-pick or revert that was left unfinished (and still is). */
+  operation: string | null;
+  /** Why something could not be read or saved; the worktree must then be kept. */
+  unsafe?: string;
+}
+
+const nothing: FinishResult = {
+  ...UNREAD,
+  wip: false,
+  savedRefs: [],
+  nested: [],
+  hidden: [],
+  operation: null,
+};
+
+/** Removes locks left by a git that died with its worker. Only while no process works in the worktree. */
+function removeStaleLocks({ gitDir, commonDir }: Inspection, branch: string): void {
+  for (const file of [
+    join(gitDir, 'index.lock'),
+    join(gitDir, 'HEAD.lock'),
+    join(commonDir, `${branchRef(branch)}.lock`),
+  ]) {
+    rmSync(file, { force: true });
+  }
+}
+
+/** Makes sure that a ref holds the commits at HEAD. Returns refs that had to be created besides the branch. */
+async function saveHead(
+  git: Git,
+  {
+    path,
+    branch,
+    head,
+    headRef,
+    isBusy,
+  }: {
+    path: string;
+    branch: string;
+    head: string;
+    headRef: string | null;
+    isBusy: boolean;
+  },
+): Promise<string[]> {
+  const ref = branchRef(branch);
+  if (headRef === ref) return [];
+  const tip = await resolveCommit(git, path, ref);
+  const attachHead = async (): Promise<void> => {
+    const isElsewhere = (await listWorktrees(git, path)).some((entry) => entry.ref === ref);
+    // During a rebase HEAD has to stay detached.
+    if (!isBusy && !isElsewhere)
+      await git.run(path, ['symbolic-ref', '-m', 'svc: back on its branch', 'HEAD', ref]);
+  };
+  if (tip === head) {
+    await attachHead();
+    return [];
+  }
+  if (tip !== null && (await isAncestor(git, path, head, tip))) return [];
+  if (tip === null || (await isAncestor(git, path, tip, head))) {
+    if (await compareAndSetRef(git, path, ref, head, tip, 'commits made beside the branch')) {
+      await attachHead();
+      return [];
+    }
+  }
+  return [await saveCommit(git, path, `refs/svc/${sessionNameOf(branch)}/head`, head)];
+}
+
+/** Saves a commit under a ref without moving one that holds something else. Returns the ref's name. */
+async function saveCommit(git: Git, cwd: string, ref: string, commit: string): Promise<string> {
+  for (const name of [ref, `${ref}-${commit.slice(0, 12)}`]) {
+    const held = await resolveCommit(git, cwd, name);
+    if (held === commit) return name;
+    if (held !== null && !(await isAncestor(git, cwd, held, commit))) continue;
+    if (await compareAndSetRef(git, cwd, name, commit, held, 'kept')) return name;
+  }
+  throw new SvcError('git_failed', `the commit ${commit} could not be saved under ${ref}`, {
+    data: { commit },
+  });
+}
+
+/** The other side of an unfinished merge may be on no branch at all, e.g. when it was fetched by hand. */
+async function saveMergeHead(git: Git, path: string, gitDir: string, branch: string): Promise<string[]> {
+  const commits = (readRegularFile(join(gitDir, 'MERGE_HEAD')) ?? '').split('\n').filter(Boolean);
+  const saved: string[] = [];
+  for (const commit of commits) {
+    const holder = await git.text(path, ['for-each-ref', '--count=1', '--contains', commit]);
+    if (holder === '')
+      saved.push(await saveCommit(git, path, `refs/svc/${sessionNameOf(branch)}/merge-head`, commit));
+  }
+  return saved;
+}
+
+/** Reads the contents of a worktree, repairing its index if that is what stands in the way. */
+async function readContentsAtEnd(git: Git, path: string, { gitDir, head }: Inspection): Promise<Contents> {
+  const repair = () => repairIndex(git, path, gitDir, head);
+  // Without an index every file would look new.
+  if (!existsSync(join(gitDir, 'index'))) await repair();
+  try {
+    return await readContents(git, path, gitDir);
+  } catch (error) {
+    if (!(await repair())) throw error;
+    return readContents(git, path, gitDir);
+  }
+}
+
+/** Whether there is nothing to commit as far as git can tell; nested repositories are not ours to commit. */
+const hasNothingToCommit = ({ changed, untracked, nested, isWhole }: Contents): boolean =>
+  isWhole && changed.length === 0 && untracked.every((name) => nested.includes(name.replace(/\/$/, '')));
+
+/**
+ * Ends a session's worktree: uncommitted work is committed on the session's branch, and commits that the agent made
+ * elsewhere in its worktree are held by a ref. Called after the worker and all its processes are gone. Never throws
+ * for the state of the worktree: what could not be saved is reported in `unsafe`.
+ * @param taken what was found in the worktree's private git folder, if it has one
+ */
+export async function finishWorktree(
+  git: Git,
+  { folders, rules }: { folders: WorkingFolders; rules: IgnoreRules },
+  queue: KeyedQueue,
+  request: FinishRequest,
+  taken: TakenOver | null,
+): Promise<FinishResult> {
+  const { path, branch, message } = request;
+  let result = { ...nothing, savedRefs: taken?.savedRefs ?? [] };
+  let unsafe: string | null = taken?.problem ?? null;
+  let seen: Seen = { isVerified: false };
+  try {
+    const expected = request.repository === undefined ? null : readCommonDir(request.repository);
+    if (expected !== null) verifyOwnGitDir(path, expected);
+    const look = await inspectWorktree(git, path);
+    const { gitDir, commonDir, ref } = look;
+    const inside = findProcessesInside(path, folders());
+    if (inside !== null && inside.length === 0) removeStaleLocks(look, branch);
+    const operation = findOperation(gitDir);
+    const contents = await readContentsAtEnd(git, path, look);
+    const { nested, flagged } = contents;
+    rules.checkRules(commonDir);
+    const place = { path, gitDir, commonDir };
+    const hidden =
+      request.baseCommit === ''
+        ? await rules.listSelfHidden(git, place, contents)
+        : await rules.listHiddenFrom(git, place, contents, request.baseCommit);
+    result = { ...result, operation, nested, hidden };
+
+    const isOnBranch = ref === branchRef(branch);
+    const saved: SavedWork = hasNothingToCommit(contents)
+      ? { head: look.head, wip: false, failed: [] }
+      : await saveWork(git, {
+          path,
+          gitDir,
+          head: look.head,
+          headTree: look.tree,
+          onBranch: isOnBranch ? ref : null,
+          nested,
+          flagged,
+          message,
+          ...(taken === null ? {} : { env: taken.env, takeCommit: taken.takeCommit, isAnew: !taken.isWhole }),
+        });
+    if (saved.failed.length > 0) {
+      unsafe ??= `${formatCount(saved.failed.length, 'path')} could not be read into git, first ${saved.failed[0]}`;
+    }
+    // Our commit on a foreign branch has left HEAD detached.
+    const refNow = saved.wip && !isOnBranch ? null : ref;
+    result = { ...result, wip: saved.wip };
+    const savedRefs = await queue(commonDir, async () => {
+      const { head } = saved;
+      const isBusy = operation !== null;
+      const held = head === null ? [] : await saveHead(git, { path, branch, head, headRef: refNow, isBusy });
+      return [...held, ...(await saveMergeHead(git, path, gitDir, branch))];
+    });
+    result = { ...result, savedRefs: [...result.savedRefs, ...savedRefs] };
+    seen = { isVerified: true, ...(isOnBranch ? { tip: saved.head } : {}) };
+  } catch (error) {
+    unsafe = [unsafe, asSvcError(error).message].filter((each) => each !== null).join('; ');
+  }
+  const found = await countWork(git, request, seen, result.savedRefs);
+  if ('problem' in found) unsafe = [unsafe, found.problem].filter((each) => each !== null).join('; ');
+  const { problem: _, ...counts } = { problem: null, ...found };
+  return { ...result, ...counts, ...(unsafe === null ? {} : { unsafe }) };
+}

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { SvcError } from '../../../../core/base/errors.ts';
+import type { Git } from './git.ts';
+import { createGitPrograms, type GitPrograms } from './git-programs.ts';
+import { createRepositoryPins, type RepositoryPins } from './pins.ts';
+import { createGitRunner } from './run-git.ts';
+
+/** How git is called for a workspace: plain data, so that a thread can be given it. */
+export interface GitAccess {
+  /** Best an allow-listed environment (R10); see `WorktreesDeps`. */
+  env: Readonly<NodeJS.ProcessEnv>;
+  /** Where the engine keeps which programs and repositories are the person's; null for in memory. */
+  agentsDir: string | null;
+}
+
+const PROGRAMS = '.git-programs.json';
+const REPOSITORIES = '.repositories.json';
+
+/** The files with records about repositories, by path. */
+export const RECORDS = [PROGRAMS, REPOSITORIES] as const;
+
+export interface GuardedGit {
+  git: Git;
+  programs: GitPrograms;
+  pins: RepositoryPins;
+}
+
+/**
+ * Opens git for a workspace. A call runs only programs that were configured while no worker was running, and is refused where a
+ * folder has come into another repository since its first use. Nothing else calls git for the engine.
+ * @param patienceMs how long a call may take before we look for a pipe that blocks it
+ */
+export function createGit(
+  { env, agentsDir }: GitAccess,
+  { patienceMs }: { patienceMs?: number } = {},
+): GuardedGit {
+  const patience = patienceMs === undefined ? {} : { patienceMs };
+  const keepIn = (name: string): string | null => (agentsDir === null ? null : join(agentsDir, name));
+  // Listing settings runs none of the programs that they name.
+  const lister = createGitRunner(env, {
+    ...patience,
+    findOverrides: async () => ({ settings: [], mayFetch: false }),
+  });
+  const programs = createGitPrograms(
+    keepIn(PROGRAMS),
+    (cwd, args) => lister.text(cwd, args, { discover: true }),
+    lister.env,
+  );
+  const pins = createRepositoryPins(keepIn(REPOSITORIES));
+  const git = createGitRunner(env, {
+    ...patience,
+    async findOverrides(cwd, { discover = false }) {
+      if (discover && pins.isMoved(cwd))
+        throw new SvcError('worktree_unsafe', `${cwd} is in another repository than at its first use`, {
+          data: { cwd },
+        });
+      return programs.findOverrides(cwd);
+    },
+  });
+  return { git, programs, pins };
+}

@@ -1,0 +1,336 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { quoteForShell } from '../../../../core/base/text.ts';
+import {
+  findMainCheckout,
+  looksLikeBareRepository,
+  readGitFolders,
+  readGitFoldersAround,
+} from './git-folders.ts';
+import { createKeptRecords, signFile } from './kept-records.ts';
+
+/** Settings of git: all values by name, in the order in which git reads them. */
+type Settings = Readonly<Record<string, readonly string[]>>;
+
+/** git's own text merge, with the requested markers. */
+const MERGE_AS_TEXT = 'git merge-file --quiet --marker-size=%L %A %O %B';
+
+/**
+ * Settings that name a program, or a file that names one, and the neutral value used when a worker has written them
+ * (git-config(1), gitattributes(5), git-lfs-config(5)).
+ */
+const NAMES_PROGRAM: readonly (readonly [RegExp, string])[] = [
+  [/^filter\..+\.(?:clean|smudge|process)$/, ''],
+  [/^filter\..+\.required$/, 'false'],
+  [/^diff\.(?:.+\.)?(?:command|textconv|external)$/, ''],
+  [/^merge\..+\.driver$/, MERGE_AS_TEXT],
+  [/^core\.(?:attributesfile|excludesfile)$/, '/dev/null'],
+  [/^core\.(?:hookspath)$/, '/dev/null'],
+  [/^core\.fsmonitor$/, 'false'],
+  [/^core\.(?:editor|pager|askpass|sshcommand|gitproxy|alternaterefscommand)$/, 'false'],
+  [/^(?:sequence\.editor|interactive\.difffilter|uploadpack\.packobjectshook)$/, 'false'],
+  [/^gpg\.(?:.+\.)?(?:program|defaultkeycommand)$/, 'false'],
+  [/^(?:hook\..+\.command|gc\.recentobjectshook)$/, 'true'],
+  [/^(?:alias|pager|man|browser|mergetool|difftool|trailer|tar|sendemail|imap|guitool)\..+$/, 'false'],
+  [/^init\.templatedir$/, ''],
+  [/^credential\.(?:.+\.)?helper$/, ''],
+  [/^lfs\.(?:extension|customtransfer)\..+$/, ''],
+  [/^lfs\.(?:.+\.)?standalonetransferagent$/, ''],
+  [/^submodule\..+\.update$/, 'none'],
+];
+
+/** Settings that say where git fetches from, sends to and authenticates, and by which program of the other side. */
+const NAMES_PLACE =
+  /^(?:remote\..+\.(?:url|pushurl|uploadpack|receivepack|vcs|proxy|promisor|lfsurl|lfspushurl|mirror|push)|remote\.pushdefault|branch\..+\.pushremote|url\..+\.(?:insteadof|pushinsteadof)|extensions\.partialclone|protocol\..*allow|http\..*|credential\..*|lfs\..*url|push\.(?:gpgsign|pushoption|recursesubmodules)|submodule\..+\.url)$/;
+
+/** Settings of which every value counts: an empty one takes back those before it (git-config(1)). */
+const CLEARED_BY_EMPTY = /^(?:credential\.(?:.+\.)?helper|http\.(?:.+\.)?extraheader)$/;
+
+/** Programs that git runs in the folder of the checkout that it works on, so that a relative name is a file of that. */
+const RUNS_IN_CHECKOUT = /^(?:filter\..+\.(?:clean|smudge|process)|merge\..+\.driver)$/;
+
+/** Programs of a push. Addresses are not among them, since another value would be another address, nor what may hold a secret. */
+const PASSED_ON =
+  /^(?:core\.(?:askpass|sshcommand|gitproxy)|credential\.(?:.+\.)?helper|gpg\.(?:.+\.)?program|remote\..+\.(?:receivepack|uploadpack|vcs)|filter\.lfs\..+)$/;
+
+const PROTOCOLS = ['ext', 'fd', 'file', 'git', 'ssh', 'http', 'https'];
+const SHUT: readonly Override[] = [
+  ['protocol.allow', 'never'],
+  ...PROTOCOLS.map((name) => [`protocol.${name}.allow`, 'never'] as const),
+];
+
+/** By this setting git would not see that a file became a program; `git init` writes it in each repository. */
+const DECIDES_MODES = 'core.filemode';
+
+const findNeutralValue = (name: string): string | undefined =>
+  NAMES_PROGRAM.find(([pattern]) => pattern.test(name))?.[1];
+
+const isSameValues = (one: readonly string[] = [], other: readonly string[] = []): boolean =>
+  one.length === other.length && one.every((value, at) => value === other[at]);
+
+/** Gives a setting these values and no others, as far as git knows a way to. */
+const setValues = (name: string, values: readonly string[]): Override[] =>
+  [...(CLEARED_BY_EMPTY.test(name) ? [''] : []), ...values].map((value) => [name, value] as const);
+
+/** The remembered settings of a repository, including the machine's and the person's. */
+interface Remembered {
+  /** The settings as they were while no worker was running. */
+  trusted: Settings;
+  /** Settings found after a worker's run; not treated as the person's while they stay the same. */
+  planted: Settings;
+}
+
+/** A setting of git with a value that counts before those of all files. */
+export type Override = readonly [name: string, value: string];
+
+/** What a git call is given. */
+export interface GitOverrides {
+  settings: readonly Override[];
+  /** Whether git may fetch objects that are missing: everything that says from where is the person's. */
+  mayFetch: boolean;
+}
+
+export interface GitPrograms {
+  /**
+   * Finds settings to pass to a git call, so that no program runs that a worker has configured, and none whose file the
+   * worker can change in its worktree.
+   * @param cwd where git is called
+   */
+  findOverrides(cwd: string): Promise<GitOverrides>;
+  /**
+   * Lists the names of settings in force that a worker wrote, of programs and of places. `isQuiet`: no worker is running, so
+   * what has changed since the last one ended is the person's.
+   */
+  listUntrustedSettings(cwd: string, options: { isQuiet: boolean }): Promise<string[]>;
+  /** Lists the person's own settings of the programs that a push runs, to be passed to a program that reads the configuration again. */
+  listTrustedSettings(cwd: string): Promise<readonly Override[]>;
+  /**
+   * Remembers the current settings before a worker starts. `isQuiet`: no other worker is running, so the settings are
+   * the person's.
+   */
+  rememberPrograms(cwd: string, options: { isQuiet: boolean }): Promise<void>;
+  /** Finds settings that name programs and were written during a run, by name. */
+  findPlantedPrograms(cwd: string): Promise<string[]>;
+}
+
+interface Listed {
+  settings: Settings;
+  signature: string;
+  files: string[];
+}
+
+/**
+ * Remembers which programs a person's git runs in a repository, and keeps the engine from running a worker's: a
+ * worker without a sandbox can write any git configuration. Programs that were configured before a worker started
+ * keep working, such as the filters of git-lfs.
+ * @param file where this is kept; null for memory only
+ * @param list runs `git config` with these arguments in a folder
+ * @param env git's environment
+ */
+export function createGitPrograms(
+  file: string | null,
+  list: (cwd: string, args: readonly string[]) => Promise<string>,
+  env: Readonly<NodeJS.ProcessEnv>,
+): GitPrograms {
+  // git only looks at HOME; without it no user's settings are read.
+  const home = env.HOME || null;
+  const kept = createKeptRecords(file, readRecord);
+  /** That of the nearest repository that has one: a worker can make its worktree name a repository of its own. */
+  const findRecordAround = (cwd: string): Remembered | undefined => {
+    for (const common of listCommonDirsAround(cwd)) {
+      const record = kept.get(common);
+      if (record !== undefined) return record;
+    }
+    return undefined;
+  };
+  const listed = new Map<string, Listed>();
+
+  /** The relevant settings, read again when one of their files has changed. */
+  async function readSettings(cwd: string): Promise<Settings> {
+    const shared = findSharedGitDir(cwd);
+    const known = listed.get(cwd) ?? (shared === null ? undefined : listed.get(shared));
+    if (known !== undefined && known.signature === signFiles(known.files)) return known.settings;
+    const text = await list(cwd, ['config', '--list', '--includes', '--show-origin', '-z']);
+    const settings: Record<string, string[]> = {};
+    const files = new Set(listSettingsFiles(cwd, home, env.XDG_CONFIG_HOME));
+    let isLasting = true;
+    let isEverywhere = true;
+    const parts = text.split('\0');
+    for (let at = 0; at + 1 < parts.length; at += 2) {
+      // Settings of our own calls are not from files.
+      const [from = ''] = parts.slice(at);
+      if (!from.startsWith('file:')) continue;
+      const origin = from.slice('file:'.length);
+      const [name = '', ...value] = (parts[at + 1] ?? '').split('\n');
+      const path = isAbsolute(origin) ? origin : resolve(cwd, origin);
+      files.add(path);
+      if (/^include(?:if\..+)?\.path$/.test(name)) {
+        files.add(resolve(dirname(path), value.join('\n').replace(/^~(?=\/)/, home ?? '~')));
+        // Conditional includes depend on the checkout, and some on more than settings files.
+        if (name.startsWith('includeif.')) isEverywhere = false;
+        if (/^includeif\.(?:onbranch|hasconfig)/.test(name)) isLasting = false;
+      }
+      if (findNeutralValue(name) !== undefined || NAMES_PLACE.test(name) || name === DECIDES_MODES)
+        settings[name] = [...(settings[name] ?? []), value.join('\n')];
+    }
+    const found = { settings, files: [...files], signature: signFiles([...files]) };
+    if (isLasting) listed.set(isEverywhere && shared !== null ? shared : cwd, found);
+    return settings;
+  }
+
+  const listChangedSettings = (settings: Settings, { trusted }: Remembered): string[] =>
+    Object.keys(settings).filter(
+      (name) =>
+        !isSameValues(settings[name], trusted[name]) &&
+        (name !== DECIDES_MODES || trusted[name] !== undefined),
+    );
+
+  const programs: GitPrograms = {
+    async findOverrides(cwd) {
+      const record = findRecordAround(cwd);
+      if (record === undefined) return { settings: [], mayFetch: true };
+      const now = await readSettings(cwd);
+      const changed = listChangedSettings(now, record);
+      const against = changed.flatMap((name) => {
+        const neutral = findNeutralValue(name);
+        if (neutral === undefined && name !== DECIDES_MODES) return [];
+        return setValues(name, record.trusted[name] ?? (neutral === undefined ? [] : [neutral]));
+      });
+      const mayFetch = !changed.some((name) => NAMES_PLACE.test(name));
+      return {
+        settings: [...against, ...moveToMainCheckout(cwd, now, record.trusted), ...(mayFetch ? [] : SHUT)],
+        mayFetch: mayFetch && against.length === 0,
+      };
+    },
+
+    async listUntrustedSettings(cwd, { isQuiet }) {
+      await programs.rememberPrograms(cwd, { isQuiet });
+      const record = findRecordAround(cwd);
+      if (record === undefined) return [];
+      return listChangedSettings(await readSettings(cwd), record).filter((name) => name !== DECIDES_MODES);
+    },
+
+    async listTrustedSettings(cwd) {
+      const record = findRecordAround(cwd);
+      const trusted = record?.trusted ?? (await readSettings(cwd));
+      return Object.entries(trusted).flatMap(([name, values]) =>
+        PASSED_ON.test(name) ? setValues(name, values) : [],
+      );
+    },
+
+    async rememberPrograms(cwd, { isQuiet }) {
+      const [repository] = listCommonDirsAround(cwd);
+      if (repository === undefined) return;
+      const before = kept.get(repository);
+      if (before !== undefined && !isQuiet) return;
+      const settings = await readSettings(cwd);
+      const planted = Object.fromEntries(
+        Object.entries(before?.planted ?? {}).filter(([name, values]) =>
+          isSameValues(settings[name], values),
+        ),
+      );
+      const trusted = Object.fromEntries(
+        Object.entries(settings).flatMap(([name, value]) => {
+          if (planted[name] === undefined) return [[name, value]];
+          const former = before?.trusted[name];
+          return former === undefined ? [] : [[name, former]];
+        }),
+      );
+      if (
+        before !== undefined &&
+        isSameSettings(before.trusted, trusted) &&
+        isSameSettings(before.planted, planted)
+      )
+        return;
+      kept.set(repository, { trusted, planted });
+    },
+
+    async findPlantedPrograms(cwd) {
+      const repository = listCommonDirsAround(cwd).find((each) => kept.get(each) !== undefined);
+      const record = kept.get(repository ?? '');
+      if (repository === undefined || record === undefined) return [];
+      const settings = await readSettings(cwd);
+      const changed = listChangedSettings(settings, record);
+      const fresh = changed.filter((name) => !isSameValues(record.planted[name], settings[name]));
+      if (fresh.length === 0) return [];
+      const planted = Object.fromEntries(changed.map((name) => [name, settings[name] ?? []]));
+      kept.set(repository, { ...record, planted });
+      return fresh.filter((name) => findNeutralValue(name) !== undefined);
+    },
+  };
+  return programs;
+}
+
+/**
+ * Has filters and merge drivers run in the main checkout: in a linked worktree `./clean.sh`, `npx` or `make` would be what
+ * the worker has made of them, outside of its sandbox, and in one that git is just making they are not there yet.
+ */
+function moveToMainCheckout(cwd: string, settings: Settings, trusted: Settings): Override[] {
+  const named = readGitFoldersAround(cwd);
+  if (named === null) return [];
+  // A bare repository has no files of the person; there a relative name finds none.
+  const main = findMainCheckout(named.common) ?? named.common;
+  return Object.keys(settings).flatMap((name) => {
+    const command = trusted[name]?.at(-1) ?? '';
+    if (!RUNS_IN_CHECKOUT.test(name) || command === '') return [];
+    return [[name, runIn(main, command)] as const];
+  });
+}
+
+/** A command of git's in another folder. The files that `%O`, `%A` and `%B` stand for are named from where git runs it. */
+const runIn = (folder: string, command: string): string =>
+  `svc_from="$PWD" && cd ${quoteForShell(folder)} && ${command.replace(/(?<!%)%([OAB])/g, '"$svc_from"/%$1')}`;
+
+/** A record as it is stored; an older one has only the last value of each setting. */
+type StoredRecord = Record<keyof Remembered, Readonly<Record<string, string | readonly string[]>>>;
+
+const toSettings = (stored: StoredRecord['trusted']): Settings =>
+  Object.fromEntries(
+    Object.entries(stored).map(([name, values]) => [name, typeof values === 'string' ? [values] : values]),
+  );
+
+const readRecord = ({ trusted, planted }: StoredRecord): Remembered => ({
+  trusted: toSettings(trusted),
+  planted: toSettings(planted),
+});
+
+const isSameSettings = (one: Settings, other: Settings): boolean =>
+  Object.keys(one).length === Object.keys(other).length &&
+  Object.entries(one).every(([name, values]) => isSameValues(values, other[name]));
+
+/** The git folders of the repositories around a folder, the nearest first; each is what all its worktrees share. */
+function listCommonDirsAround(cwd: string): string[] {
+  const found: string[] = [];
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    const named = existsSync(join(folder, '.git')) ? readGitFolders(folder) : null;
+    const common = named?.common ?? (looksLikeBareRepository(folder) ? folder : null);
+    if (common !== null && existsSync(common)) found.push(realpathSync(common));
+    if (folder === dirname(folder)) return found;
+  }
+}
+
+/** The git folder shared by all checkouts with the same settings; null for a checkout with settings of its own. */
+function findSharedGitDir(cwd: string): string | null {
+  const named = readGitFolders(cwd);
+  if (named === null) return null;
+  const hasOwn = [named.common, named.own].some((each) => existsSync(join(each, 'config.worktree')));
+  return hasOwn ? null : named.common;
+}
+
+/** The files that git reads settings from, if they exist. */
+function listSettingsFiles(cwd: string, home: string | null, xdg: string | undefined): string[] {
+  const named = readGitFolders(cwd);
+  const settings = xdg || (home === null ? null : join(home, '.config'));
+  return [
+    ...(home === null ? [] : [join(home, '.gitconfig')]),
+    ...(settings === null ? [] : [join(settings, 'git', 'config')]),
+    ...(named === null
+      ? []
+      : [
+          join(named.common, 'config'),
+          ...[named.common, named.own].map((each) => join(each, 'config.worktree')),
+        ]),
+  ];
+}
+
+const signFiles = (files: readonly string[]): string => files.map(signFile).join(' ');

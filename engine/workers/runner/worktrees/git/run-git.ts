@@ -1,0 +1,264 @@
+import { spawn } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { SvcError } from '../../../../core/base/errors.ts';
+import { runProgramSync } from '../../../../core/base/run-program.ts';
+import { ENGINE_MARK } from '../../processes/probe.ts';
+import { describeFailure } from './describe-failure.ts';
+import type { Git, GitOptions, GitResult } from './git.ts';
+import type { GitOverrides } from './git-programs.ts';
+import { PATIENCE_MS, watchForPipes } from './watch-pipes.ts';
+
+const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
+
+/** Variables that would point git at another repository, or let a user's setup change what our own calls do. */
+const REMOVED = [
+  'GIT_DIR',
+  'GIT_WORK_TREE',
+  'GIT_INDEX_FILE',
+  'GIT_COMMON_DIR',
+  'GIT_OBJECT_DIRECTORY',
+  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
+  'GIT_CONFIG_PARAMETERS',
+  'GIT_NAMESPACE',
+  'GIT_PREFIX',
+  'GIT_QUARANTINE_PATH',
+  'GIT_REFLOG_ACTION',
+  'GIT_EXTERNAL_DIFF',
+  'GIT_DIFF_OPTS',
+  'GIT_LITERAL_PATHSPECS',
+  'GIT_GLOB_PATHSPECS',
+  'GIT_NOGLOB_PATHSPECS',
+  'GIT_ICASE_PATHSPECS',
+  'GIT_DEFAULT_HASH',
+  'GIT_TRACE',
+];
+
+/** Settings of every call: no hooks (a worker can write them), no signing prompts, no background maintenance. */
+const SETTINGS = [
+  ['core.hooksPath', '/dev/null'],
+  ['commit.gpgSign', 'false'],
+  ['gc.auto', '0'],
+  ['maintenance.auto', 'false'],
+  ['core.fsmonitor', 'false'], // its daemon would live on inside the worktree
+  ['core.quotePath', 'false'],
+  ['merge.autoStash', 'false'],
+  ['rebase.autoStash', 'false'],
+  ['rebase.autoSquash', 'false'],
+  ['rebase.updateRefs', 'false'],
+  ['submodule.recurse', 'false'],
+  ['log.showSignature', 'false'],
+  ['protocol.ext.allow', 'never'], // an address that is a command
+  ['safe.bareRepository', 'explicit'], // three names in a folder of a worker's would make it one
+].flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+
+function cleanEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const clean = { ...env };
+  for (const name of REMOVED) delete clean[name];
+  // A repository's filters and merge drivers see git's environment, and a worker can write them (R10).
+  // The engine's mark stays: what such a program calls must not be taken for the person.
+  for (const name of Object.keys(clean))
+    if (name.startsWith('SVC_') && name !== ENGINE_MARK) delete clean[name];
+  return {
+    ...clean,
+    LC_ALL: 'C',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ASKPASS: 'true',
+    GIT_EDITOR: 'true',
+    GIT_SEQUENCE_EDITOR: 'true',
+    GIT_MERGE_AUTOEDIT: 'no',
+    GIT_PAGER: 'cat',
+    GIT_OPTIONAL_LOCKS: '0', // a look must not make a working agent's own git fail on index.lock
+    GIT_LFS_SKIP_SMUDGE: '1', // large files stay pointers: fetching them is the user's decision
+  };
+}
+
+function collectOutput(
+  stream: NodeJS.ReadableStream | null,
+  maxBytes: number,
+  whenFull: () => void,
+): { bytes(): Buffer; isFull(): boolean } {
+  const chunks: Buffer[] = [];
+  let left = maxBytes;
+  let isFull = false;
+  stream?.on('data', (chunk: Buffer) => {
+    if (chunk.length > left && !isFull) {
+      isFull = true;
+      whenFull();
+    }
+    if (left > 0) chunks.push(chunk.subarray(0, left));
+    left = Math.max(0, left - chunk.length);
+  });
+  return { bytes: () => Buffer.concat(chunks), isFull: () => isFull };
+}
+
+export interface GitDeps {
+  /** How long a call may take before we look for a pipe that blocks it, ms. */
+  patienceMs?: number;
+  /** Finds overrides for the settings of the repository at a folder. Throws where git must not be called. */
+  findOverrides(cwd: string, options: Pick<GitOptions, 'discover'>): Promise<GitOverrides>;
+}
+
+/**
+ * Runs the git command line, with an environment of its own making. Called only by `createGit`, which knows the overrides.
+ */
+export function createGitRunner(
+  env: NodeJS.ProcessEnv,
+  { patienceMs = PATIENCE_MS, findOverrides }: GitDeps,
+): Git {
+  const base = cleanEnvironment(env);
+
+  /** The environment that passes these settings to git: a name may contain what `-c` would split it at. */
+  async function overrideEnvironment(
+    cwd: string,
+    options: Pick<GitOptions, 'discover'>,
+  ): Promise<Record<string, string>> {
+    const { settings, mayFetch } = await findOverrides(cwd, options);
+    const noFetch = mayFetch ? {} : { GIT_NO_LAZY_FETCH: '1' };
+    if (settings.length === 0) return noFetch;
+    const from = Number(base.GIT_CONFIG_COUNT ?? 0) || 0;
+    return Object.fromEntries([
+      ...Object.entries(noFetch),
+      ['GIT_CONFIG_COUNT', String(from + settings.length)],
+      ...settings.flatMap(([name, value], at) => [
+        [`GIT_CONFIG_KEY_${from + at}`, name],
+        [`GIT_CONFIG_VALUE_${from + at}`, value],
+      ]),
+    ]);
+  }
+
+  const launchGit = (cwd: string, args: readonly string[], options: GitOptions, stdin: 'ignore' | 'pipe') => {
+    const child = spawn('git', [...SETTINGS, ...args], {
+      cwd,
+      env: {
+        ...base,
+        // R2: git looks for a repository in `cwd` itself and nowhere above it.
+        ...(options.discover ? {} : { GIT_CEILING_DIRECTORIES: dirname(realpathSync(cwd)) }),
+        ...options.env,
+      },
+      stdio: [stdin, 'pipe', 'pipe'],
+    });
+    const watch = watchForPipes(cwd, () => child.kill('SIGKILL'), patienceMs);
+    const { timeoutMs } = options;
+    const limit = timeoutMs === undefined ? null : setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+    const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((done, fail) => {
+      child.once('error', fail);
+      child.once('close', (code, signal) => {
+        const pipe = code === null ? watch.found() : null;
+        if (pipe === null) return done({ code, signal });
+        fail(
+          new SvcError('git_failed', `git ${args[0]} waited at a pipe, and was ended: ${pipe}`, {
+            hint: 'a worker has put it there: remove it when it is still there, and look at its work',
+            data: { cwd, path: pipe },
+          }),
+        );
+      });
+    }).finally(() => {
+      watch.close();
+      if (limit !== null) clearTimeout(limit);
+    });
+    return { child, ended };
+  };
+
+  const explainFailure = (error: unknown, cwd: string): SvcError => {
+    if (error instanceof SvcError) return error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && existsSync(cwd)) {
+      return new SvcError('tool_missing', 'git was not found on PATH', {
+        cause: error,
+        hint: 'install git 2.38 or newer',
+      });
+    }
+    return new SvcError('git_failed', `git could not run in ${cwd}: ${message}`, { cause: error });
+  };
+
+  const run: Git['run'] = async (cwd, args, options = {}) => {
+    const { input, allowFail = false, maxBytes = DEFAULT_MAX_BYTES } = options;
+    try {
+      const env = { ...(await overrideEnvironment(cwd, options)), ...options.env };
+      const { child, ended } = launchGit(
+        cwd,
+        args,
+        { ...options, env },
+        input === undefined ? 'ignore' : 'pipe',
+      );
+      const stdout = collectOutput(child.stdout, maxBytes, () => child.kill());
+      const stderr = collectOutput(child.stderr, 64 * 1024, () => {});
+      if (input !== undefined) {
+        child.stdin?.on('error', () => {}); // git may end without reading all of it
+        child.stdin?.end(input);
+      }
+      const { code, signal } = await ended;
+      const result: GitResult = {
+        code: code ?? (stdout.isFull() ? 0 : 128),
+        stdout: stdout.bytes().toString('utf8'),
+        stderr: stderr.bytes().toString('utf8'),
+        truncated: stdout.isFull(),
+      };
+      if (result.code !== 0 && !allowFail) {
+        const detail =
+          describeFailure(result.stderr) || (signal === null ? `exit code ${code}` : `ended by ${signal}`);
+        throw new SvcError('git_failed', `git ${args[0]}: ${detail}`, {
+          data: { cwd, exit_code: result.code },
+        });
+      }
+      return result;
+    } catch (error) {
+      throw explainFailure(error, cwd);
+    }
+  };
+
+  return {
+    run,
+    env: base,
+    async text(cwd, args, options) {
+      return (await run(cwd, args, options)).stdout.replace(/\n$/, '');
+    },
+    async succeeds(cwd, args, options) {
+      return (await run(cwd, args, { ...options, allowFail: true })).code === 0;
+    },
+    async pipe(cwd, from, to, options = {}) {
+      const { input } = options.from ?? {};
+      try {
+        const told = await overrideEnvironment(cwd, options.from ?? {});
+        const withTold = (given: GitOptions = {}) => ({ ...given, env: { ...told, ...given.env } });
+        const first = launchGit(cwd, from, withTold(options.from), input === undefined ? 'ignore' : 'pipe');
+        const second = launchGit(cwd, to, withTold(options.to), 'pipe');
+        first.child.stdin?.on('error', () => {});
+        first.child.stdin?.end(input);
+        const stdout = collectOutput(second.child.stdout, DEFAULT_MAX_BYTES, () => second.child.kill());
+        const firstError = collectOutput(first.child.stderr, 64 * 1024, () => {});
+        const secondError = collectOutput(second.child.stderr, 64 * 1024, () => {});
+        second.child.stdin?.on('error', () => {});
+        first.child.stdout?.pipe(second.child.stdin!);
+        const [one, two] = await Promise.all([first.ended, second.ended]);
+        if (one.code !== 0 || two.code !== 0) {
+          const said = describeFailure(firstError.bytes().toString() || secondError.bytes().toString());
+          const text = said || `ended by ${one.signal ?? two.signal ?? 'a failure'}`;
+          throw new SvcError('git_failed', `git ${from[0]} | git ${to[0]}: ${text}`, { data: { cwd } });
+        }
+        return stdout.bytes().toString('utf8');
+      } catch (error) {
+        throw explainFailure(error, cwd);
+      }
+    },
+  };
+}
+
+const HEAD_PATIENCE_MS = 5000;
+
+/** Reads what HEAD names, a branch or a commit; null for neither. Synchronous: reading refs runs none of a repository's programs. */
+export function readHeadByGit(env: NodeJS.ProcessEnv, cwd: string): string | null {
+  const readLine = (...args: string[]): string | null => {
+    const { exitCode, stdout } = runProgramSync('git', [...SETTINGS, ...args], {
+      cwd,
+      env,
+      timeoutMs: HEAD_PATIENCE_MS,
+    });
+    return exitCode === 0 ? stdout.trimEnd() : null;
+  };
+  return (
+    readLine('symbolic-ref', '--quiet', '--short', 'HEAD') ??
+    readLine('rev-parse', '--verify', '--quiet', 'HEAD')
+  );
+}

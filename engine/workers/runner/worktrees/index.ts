@@ -1,0 +1,359 @@
+import { basename, join } from 'node:path';
+import { createKeyedQueue } from '../../../core/base/serial-queue.ts';
+import { removePrivateGit } from '../private-git.ts';
+import { readChangedLines } from './inspect/changed-lines.ts';
+import { readChangedTexts } from './inspect/changed-texts.ts';
+import { readCheckedOut } from './git/checked-out.ts';
+import { listUncommitted } from './inspect/contents.ts';
+import { type ChangeCounts, countChanges } from './inspect/count-work.ts';
+import {
+  type CreatedWorktree,
+  type CreateRequest,
+  createWorktree,
+  findOrigin,
+  type Origin,
+  type OriginRequest,
+} from './create/create.ts';
+import { createGit } from './git/create-git.ts';
+import { addDetachedCheckout, type DetachedCheckout, removeDetachedCheckout } from './create/detached-checkout.ts';
+import { type Diff, type DiffRequest, diffBranch, readFileAt } from './inspect/diff.ts';
+import { type DiscardRequest, type DiscardResult, discardWorktree } from './remove/discard.ts';
+import { type FinishRequest, type FinishResult, finishWorktree } from './finish/finish.ts';
+import { findUserIdentity, type Git } from './git/git.ts';
+import { readGitFolders } from './git/git-folders.ts';
+import type { GitPrograms } from './git/git-programs.ts';
+import { createIgnoreRules } from './inspect/ignore-rules.ts';
+import { inspectWorktree, verifyToplevel } from './inspect/inspect.ts';
+import { usesLfs } from './git/lfs.ts';
+import { isMerged } from './inspect/merge-state.ts';
+import { findOwners } from './inspect/owners.ts';
+import { listRepositories, setAsideRepositories } from './inspect/planted-repositories.ts';
+import { type PromoteRequest, type PromoteResult, promoteBranch } from './merge/promote.ts';
+import { type PruneResult, pruneWorktrees } from './remove/prune.ts';
+import { type PruneEntry, type PrunePlan, type PruneRequest, planPrune } from './remove/prune-plan.ts';
+import { branchRef, listBranchTips, resolveCommit, SESSION_PREFIX } from './git/refs.ts';
+import { listRemotes, type Remote } from './git/remotes.ts';
+import { returnFromAside } from './remove/remove-worktree.ts';
+import { findRepository, type Repository, resolveRepository } from './git/repository.ts';
+import { type RestoreRequest, restoreWorktree } from './remove/restore.ts';
+import { deleteSavedRefs, listSavedRefs, type SavedRef } from './remove/saved-refs.ts';
+import { type RepositoryStatus, readWorktreeStatus, type StatusRequest } from './inspect/status.ts';
+import { createTakeOver } from './finish/take-over.ts';
+import { isTakenIn } from './inspect/taken-in.ts';
+import { clearTraps, releaseCheckout } from './git/traps.ts';
+import { type Trial, type TrialRequest, tryPromotion } from './merge/trial.ts';
+import { type UndonePromotion, type UndoPromotionRequest, undoPromotion } from './merge/undo-promotion.ts';
+import { readWorkingFolders, type WorkingFolders } from './inspect/working-folders.ts';
+
+export type { LineRange } from './inspect/changed-lines.ts';
+export type { CreatedWorktree, CreateRequest, Origin, OriginRequest } from './create/create.ts';
+export { createGit, type GitAccess } from './git/create-git.ts';
+export { type Diff, type DiffRequest, requireDiffRequest } from './inspect/diff.ts';
+export type { DiscardRequest, DiscardResult, SavedState } from './remove/discard.ts';
+export type { FinishRequest, FinishResult } from './finish/finish.ts';
+export type { Git } from './git/git.ts';
+export { readCommonDir } from './git/git-folders.ts';
+export type { PromoteRequest, PromoteResult } from './merge/promote.ts';
+export type { PruneResult } from './remove/prune.ts';
+export type { PruneEntry, PrunePlan, PruneRequest } from './remove/prune-plan.ts';
+export { SESSION_PREFIX } from './git/refs.ts';
+export type { Remote } from './git/remotes.ts';
+export { type Repository, realFolder, samePath } from './git/repository.ts';
+export type { RestoreRequest } from './remove/restore.ts';
+export type { SavedRef } from './remove/saved-refs.ts';
+export { WORKTREE_STATES, type WorktreeState } from './inspect/states.ts';
+export {
+  compareNewestFirst,
+  listWorktreeStates,
+  type RepositoryStatus,
+  type SessionWorktree,
+  type StatusRequest,
+} from './inspect/status.ts';
+export type { Trial, TrialRequest } from './merge/trial.ts';
+export type { UndonePromotion, UndoPromotionRequest } from './merge/undo-promotion.ts';
+export { watchRefs } from './inspect/watch-refs.ts';
+export { listAttributedFiles, listChangedFiles, listWorkingFiles } from './inspect/working-files.ts';
+export type { WorkingFolders } from './inspect/working-folders.ts';
+
+type WithoutGit<Read> = Read extends (folder: string, git: Git, ...rest: infer Rest) => infer Result
+  ? (folder: string, ...rest: Rest) => Result
+  : never;
+
+export interface WorktreesDeps {
+  /**
+   * The environment of git and of the filters that a repository configures: best an allow-listed one (R10). Variables
+   * that point git elsewhere, and every SVC_ name, are removed in any case.
+   */
+  env?: NodeJS.ProcessEnv;
+  /** Reads which process works in which folder; by default from this machine's process table. */
+  readWorkingFolders?: WorkingFolders;
+  /** Holds each session's own folder, where strict workers commit; without it there are no strict workers. */
+  agentsDir?: string;
+}
+
+export interface Worktrees {
+  /** The repository that contains a folder. Throws `not_a_repository`, `repository_empty`, `worktree_unsafe`. */
+  findRepository(path: string): Promise<Repository>;
+  /**
+   * Variables that give a worker's git the identity that the user has configured for a folder; see `findUserIdentity`
+   * in git.ts.
+   */
+  findUserIdentity(folder: string): Promise<Record<string, string>>;
+  /** The branch checked out at a folder, or the commit of a detached HEAD; null outside of a repository. @param folder links followed */
+  findCheckedOut(folder: string): string | null;
+  /**
+   * Pins a project's folder to the repository that it is in now. Returns that repository's top folder; null for none.
+   */
+  repinRepository(folder: string): string | null;
+  /**
+   * Records which repositories lie below a folder, before a confined run in the folder itself; see
+   * `setAsideRepositories`.
+   */
+  listRepositories(folder: string, kept: string, data: string): Promise<void>;
+  /**
+   * Moves repositories that appeared below the folder during the run into the session's own folder `kept`, so that
+   * nobody's git reads their configuration. Returns a sentence for each. Calls no git.
+   */
+  setAsideRepositories(folder: string, kept: string, data: string): Promise<string[]>;
+  /** Finds where `create` would begin; makes nothing. */
+  findOrigin(request: OriginRequest): Promise<Origin>;
+  /** Makes a session's branch and worktree, or reuses those of an earlier attempt. */
+  create(request: CreateRequest): Promise<CreatedWorktree>;
+  /** Checks a commit out in a folder of its own, on no branch. Throws `git_failed` when there is no such commit. */
+  addDetachedCheckout(checkout: DetachedCheckout & { commit: string }): Promise<void>;
+  /** Removes such a checkout with everything in it, even one that is only half made. */
+  removeDetachedCheckout(checkout: DetachedCheckout): Promise<void>;
+  /** R2: throws `worktree_unsafe` unless git in this folder of a session means this folder, and its git folder is its own. */
+  verifyToplevel(path: string): Promise<void>;
+  /**
+   * Removes pipes and links that a worker left in the repository's git folders, where git would wait or follow.
+   * Returns their paths. Call it after the worker's processes are gone.
+   */
+  clearTraps(path: string): string[];
+  /**
+   * Copies what a strict worker committed or staged in its sandbox into the repository, so that work on the worktree
+   * can continue outside. Call it after the worker's processes are gone. Never throws; returns what could not be
+   * copied, or null.
+   */
+  takeOverWorktree(path: string): Promise<string | null>;
+  /** Removes the private git folder of a worktree that is gone, unless it holds work that could not be taken over. */
+  forgetWorktree(path: string): void;
+  /** Removes the file that protected a main checkout while a worker ran in it. */
+  releaseCheckout(path: string): void;
+  /**
+   * Records which programs git runs for the person in a folder's repository, and what it ignores there, before a worker
+   * starts. `isQuiet`: no other worker is running. Programs that are configured later are not run by the engine's own
+   * calls, and files that are ignored by later rules may be work.
+   */
+  rememberPrograms(path: string, options: { isQuiet: boolean }): Promise<void>;
+  /** Lists git settings that name programs and were written since the worker started; empty outside a repository. */
+  findPlantedPrograms(path: string): Promise<string[]>;
+  /** See `GitPrograms`. */
+  listUntrustedSettings: GitPrograms['listUntrustedSettings'];
+  /** See `GitPrograms`. */
+  listTrustedSettings: GitPrograms['listTrustedSettings'];
+  /** Whether pushing this commit means pushing objects of Git LFS first. */
+  usesLfs(repository: string, commit: string): Promise<boolean>;
+  /**
+   * Saves uncommitted work that a worker left and counts what it did. Call it after the worker's processes are gone.
+   */
+  finish(request: FinishRequest): Promise<FinishResult>;
+  readStatus(request: StatusRequest): Promise<RepositoryStatus>;
+  /** Maps each folder of session worktrees to the git folder of its repository; see `findOwners` in owners.ts. */
+  findOwners(worktreesDir: string, commonDirs: readonly string[]): Map<string, string>;
+  /** R3: by ancestry, by tree, by patch ids, by the patch id of the whole. */
+  isMerged(repository: string, branch: string, base: string): Promise<boolean>;
+  /** Whether a commit is in a branch or tag that is not a session's. False when in doubt. */
+  isTakenIn(repository: string, commit: string): Promise<boolean>;
+  promote(request: PromoteRequest): Promise<PromoteResult>;
+  /** Whether `promote` by merge would go through; writes nothing. */
+  tryPromotion(request: TrialRequest): Promise<Trial>;
+  /** The dry run of `prune`. */
+  planPrune(request: PruneRequest): Promise<PrunePlan>;
+  /** Executes a plan. `before` runs ahead of each removal; what it leaves is checked like everything else. */
+  prune(plan: PrunePlan, before?: (entry: PruneEntry) => Promise<void>): Promise<PruneResult>;
+  /** Removes a branch and worktree with unmerged work, once all of it is saved; see `discardWorktree`. */
+  discard(request: Omit<DiscardRequest, 'keptIn'>): Promise<DiscardResult>;
+  /** Brings back what was removed; see `restoreWorktree`. */
+  restore(request: Omit<RestoreRequest, 'keptIn'>): Promise<void>;
+  /** What was saved of removed branches; of one branch, or of all. */
+  listSavedRefs(repository: string, branch?: string): Promise<SavedRef[]>;
+  /** Deletes saved refs that still hold what was read, all of them or none. */
+  deleteSavedRefs(repository: string, refs: readonly SavedRef[]): Promise<void>;
+  /** Moves a worktree back whose removal was interrupted before anything was deleted. */
+  returnFromAside(path: string): void;
+  /** Takes a promotion back while its base has not moved on; see `undoPromotion` in undo-promotion.ts. */
+  undoPromotion(request: UndoPromotionRequest): Promise<UndonePromotion>;
+  diffBranch(request: DiffRequest): Promise<Diff>;
+  /** A file as a commit has it; null where that has no such file, or one that is longer than `maxBytes`. */
+  readFileAt(file: {
+    repository: string;
+    commit: string;
+    path: string;
+    maxBytes: number;
+  }): Promise<string | null>;
+  /** Every branch with the commit that it ends at. Throws when one of them cannot be read. */
+  listBranchTips(repository: string): Promise<Map<string, string>>;
+  /** The commits of branches, with what confined workers have committed meanwhile. */
+  listSessionTips(repository: string, branches: readonly string[]): Promise<Map<string, string>>;
+  countChanges(range: { repository: string; from: string; to: string }): Promise<ChangeCounts>;
+  /** Where the repository can be pushed to. */
+  listRemotes(repository: string): Promise<Remote[]>;
+  /** The commit at the end of a branch, or of HEAD for null; null when there is no such commit. */
+  findHead(repository: string, branch: string | null): Promise<string | null>;
+  /** Whether git ignores a path of a worktree, relative to its top; false when in doubt. Throws `worktree_unsafe`. */
+  isIgnored(path: string, file: string): Promise<boolean>;
+  /** Counts files of a worktree that are changed or new and in no commit. Throws `worktree_unsafe`. */
+  countUncommitted(path: string): Promise<number>;
+  /** See `readChangedLines`. */
+  readChangedLines: WithoutGit<typeof readChangedLines>;
+  /** See `readChangedTexts`. */
+  readChangedTexts: WithoutGit<typeof readChangedTexts>;
+}
+
+/** Owns the git worktrees of sessions, through the git command line; loses no work (R1 to R4). */
+export function createWorktrees({
+  env,
+  readWorkingFolders: folders = readWorkingFolders,
+  agentsDir,
+}: WorktreesDeps = {}): Worktrees {
+  const { git, programs, pins } = createGit({ env: env ?? process.env, agentsDir: agentsDir ?? null });
+  // Changes to one repository's refs and worktree list go one at a time: git itself answers a second one with "index.lock
+  // exists" or "cannot lock ref" instead of waiting. Reads do not queue.
+  const queue = createKeyedQueue();
+  const rules = createIgnoreRules(
+    agentsDir === undefined ? null : join(agentsDir, '.ignore-rules.json'),
+    git.env,
+  );
+  const looks = { folders, rules };
+  // Branches are read in the repository, so first copy there what their workers have committed meanwhile.
+  const takeOver = agentsDir === undefined ? null : createTakeOver(git, agentsDir);
+  const followBranch = async (branch: string | null | undefined): Promise<void> => {
+    if (branch != null) await takeOver?.takeOverBranch(branch);
+  };
+  const findKeptFolder = (worktree: string): string | null =>
+    agentsDir === undefined ? null : join(agentsDir, basename(worktree), 'ignored');
+  return {
+    async findRepository(path) {
+      pins.checkPin(path);
+      return findRepository(git, path);
+    },
+    findUserIdentity: (folder) => findUserIdentity(git, folder),
+    findCheckedOut: (folder) => readCheckedOut(git, folder),
+    async findOrigin(request) {
+      pins.checkPin(request.projectPath);
+      return findOrigin(git, request);
+    },
+    async create(request) {
+      pins.checkPin(request.projectPath);
+      return createWorktree(git, queue, request);
+    },
+    addDetachedCheckout: (checkout) => addDetachedCheckout(git, queue, checkout),
+    removeDetachedCheckout: (checkout) => removeDetachedCheckout(git, queue, checkout),
+    repinRepository: pins.repinRepository,
+    listRepositories,
+    setAsideRepositories,
+    verifyToplevel: async (path) => void (await inspectWorktree(git, path)),
+    clearTraps(path) {
+      const named = readGitFolders(path);
+      return named === null ? [] : clearTraps(named, { links: true });
+    },
+    releaseCheckout(path) {
+      const named = readGitFolders(path);
+      if (named !== null) releaseCheckout(named);
+    },
+    readChangedLines: (folder, ...rest) => readChangedLines(folder, git, ...rest),
+    readChangedTexts: (folder, ...rest) => readChangedTexts(folder, git, ...rest),
+    async rememberPrograms(path, options) {
+      rules.rememberRules(path, options);
+      await programs.rememberPrograms(path, options);
+    },
+    findPlantedPrograms: programs.findPlantedPrograms,
+    listUntrustedSettings: programs.listUntrustedSettings,
+    listTrustedSettings: programs.listTrustedSettings,
+    usesLfs: (repository, commit) => usesLfs(git, repository, commit),
+    async takeOverWorktree(path) {
+      return (await takeOver?.takeOverAtEnd(path, { index: true }))?.problem ?? null;
+    },
+    forgetWorktree(path) {
+      if (agentsDir !== undefined) removePrivateGit(agentsDir, path);
+    },
+    async finish(request) {
+      return finishWorktree(
+        git,
+        looks,
+        queue,
+        request,
+        (await takeOver?.takeOverAtEnd(request.path)) ?? null,
+      );
+    },
+    async readStatus(request) {
+      await takeOver?.takeOverAllBranches();
+      return readWorktreeStatus(git, folders, request);
+    },
+    findOwners,
+    isMerged: (repository, branch, base) => isMerged(git, repository, branch, base),
+    isTakenIn: (repository, commit) => isTakenIn(git, repository, commit),
+    async promote(request) {
+      const repository = await resolveRepository(git, request.repository);
+      return queue(repository.commonDir, () => promoteBranch(git, { ...request, repository }));
+    },
+    tryPromotion: (request) => tryPromotion(git, request),
+    planPrune: (request) => planPrune(git, looks, request),
+    async prune(plan, before) {
+      const result = await pruneWorktrees(git, looks, queue, plan, { before, findKeptFolder });
+      if (agentsDir !== undefined)
+        for (const { path } of result.removed) if (path !== null) removePrivateGit(agentsDir, path);
+      return result;
+    },
+    async discard(request) {
+      await followBranch(request.branch);
+      const { worktree } = request;
+      const keptIn = worktree === null ? null : findKeptFolder(worktree);
+      const result = await discardWorktree(git, looks, queue, { ...request, keptIn });
+      if (agentsDir !== undefined && worktree !== null) removePrivateGit(agentsDir, worktree);
+      return result;
+    },
+    restore: (request) =>
+      restoreWorktree(git, queue, {
+        ...request,
+        keptIn: request.saved.path === null ? null : findKeptFolder(request.saved.path),
+      }),
+    listSavedRefs: (repository, branch) => listSavedRefs(git, repository, branch),
+    async deleteSavedRefs(path, refs) {
+      const { root, commonDir } = await findRepository(git, path);
+      await queue(commonDir, () => deleteSavedRefs(git, root, refs));
+    },
+    returnFromAside,
+    async undoPromotion(request) {
+      const repository = await resolveRepository(git, request.repository);
+      return queue(repository.commonDir, () => undoPromotion(git, { ...request, repository }));
+    },
+    async diffBranch(request) {
+      await followBranch(request.branch);
+      return diffBranch(git, request);
+    },
+    readFileAt: (file) => readFileAt(git, file),
+    listBranchTips: (repository) => listBranchTips(git, repository),
+    async listSessionTips(repository, branches) {
+      for (const branch of branches) await followBranch(branch);
+      return listBranchTips(git, repository);
+    },
+    countChanges: (range) => countChanges(git, range),
+    listRemotes: (repository) => listRemotes(git, repository),
+    async findHead(repository, branch) {
+      await followBranch(branch);
+      return resolveCommit(git, repository, branch === null ? 'HEAD' : branchRef(branch));
+    },
+    async isIgnored(path, file) {
+      await verifyToplevel(git, path);
+      return git.succeeds(path, ['check-ignore', '--quiet', '--', file]);
+    },
+    async countUncommitted(path) {
+      await followBranch(`${SESSION_PREFIX}${basename(path)}`);
+      const { gitDir } = await inspectWorktree(git, path);
+      const { changed, untracked } = await listUncommitted(git, path, gitDir);
+      return changed.length + untracked.length;
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Git, NOT_INSIDE, splitRecords } from '../git/git.ts';
+import { type FlaggedEntry, listFlagged, nameOfRecord, selectFlagged, withoutFlags } from '../git/index-flags.ts';
+import { findNestedRepositories } from './nested.ts';
+
+/** The files of a worktree that are in no commit, as paths relative to it. */
+export interface Uncommitted {
+  changed: string[];
+  untracked: string[];
+}
+
+export interface Contents extends Uncommitted {
+  /** Git repositories inside; see `nestedIn`. */
+  nested: string[];
+  /** Ignored files and folders. */
+  ignored: string[];
+  /** The .gitignore files that are tracked, or would be added. */
+  ruleFiles: string[];
+  /** Entries of the index whose marks hide changes from git. */
+  flagged: FlaggedEntry[];
+  /** git printed no warnings, so it could read everything. */
+  isWhole: boolean;
+}
+
+// With every untracked file listed, an untracked folder appears only where git does not look inside: a repository.
+const STATUS = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', NOT_INSIDE];
+
+/** The paths of the records that begin with one of these marks, or with none of them. */
+const filterPaths = (lines: readonly string[], isWanted: (mark: string) => boolean): string[] =>
+  lines.flatMap((record) => (isWanted(record.slice(0, 2)) ? [record.slice(3)] : []));
+
+const parseUncommitted = (lines: readonly string[]): Uncommitted => ({
+  changed: filterPaths(lines, (mark) => mark !== '??' && mark !== '!!'),
+  untracked: filterPaths(lines, (mark) => mark === '??'),
+});
+
+/**
+ * Makes git look at each file whose time or size says that it may have changed, whatever a worker has configured. Read
+ * with the command line's own settings, which win over a repository's.
+ */
+export function carefulEnvironment(worktree: string): Record<string, string> {
+  const settings = [
+    ['core.trustctime', 'true'],
+    ['core.checkstat', 'default'],
+    ['core.ignorestat', 'false'],
+    ['core.untrackedcache', 'false'],
+    // Marks are then what the index says, and not what git makes of them in a sparse checkout.
+    ['sparse.expectfilesoutsideofpatterns', 'true'],
+    // Only a file system that ignores case may have git do so: elsewhere a new file would pass for a tracked one.
+    ...(existsSync(join(worktree, '.GIT')) ? [] : [['core.ignorecase', 'false']]),
+  ];
+  return { GIT_CONFIG_PARAMETERS: settings.map(([name, value]) => `'${name}'='${value}'`).join(' ') };
+}
+
+/** Lists the changed and untracked files of a worktree. @param gitDir the worktree's own git folder */
+export async function listUncommitted(git: Git, path: string, gitDir: string): Promise<Uncommitted> {
+  const env = { ...gitDirEnvironment(path, gitDir), ...carefulEnvironment(path) };
+  const place = { path, gitDir };
+  const status = await withoutFlags(git, place, await listFlagged(git, place, env), env, (own) =>
+    git.run(path, STATUS, { env: own }),
+  );
+  return parseUncommitted(splitRecords(status.stdout));
+}
+
+/** The environment that binds a folder to a git folder as its worktree, whatever git would find otherwise (R2). */
+export const gitDirEnvironment = (worktree: string, gitDir: string): Record<string, string> => ({
+  GIT_DIR: gitDir,
+  GIT_WORK_TREE: worktree,
+});
+
+/** Lists everything in a worktree that is in no commit: files, ignored files and nested repositories. */
+export async function readContents(git: Git, path: string, gitDir: string): Promise<Contents> {
+  const env = { ...gitDirEnvironment(path, gitDir), ...carefulEnvironment(path) };
+  // An ignored folder is listed by name only, whatever it holds.
+  const readStatus = (own: Readonly<Record<string, string>>) =>
+    git.run(path, [...STATUS, '--ignored=matching'], { env: own });
+  const [seen, listed] = await Promise.all([
+    readStatus(env),
+    git.run(path, ['ls-files', '-v', '-z', '--stage'], { env }),
+  ]);
+  const staged = splitRecords(listed.stdout);
+  const flagged = selectFlagged(path, staged);
+  const status =
+    flagged.length === 0 ? seen : await withoutFlags(git, { path, gitDir }, flagged, env, readStatus);
+  const lines = splitRecords(status.stdout);
+  const files = parseUncommitted(lines);
+  const ignored = filterPaths(lines, (mark) => mark === '!!');
+  const entries = staged.map((record) => record.slice(2));
+  const nested = findNestedRepositories(path, { ...files, ignored, staged: entries });
+  const ruleFiles = [...entries.map(nameOfRecord), ...files.untracked].filter((name) =>
+    /(?:^|\/)\.gitignore$/.test(name),
+  );
+  return { ...files, nested, ignored, ruleFiles, flagged, isWhole: status.stderr === '' };
+}

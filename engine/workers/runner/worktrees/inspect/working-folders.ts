@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { isInsideFolder } from '../../../../core/base/paths.ts';
+import { runProgramSync } from '../../../../core/base/run-program.ts';
+
+/** Maps pids to the current folder of every process that we may inspect; null when the process table cannot be read. */
+export type WorkingFolders = () => Map<number, string> | null;
+
+function readFoldersFromProc(): Map<number, string> | null {
+  let names: string[];
+  try {
+    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return null;
+  }
+  const folders = new Map<number, string>();
+  for (const name of names) {
+    try {
+      folders.set(Number(name), readlinkSync(`/proc/${name}/cwd`).replace(/ \(deleted\)$/, ''));
+    } catch {
+      // Ended, or of another user: such a process is not one of our workers.
+    }
+  }
+  // Our own entry is always readable, so an empty result means that the lookup does not work here.
+  return folders.size === 0 ? null : folders;
+}
+
+/** macOS, best effort. Not tested there. */
+function readFoldersFromLsof(): Map<number, string> | null {
+  const { exitCode, stdout } = runProgramSync('lsof', ['-w', '-d', 'cwd', '-Fpn'], {
+    timeoutMs: 10_000,
+    mostBytes: 64 * 1024 * 1024,
+  });
+  if (exitCode !== 0) return null;
+  const folders = new Map<number, string>();
+  let pid = 0;
+  for (const line of stdout.split('\n')) {
+    if (line.startsWith('p')) pid = Number(line.slice(1));
+    else if (line.startsWith('n')) folders.set(pid, line.slice(1));
+  }
+  return folders.size === 0 ? null : folders;
+}
+
+export const readWorkingFolders: WorkingFolders = () =>
+  process.platform === 'linux' ? readFoldersFromProc() : readFoldersFromLsof();
+
+/** The processes whose current folder is in `path`, or null when that cannot be known. */
+export function findProcessesInside(path: string, folders: Map<number, string> | null): number[] | null {
+  if (folders === null) return null;
+  let real: string;
+  try {
+    real = realpathSync(path);
+  } catch {
+    return [];
+  }
+  return [...folders].flatMap(([pid, folder]) => (isInsideFolder(real, folder) ? [pid] : []));
+}
+
+/** Whether a git command that names this folder is still running: it can outlive a host that was killed meanwhile. */
+export function isGitRunningFor(path: string): boolean {
+  if (process.platform !== 'linux') return false;
+  let names: string[];
+  try {
+    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return false;
+  }
+  return names.some((name) => {
+    try {
+      const words = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0');
+      return words.includes('worktree') && words.includes(path);
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,107 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { SvcError } from '../../../../core/base/errors.ts';
+import type { KeyedQueue } from '../../../../core/base/serial-queue.ts';
+import { excludeSvcFolder } from '../../../../core/workspace/git-exclude.ts';
+import { addWorktree } from '../create/add-worktree.ts';
+import type { SavedState } from './discard.ts';
+import { withExactFiles } from './exact-files.ts';
+import type { Git } from '../git/git.ts';
+import { returnIgnoredFiles } from '../inspect/ignored.ts';
+import { inspectWorktree } from '../inspect/inspect.ts';
+import { branchRef, compareAndSetRef, resolveCommit, resolveIds } from '../git/refs.ts';
+import { listWorktrees, mayExist, type RepositoryOrPath, resolveRepository, samePath } from '../git/repository.ts';
+
+export interface RestoreRequest {
+  repository: RepositoryOrPath;
+  /** The session's branch. */
+  branch: string;
+  saved: SavedState;
+  /** Bring the worktree back too, at `saved.path`. */
+  withWorktree: boolean;
+  /** Where ignored files were kept; null for nowhere. */
+  keptIn: string | null;
+}
+
+/** Why git has the worktree locked while its files are being written: an interrupted one is made anew. */
+const RESTORING = 'svc: being restored';
+
+/** Throws `not_found` unless the repository still has a saved commit. */
+async function requireCommit(git: Git, root: string, branch: string, commit: string): Promise<void> {
+  if ((await resolveCommit(git, root, commit)) !== null) return;
+  throw new SvcError('not_found', `the saved work of ${branch} is no longer there (${commit.slice(0, 12)})`, {
+    data: { branch, commit },
+  });
+}
+
+/** Puts a removed branch back where it was. Throws `exists` when there is another of that name. */
+export async function restoreBranch(git: Git, root: string, branch: string, head: string): Promise<void> {
+  await requireCommit(git, root, branch, head);
+  const ref = branchRef(branch);
+  if (await compareAndSetRef(git, root, ref, head, null, 'restored')) return;
+  const found = await resolveCommit(git, root, ref);
+  if (found === head) return;
+  if (found === null) throw new SvcError('git_failed', `git could not make the branch ${branch}`);
+  throw new SvcError('exists', `there is a branch ${branch} already, at ${found.slice(0, 12)}`, {
+    hint: `the saved one ended at ${head}`,
+    data: { branch, found, saved: head },
+  });
+}
+
+/** Writes the files back as they were, and the index. */
+async function restoreFiles(git: Git, path: string, commonDir: string, files: string): Promise<void> {
+  const { gitDir } = await inspectWorktree(git, path);
+  const [now, tree, staged] =
+    (await resolveIds(git, path, ['HEAD^{tree}', `${files}^{tree}`, `${files}^2^{tree}`])) ?? [];
+  if (now === undefined || tree === undefined || staged === undefined)
+    throw new SvcError('git_failed', `git cannot read the saved files ${files}`);
+  await withExactFiles(git, { path, gitDir, commonDir }, tree.length, async (exact) => {
+    // A fresh file may look changed to a git that does not convert; only those that differ are written.
+    await exact.run(path, ['read-tree', '--reset', '-u', now, tree]);
+  });
+  await git.run(path, ['read-tree', staged]);
+  await git.run(path, ['update-index', '-q', '--refresh'], { allowFail: true });
+}
+
+/** Makes a removed worktree anew where it was. An interrupted attempt is repeated. */
+async function restoreFolder(
+  git: Git,
+  { root, commonDir }: { root: string; commonDir: string },
+  { branch, saved: { detached, files } }: RestoreRequest,
+  path: string,
+): Promise<void> {
+  const entry = (await listWorktrees(git, root)).find((each) => samePath(each.path, path));
+  const isBack = entry !== undefined && mayExist(path) && entry.locked === null;
+  if (isBack && (detached === null ? entry.ref === branchRef(branch) : entry.head === detached)) return;
+  if (entry?.locked === RESTORING) {
+    // Nobody was told of it yet.
+    await git.run(root, ['worktree', 'remove', '--force', '--force', entry.path], { allowFail: true });
+    rmSync(path, { recursive: true, force: true });
+  }
+  if (mayExist(path))
+    throw new SvcError('exists', `${path} is in the way`, { hint: 'move it aside, then restore again' });
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  excludeSvcFolder(commonDir);
+  const options = ['--lock', '--reason', RESTORING, ...(detached === null ? [] : ['--detach'])];
+  await addWorktree(git, { root, commonDir }, { path, options, from: detached ?? branch });
+  if (files !== null) await restoreFiles(git, path, commonDir, files);
+  await git.run(root, ['worktree', 'unlock', path]);
+}
+
+/**
+ * Brings back a branch that was removed and, when asked, its worktree with the files that were in no commit. Throws
+ * `exists` where something else has taken the place, `not_found` when what was saved is gone.
+ */
+export async function restoreWorktree(git: Git, queue: KeyedQueue, request: RestoreRequest): Promise<void> {
+  const { branch, saved, withWorktree, keptIn } = request;
+  const repository = await resolveRepository(git, request.repository);
+  const { root, commonDir } = repository;
+  await queue(commonDir, async () => {
+    for (const commit of [saved.head, saved.detached, saved.files])
+      if (commit !== null) await requireCommit(git, root, branch, commit);
+    if (saved.head !== null) await restoreBranch(git, root, branch, saved.head);
+    if (!withWorktree || saved.path === null) return;
+    await restoreFolder(git, repository, request, saved.path);
+    if (keptIn !== null) returnIgnoredFiles(saved.path, keptIn);
+  });
+}

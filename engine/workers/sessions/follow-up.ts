@@ -1,0 +1,65 @@
+import { SvcError } from '../../core/base/errors.ts';
+import { sentence } from '../../core/base/sentence.ts';
+import type { Sessions } from './registry.ts';
+import type { Session } from './rows.ts';
+import type { Visitors } from './visitors.ts';
+
+/** Finds sessions that have ended and can be sent on with more to do. */
+export interface FollowUps {
+  /**
+   * An ended session whose worktree is still there, and in which nothing and nobody works. Throws `conflict` for any other,
+   * and says what to do instead.
+   */
+  require(sessionId: string): Session;
+  /** What a worker has worked in last, by its given name or `w-3`, if it can be sent on; else null. */
+  findOfWorker(name: string): Session | null;
+}
+
+export function createFollowUps({
+  sessions,
+  visitors,
+}: {
+  sessions: Pick<Sessions, 'get' | 'findSuccessor' | 'byBranch' | 'newestOfWorker'>;
+  visitors: Pick<Visitors, 'findVisitorConflict'>;
+}): FollowUps {
+  function findObstacle(session: Session): SvcError | null {
+    const { sessionId, state, branch } = session;
+    if (state !== 'ended')
+      return new SvcError('conflict', `${sessionId} has not ended: it is ${state}`, {
+        hint: sentence`{msg.send "…" to_session=${sessionId}} reaches a worker while it works`,
+      });
+    const successor = sessions.findSuccessor(sessionId);
+    if (successor !== null)
+      return new SvcError('conflict', `${successor.sessionId} goes on with ${sessionId}, in its worktree`, {
+        hint: sentence`{msg.send "…" to_session=${successor.sessionId}} reaches it; once it has ended it can be sent on`,
+      });
+    if (session.branchState === 'continued' && branch !== null) {
+      const newest = sessions.byBranch(branch)?.sessionId ?? sessionId;
+      return new SvcError('conflict', `${newest} has gone on with ${sessionId}`, {
+        hint: sentence`{worker.follow_up ${newest}}`,
+      });
+    }
+    if (session.branchState === 'discarded')
+      return new SvcError('conflict', `${sessionId} was discarded`, {
+        hint: sentence`{worktree.restore ${sessionId} worktree=true} brings its branch and worktree back`,
+      });
+    if (session.worktree === null && !session.inplace)
+      return new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
+        hint: sentence`{task.add} and {task.run} begin anew, from what was promoted`,
+      });
+    return visitors.findVisitorConflict(sessionId);
+  }
+
+  return {
+    require(sessionId) {
+      const session = sessions.get(sessionId);
+      const obstacle = findObstacle(session);
+      if (obstacle !== null) throw obstacle;
+      return session;
+    },
+    findOfWorker(name) {
+      const session = sessions.newestOfWorker(name);
+      return session !== null && findObstacle(session) === null ? session : null;
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { asWorkerSession } from '../../core/base/ids.ts';
+import type { Sessions } from './registry.ts';
+import type { Session } from './rows.ts';
+import type { SeatSession, Seats } from './seats/index.ts';
+import { unknownSession } from './session-names.ts';
+
+/** A session of any kind, as other sessions see it. */
+export interface Peer {
+  /** `s-12`, `chair-3`, or a plain session's name. */
+  sessionId: string;
+  seat: 'chair' | 'worker' | 'plain';
+  state: 'live' | 'ended';
+  agent: string | null;
+  /** The registered project; null is the workspace's own. */
+  project: string | null;
+  /** Stable over a worker's successive sessions. */
+  workerId: string | null;
+  taskId: string | null;
+  title: string | null;
+  /** The session that dispatched it. */
+  parent: string | null;
+  notifyBase: string | null;
+  since: string;
+  /** Time of its last call; for a worker, of its start. */
+  seenAt: string;
+}
+
+/** The roster of worker sessions and seats. */
+export interface Peers {
+  /** Finds a session; null when that id never existed. */
+  find(sessionId: string): Peer | null;
+  /** Like `find`. Throws `not_found`, naming the live sessions. */
+  known(sessionId: string): Peer;
+  /** Lists live sessions: Chairs, then plain sessions, then workers. */
+  live(): Peer[];
+  /** The newest session of a worker, live ones first; null for an unknown worker. */
+  ofWorker(workerId: string): Peer | null;
+  /** The most recently active live Chair of a project; null when none is there. */
+  chairOf(project: string | null): Peer | null;
+}
+
+const ofSession = (session: Session): Peer => ({
+  sessionId: session.sessionId,
+  seat: 'worker',
+  state: session.state === 'ended' ? 'ended' : 'live',
+  agent: session.agent,
+  project: session.project,
+  workerId: session.workerId,
+  taskId: session.taskId,
+  title: session.title,
+  parent: session.parent,
+  notifyBase: null,
+  since: session.startedAt ?? session.createdAt,
+  seenAt: session.startedAt ?? session.createdAt,
+});
+
+const ofSeat = (seat: SeatSession): Peer => ({
+  sessionId: seat.sessionId,
+  seat: seat.kind,
+  state: seat.closedAt === null ? 'live' : 'ended',
+  agent: seat.agent,
+  project: seat.project,
+  workerId: null,
+  taskId: null,
+  title: seat.title,
+  parent: null,
+  notifyBase: seat.notifyBase,
+  since: seat.openedAt,
+  seenAt: seat.seenAt,
+});
+
+export function createPeers({ sessions, seats }: { sessions: Sessions; seats: Seats }): Peers {
+  function findPeer(sessionId: string): Peer | null {
+    if (asWorkerSession(sessionId) === null) {
+      const seat = seats.find(sessionId);
+      return seat === null ? null : ofSeat(seat);
+    }
+    const [session] = sessions.list({ ids: [sessionId] });
+    return session === undefined ? null : ofSession(session);
+  }
+
+  const listLivePeers = (): Peer[] => [
+    ...seats.live({ kind: 'chair' }).map(ofSeat),
+    ...seats.live({ kind: 'plain' }).map(ofSeat),
+    ...sessions.listLive().map(ofSession),
+  ];
+
+  return {
+    find: findPeer,
+    known(sessionId) {
+      const peer = findPeer(sessionId);
+      if (peer !== null) return peer;
+      throw unknownSession(
+        sessionId,
+        listLivePeers().map((each) => each.sessionId),
+      );
+    },
+    live: listLivePeers,
+    ofWorker(workerId) {
+      const session = sessions.newestOfWorker(workerId);
+      return session === null ? null : ofSession(session);
+    },
+    chairOf(project) {
+      const [seat] = seats.live({ kind: 'chair', project });
+      return seat === undefined ? null : ofSeat(seat);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { type Caller, operation } from '../../../core/api/operation.ts';
+import { renderWords } from '../../../core/api/words.ts';
+import { type Sentence, sentence } from '../../../core/base/sentence.ts';
+import type { Guidance } from '../guidance/index.ts';
+import type { Session } from '../rows.ts';
+
+export interface InstructionDeps {
+  workspaceName(): string;
+  guidance: Pick<Guidance, 'listRules'>;
+  /** A worker's session; null for the id of another. */
+  sessionOf(sessionId: string): Session | null;
+  /** Absolute path of its brief; null before it has a folder. */
+  briefOf(session: Session): string | null;
+  /** A project's folder, absolute; null is the workspace's own. */
+  folder(project: string | null): string;
+}
+
+/** Writes the instructions for a client's model: who it is, where it is, and what to do first. */
+export const instructionOperations = (deps: InstructionDeps) => [
+  operation({
+    name: 'seat.instructions',
+    about: 'What an agent in the caller’s seat is told first.',
+    seat: 'any',
+    changes: false,
+    input: z.strictObject({}),
+    run: (_input, caller) => ({ text: instructionsFor(caller, deps) }),
+  }),
+];
+
+function instructionsFor(caller: Caller, deps: InstructionDeps): string {
+  const { sessionId } = caller;
+  const begin = `svc coordinates the coding agents of the workspace ${deps.workspaceName()}.`;
+  const session = sessionId === null ? null : deps.sessionOf(sessionId);
+  const first = `${begin} ${renderWords(instructSeat(caller, session, deps), 'tools')}`;
+  // Whoever has no seat can only look.
+  const rules =
+    sessionId === null && caller.seat === 'plain' ? [] : deps.guidance.listRules(caller.seat, 'tools');
+  return [first, ...rules.map((rule) => `- ${rule}`)].join('\n');
+}
+
+const instructSeat = (caller: Caller, session: Session | null, deps: InstructionDeps): Sentence =>
+  caller.seat === 'worker' && session !== null
+    ? instructWorker(session, deps.briefOf(session))
+    : caller.seat === 'chair'
+      ? instructChair(caller, deps)
+      : instructPlain(caller);
+
+const OWN_SEAT = 'me means that session wherever a tool takes one, also as holder';
+
+function instructChair({ sessionId, project }: Caller, { folder }: InstructionDeps): Sentence {
+  const whose = project === null ? '' : ` of project ${project}`;
+  const as = sessionId === null ? '' : `, session ${sessionId} (${OWN_SEAT})`;
+  return sentence`You are the Chair${whose}${as}, in ${folder(project)}. Plan with {task.add} (give acceptance criteria), start with \
+{task.run}, read what comes back with {msg.inbox}, answer questions with {ask.answer}. When a worker has ended look at {verify.status}, \
+then bring its work in with {worktree.promote}.`;
+}
+
+function instructWorker({ sessionId, workerId, taskId, cwd }: Session, brief: string | null): Sentence {
+  const where = cwd === null ? '' : `, in ${cwd}`;
+  const task = brief === null ? `Your task is ${taskId}.` : `Your task ${taskId} is in ${brief}, whole.`;
+  return sentence`You are its session ${sessionId} (worker ${workerId}; ${OWN_SEAT})${where}. ${task} Call {ask} when you are stuck or the choice is not yours: it waits for the answer. Send messages instead of \
+guessing, and call {verify.report} after your last commit.`;
+}
+
+function instructPlain({ sessionId, notChair }: Caller): Sentence {
+  if (sessionId === null)
+    return sentence`You have no seat in it (${notChair ?? 'unknown'}): you may look, and change nothing.`;
+  return sentence`You take part as session ${sessionId} (${OWN_SEAT}), and are not the Chair: you start and promote nothing. Claim \
+items of a checklist with {task.claim}, and use {msg.send}, {msg.inbox} and {ask} to talk.`;
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { operation } from '../../../core/api/operation.ts';
+import type { Storage } from '../../../storage/index.ts';
+import type { Seats } from './seats.ts';
+
+/** Operations on the caller's own seat. */
+export const seatOperations = ({ storage, seats }: { storage: Storage; seats: Seats }) => [
+  operation({
+    name: 'seat.leave',
+    about:
+      'The caller’s own session ends here, unless others take part as the same; a worker’s ends with its run.',
+    seat: 'any',
+    changes: false,
+    input: z.strictObject({}),
+    run: (_input, { sessionId, seat }) =>
+      storage.write(() => ({
+        left:
+          sessionId !== null &&
+          seat !== 'worker' &&
+          seats.holders(sessionId) <= 1 &&
+          seats.close(sessionId, 'it left'),
+      })),
+  }),
+];

@@ -1,0 +1,197 @@
+import type { Clock } from '../../../core/base/clock.ts';
+import { SvcError } from '../../../core/base/errors.ts';
+import type { EventLog, Storage } from '../../../storage/index.ts';
+import { type SeatKind, type SeatRow, type SeatSession, seatSessionId, toSeatSession } from './rows.ts';
+
+export interface NewSeat {
+  kind: SeatKind;
+  /** Of a plain session; a Chair's is counted. */
+  name: string | null;
+  project: string | null;
+  agent: string | null;
+  title: string | null;
+  notifyBase: string | null;
+  /** The process that holds the seat; null when only its calls show that it is alive. */
+  process: { pid: number; pidStart: string } | null;
+}
+
+/** The register of sessions that are not runs: Chairs and plain sessions. */
+export interface Seats {
+  /** Opens a seat, or returns that of the same process or name. Call inside `storage.write`. Throws `fields_invalid` for a reserved name. */
+  open(seat: NewSeat): SeatSession;
+  /** Closes a seat. Call inside `storage.write`. False when it was already closed. */
+  close(sessionId: string, why: string): boolean;
+  /** Notes activity of a seat in memory, for `flush` to save. */
+  seen(sessionId: string): void;
+  /** Whether `flush` has anything to save. */
+  isHeard(): boolean;
+  /** Saves noted activity. Call inside `storage.write`. */
+  flush(): void;
+  /** Attaches a connected client to a session. Call the returned function when it disconnects. */
+  hold(sessionId: string): () => void;
+  /** Counts the attached clients: agents of the same name share a session. */
+  holders(sessionId: string): number;
+  /** Deletes seats closed before `at`, Unix ms, unless they have unread mail. Call inside `storage.write`. */
+  forget(at: number): void;
+  find(sessionId: string): SeatSession | null;
+  /** Lists open seats, most recently active first. */
+  live(filter?: { kind?: SeatKind; project?: string | null }): SeatSession[];
+  /** Counts a check that missed the seat (R6), or resets the count, and returns it. Call inside `storage.write`. */
+  miss(sessionId: string, missed: boolean): number;
+  /** Lists open seats with their process and last activity, Unix ms. */
+  watched(): {
+    sessionId: string;
+    pid: number | null;
+    pidStart: string | null;
+    seenAt: number;
+    misses: number;
+    /** Whether a client is attached to it. */
+    isAttended: boolean;
+  }[];
+}
+
+/** Names reserved for other kinds of sessions. */
+const RESERVED = /^(?:me|chair(?:[-@].*)?|[swtd]-\d+)$/i;
+const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
+
+/** Whether a plain session may have this name. */
+export const isPlainName = (name: string): boolean => NAME.test(name) && !RESERVED.test(name);
+
+export function createSeats({
+  storage,
+  events,
+  clock,
+  atClose,
+}: {
+  storage: Storage;
+  events: EventLog;
+  clock: Clock;
+  /** Releases what a seat's session held, inside the transaction that closes it. */
+  atClose(sessionId: string): void;
+}): Seats {
+  const { db } = storage;
+  const byId = db.prepare<unknown[], SeatRow>("SELECT * FROM seat WHERE id = ? AND kind = 'chair'");
+  const byName = db.prepare<unknown[], SeatRow>('SELECT * FROM seat WHERE name = ?');
+  const byProcess = db.prepare<unknown[], SeatRow>(
+    `SELECT * FROM seat WHERE pid = ? AND pid_start = ? AND kind = 'chair' AND closed_at IS NULL LIMIT 1`,
+  );
+  const open = db.prepare<unknown[], SeatRow>('SELECT * FROM seat WHERE closed_at IS NULL');
+  const insert = db.prepare(`INSERT INTO seat
+    (kind, name, project, agent, title, pid, pid_start, notify_base, opened_at, seen_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const renew =
+    db.prepare(`UPDATE seat SET project = ?, agent = coalesce(?, agent), title = coalesce(?, title),
+    pid = ?, pid_start = ?, notify_base = coalesce(?, notify_base), seen_at = ?, misses = 0, closed_at = NULL
+    WHERE id = ?`);
+  const setClosed = db.prepare(
+    'UPDATE seat SET closed_at = ?, seen_at = ? WHERE id = ? AND closed_at IS NULL',
+  );
+  const setSeen = db.prepare('UPDATE seat SET seen_at = max(seen_at, ?) WHERE id = ?');
+  const setMisses = db.prepare<unknown[], { misses: number }>(
+    'UPDATE seat SET misses = CASE ? WHEN 1 THEN misses + 1 ELSE 0 END WHERE id = ? RETURNING misses',
+  );
+  /** Unsaved activity by session id, Unix ms. */
+  const heard = new Map<string, number>();
+  const held = new Map<string, number>();
+  const forgetClosed = db.prepare(`DELETE FROM seat WHERE closed_at < ? AND NOT EXISTS
+    (SELECT 1 FROM message WHERE acked_at IS NULL AND to_session = coalesce(seat.name, 'chair-' || seat.id))`);
+
+  function rowOf(sessionId: string): SeatRow | undefined {
+    const chair = /^chair-([1-9]\d{0,14})$/.exec(sessionId);
+    return chair ? byId.get(Number(chair[1])) : byName.get(sessionId);
+  }
+
+  const seenAt = (row: SeatRow): number => Math.max(row.seen_at, heard.get(seatSessionId(row)) ?? 0);
+
+  return {
+    open(seat) {
+      const { kind, name, project, agent, title, notifyBase, process } = seat;
+      if (name !== null && !isPlainName(name)) {
+        throw new SvcError('fields_invalid', `a plain session cannot be called ${JSON.stringify(name)}`, {
+          hint: 'letters, digits, . _ - and not a name like s-1 or chair-1',
+        });
+      }
+      const now = clock.now();
+      const pid = process?.pid ?? null;
+      const pidStart = process?.pidStart ?? null;
+      const known =
+        name !== null ? byName.get(name) : pid !== null ? byProcess.get(pid, pidStart) : undefined;
+      const isNew = known === undefined || known.closed_at !== null;
+      if (known) renew.run(project, agent, title, pid, pidStart, notifyBase, now, known.id);
+      const id =
+        known?.id ??
+        Number(
+          insert.run(kind, name, project, agent, title, pid, pidStart, notifyBase, now, now).lastInsertRowid,
+        );
+      const session = toSeatSession((name === null ? byId.get(id) : byName.get(name)) as SeatRow);
+      if (isNew) {
+        const data = { session: session.sessionId, seat: kind, agent, project };
+        events.append({ kind: 'session_joined', via: 'engine', data });
+      }
+      return session;
+    },
+    close(sessionId, why) {
+      const row = rowOf(sessionId);
+      if (row === undefined || setClosed.run(clock.now(), seenAt(row), row.id).changes === 0) return false;
+      heard.delete(sessionId);
+      atClose(sessionId);
+      const data = { session: sessionId, seat: row.kind, reason: why };
+      events.append({ kind: 'session_left', via: 'engine', data });
+      return true;
+    },
+    seen(sessionId) {
+      heard.set(sessionId, clock.now());
+    },
+    isHeard: () => heard.size > 0,
+    hold(sessionId) {
+      let isHere = true;
+      held.set(sessionId, (held.get(sessionId) ?? 0) + 1);
+      return () => {
+        if (!isHere) return;
+        isHere = false;
+        const left = (held.get(sessionId) ?? 1) - 1;
+        if (left > 0) held.set(sessionId, left);
+        else held.delete(sessionId);
+      };
+    },
+    holders: (sessionId) => held.get(sessionId) ?? 0,
+    forget(at) {
+      forgetClosed.run(at);
+    },
+    flush() {
+      for (const [sessionId, at] of heard) {
+        const row = rowOf(sessionId);
+        if (row) setSeen.run(at, row.id);
+      }
+      heard.clear();
+    },
+    find(sessionId) {
+      const row = rowOf(sessionId);
+      return row === undefined ? null : toSeatSession({ ...row, seen_at: seenAt(row) });
+    },
+    live({ kind, project } = {}) {
+      return open
+        .all()
+        .filter(
+          (row) =>
+            (kind === undefined || row.kind === kind) && (project === undefined || row.project === project),
+        )
+        .map((row) => ({ ...row, seen_at: seenAt(row) }))
+        .sort((one, other) => other.seen_at - one.seen_at || other.id - one.id)
+        .map(toSeatSession);
+    },
+    miss(sessionId, missed) {
+      const row = rowOf(sessionId);
+      return row === undefined ? 0 : (setMisses.get(missed ? 1 : 0, row.id)?.misses ?? 0);
+    },
+    watched: () =>
+      open.all().map((row) => ({
+        sessionId: seatSessionId(row),
+        pid: row.pid,
+        pidStart: row.pid_start,
+        seenAt: seenAt(row),
+        misses: row.misses,
+        isAttended: held.has(seatSessionId(row)),
+      })),
+  };
+}

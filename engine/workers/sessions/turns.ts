@@ -1,0 +1,69 @@
+import { formatId, parseId } from '../../core/base/ids.ts';
+import type { Storage } from '../../storage/index.ts';
+
+/** A session that may start as soon as a slot is free. */
+export interface ReadySession {
+  sessionId: string;
+  agent: string;
+  project: string | null;
+  priority: number;
+}
+
+/** The queue of waiting sessions. Methods that change it are called inside `storage.write`. */
+export interface Turns {
+  /** → queued until `resumeAt` (Unix ms), keeping its worktree. False when it is not running or is being stopped. */
+  pause(
+    sessionId: string,
+    why: { resumeAt: number; code: string; text: string; idlePauses: number },
+  ): boolean;
+  /** Changes when a paused session resumes, Unix ms. False when it is not paused. */
+  resumeAt(sessionId: string, at: number): boolean;
+  /** Lists sessions that may start at `now`, oldest first; paused ones once their time has come. */
+  ready(now: number): ReadySession[];
+  /** Records the process of a person who is in the session; null when they have left. */
+  attach(sessionId: string, process: { pid: number; pidStart: string } | null): void;
+  /** Lists sessions that a person entered, whether or not that process is still alive. */
+  attached(): { sessionId: string; pid: number; pidStart: string }[];
+  /** Returns when the next session paused at `now` resumes, Unix ms. */
+  nextResume(now: number): number | null;
+}
+
+export function createTurns({ db }: Pick<Storage, 'db'>): Turns {
+  const waiting = db.prepare<
+    unknown[],
+    { id: number; agent: string; project: string | null; priority: number }
+  >(
+    `SELECT id, agent, project, priority FROM session WHERE state = 'queued' AND stop_reason IS NULL
+     AND coalesce(resume_at, 0) <= +? ORDER BY id`,
+  );
+  const earliest = db.prepare<unknown[], { at: number | null }>(
+    'SELECT min(resume_at) AS at FROM session WHERE resume_at > +?',
+  );
+  const toPaused =
+    db.prepare(`UPDATE session SET state = 'queued', resume_at = ?, pause_code = ?, pause_text = ?,
+    idle_pauses = ?, pid = NULL, pid_start = NULL WHERE id = ? AND state IN ('starting', 'running') AND stop_reason IS NULL`);
+  const setAttached = db.prepare('UPDATE session SET attach_pid = ?, attach_start = ? WHERE id = ?');
+  const entered = db.prepare<unknown[], { id: number; attach_pid: number; attach_start: string }>(
+    'SELECT id, attach_pid, attach_start FROM session WHERE attach_pid IS NOT NULL',
+  );
+  const setResumeAt = db.prepare(
+    `UPDATE session SET resume_at = ? WHERE id = ? AND state = 'queued' AND resume_at IS NOT NULL`,
+  );
+
+  return {
+    pause: (sessionId, { resumeAt, code, text, idlePauses }) =>
+      toPaused.run(resumeAt, code, text, idlePauses, parseId('s', sessionId)).changes === 1,
+    resumeAt: (sessionId, at) => setResumeAt.run(at, parseId('s', sessionId)).changes === 1,
+    ready: (now) => waiting.all(now).map(({ id, ...rest }) => ({ sessionId: formatId('s', id), ...rest })),
+    attach(sessionId, process) {
+      setAttached.run(process?.pid ?? null, process?.pidStart ?? null, parseId('s', sessionId));
+    },
+    attached: () =>
+      entered.all().map(({ id, attach_pid, attach_start }) => ({
+        sessionId: formatId('s', id),
+        pid: attach_pid,
+        pidStart: attach_start,
+      })),
+    nextResume: (now) => earliest.get(now)?.at ?? null,
+  };
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { configuration, type Task, type Wire } from '../../../../engine/index.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+
+describe('svc adopt after a move', () => {
+  let ws: TestWorkspace;
+  let root: string;
+  beforeEach(async () => {
+    ws = await makeWorkspace();
+    root = ws.root;
+  });
+  afterEach(async () => {
+    await ws.svc(['down'], { cwd: root });
+    await ws.close();
+  });
+
+  async function svc(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await ws.svc(args, { cwd: root });
+    assert.equal(code, 0, `svc ${args.join(' ')}\n${stdout}${stderr}`);
+    return stdout;
+  }
+  async function ran(prompt: string): Promise<string> {
+    const added = JSON.parse(await svc('task', 'add', '-p', prompt, '--run', '-f', '--json')) as {
+      task: Wire<Task>;
+    };
+    return added.task.session_id ?? assert.fail();
+  }
+  /** Moves the repository as a person does, and takes it over there. */
+  async function moveTo(to: string): Promise<{ unplaced: unknown[]; unrepaired: unknown[] }> {
+    await ws.svc(['down'], { cwd: root });
+    mkdirSync(dirname(to), { recursive: true });
+    renameSync(root, to);
+    root = to;
+    const adopted = JSON.parse(await svc('adopt', '--yes', '--json')) as {
+      unplaced: unknown[];
+      unrepaired: unknown[];
+    };
+    (await configuration()).agreeToFile({ file: join(root, 'svc.yaml'), env: ws.env });
+    return adopted;
+  }
+
+  test("the work of sessions is promoted, undone and restored in the repository's new place", async () => {
+    const promoted = await ran('#agent: edit made.txt by the worker');
+    const before = await ran('#agent: edit early.txt before the move');
+    await svc('worktree', 'promote', before);
+    const discarded = await ran('#agent: edit other.txt again');
+    const folder = join(root, '.svc/agents/worktrees', discarded);
+    assert.ok(existsSync(folder));
+    await svc('worktree', 'discard', discarded);
+
+    const to = join(ws.repository.folder, 'deep', 'elsewhere');
+    const { unplaced, unrepaired } = await moveTo(to);
+    assert.deepEqual([unplaced, unrepaired], [[], []]);
+    await svc('worktree', 'undo', before);
+    assert.equal(existsSync(join(root, 'early.txt')), false);
+    assert.match(await svc('worktree', 'diff', promoted), /made\.txt/);
+    await svc('worktree', 'promote', promoted);
+    assert.equal(readFileSync(join(root, 'made.txt'), 'utf8'), 'by the worker\n');
+    await svc('worktree', 'restore', discarded, '--worktree');
+    const now = folder.replace(ws.root, to);
+    assert.equal(readFileSync(join(now, 'other.txt'), 'utf8'), 'again\n');
+    assert.equal(existsSync(ws.root), false);
+    assert.match(ws.repository.gitIn(now, 'rev-parse', '--show-toplevel'), /elsewhere/);
+  });
+
+  test('a session resumes in its worktree after a second move', async () => {
+    const session = await ran('#agent: edit made.txt by the worker');
+    await moveTo(join(ws.repository.folder, 'second'));
+    await moveTo(join(ws.repository.folder, 'third'));
+    await svc('worktree', 'trial', session);
+    await svc('worktree', 'promote', session);
+    assert.equal(readFileSync(join(root, 'made.txt'), 'utf8'), 'by the worker\n');
+  });
+
+  test('a copy keeps no folder of the original, and names each branch with the command that merges it', async () => {
+    const session = await ran('#agent: edit made.txt by the worker');
+    await svc('down');
+    const copy = join(ws.repository.folder, 'copy');
+    cpSync(root, copy, { recursive: true });
+    const { code, stdout, stderr } = await ws.svc(['adopt', '--yes'], { cwd: copy });
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, new RegExp(`the work of ${session} is on its branch: git merge svc/${session}`));
+    assert.equal(ws.repository.gitIn(root, 'worktree', 'list', '--porcelain').includes(copy), false);
+    rmSync(copy, { recursive: true });
+    assert.match(await svc('worktree', 'trial', session), /would go through/);
+  });
+});

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Session, SessionTrial, Task, Wire } from '../../../../engine/index.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+
+describe('svc worktree trial', () => {
+  let ws: TestWorkspace;
+  before(async () => {
+    ws = await makeWorkspace({ hosted: true });
+  });
+  after(() => ws.close());
+
+  /** A run that has ended; its session. */
+  async function ran(prompt: string): Promise<string> {
+    const added = await ws.svc(['task', 'add', '-p', prompt, '--run', '-f', '--json']);
+    assert.equal(added.code, 0, added.stderr);
+    return added.json<{ task: Wire<Task> }>().task.session_id ?? assert.fail();
+  }
+  const trial = async (session: string, ...more: string[]) => {
+    const { code, json } = await ws.svc(['worktree', 'trial', session, ...more, '--json']);
+    return { code, tried: json<Wire<SessionTrial>>() };
+  };
+
+  test('trial reports a clean merge, and promote takes the commit that was inspected', async () => {
+    const session = await ran('#agent: edit made.txt by the worker');
+    const { code, tried } = await trial(session);
+    assert.equal(code, 0);
+    assert.deepEqual(
+      [tried.session_id, tried.base, tried.promotable, tried.already_merged, tried.ahead, tried.behind],
+      [session, 'main', true, false, 1, 0],
+    );
+    assert.equal(tried.checkout.state, 'clean');
+    const text = await ws.svc(['worktree', 'trial', session]);
+    assert.match(text.stdout, /^promoting +svc\/s-\d+ into main would go through$/m);
+
+    const before = ws.repository.git('for-each-ref');
+    const moved = await ws.svc(['worktree', 'promote', session, '--head', '0'.repeat(40), '--json']);
+    assert.deepEqual([moved.code, moved.json<{ error: { code: string } }>().error.code], [5, 'conflict']);
+    assert.equal(ws.repository.git('for-each-ref'), before);
+    assert.equal((await ws.svc(['worktree', 'promote', session, '--head', tried.head, '--keep'])).code, 0);
+    const again = await trial(session);
+    assert.deepEqual([again.code, again.tried.already_merged, again.tried.ahead], [0, true, 0]);
+  });
+
+  test('trial exits with code 5 and names the obstacle', async () => {
+    const session = await ran('#agent: edit README.md from the worker');
+    ws.repository.write('README.md', 'being edited\n');
+    const dirty = await trial(session);
+    assert.deepEqual([dirty.code, dirty.tried.checkout.state], [5, 'dirty']);
+    assert.deepEqual(dirty.tried.checkout.paths, ['README.md']);
+    ws.repository.commit({ 'README.md': 'one\ntwo\nthree\nfrom a person\n' });
+    const { code, tried } = await trial(session);
+    assert.deepEqual([code, tried.conflicts, tried.behind > 0], [5, ['README.md'], true]);
+    const { stdout } = await ws.svc(['worktree', 'trial', session]);
+    assert.match(stdout, /would not go through$/m);
+    assert.match(stdout, /^conflicts +README\.md$/m);
+    ws.repository.git('branch', 'before', 'HEAD~1');
+    assert.equal((await trial(session, '--base', 'before')).code, 0);
+  });
+
+  test('trial names the new name of a renamed base, or the checked-out branch', async () => {
+    const session = await ran('#agent: edit renamed.txt by the worker');
+    const promote = (...more: string[]) => ws.svc(['worktree', 'promote', session, ...more, '--json']);
+    type Refused = { error: { code: string; message: string; hint: string } };
+    ws.repository.git('branch', '-m', 'main', 'middle');
+    ws.repository.git('branch', '-m', 'middle', 'trunk');
+    const { error } = (await promote()).json<Refused>();
+    assert.equal(error.code, 'not_found');
+    assert.match(error.message, /no branch "main" in .*: it was renamed to trunk$/);
+    assert.match(error.hint, /^--base trunk /);
+    const tried = await ws.svc(['worktree', 'trial', session]);
+    assert.match(tried.stderr, /renamed to trunk.*--base trunk/s);
+    const unknown = (await promote('--base', 'never')).json<Refused>().error;
+    assert.doesNotMatch(unknown.message, /renamed/);
+    assert.match(unknown.hint, /^--base trunk names what is checked out there/);
+    assert.equal((await promote('--base', 'trunk')).code, 0);
+    ws.repository.git('branch', '-m', 'trunk', 'main');
+  });
+
+  test('trial requires an ended session and the Chair', async () => {
+    const added = await ws.svc(['task', 'add', '-p', '#agent: hang', '--run', '--json']);
+    const { session } = added.json<{ session: Wire<Session> }>();
+    const live = await ws.svc(['worktree', 'trial', session.session_id, '--json']);
+    assert.deepEqual([live.code, live.json<{ error: { code: string } }>().error.code], [5, 'conflict']);
+    assert.equal((await ws.svc(['worktree', 'trial', 's-99'])).code, 4);
+    const asWorker = { env: { SVC_RUN_ID: 'of another workspace' } };
+    assert.equal((await ws.svc(['worktree', 'trial', 's-1'], asWorker)).code, 3);
+    await ws.svc(['task', 'cancel', session.task_id]);
+  });
+});

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const MODULE = fileURLToPath(new URL('../../../../engine/core/base/trim-allocator.js', import.meta.url));
+
+// Small blocks, each of them freed between two that are not: nothing of it is at the end of what the C library has.
+const PROGRAM = `
+const { trimAllocator } = await import(${JSON.stringify(MODULE)});
+const blocks = Array.from({ length: 1500 }, () => Buffer.allocUnsafeSlow(100 * 1024).fill(1));
+const kept = blocks.filter((_, at) => at % 10 === 0);
+blocks.length = 0;
+await new Promise((next) => setTimeout(next));
+gc();
+const before = process.memoryUsage.rss();
+await trimAllocator();
+console.log(JSON.stringify([before, process.memoryUsage.rss(), kept.length]));
+`;
+
+const isGlibc =
+  (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header.glibcVersionRuntime !==
+  undefined;
+
+test('memory between used blocks returns to the system', {
+  skip: isGlibc ? false : 'only glibc has the call',
+}, () => {
+  const said = execFileSync(process.execPath, [
+    '--expose-gc',
+    '--input-type=module',
+    '-e',
+    PROGRAM,
+  ]).toString();
+  const [before, after] = JSON.parse(said) as [number, number, number];
+  // It has freed 135 MB.
+  assert.ok(before - after > 40 * 1024 ** 2, `${before} bytes became ${after}`);
+});

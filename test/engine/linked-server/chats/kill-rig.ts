@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { systemClock } from '../../../../engine/core/base/clock.ts';
+import { askRunningServer } from '../../../../engine/linked-server/index.ts';
+import { temporaryFolder } from '../../../support/git.ts';
+import type { Browser, TestServer } from '../../../support/linked-server.ts';
+import { linkWorkspace } from '../../../support/linked-workspace.ts';
+import { startServerProgram } from '../../../support/server-program.ts';
+import { until } from '../../../support/wait.ts';
+
+/** A chat in which a button is pressed while the server is killed. */
+export interface KilledChat<Message> {
+  channel: 'slack' | 'telegram';
+  /** Of `svc server serve`. */
+  args: string[];
+  /** Sets the bot up, and connects ann and the place where decisions are shown. */
+  connect(ann: Browser): Promise<void>;
+  /** Has decisions shown in a place that is new: more than five messages within a minute become one. */
+  renewPlace(ann: Browser): Promise<void>;
+  /** What is shown of a decision with its buttons: more than one where it was sent twice. */
+  find(decision: string): Message[];
+  /** Presses Approve; resolves when it is known whether that arrived. */
+  press(message: Message): Promise<'acknowledged' | 'failed'>;
+  textOf(message: Message): string;
+  hasButtons(message: Message): boolean;
+  moments: Readonly<Record<string, KillMoment>>;
+}
+
+/** A step at which the server is killed: what has happened by then, as the chat service sees it. */
+export interface KillMoment {
+  /** Before the button is pressed, or before there is a message to press. */
+  prepare?(): void;
+  /** Killed before a message is shown, which is then pressed. */
+  isBeforePress?: boolean;
+  /** Resolves when it is to be killed. */
+  wait(pressing: Promise<unknown>): Promise<unknown>;
+}
+
+/** Kills a server at every step of a button, and looks after each of them at what was started and what is shown. */
+export async function killAtEveryStep<Message>(t: TestContext, chat: KilledChat<Message>): Promise<void> {
+  const folder = temporaryFolder('server-');
+  const start = (port = 0) => startServerProgram(folder, { port, args: chat.args });
+  let program = await start();
+  t.after(() => program.stop());
+  const { port, setupCode } = program;
+  const linked = await linkWorkspace({
+    // What the helpers need of a server: where it is and how it is set up.
+    start: async () =>
+      ({
+        url: `http://127.0.0.1:${port}`,
+        port,
+        folder,
+        codes: [setupCode!],
+        clock: systemClock,
+        close: async () => undefined,
+      }) as unknown as TestServer,
+  });
+  t.after(() => linked.close());
+  const { here, ann } = linked;
+  await askRunningServer(folder, 'account.plan', { name: 'home', plan: 'team' });
+  await chat.connect(ann);
+  await linked.setDecide({ ann: [chat.channel] });
+
+  const restart = async () => {
+    await program.kill();
+    program = await start(port);
+  };
+  let started = 0;
+  for (const [name, { prepare, isBeforePress = false, wait }] of Object.entries(chat.moments)) {
+    if (isBeforePress) prepare?.();
+    const asking = here.ask(`say hello ${name}`);
+    if (isBeforePress) {
+      await wait(asking);
+      await restart();
+    }
+    const { decision_id: decision } = await asking;
+    const [message] = await until(() => {
+      const found = chat.find(decision).filter(chat.hasButtons);
+      return found.length > 0 ? found : null;
+    }, `${decision} in the chat`);
+    if (!isBeforePress) prepare?.();
+    const pressing = chat.press(message!);
+    if (!isBeforePress) {
+      await wait(pressing);
+      await restart();
+    }
+    if ((await pressing) === 'failed')
+      // As people do beside a warning.
+      await until(
+        async () => !chat.hasButtons(message!) || (await chat.press(message!)) === 'acknowledged',
+        'a press that arrives',
+      );
+    const { state } = await until(async () => {
+      const found = (await here.call('decision.show', { id: decision })).decision;
+      return found.state === 'pending' ? null : found;
+    }, `an end of what was killed ${name}`);
+    assert.equal(state, 'approved', name);
+    started += 1;
+    assert.equal(await here.call('session.count', {}), started, name);
+    const isTrue = new RegExp(`Approved by ann by ${chat.channel}; started`);
+    await until(
+      () => chat.find(decision).every((each) => !chat.hasButtons(each) && isTrue.test(chat.textOf(each))),
+      `the messages to be true after it was killed ${name}`,
+    );
+    await chat.renewPlace(ann);
+  }
+}

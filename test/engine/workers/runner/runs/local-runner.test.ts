@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { systemClock } from '../../../../../engine/core/base/clock.ts';
+import { createConfinement } from '../../../../../engine/workers/runner/confine/index.ts';
+import { createProcesses, type Processes } from '../../../../../engine/workers/runner/processes/index.ts';
+import { createRunSockets } from '../../../../../engine/workers/runner/run-sockets.ts';
+import { createLocalRunner } from '../../../../../engine/workers/runner/runs/index.ts';
+import type { Runner, RunReport } from '../../../../../engine/workers/runner/runs/runner.ts';
+import { createSetup } from '../../../../../engine/workers/runner/setup/index.ts';
+import { createWorktrees } from '../../../../../engine/workers/runner/worktrees/index.ts';
+import { makeRepository, type TestRepository } from '../../../../support/git.ts';
+
+const GRACE_MS = 300;
+const NOBODY = { warn() {}, error() {}, info() {} } as unknown as Parameters<
+  typeof createLocalRunner
+>[0]['log'];
+
+/** What crosses to another machine and back: only what JSON keeps. */
+function sendAsJson<T>(value: T): T {
+  if (value === undefined) return value;
+  const sent = JSON.parse(JSON.stringify(value)) as T;
+  assert.deepStrictEqual(sent, value, 'it is plain data');
+  return sent;
+}
+
+/** A runner as a caller on another machine has it. */
+const connectRunner = (runner: Runner): Runner =>
+  new Proxy(runner, {
+    get(target, name: keyof Runner) {
+      const method = target[name] as (...args: unknown[]) => unknown;
+      return (...args: unknown[]) => {
+        const answer = method(
+          ...args.map((arg) =>
+            typeof arg === 'function' ? (report: RunReport) => arg(sendAsJson(report)) : sendAsJson(arg),
+          ),
+        );
+        return answer instanceof Promise ? answer.then(sendAsJson) : answer;
+      };
+    },
+  });
+
+describe('a runner', () => {
+  let repository: TestRepository;
+  let processes: Processes;
+  let agents: string;
+  const env = { PATH: process.env.PATH ?? '', HOME: '/nonexistent' };
+
+  function openRunner(): Runner {
+    processes = createProcesses();
+    const root = repository.root;
+    const environment = (extra: Record<string, string>) => ({ ...env, ...extra });
+    const worktrees = createWorktrees({ env, agentsDir: agents });
+    const paths = {
+      data: join(root, '.svc'),
+      db: '',
+      socket: '',
+      agents,
+      worktrees: join(agents, 'worktrees'),
+    };
+    const configFile = join(root, 'svc.yaml');
+    const config = { project: { name: 'own', root: '.' }, projects: [] };
+    const setup = createSetup({
+      processes,
+      worktrees,
+      where: () => ({ root, config, home: join(repository.folder, 'home') }) as never,
+      environment,
+      confine: async (_, { argv }) => argv,
+      configFile,
+      agentsDir: agents,
+      log: NOBODY,
+      graceMs: GRACE_MS,
+    });
+    return connectRunner(
+      createLocalRunner({
+        processes,
+        worktrees,
+        setup,
+        confinement: createConfinement({
+          env,
+          root,
+          configFile,
+          paths,
+          machineHome: '/nonexistent',
+          svc: null,
+        }),
+        checkConfinement: async () => undefined,
+        runSockets: createRunSockets({ root, version: '0', env }),
+        agents: { resolveFolder: () => root },
+        paths,
+        configFile,
+        svc: ['svc'],
+        isArgvSeen: false,
+        environment,
+        clock: systemClock,
+        log: NOBODY,
+      }),
+    );
+  }
+
+  before(() => {
+    repository = makeRepository();
+    agents = join(repository.root, '.svc', 'agents');
+    mkdirSync(agents, { recursive: true });
+    repository.commit({ '.gitignore': '.svc/\n' }, 'ignored');
+  });
+  after(() => rmSync(repository.folder, { recursive: true, force: true }));
+
+  /** Takes a run to its process. */
+  async function startRun(runner: Runner, sessionId: string, script: string) {
+    const run = { sessionId, runId: randomUUID() };
+    const { placement, outputFrom } = await runner.place({
+      sessionId,
+      project: null,
+      inplace: false,
+      base: null,
+      baseCommit: null,
+      placement: null,
+      former: null,
+      isQuiet: true,
+      note: null,
+    });
+    const prepared = await runner.prepare({
+      run,
+      taskId: 't-1',
+      project: null,
+      profile: 'lite',
+      placement,
+      mayHoldWork: false,
+      agentFolderOf: null,
+    });
+    assert.ok(existsSync(prepared.svc ?? ''), 'its command is there');
+    const process = await runner.start({
+      run,
+      profile: 'lite',
+      placement,
+      agent: 'shell',
+      command: { transport: 'subprocess', template: `sh -c '${script}'`, isBuiltIn: false },
+      worker: 'w-1',
+      texts: { prompt: 'the task', brief: 'the brief\n', notes: null, resumption: null },
+      agentSession: null,
+      variables: { SVC_TASK: 't-1' },
+      gateway: null,
+    });
+    const order = {
+      run,
+      format: { transport: 'subprocess' as const, preset: 'claude' },
+      outputFrom,
+      cwd: placement.cwd,
+      profile: 'lite',
+      worker: 'w-1',
+      since: 0,
+      resumed: null,
+    };
+    const work = { sessionId, profile: 'lite', placement, isAlone: true };
+    return { run, placement, process, order, work };
+  }
+
+  test('the runner carries a run from start to record, and everything that crosses is plain data', async () => {
+    const runner = openRunner();
+    const result = `{"type":"result","subtype":"success","is_error":false,"session_id":"c-1","usage":{"input_tokens":3,"output_tokens":2}}`;
+    const say = `printf "%s\\n" "${result.replaceAll('"', '\\"')}"`;
+    const inspection = await runner.inspect({
+      project: null,
+      programs: ['sh'],
+      base: null,
+      isConfined: false,
+    });
+    assert.deepEqual([inspection.problem, inspection.base], [null, 'main']);
+    const { run, placement, order, work } = await startRun(
+      runner,
+      's-1',
+      `cat .svc/prompt.md >told.txt; ${say}; exit 3`,
+    );
+    const reports: RunReport[] = [];
+    assert.deepEqual(await runner.watch(order, (report) => void reports.push(report)), {
+      code: 3,
+      signal: null,
+    });
+    assert.ok(reports.length > 0);
+    const { facts, hasSpoken, hasLostSession } = await runner.collect(order);
+    assert.deepEqual(
+      [facts.agentSession, facts.usage?.input, hasSpoken, hasLostSession],
+      ['c-1', 3, true, false],
+    );
+    const all = { sessionId: 's-1', maxBytes: 4096, byLine: true, hasEnded: true };
+    const part = await runner.readLog({ ...all, from: order.outputFrom });
+    assert.deepEqual([part.text, part.next, part.dropped], [`${result}\n`, part.end, 0]);
+    assert.equal((await runner.readLog({ ...all, from: { lastLines: 1 } })).from, part.from);
+    assert.deepEqual(Object.keys(await runner.listLogTimes(['s-1', 's-9'])), ['s-1']);
+    const kept = await runner.keep({ ...work, message: 'what it left' });
+    assert.deepEqual([kept.commits, kept.files, kept.left], [1, 1, []]);
+    assert.deepEqual(
+      (await runner.listCommits(placement))?.map(({ subject }) => subject),
+      ['what it left'],
+    );
+    assert.equal(readFileSync(join(placement.worktree ?? '', 'told.txt'), 'utf8'), 'the task');
+    await runner.discard(run);
+    assert.ok(!existsSync(join(agents, 's-1', run.runId)));
+    await runner.close();
+  });
+
+  test('a closing runner releases a run, which another one adopts and ends', async () => {
+    const first = openRunner();
+    const { run, process, order } = await startRun(first, 's-2', 'sleep 600');
+    const watched = first.watch(order, () => undefined);
+    await first.close();
+    assert.equal(await watched, null);
+    const second = openRunner();
+    const { pid, pidStart } = process;
+    const adopted = await second.adopt({
+      run,
+      profile: 'lite',
+      process: { pid, pidStart },
+      mayNotHaveStarted: false,
+    });
+    assert.ok(adopted.state === 'running' && adopted.process.pid === pid);
+    const ending = second.watch(order, () => undefined);
+    await second.stop(run, GRACE_MS);
+    assert.ok((await ending) !== null);
+    await second.collect(order);
+    assert.equal(processes.checkLiveness(pid, pidStart), 'dead');
+    const gone = await second.adopt({ run, profile: 'lite', process: null, mayNotHaveStarted: false });
+    assert.equal(gone.state, 'ended');
+    await second.close();
+  });
+
+  test('the runner never starts a run that it reported as not started', async () => {
+    const runner = openRunner();
+    const run = { sessionId: 's-3', runId: randomUUID() };
+    mkdirSync(join(agents, 's-3', run.runId), { recursive: true });
+    const order = { run, profile: 'lite', process: null, mayNotHaveStarted: true };
+    assert.deepEqual(await runner.adopt(order), { state: 'not_started' });
+    assert.ok(existsSync(join(agents, 's-3', run.runId, 'started')), 'its only start is taken');
+    assert.deepEqual(await runner.adopt(order), { state: 'not_started' });
+    await runner.close();
+  });
+});

@@ -1,0 +1,348 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { SvcError } from '../../../../../../engine/core/base/errors.ts';
+import { createWorktrees, type Worktrees } from '../../../../../../engine/workers/runner/worktrees/index.ts';
+import { gitEnvironment, makeRepository, type TestRepository } from '../../../../../support/git.ts';
+
+let repository: TestRepository;
+let worktrees: Worktrees;
+let path: string;
+
+beforeEach(async () => {
+  repository = makeRepository();
+  worktrees = createWorktrees({ env: gitEnvironment() });
+  path = (
+    await worktrees.create({
+      repositoryPath: repository.root,
+      worktreePath: join(repository.folder, 's-1'),
+      branch: 'svc/s-1',
+      projectPath: repository.root,
+    })
+  ).path;
+});
+afterEach(() => repository.remove());
+
+const work = (files: Record<string, string>, subject?: string): string =>
+  repository.commit(files, subject, path);
+const isMerged = () => worktrees.isMerged(repository.root, 'svc/s-1', 'main');
+const promote = (strategy: 'merge' | 'rebase' = 'merge', base = 'main') =>
+  worktrees.promote({
+    repository: repository.root,
+    branch: 'svc/s-1',
+    base,
+    strategy,
+    message: 'Promote s-1',
+  });
+const fails = (code: string, paths?: string[]) => (error: unknown) => {
+  assert.ok(error instanceof SvcError);
+  assert.equal(error.code, code, error.message);
+  if (paths) assert.deepEqual(error.data.paths, paths);
+  return true;
+};
+
+/** Everything that must be as before when something is refused. */
+const snapshot = () => ({
+  refs: repository.git('for-each-ref'),
+  status: repository.git('status', '--porcelain', '--branch', '-uall', '--ignored'),
+  worktrees: repository.git('worktree', 'list', '--porcelain'),
+  readme: readFileSync(join(repository.root, 'README.md'), 'utf8'),
+});
+
+describe('recognising merged work (R3)', () => {
+  test('a branch without work counts as merged, and so does a merged one', async () => {
+    assert.equal(await isMerged(), true);
+    work({ 'a.txt': 'a\n' });
+    assert.equal(await isMerged(), false);
+    repository.git('merge', '--quiet', '--no-ff', '-m', 'merge', 'svc/s-1');
+    repository.commit({ 'b.txt': 'b\n' });
+    assert.equal(await isMerged(), true);
+    assert.equal(await worktrees.isMerged(repository.root, 'none', 'main'), false);
+  });
+
+  test('squashed work is recognised', async () => {
+    work({ 'a.txt': 'a\n' });
+    work({ 'README.md': 'one\n2\nthree\n' });
+    repository.commit({ 'b.txt': 'b\n' });
+    repository.git('merge', '--quiet', '--squash', 'svc/s-1');
+    repository.git('commit', '--quiet', '-m', 'squashed');
+    assert.equal(await isMerged(), true);
+  });
+
+  test('squashed work is recognised after a later change, when no tree matches', async () => {
+    work({ 'a.txt': 'a\n' });
+    work({ 'README.md': 'one\n2\nthree\n' });
+    repository.git('merge', '--quiet', '--squash', 'svc/s-1');
+    repository.commit({ 'other.txt': 'in the same commit\n' }, 'squashed');
+    repository.commit({ 'a.txt': 'rewritten\n', 'README.md': 'rewritten\n' });
+    assert.equal(await isMerged(), true);
+  });
+
+  test('rebased work is recognised after a later change', async () => {
+    work({ 'a.txt': 'a\n' });
+    work({ 'c.txt': 'c\n' });
+    repository.commit({ 'b.txt': 'b\n' });
+    repository.git('cherry-pick', 'svc/s-1~1', 'svc/s-1');
+    repository.commit({ 'a.txt': 'rewritten\n', 'c.txt': 'rewritten\n' });
+    assert.equal(await isMerged(), true);
+  });
+
+  test('work is not merged because the base has moved on elsewhere, but is when the branch has undone it', async () => {
+    work({ 'a.txt': 'a\n' });
+    repository.commit({ 'b.txt': 'b\n' });
+    assert.equal(await isMerged(), false);
+    repository.commit({ 'a.txt': 'of the base\n' });
+    assert.equal(await isMerged(), false);
+    repository.gitIn(path, 'rm', '--quiet', 'a.txt');
+    work({}, 'undone');
+    assert.equal(await isMerged(), true);
+  });
+
+  test('squashed work is recognised where the base has renamed the folder, which the merge follows', async () => {
+    repository.git('config', 'merge.directoryRenames', 'true');
+    work({ 'app/new.txt': 'new\n' });
+    repository.git('mv', 'app', 'lib');
+    repository.commit({}, 'renamed');
+    repository.git('merge', '--quiet', '--squash', 'svc/s-1');
+    repository.commit({}, 'squashed');
+    assert.equal(existsSync(join(repository.root, 'lib/new.txt')), true);
+    assert.equal(await isMerged(), true);
+  });
+
+  test('work with a missing part is not merged, nor are binary files with equal names only', async () => {
+    work({ 'a.txt': 'a\n' });
+    work({ 'c.txt': 'c\n' });
+    repository.git('cherry-pick', 'svc/s-1~1');
+    assert.equal(await isMerged(), false);
+    work({ image: '\0one' });
+    repository.commit({ 'a.txt': 'a\n', 'c.txt': 'c\n', image: '\0two' });
+    assert.equal(await isMerged(), false);
+  });
+
+  test('a merge on the branch with its own changes is not merged', async () => {
+    work({ 'a.txt': 'a\n' });
+    const other = repository.commit({ 'b.txt': 'b\n' });
+    repository.gitIn(path, 'merge', '--quiet', '--no-commit', other);
+    work({ 'only-here.txt': 'x\n' }, 'merge with more');
+    repository.git('cherry-pick', 'svc/s-1^1');
+    assert.equal(await isMerged(), false);
+  });
+
+  test("the user's diff settings do not matter", async () => {
+    for (const [name, value] of [
+      ['diff.noprefix', 'true'],
+      ['diff.context', '0'],
+      ['diff.external', 'false'],
+    ] as const) {
+      repository.git('config', name, value);
+    }
+    work({ 'README.md': 'one\n2\nthree\n' });
+    work({ 'a.txt': 'a\n' });
+    repository.git('merge', '--quiet', '--squash', 'svc/s-1');
+    repository.commit({}, 'squashed');
+    repository.commit({ 'README.md': 'rewritten\n' });
+    assert.equal(await isMerged(), true);
+  });
+});
+
+for (const strategy of ['merge', 'rebase'] as const) {
+  describe(`promoting by ${strategy}`, () => {
+    test('promoting moves the base and its clean checkout', async () => {
+      const tip = work({ 'a.txt': 'a\n' }, 'add a');
+      const before = repository.commit({ 'b.txt': 'b\n' });
+      const done = await promote(strategy);
+      const after = repository.git('rev-parse', 'main');
+      assert.deepEqual(done, {
+        base: 'main',
+        head: tip,
+        before,
+        after,
+        strategy,
+        alreadyMerged: false,
+        sensitive: [],
+        checkout: 'updated',
+        missingLfs: [],
+      });
+      assert.equal(readFileSync(join(repository.root, 'a.txt'), 'utf8'), 'a\n');
+      assert.equal(repository.git('status', '--porcelain'), '');
+      assert.equal(repository.git('symbolic-ref', '--short', 'HEAD'), 'main');
+      const parents = repository.git('log', '-1', '--format=%P', 'main');
+      assert.equal(parents, strategy === 'merge' ? `${before} ${tip}` : before);
+      assert.equal(
+        repository.git('log', '-1', '--format=%s', 'main'),
+        strategy === 'merge' ? 'Promote s-1' : 'add a',
+      );
+      assert.equal(repository.git('rev-parse', 'svc/s-1'), tip);
+      assert.equal(await isMerged(), true);
+    });
+
+    test('promoting moves a base that is checked out nowhere, and touches no checkout', async () => {
+      work({ 'a.txt': 'a\n' });
+      repository.git('checkout', '--quiet', '-b', 'elsewhere');
+      repository.write('README.md', 'being edited\n');
+      const done = await promote(strategy);
+      assert.equal(done.checkout, 'none');
+      assert.equal(repository.git('show', 'main:a.txt'), 'a');
+      assert.equal(readFileSync(join(repository.root, 'README.md'), 'utf8'), 'being edited\n');
+      assert.equal(existsSync(join(repository.root, 'a.txt')), false);
+    });
+
+    test('promoting with conflicts names the paths and changes nothing', async () => {
+      work({ 'README.md': 'ours\n', 'fine.txt': 'x\n', 'app/main.txt': 'ours\n' });
+      repository.commit({ 'README.md': 'theirs\n', 'app/main.txt': 'theirs\n' });
+      const before = snapshot();
+      await assert.rejects(promote(strategy), fails('promote_conflict', ['README.md', 'app/main.txt']));
+      assert.deepEqual(snapshot(), before);
+    });
+
+    test('promoting twice, or a squashed branch, is already merged', async () => {
+      work({ 'a.txt': 'a\n' });
+      const { after } = await promote(strategy);
+      const again = await promote(strategy);
+      assert.deepEqual([again.alreadyMerged, again.before, again.after], [true, after, after]);
+      work({ 'c.txt': 'c\n' });
+      repository.commit({ 'c.txt': 'c\n' });
+      const before = repository.git('rev-parse', 'main');
+      const squashed = await promote(strategy);
+      assert.deepEqual([squashed.alreadyMerged, repository.git('rev-parse', 'main')], [true, before]);
+    });
+
+    test('promoting is refused while the checkout has changes in the same files, staged or not', async () => {
+      work({ 'a.txt': 'a\n', 'README.md': 'one\ntwo\nthree\nfour\n' });
+      repository.write('README.md', 'being edited\n');
+      const before = snapshot();
+      await assert.rejects(promote(strategy), fails('checkout_dirty', ['README.md']));
+      repository.git('add', 'README.md');
+      await assert.rejects(promote(strategy), fails('checkout_dirty', ['README.md']));
+      repository.git('reset', '--quiet');
+      assert.deepEqual(snapshot(), before);
+    });
+
+    test('promoting leaves changes elsewhere in the checkout as they are, staged or not', async () => {
+      repository.commit({ 'mine.txt': 'mine\n', 'gone.txt': 'gone\n', 'svc.yaml': 'a: 1\n' });
+      work({ 'a.txt': 'a\n', 'README.md': 'one\ntwo\nthree\nfour\n' });
+      repository.write('mine.txt', 'being edited\n');
+      repository.write('svc.yaml', 'a: 2\n');
+      repository.write('app/new.txt', 'new\n');
+      repository.git('add', 'svc.yaml', 'app/new.txt');
+      rmSync(join(repository.root, 'gone.txt'));
+      const before = repository.git('status', '--porcelain');
+      assert.equal((await promote(strategy)).checkout, 'updated');
+      assert.equal(repository.git('status', '--porcelain'), before);
+      const read = (name: string) => readFileSync(join(repository.root, name), 'utf8');
+      assert.deepEqual(
+        [read('mine.txt'), read('svc.yaml'), read('app/new.txt'), read('a.txt')],
+        ['being edited\n', 'a: 2\n', 'new\n', 'a\n'],
+      );
+      assert.equal(await isMerged(), true);
+    });
+
+    test('promoting is refused where a changed file replaces a folder, or the reverse', async () => {
+      work({ 'docs/a.txt': 'a\n', 'other.txt': 'a\n' });
+      repository.write('docs', 'mine\n');
+      repository.git('add', 'docs');
+      const before = snapshot();
+      await assert.rejects(promote(strategy), fails('checkout_dirty', ['docs']));
+      assert.deepEqual(snapshot(), before);
+      repository.git('rm', '--quiet', '--force', 'docs');
+      repository.write('other.txt/mine.txt', 'mine\n');
+      repository.git('add', 'other.txt');
+      await assert.rejects(promote(strategy), fails('checkout_dirty', ['other.txt/mine.txt']));
+      repository.git('rm', '--quiet', '--force', 'other.txt/mine.txt');
+      assert.equal((await promote(strategy)).checkout, 'updated');
+    });
+
+    test('promoting is refused when untracked or ignored files are in the way, and these stay unchanged', async () => {
+      work({ 'a.txt': 'a\n', 'b.log': 'b\n' });
+      repository.write('a.txt', 'mine\n');
+      repository.write('harmless.txt', 'mine\n');
+      const before = snapshot();
+      await assert.rejects(promote(strategy), fails('checkout_dirty', ['a.txt']));
+      assert.deepEqual(snapshot(), before);
+      assert.equal(readFileSync(join(repository.root, 'a.txt'), 'utf8'), 'mine\n');
+      rmSync(join(repository.root, 'a.txt'));
+      repository.write('.git/info/exclude', '*.log\n');
+      repository.write('b.log', 'ignored but mine\n');
+      await assert.rejects(promote(strategy), fails('checkout_dirty', ['b.log']));
+      assert.equal(readFileSync(join(repository.root, 'b.log'), 'utf8'), 'ignored but mine\n');
+      rmSync(join(repository.root, 'b.log'));
+      assert.equal((await promote(strategy)).checkout, 'updated');
+      assert.equal(readFileSync(join(repository.root, 'harmless.txt'), 'utf8'), 'mine\n');
+    });
+  });
+}
+
+describe('promoting in unusual states', () => {
+  test('promoting is refused in the middle of a merge, and of a rebase of the base', async () => {
+    work({ 'a.txt': 'a\n' });
+    repository.git('branch', 'other');
+    repository.commit({ 'b.txt': 'b\n' });
+    repository.git('checkout', '--quiet', 'other');
+    repository.commit({ 'README.md': 'other\n' });
+    repository.git('checkout', '--quiet', 'main');
+    repository.git('merge', '--quiet', '--no-commit', '--no-ff', 'other');
+    await assert.rejects(promote(), fails('checkout_dirty'));
+    repository.git('merge', '--abort');
+    repository.commit({ 'README.md': 'main\n' });
+    assert.throws(() => repository.git('rebase', '--quiet', 'other'));
+    const before = snapshot();
+    await assert.rejects(promote(), fails('checkout_dirty'));
+    assert.deepEqual(snapshot(), before);
+  });
+
+  test('promoting is refused while files of the checkout have conflicts without a running merge', async () => {
+    repository.commit({ 'mine.txt': 'one\n' });
+    repository.write('mine.txt', 'two\n');
+    repository.git('stash', '--quiet');
+    repository.commit({ 'mine.txt': 'three\n' });
+    assert.throws(() => repository.git('stash', 'pop', '--quiet'));
+    work({ 'a.txt': 'a\n' });
+    const before = snapshot();
+    await assert.rejects(promote(), fails('checkout_dirty', ['mine.txt']));
+    assert.deepEqual(snapshot(), before);
+  });
+
+  test('promoting into a base that moves at the same time is a conflict, and nothing is overwritten', async () => {
+    work({ 'a.txt': 'a\n' });
+    repository.git('checkout', '--quiet', '--detach');
+    const pending = promote('rebase');
+    // The rebase needs several processes; the base moves before its end.
+    const moved = repository.git('commit-tree', 'main^{tree}', '-p', 'main', '-m', 'meanwhile');
+    repository.git('update-ref', 'refs/heads/main', moved);
+    const [answer] = await Promise.allSettled([pending]);
+    if (answer.status === 'rejected') fails('conflict')(answer.reason);
+    else repository.git('merge-base', '--is-ancestor', moved, answer.value.after);
+    repository.git('merge-base', '--is-ancestor', moved, 'main');
+  });
+
+  test("promoting without a configured name uses svc's own", async () => {
+    work({ 'a.txt': 'a\n' });
+    await promote();
+    assert.equal(repository.git('log', '-1', '--format=%an <%ae>', 'main'), 'svc <svc@localhost>');
+  });
+
+  test('promoting runs no hooks of the repository', async () => {
+    work({ 'a.txt': 'a\n' });
+    for (const hook of ['post-merge', 'pre-rebase', 'post-checkout', 'reference-transaction']) {
+      repository.write(`.git/hooks/${hook}`, `#!/bin/sh\ntouch '${repository.folder}/hooked'\n`);
+      chmodSync(join(repository.root, '.git/hooks', hook), 0o700);
+    }
+    await promote('rebase');
+    assert.equal(existsSync(join(repository.folder, 'hooked')), false);
+  });
+
+  test('promoting leaves no temporary worktree, not even one of a killed host', async () => {
+    work({ 'a.txt': 'a\n' });
+    const left = join(repository.folder, 'svc-rebase-killed', 'checkout');
+    repository.git('worktree', 'add', '--quiet', '--detach', left, 'main');
+    writeFileSync(join(left, 'half.txt'), 'half');
+    await promote('rebase');
+    assert.equal(existsSync(left), false);
+    assert.equal(repository.git('worktree', 'list').split('\n').length, 2);
+  });
+
+  test('an unknown branch or base is not found', async () => {
+    await assert.rejects(promote('merge', 'none'), fails('not_found'));
+  });
+});
