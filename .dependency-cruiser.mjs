@@ -32,7 +32,7 @@ export default {
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     ...names.slice(0, -1).map((name) => ({
       name: `${name}-imports-downwards`,
-      comment: `the groups above ${name} reach it as constructor arguments of engine/daemon/compose/compose/`,
+      comment: `the groups above ${name} reach it as constructor arguments of engine/daemon/compose/`,
       severity: 'error',
       from: { path: `^engine/${name}/` },
       to: { path: `^engine/(?:${listAbove(names, name).join('|')})/` },
@@ -150,23 +150,8 @@ export default {
     {
       name: 'nothing-needs-tests',
       severity: 'error',
-      from: { path: '^(?:cli|tui|engine)/', pathNot: '^cli/commands/demo/demo-chats[.]ts$' },
+      from: { path: '^(?:cli|tui|engine)/' },
       to: { path: '^(?:test|fixtures)/' },
-    },
-    {
-      name: 'the-demo-plays-chats-only',
-      comment:
-        'svc demo --link has no Telegram and no Slack: it plays them with the fixtures that the tests use',
-      severity: 'error',
-      from: { path: '^cli/commands/demo/demo-chats[.]ts$' },
-      to: { path: '^(?:test|fixtures)/', pathNot: '^fixtures/(?:telegram/telegram|slack/slack)[.]ts$' },
-    },
-    {
-      name: 'the-demo-loads-its-chats-late',
-      comment: 'no other command loads them',
-      severity: 'error',
-      from: { path: '^cli/commands/demo/demo-chats[.]ts$' },
-      to: { path: '^fixtures/', dependencyTypesNot: ['dynamic-import'] },
     },
     {
       name: 'fixtures-stand-alone',

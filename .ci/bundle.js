@@ -57,10 +57,10 @@ const { output } = await build.write({
   codeSplitting: {
     groups: [
       // Loaded before the compile cache is enabled, so small and separate.
-      { name: 'compile-cache', test: /engine\/base\/compile-cache\.ts$/, priority: 4 },
+      { name: 'compile-cache', test: /engine\/core\/base\/compile-cache\.ts$/, priority: 4 },
       // Each of them with all that it imports, as one file, since these start most often: what is the supervisor's too, then
       // what is the hook's too, then what every command needs.
-      { name: 'base', test: /engine\/(?:base\/backoff|workspace\/data-folder)\.ts$/, priority: 3 },
+      { name: 'base', test: /engine\/core\/(?:base\/backoff|workspace\/data-folder)\.ts$/, priority: 3 },
       { name: 'hook', test: /cli\/hooks\/run\.ts$/, priority: 2 },
       { name: 'command', test: /cli\/main\.ts$/, priority: 1 },
     ],

@@ -30,10 +30,9 @@ function areProgramsStale() {
   const main = join(ROOT, 'dist/bin/svc.js');
   if (!existsSync(main)) return true;
   const since = statSync(main).mtimeMs;
-  const sources = globSync(
-    ['dist/{engine,cli,tui,fixtures}/**/*.js', '.ci/bundle.js', 'npm-shrinkwrap.json'],
-    { cwd: ROOT },
-  );
+  const sources = globSync(['dist/{engine,cli,tui}/**/*.js', '.ci/bundle.js', 'npm-shrinkwrap.json'], {
+    cwd: ROOT,
+  });
   return sources.some((path) => statSync(join(ROOT, path)).mtimeMs > since);
 }
 

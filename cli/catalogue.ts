@@ -40,7 +40,10 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: 'decide',
     modules: [
-      { words: ['decision'], load: async () => (await import('./commands/decide/decision.ts')).decisionCommands },
+      {
+        words: ['decision'],
+        load: async () => (await import('./commands/decide/decision.ts')).decisionCommands,
+      },
       { words: ['verify'], load: async () => (await import('./commands/decide/verify.ts')).verifyCommands },
     ],
   },
@@ -54,9 +57,15 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: 'worktrees',
     modules: [
-      { words: ['worktree'], load: async () => (await import('./commands/worktrees/worktree.ts')).worktreeCommands },
+      {
+        words: ['worktree'],
+        load: async () => (await import('./commands/worktrees/worktree.ts')).worktreeCommands,
+      },
       { words: ['guard'], load: async () => (await import('./commands/worktrees/guard.ts')).guardCommands },
-      { words: ['project'], load: async () => (await import('./commands/worktrees/project.ts')).projectCommands },
+      {
+        words: ['project'],
+        load: async () => (await import('./commands/worktrees/project.ts')).projectCommands,
+      },
     ],
   },
   {
@@ -65,19 +74,37 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       { words: ['chair'], load: async () => [(await import('./commands/agents/chair.ts')).chairCommand] },
       { words: ['agents'], load: async () => (await import('./commands/agents/agents.ts')).agentsCommands },
       { words: ['mcp'], load: async () => (await import('./commands/agents/mcp.ts')).mcpCommands },
-      { words: ['hook', 'hooks'], load: async () => (await import('./commands/agents/hooks.ts')).hookCommands },
-      { words: ['guidance'], load: async () => (await import('./commands/agents/guidance.ts')).guidanceCommands },
+      {
+        words: ['hook', 'hooks'],
+        load: async () => (await import('./commands/agents/hooks.ts')).hookCommands,
+      },
+      {
+        words: ['guidance'],
+        load: async () => (await import('./commands/agents/guidance.ts')).guidanceCommands,
+      },
       { words: ['tool'], load: async () => (await import('./commands/agents/tool.ts')).toolCommands },
-      { words: ['context'], load: async () => (await import('./commands/agents/context.ts')).contextCommands },
+      {
+        words: ['context'],
+        load: async () => (await import('./commands/agents/context.ts')).contextCommands,
+      },
       { words: ['acp'], load: async () => (await import('./commands/agents/acp.ts')).acpCommands },
     ],
   },
   {
     title: 'configuration',
     modules: [
-      { words: ['config'], load: async () => (await import('./commands/configuration/config.ts')).configCommands },
-      { words: ['trust'], load: async () => [(await import('./commands/configuration/trust.ts')).trustCommand] },
-      { words: ['adopt'], load: async () => [(await import('./commands/configuration/adopt.ts')).adoptCommand] },
+      {
+        words: ['config'],
+        load: async () => (await import('./commands/configuration/config.ts')).configCommands,
+      },
+      {
+        words: ['trust'],
+        load: async () => [(await import('./commands/configuration/trust.ts')).trustCommand],
+      },
+      {
+        words: ['adopt'],
+        load: async () => [(await import('./commands/configuration/adopt.ts')).adoptCommand],
+      },
       {
         words: ['completion'],
         load: async () => [(await import('./commands/configuration/completion.ts')).completionCommand],
@@ -97,8 +124,14 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       { words: ['stats'], load: async () => [(await import('./commands/engine/stats.ts')).statsCommand] },
       { words: ['server'], load: async () => (await import('./commands/engine/server.ts')).serverCommands },
-      { words: ['login', 'logout'], load: async () => (await import('./commands/engine/login.ts')).loginCommands },
-      { words: ['link', 'unlink'], load: async () => (await import('./commands/engine/link.ts')).linkCommands },
+      {
+        words: ['login', 'logout'],
+        load: async () => (await import('./commands/engine/login.ts')).loginCommands,
+      },
+      {
+        words: ['link', 'unlink'],
+        load: async () => (await import('./commands/engine/link.ts')).linkCommands,
+      },
       {
         words: ['telemetry'],
         load: async () => (await import('./commands/engine/telemetry.ts')).telemetryCommands,
@@ -107,8 +140,14 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
         words: ['entitlements'],
         load: async () => [(await import('./commands/engine/entitlements.ts')).entitlementsCommand],
       },
-      { words: ['gateway'], load: async () => (await import('./commands/engine/gateway.ts')).gatewayCommands },
-      { words: ['webhook'], load: async () => (await import('./commands/engine/webhook.ts')).webhookCommands },
+      {
+        words: ['gateway'],
+        load: async () => (await import('./commands/engine/gateway.ts')).gatewayCommands,
+      },
+      {
+        words: ['webhook'],
+        load: async () => (await import('./commands/engine/webhook.ts')).webhookCommands,
+      },
       { words: ['clean'], load: async () => (await import('./commands/engine/clean.ts')).cleanCommands },
       { words: ['notify'], load: async () => (await import('./commands/engine/notify.ts')).notifyCommands },
     ],

@@ -33,6 +33,7 @@ function check(files: Record<string, string> | null): {
 const TARGETS = [
   'engine/index.ts',
   'engine/daemon/compose/compose.ts',
+  'engine/daemon/index.ts',
   'engine/core/base/log.ts',
   'engine/config/index.ts',
   'engine/core/access/index.ts',
@@ -45,7 +46,6 @@ const TARGETS = [
   'tui/start.tsx',
   'test/support/git.ts',
   'fixtures/requests/a.ts',
-  'fixtures/slack/slack.ts',
   'node_modules/ink/index.js',
   'node_modules/react/jsx-runtime.js',
 ];
@@ -62,12 +62,8 @@ const BAD: Record<string, [text: string, rule: string]> = {
   'cli/faces.ts': [`import { a } from '../tui/start.tsx';`, 'commands-load-the-dashboard-late'],
   'cli/tested.ts': [`import { a } from '../test/support/git.ts';`, 'nothing-needs-tests'],
   'cli/commands/other.ts': [
-    `export const a = await import('../../fixtures/slack/slack.ts');`,
-    'nothing-needs-tests',
-  ],
-  'cli/commands/demo/demo-chats.ts': [
     `export const a = await import('../../fixtures/requests/a.ts');`,
-    'the-demo-plays-chats-only',
+    'nothing-needs-tests',
   ],
   'tui/commands.ts': [`import { a } from '../cli/command.ts';`, 'dashboard-knows-no-commands'],
   'tui/fixed.tsx': [`import { a } from '../fixtures/requests/a.ts';`, 'nothing-needs-tests'],
@@ -78,10 +74,7 @@ const BAD: Record<string, [text: string, rule: string]> = {
   'engine/board/type-up.ts': [`import type { A } from '../bus/index.ts';`, 'board-imports-downwards'],
   'engine/board/again.ts': [`export * from '../bus/index.ts';`, 'board-imports-downwards'],
   'engine/board/inner.ts': [`import { a } from '../workers/agents/streams/codex.ts';`, 'through-the-index'],
-  'engine/board/composer.ts': [
-    `import { a } from '../daemon/compose/compose.ts';`,
-    'modules-know-no-composition',
-  ],
+  'engine/board/composer.ts': [`import { a } from '../daemon/index.ts';`, 'board-imports-downwards'],
   'engine/board/host.ts': [`import { a } from '../index.ts';`, 'modules-know-no-composition'],
   'engine/core/base/ids.ts': [`import { a } from '../../storage/index.ts';`, 'core-imports-downwards'],
   'engine/core/base/inner.ts': [`import { a } from '../access/index.ts';`, 'core-base-imports-downwards'],
@@ -126,15 +119,6 @@ import { a } from './tasks/index.ts';
     });
     assert.deepEqual(offenders, []);
     assert.equal(code, 0);
-  });
-
-  it('only the demo may load chat fixtures, and only lazily', () => {
-    const demo = (text: string) => check({ ...targets, 'cli/commands/demo/demo-chats.ts': text }).offenders;
-    assert.deepEqual(demo(`export const a = await import('../../fixtures/slack/slack.ts');\n`), []);
-    assert.match(
-      demo(`import { a } from '../../fixtures/slack/slack.ts';\n`).join('\n'),
-      /the-demo-loads-its-chats-late/,
-    );
   });
 
   it('the check fails where there is nothing to check', () => {

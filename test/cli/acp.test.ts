@@ -10,7 +10,6 @@ import { findAgentEnvironment } from '../../cli/acp/agent-quirks.ts';
 import { createSecretRemover, describeError } from '../../cli/acp/failure.ts';
 import { runAcp } from '../../cli/acp/run.ts';
 import type { KeptLink } from '../../cli/link.ts';
-import { createAcpReader } from '../../engine/workers/agents/streams/acp.ts';
 import type { Caller } from '../../engine/core/api/operation.ts';
 import {
   type AcpLine,
@@ -21,6 +20,7 @@ import {
   openEngine,
   type Wire,
 } from '../../engine/index.ts';
+import { createAcpReader } from '../../engine/workers/agents/streams/acp.ts';
 import { childrenOf } from '../support/processes.ts';
 import { settled, until } from '../support/wait.ts';
 import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';

@@ -12,13 +12,13 @@ import {
   toPrintable,
   type Wire,
 } from '../../../engine/index.ts';
+import { formatPrompt, promptFlag, readPrompt, warnOfUnseen } from '../../arguments/prompt.ts';
 import { type Command, type Context, defineCommand, repeatArgument } from '../../command.ts';
 import { askForLine } from '../../confirm.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 import { findStateStyle, paintNothing } from '../../paint.ts';
 import { formatFacts } from '../../print.ts';
 import { type DecisionView, readRunInput, reportDispatch, runFlags } from '../../sessions/dispatching.ts';
-import { formatPrompt, promptFlag, readPrompt, warnOfUnseen } from '../../arguments/prompt.ts';
 
 const idArg = { name: 'id', about: 'decision id, or a unique prefix' } as const;
 const anyDecision = [{ ...idArg, completes: 'decision' }] as const;

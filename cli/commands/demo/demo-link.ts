@@ -3,14 +3,19 @@ import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { connectToEngine, type EngineClient, linkedServer, linking, SvcError } from '../../../engine/index.ts';
+import {
+  connectToEngine,
+  type EngineClient,
+  linkedServer,
+  linking,
+  SvcError,
+} from '../../../engine/index.ts';
 import type { Context } from '../../command.ts';
 import { getDaemonCommand } from '../../self.ts';
 import { type CatchServer, startCatchServer } from './catch-server.ts';
-import { type DemoChats, startDemoChats } from './demo-chats.ts';
 import { createVisitor, type Visitor } from './demo-visitor.ts';
 import { findIn } from './demo-wait.ts';
-import { byChat, byPage, bySignedRequest, type Outside, type Way } from './demo-ways.ts';
+import { byPage, bySignedRequest, type Outside, type Way } from './demo-ways.ts';
 import { DEMO_PROMPT, makeDemoWorkspace, sendSample } from './demo-workspace.ts';
 
 interface LinkedDemo extends Outside {
@@ -33,15 +38,12 @@ export async function runLinkedDemo(
     },
   ];
   try {
-    const chats = await startDemoChats();
-    closing.push(chats.close);
-    const { server, ann, folder } = await openServer(around, chats, closing, say);
+    const { server, ann, folder } = await openServer(around, closing, say);
     const env = await makeDemoWorkspace(context, join(around, 'demo'), randomBytes(24).toString('hex'), {
-      server: { decide: { ann: ['page', 'telegram', 'slack'], n8n: ['automation'] } },
+      server: { decide: { ann: ['page'], n8n: ['automation'] } },
     });
     await logIn(server, ann, env, context.signal, say);
     const { automation, secret } = await openCatchUrl(folder, ann, closing, say);
-    await connectChats(folder, ann, chats, say);
     const client = await connectToEngine({
       cwd: join(around, 'demo'),
       env,
@@ -51,16 +53,15 @@ export async function runLinkedDemo(
       await client.call('engine.stop', { stop_workers: true }).catch(() => undefined);
       await client.closed;
     });
-    say('5. the workspace is linked: svc link');
+    say('4. the workspace is linked: svc link');
     await client.call('link.start', {});
     const listed = await ann.open('/app/workspaces');
     const workspace = findIn(listed.html, /\/app\/workspaces\/(w_[\w-]+)"/);
-    say('   decides  ann by page, Telegram and Slack, n8n by signed requests: server.decide of svc.yaml');
+    say('   decides  ann on the page, n8n by signed requests: server.decide of svc.yaml');
     const demo: LinkedDemo = { env, workspace, ann, automation, secret, client, say };
-    // Each approves a task of its own.
-    const ways = [byPage, bySignedRequest, ...chats.chats.map(byChat)];
-    for (const [index, way] of ways.entries()) await showWay(demo, way, index + 6);
-    say(`${ways.length + 6}. what the server and the chats have never seen: the prompt, a file, a diff`);
+    await showWay(demo, byPage, 5);
+    await showWay(demo, bySignedRequest, 6);
+    say('7. the server has never seen the prompt, a file or a diff');
     return 0;
   } finally {
     for (const close of closing.reverse()) await close();
@@ -68,12 +69,7 @@ export async function runLinkedDemo(
 }
 
 /** Starts a server and sets it up as its first person. */
-async function openServer(
-  around: string,
-  { telegramApi, slackApi }: Pick<DemoChats, 'telegramApi' | 'slackApi'>,
-  closing: (() => Promise<unknown>)[],
-  say: LinkedDemo['say'],
-) {
+async function openServer(around: string, closing: (() => Promise<unknown>)[], say: LinkedDemo['say']) {
   const { readServerSettings, startServer } = await linkedServer();
   const folder = join(around, 'server');
   await mkdir(folder, { mode: 0o700 });
@@ -84,8 +80,6 @@ async function openServer(
     allowRemote: false,
     trustProxy: [],
     allowTarget: ['127.0.0.1/32'],
-    telegramApi,
-    slackApi,
   });
   const running = await startServer(
     {
@@ -160,22 +154,6 @@ async function openCatchUrl(
   secret = findIn(page.html, /(whsec_[\w+/=]{40,})/);
   say(`3. a catch URL of n8n, as on the page Settings: events to ${automation.url}`);
   return { automation, secret };
-}
-
-/** The bots of the server, and who speaks for whom in Telegram and Slack. */
-async function connectChats(
-  folder: string,
-  ann: Visitor,
-  { chats }: Pick<DemoChats, 'chats'>,
-  say: LinkedDemo['say'],
-): Promise<void> {
-  say(
-    '4. Telegram and Slack, played by small programs on this machine that refuse what the real ones refuse',
-  );
-  const { askRunningServer } = await linkedServer();
-  await askRunningServer(folder, 'account.plan', { name: 'home', plan: 'team' });
-  for (const chat of chats)
-    for (const line of await chat.connect(ann)) say(`   ${chat.name.padEnd(8)} ${line}`);
 }
 
 /** One task: it waits, the automation hears of it, somebody approves, and a worker does it. */

@@ -1,6 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { CaughtEvent } from './catch-server.ts';
-import type { DemoChat } from './demo-chats.ts';
 import type { Visitor } from './demo-visitor.ts';
 import { findIn, waitFor } from './demo-wait.ts';
 
@@ -55,22 +54,3 @@ export const bySignedRequest: Way = {
     say(`   answer   ${said}`);
   },
 };
-
-export const byChat = (chat: DemoChat): Way => ({
-  title: `ann presses Approve in ${chat.name}`,
-  async approve({ say }, event) {
-    const decision = String(event.decision_id);
-    const asked = await waitFor(() => {
-      const said = chat.read(decision);
-      return said?.buttons.includes('Approve') ? said : null;
-    }, `${decision} in ${chat.name}`);
-    const lines = [...asked.text.split('\n'), `[${asked.buttons.join('] [')}]`];
-    say(`   message  ${lines.join('\n            ')}`);
-    say(`   answer   ${await chat.press(decision, 'Approve')}`);
-    const after = await waitFor(() => {
-      const said = chat.read(decision);
-      return said !== null && said.buttons.length === 0 && /; started /.test(said.text) ? said : null;
-    }, `what became of ${decision} in ${chat.name}`);
-    say(`   message  ${after.text.split('\n').at(-1)} Its buttons are gone.`);
-  },
-});

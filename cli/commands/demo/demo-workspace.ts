@@ -4,9 +4,7 @@ import { configuration, locateProgram, readProgram } from '../../../engine/index
 import type { Context } from '../../command.ts';
 import { SVC } from '../../self.ts';
 
-export const DEMO_PROMPT = `Write a greeting for whoever reads this repository.
-#agent: sleep 400
-#agent: edit HELLO.md Hello from a worker in its own worktree.`;
+export const DEMO_PROMPT = 'Write a greeting for the readers of this repository.';
 
 /** Makes a repository and a workspace with the scripted agent, and gives the environment in which its engine runs. */
 export async function makeDemoWorkspace(

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { connectToEngine, type EngineClient, SvcError, toPrintable } from '../../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../../command.ts';
 import { getDaemonCommand } from '../../self.ts';
-import type { CatchServer } from './catch-server.ts';
-import { showDashboard } from '../start/dash.ts';
-import { makeDemoWorkspace, DEMO_PROMPT as PROMPT, sendSample } from './demo-workspace.ts';
 import { followLog } from '../../sessions/follow-log.ts';
+import { showDashboard } from '../start/dash.ts';
+import type { CatchServer } from './catch-server.ts';
+import { makeDemoWorkspace, DEMO_PROMPT as PROMPT, sendSample } from './demo-workspace.ts';
 
 interface Demo {
   folder: string;
@@ -32,7 +32,7 @@ export const demoCommand: Command = defineCommand({
     link: {
       type: 'boolean',
       about:
-        'show the way over a linked server: login, a catch URL, approvals by a page, a signed route, Telegram and Slack',
+        'show the way over a linked server: login, a catch URL, and approvals on a page and by a signed request',
     },
     keep: { type: 'boolean', about: 'leave the temporary folder' },
   },

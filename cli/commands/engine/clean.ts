@@ -1,7 +1,7 @@
 import { formatCount } from '../../../engine/index.ts';
+import { parseOlder } from '../../arguments/older.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { formatRows } from '../../print.ts';
-import { parseOlder } from '../../arguments/older.ts';
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const;
 

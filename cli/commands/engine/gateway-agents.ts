@@ -10,9 +10,15 @@ import {
   SvcError,
 } from '../../../engine/index.ts';
 import { type Context, defineCommand } from '../../command.ts';
-import { runInForeground } from '../../sessions/foreground.ts';
 import { withTrialKey } from '../../gateway-trials.ts';
-import { buildEnvironment, OF_WORKERS, prepareStart, quoteWord, setUpRoute } from '../../sessions/interactive.ts';
+import { runInForeground } from '../../sessions/foreground.ts';
+import {
+  buildEnvironment,
+  OF_WORKERS,
+  prepareStart,
+  quoteWord,
+  setUpRoute,
+} from '../../sessions/interactive.ts';
 
 /** Finds the preset of an agent that can be sent through the gateway. Throws `unknown_agent`, `usage`. */
 async function requireRoutable(agent: string) {

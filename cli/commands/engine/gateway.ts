@@ -9,9 +9,9 @@ import {
   type Wire,
 } from '../../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../../command.ts';
+import { TRIED_PROTOCOLS, type Trial, tryProtocol, withTrialKey } from '../../gateway-trials.ts';
 import { formatFacts, formatRows } from '../../print.ts';
 import { gatewayEnv, gatewayRun, removeRouteFiles } from './gateway-agents.ts';
-import { TRIED_PROTOCOLS, type Trial, tryProtocol, withTrialKey } from '../../gateway-trials.ts';
 
 type ProviderState = Wire<GatewayState>['providers'][number];
 

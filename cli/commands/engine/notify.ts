@@ -1,9 +1,9 @@
 import { formatAge, formatLocalTime } from '../../../engine/index.ts';
+import { parseNumberId } from '../../arguments/number-id.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { definePageFlags, showPage } from '../../pages.ts';
 import { findStateStyle } from '../../paint.ts';
 import { formatRows } from '../../print.ts';
-import { parseNumberId } from '../../arguments/number-id.ts';
 
 const events = defineCommand({
   name: 'notify events',

@@ -15,10 +15,10 @@ import {
   SvcError,
   type Wire,
 } from '../../../engine/index.ts';
+import { parseOlder } from '../../arguments/older.ts';
 import { defineCommand } from '../../command.ts';
 import { outputFlags } from '../../pages.ts';
 import { formatFacts, formatRows } from '../../print.ts';
-import { parseOlder } from '../../arguments/older.ts';
 
 /** A time, or an age such as `30d`, as RFC 3339. Throws `usage`. */
 function parseSince(text: string): string {

@@ -10,13 +10,13 @@ import {
   toPrintable,
   type Wire,
 } from '../../../engine/index.ts';
+import { parseNumberId } from '../../arguments/number-id.ts';
 import { type Command, type Context, defineCommand } from '../../command.ts';
 import { createEngineLink } from '../../link.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 import { findStateStyle } from '../../paint.ts';
 import { formatFacts } from '../../print.ts';
 import { getDaemonCommand } from '../../self.ts';
-import { parseNumberId } from '../../arguments/number-id.ts';
 
 type AskView = Wire<Ask>;
 

@@ -7,12 +7,12 @@ import {
   SvcError,
   toPrintable,
 } from '../../../engine/index.ts';
+import { parseNumberId } from '../../arguments/number-id.ts';
+import { readPrompt } from '../../arguments/prompt.ts';
 import { type Command, type Context, defineCommand, repeatArgument } from '../../command.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 import type { Paint } from '../../paint.ts';
 import { formatFacts, formatRows } from '../../print.ts';
-import { parseNumberId } from '../../arguments/number-id.ts';
-import { readPrompt } from '../../arguments/prompt.ts';
 
 /** A message as `msg_inbox` returns it. */
 interface Shown {

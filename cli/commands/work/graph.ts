@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Api, EXIT, formatCount, formatLocalTime, SvcError, toPrintable } from '../../../engine/index.ts';
+import {
+  type Api,
+  EXIT,
+  formatCount,
+  formatLocalTime,
+  SvcError,
+  toPrintable,
+} from '../../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../../command.ts';
 import { formatFacts, formatRows } from '../../print.ts';
 

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { formatLocalTime, type Ledger, SvcError, toPrintable, type Wire } from '../../../engine/index.ts';
+import { holderFlag, readHolder } from '../../arguments/holder.ts';
 import { type Command, type Context, defineCommand } from '../../command.ts';
 import { outputFlags } from '../../pages.ts';
 import { formatRows } from '../../print.ts';
-import { holderFlag, readHolder } from '../../arguments/holder.ts';
 
 type Shown = Wire<Ledger>;
 

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { formatLocalTime, SvcError, toPrintable } from '../../../engine/index.ts';
+import { holderFlag, readHolder } from '../../arguments/holder.ts';
 import { type Command, type Context, defineCommand } from '../../command.ts';
 import { definePageFlags, showPage } from '../../pages.ts';
-import { holderFlag, readHolder } from '../../arguments/holder.ts';
 import { checkPaths, checkStaged } from './lock-check.ts';
 
 const pathArg = [{ name: 'path', about: 'file or folder', completes: 'file' }] as const;

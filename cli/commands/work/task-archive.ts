@@ -1,6 +1,6 @@
 import { type ErrorCode, formatCount, SvcError, toExitCode, toPrintable } from '../../../engine/index.ts';
-import { type Command, defineCommand, repeatArgument } from '../../command.ts';
 import { parseOlder } from '../../arguments/older.ts';
+import { type Command, defineCommand, repeatArgument } from '../../command.ts';
 
 const archive = defineCommand({
   name: 'task archive',

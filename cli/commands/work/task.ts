@@ -12,6 +12,7 @@ import {
   toPrintable,
   type Wire,
 } from '../../../engine/index.ts';
+import { formatPrompt, promptFlag, readPrompt } from '../../arguments/prompt.ts';
 import { type Command, defineCommand, type Proposal, repeatArgument } from '../../command.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 import { findStateStyle, type Paint } from '../../paint.ts';
@@ -25,7 +26,6 @@ import {
   type ShownTask,
 } from '../../sessions/dispatching.ts';
 import { logFlags, showLog } from '../../sessions/follow-log.ts';
-import { formatPrompt, promptFlag, readPrompt } from '../../arguments/prompt.ts';
 import {
   describeNextStep,
   describeUnread,

@@ -1,6 +1,6 @@
 import { formatCount, SvcError, toPrintable } from '../../../engine/index.ts';
-import { defineCommand } from '../../command.ts';
 import { readPrompt } from '../../arguments/prompt.ts';
+import { defineCommand } from '../../command.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';
 
 /** Splits `src/a.ts:12`; a path may have colons itself. Throws `usage`. */

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type EngineClient, SvcError, toPrintable, writeFollowUpMessage } from '../../../engine/index.ts';
+import { readPrompt } from '../../arguments/prompt.ts';
 import { type Context, defineCommand, type FlagTable } from '../../command.ts';
 import { askForLine } from '../../confirm.ts';
-import { readPrompt } from '../../arguments/prompt.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';
 
 const followUpFlags = {

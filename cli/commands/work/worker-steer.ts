@@ -1,6 +1,6 @@
 import { READING_WORDS, SvcError } from '../../../engine/index.ts';
-import { defineCommand } from '../../command.ts';
 import { readPrompt } from '../../arguments/prompt.ts';
+import { defineCommand } from '../../command.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';
 
 export const steer = defineCommand({

@@ -2,9 +2,9 @@ import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Api, findWorkspace, isInsideFolder, SvcError } from '../../../engine/index.ts';
 import { type Context, defineCommand } from '../../command.ts';
-import { listEditorArguments } from './editor-arguments.ts';
 import { runInForeground } from '../../sessions/foreground.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';
+import { listEditorArguments } from './editor-arguments.ts';
 
 type SessionView = Api['session.show']['output'];
 

@@ -15,11 +15,11 @@ import {
   WORKTREE_STATES,
   type WorktreeState,
 } from '../../../engine/index.ts';
+import { warnOfUnseen } from '../../arguments/prompt.ts';
 import { type Command, type Context, defineCommand, repeatArgument } from '../../command.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 import { findStateStyle, type Paint, paintPatch } from '../../paint.ts';
 import { formatFacts } from '../../print.ts';
-import { warnOfUnseen } from '../../arguments/prompt.ts';
 import { edit, shell } from './worktree-enter.ts';
 import { pullRequest } from './worktree-pr.ts';
 

@@ -15,7 +15,7 @@ export const PROGRAMS = {
   'parse-worker': 'engine/knowledge/symbols/index-files/parse-worker.ts',
   'compiler-process': 'engine/knowledge/symbols/exact/compiler-process.ts',
   'guard-thread': 'engine/knowledge/guard/thread/main.ts',
-  'demo-agent': 'fixtures/agent/agent.ts',
+  'demo-agent': 'cli/commands/demo/demo-agent.ts',
 } as const;
 
 export type ProgramName = keyof typeof PROGRAMS;

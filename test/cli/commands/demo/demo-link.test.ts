@@ -36,14 +36,6 @@ it('svc demo --link shows the whole way over a server, and leaves no process and
     /needs_approval t-2 d-2, signature verified/,
     /200: approved, session s-2/,
     /d-2 is approved, by n8n@automation; t-2 is done/,
-    /Telegram ann sends [A-Z]{4}-[A-Z]{4} to the bot, and says on the page that Ann, id 4201, is she/,
-    /Slack +she sends [A-Z]{4}-[A-Z]{4} in #approvals, and lets the bot speak there/,
-    /d-3 about t-3, fingerprint [0-9a-f]{8}\n +\[Approve\] \[Deny\] \[Open\]/,
-    /message +Approved by ann by telegram; started s-3\. Its buttons are gone\./,
-    /d-3 is approved, by ann@telegram; t-3 is done/,
-    /d-4 about t-4, fingerprint [0-9a-f]{8}\n +\[Approve\] \[Deny\] \[Open\]/,
-    /message +Approved by ann by slack; started s-4\. Its buttons are gone\./,
-    /d-4 is approved, by ann@slack; t-4 is done/,
   ])
     assert.match(stdout, said);
   assert.doesNotMatch(stdout, /WRONG|Write a greeting/);
