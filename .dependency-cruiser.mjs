@@ -50,7 +50,7 @@ export default {
       comment: 'a module gets what it needs as constructor arguments',
       severity: 'error',
       from: { path: '^engine/[^/]+/', pathNot: '^engine/daemon/' },
-      to: { path: '^engine/(?:daemon/|[^/]+[.]ts$)' },
+      to: { path: '^engine/[^/]+[.]ts$' },
     },
     {
       name: 'through-the-index',
