@@ -105,7 +105,9 @@ async function startTelegramChat(): Promise<StandIn> {
       });
       await ann.send('/app/chats/channels/telegram/private', {});
       await chooseEvents(ann, ANN.first_name);
-      return [`ann sends ${code} to the bot, and says on the page that Ann, id ${ANN.id}, is she`];
+      return [
+        `ann sends ${code} to the bot, and confirms on the page that Ann, id ${ANN.id}, is her account`,
+      ];
     },
     read(decision) {
       const message = find(decision);
@@ -153,8 +155,8 @@ async function startSlackChat(): Promise<StandIn> {
       });
       await chooseEvents(ann, ROOM.id);
       return [
-        `ann sends ${code} to the bot, and says on the page that ${ANN_IN_SLACK} is she`,
-        `she sends ${roomCode} in #${ROOM.name}, and lets the bot speak there`,
+        `ann sends ${code} to the bot, and confirms on the page that ${ANN_IN_SLACK} is her account`,
+        `she sends ${roomCode} in #${ROOM.name}, and allows the bot to post there`,
       ];
     },
     read(decision) {

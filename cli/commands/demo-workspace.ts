@@ -4,7 +4,7 @@ import { configuration, locateProgram, readProgram } from '../../engine/index.ts
 import type { Context } from '../command.ts';
 import { SVC } from '../self.ts';
 
-export const DEMO_PROMPT = `Write a greeting for whoever reads this repository.
+export const DEMO_PROMPT = `Write a greeting for the readers of this repository.
 #agent: sleep 400
 #agent: edit HELLO.md Hello from a worker in its own worktree.`;
 

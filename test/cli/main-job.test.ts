@@ -74,7 +74,7 @@ describe('the main job from the command line', () => {
     assert.deepEqual(ws.survivors(), []);
   });
 
-  test('a promoted branch is on base, its worktree gone, and the checkout brought along', async () => {
+  test('a promoted branch is on base, its worktree gone, and the checkout updated', async () => {
     const [session] = (await ws.program(['worktree', 'list', '--json'])).json<{ session_id: string }[]>();
     const promoted = await ws.program(['worktree', 'promote', String(session?.session_id), '--json']);
     assert.equal(promoted.code, 0, promoted.stderr);

@@ -34,9 +34,9 @@ describe('the words of a command line', () => {
     assert.match(shown.stdout, /^to +ada$[\s\S]*\n\n- first\n- second\n$/m);
   });
 
-  test('what is missing or misspelt is said in the words of the command line', async () => {
+  test('what > or misspelt is said in the words of the command line', async () => {
     const none = await ws.svc(['msg', 'send', 'x']);
-    assert.match(none.stderr, /a recipient is missing\nhint: one of --to-session/);
+    assert.match(none.stderr, /missing recipient\nhint: one of --to-session/);
     const unknown = await ws.svc(['msg', 'send', 'x', '--to-role', 'parent']);
     assert.match(unknown.stderr, /hint: svc tool call msg_roster/);
     const misspelt = await ws.svc(['tool', 'call', 'task_lst']);

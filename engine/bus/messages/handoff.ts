@@ -32,7 +32,7 @@ export function formatHandoff(session: Session, outcome: SessionOutcome, now: nu
     ['tokens', describeTokens(session)],
   ];
   return [
-    `# ${sessionId} ${isSealed ? 'sealed' : 'failed'}`,
+    `# ${sessionId} ${isSealed ? 'finished' : 'failed'}: ${toPrintable(session.title)}`,
     '',
     ...facts.flatMap(([name, value]) => (value === null ? [] : [`- ${name}: ${value}`])),
     '',

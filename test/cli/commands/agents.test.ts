@@ -51,7 +51,7 @@ describe('svc agents', () => {
     assert.equal(ws.daemonPid(), null);
   });
 
-  test('says in words what is missing, one line for each preset', async () => {
+  test('says in words what >, one line for each preset', async () => {
     const { stdout, stderr } = await ws.svc(['agents'], { env: { PATH: bin } });
     assert.match(stdout, new RegExp(`^claude\tyes\tyes\tmissing\tfile\t${join(bin, 'claude')}$`, 'm'));
     assert.match(stdout, /^kiro\t-\tmissing\t-\tfile\tnot installed$/m);

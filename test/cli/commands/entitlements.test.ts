@@ -18,7 +18,7 @@ test('what the account has is shown without a link and with one, and times are t
     const { stdout } = await ws.svc(['entitlements', '--json']);
     return (JSON.parse(stdout) as { lease: { state: string; ends_at: string | null } }).lease;
   };
-  assert.match(await show(), /^linked\s+no, and nothing is counted$/m);
+  assert.match(await show(), /^linked\s+no, and nothing is metered$/m);
   const token = await logMachineIn(server, await setUpServer(server));
   const linked = await ws.svc(['link', '--server', server.url, '--token', '-'], { input: token });
   assert.equal(linked.code, 0, linked.stderr);

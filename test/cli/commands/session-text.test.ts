@@ -23,7 +23,7 @@ describe('what a session is said to wait for', () => {
     };
     const behind = sessionRow(2, { state: 'queued', held });
     assert.match(describeWait(behind) ?? '', /3 times in a row \(auth_failed\); svc agents reset claude /);
-    assert.match(describeWait(sessionRow(3, { state: 'queued' })) ?? '', /free place/);
+    assert.match(describeWait(sessionRow(3, { state: 'queued' })) ?? '', /free worker slot/);
     const running = sessionRow(4, { state: 'running' });
     assert.equal(describeWait(running), null);
     const ask = { ask_id: 7, from_session: 's-4', question: 'May I?' };
@@ -41,7 +41,7 @@ describe('a session that failed', () => {
     worktree: '/somewhere',
   });
 
-  test('says what to do next, and to go on only where its worktree is', async () => {
+  test('shows what to do next, and to go on only where its worktree is', async () => {
     const next = async (more: Partial<typeof failed>, mayRetry = true): Promise<string> =>
       (await describeNextStep({ ...failed, ...more }, { mayRetry })) ?? 'nothing';
     assert.match(await next({}), /svc worker resume s-1 .*svc task retry t-1 /);
@@ -54,7 +54,7 @@ describe('a session that failed', () => {
     );
     assert.equal(await next({ ...well, commits: 0 }), 'nothing');
     assert.equal(await next({ ...well, commits: 1, promoted_at: at }), 'nothing');
-    assert.match(await next({ ...well, cwd: '/x', commits: null }), /^look at \/somewhere by hand/);
+    assert.match(await next({ ...well, cwd: '/x', commits: null }), /^check \/somewhere by hand/);
   });
 
   test('is shown without a process, since that number may be another one by now', () => {

@@ -29,7 +29,7 @@ describe('at the end of a session its Chair gets a handoff', () => {
   test('with the verdict, what changed and what to do next', async () => {
     const message = await handoff('#agent: edit kept.txt kept');
     assert.deepEqual([message.kind, message.to, message.from_agent], ['handoff', 'chair', 'scripted']);
-    assert.match(message.body, /^# s-\d+ sealed\n/);
+    assert.match(message.body, /^# s-\d+ finished: /);
     for (const line of [
       /^- task: t-\d+: /m,
       /^- verdict: sealed$/m,
