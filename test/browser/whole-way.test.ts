@@ -105,7 +105,7 @@ function createPhone(page: Page, url: string) {
       }, `${decision} on the page`);
       await link.click();
       await press('Approve');
-      await page.getByText(/started s-\d+/).waitFor();
+      await page.getByText(/s-\d+ has started/).waitFor();
     },
   };
 }

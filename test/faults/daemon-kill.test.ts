@@ -112,7 +112,7 @@ describe('kill -9 of the daemon loses nothing that was acknowledged and runs not
     await expectSealedOnce(task_id, count, 'while the agent ends');
   });
 
-  test('at the moment of sealing: the event is delivered after the next start at the latest', async () => {
+  test('at the hook event of sealing: the event is delivered after the next start at the latest', async () => {
     const { prompt, count, go } = await prepared();
     const { task_id, decision_id } = await post(prompt);
     const client = await ws.connect();
@@ -121,7 +121,7 @@ describe('kill -9 of the daemon loses nothing that was acknowledged and runs not
     await release(go);
     await sealed;
     await ws.killDaemon();
-    await expectSealedOnce(task_id, count, 'at the moment of sealing');
+    await expectSealedOnce(task_id, count, 'at the hook event of sealing');
   });
 
   test('at any moment after the approval (six different ones)', async () => {

@@ -74,7 +74,7 @@ describe('the dashboard of all workspaces in a real terminal', withTmux, () => {
       terminal.keys('q');
       const { status, screen } = await terminal.exited();
       assert.equal(status, 0, screen);
-      assert.match(screen, /the engines go on/);
+      assert.match(screen, /the engines keep running/);
     });
 
   it('says where there is nothing to show', async (t) => {
@@ -88,6 +88,6 @@ describe('the dashboard of all workspaces in a real terminal', withTmux, () => {
     t.after(terminal.close);
     const { status, screen } = await terminal.exited();
     assert.equal(status, 4);
-    assert.match(screen, /no engine was started on this machine yet/);
+    assert.match(screen, /no engine has been started on this machine yet/);
   });
 });

@@ -65,7 +65,7 @@ async function makeDesk(t: TestContext): Promise<Desk> {
 
 /** The file with the kept text, which the refusal names. */
 function findKeptFile(screen: string): string {
-  const path = /your text is kept in (\S+)/.exec(screen.replace(/\n/g, ''))?.[1]?.replace(/;$/, '');
+  const path = /your text is saved in (\S+)/.exec(screen.replace(/\n/g, ''))?.[1]?.replace(/;$/, '');
   assert.ok(path, screen);
   return path;
 }

@@ -21,7 +21,7 @@ describe('losing things', withTmux, () => {
     await terminal.shows('ENGINE GONE since');
     await terminal.shows('▶d-1');
     terminal.keys('a');
-    await terminal.shows('the engine is away; u starts it');
+    await terminal.shows('the engine is not running; u starts it');
     // Another client starts it, and work arrives before the dashboard is back.
     await workspace.svc(['task', 'add', 'while it was gone', '--agent', 'scripted']);
     await terminal.gone('ENGINE GONE');

@@ -44,7 +44,7 @@ for (const [columns, rows] of [
       const own = readFileSync(file, 'utf8');
       await terminal.shows('Nothing waits for you');
       terminal.keys('T');
-      await terminal.shows('nothing of svc.yaml waits');
+      await terminal.shows('nothing in svc.yaml waits');
 
       // First an editor changes it, then a pull.
       writeFileSync(file, `${own}guard: { profile: none }\n`);
@@ -99,7 +99,7 @@ for (const [columns, rows] of [
       const { workspace: ws, terminal } = await openDash(t, { columns, rows });
       await terminal.shows('Nothing waits for you');
       rmSync(join(ws.env.SVC_HOME ?? '', 'consents'), { recursive: true });
-      await terminal.shows('svc.yaml was never agreed to here: nothing is started');
+      await terminal.shows('svc.yaml was never agreed to here: nothing starts');
       await terminal.shows('T shows it and asks');
       await answer(terminal, 'T');
       const shown = await terminal.shows(QUESTION);

@@ -179,7 +179,7 @@ describe('. goes to what waits', () => {
     assert.deepEqual(seen, ['d-1', 'd-2', 's-4', 'd-1']);
   });
 
-  it('says when nothing does', () => {
+  it('says when nothing is', () => {
     assert.match(bench().keys('.').state().message?.text ?? '', /nothing waits/);
   });
 });

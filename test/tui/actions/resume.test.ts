@@ -11,7 +11,7 @@ describe('sending an ended worker on', () => {
     const fetching = openWorkers(ended(1)).keys('F');
     assert.match(fetching.state().message?.text ?? '', /still being fetched/);
     const dash = showComments(showWork(fetching, 1), 1, []).keys('F');
-    assert.match(dash.state().armed?.question ?? '', /Write what s-1 is to do next/);
+    assert.match(dash.state().armed?.question ?? '', /Write the next instructions for s-1/);
     const effect = dash
       .keys('y')
       .effects()
@@ -25,7 +25,7 @@ describe('sending an ended worker on', () => {
     ]);
   });
 
-  it('is for one that has ended, whose worktree is there, and that nobody has gone on with', () => {
+  it('is for one that has ended, whose worktree is there, and that nobody continues', () => {
     const say = (...sessions: ReturnType<typeof sessionRow>[]): string => {
       const dash = openWorkers(...sessions).keys('F');
       assert.equal(dash.state().armed, null);

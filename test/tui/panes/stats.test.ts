@@ -41,7 +41,7 @@ const openStats = (stats: Stats, columns = 80, rows = 24): Bench =>
 const screen = (dash: Bench): string => screenOf(dash.state()).join('\n');
 
 describe('the figures', () => {
-  it('are listed with all of it first, what is missing from them and when the queue ends', () => {
+  it('are listed with all of it first, what > from them and when the queue ends', () => {
     const text = screen(openStats(report(), 140, 40));
     assert.match(text, /40 +83% +10% +10m +92\.0k\+ +- +all/);
     assert.match(text, /30 .* claude/);
