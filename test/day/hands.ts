@@ -125,7 +125,7 @@ export function createHands(terminal: Terminal): Hands {
     async answerForAll(key, answers) {
       await act(terminal, key);
       await terminal.shows('marked?');
-      await terminal.shows(new RegExp(`Space reads on|${answers}`));
+      await terminal.shows(new RegExp(`Space continues|${answers}`));
       await pressUntil(terminal, 'Space', (screen) => screen.includes(answers), { what: answers });
       await answer(terminal, answers.slice(0, 1));
     },

@@ -56,7 +56,7 @@ describe('the dashboard of all workspaces in a real terminal', withTmux, () => {
       assert.deepEqual(await here.call('session.list', {}), [], 'nothing was started in the first');
 
       await other.killDaemon();
-      await terminal.shows('1 away', 'the end of an engine');
+      await terminal.shows('1 stopped', 'the end of an engine');
       terminal.keys('W');
       await terminal.shows(/═ Workspaces ═/);
       terminal.keys('Escape');

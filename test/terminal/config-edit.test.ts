@@ -105,7 +105,7 @@ describe('svc config edit', withTmux, () => {
     desk.editor('printf "policy: { mode: solo }\\n" >>"$f"');
     const { status, screen } = await (await desk.edit()).exited();
     assert.equal(status, 0, screen);
-    assert.match(screen, /not in use before svc trust: guard\.profile/);
+    assert.match(screen, /not in use until svc trust: guard\.profile/);
     assert.deepEqual(await listPendingKeys(desk), ['guard.profile']);
   });
 
@@ -238,7 +238,7 @@ describe('svc config edit', withTmux, () => {
     desk.editor('sed -i "s/none$/none }/" "$f"');
     const { status, screen } = await (await desk.edit()).exited();
     assert.equal(status, 0, screen);
-    assert.match(screen, /not in use before svc trust: guard\.profile/);
+    assert.match(screen, /not in use until svc trust: guard\.profile/);
     assert.deepEqual(await listPendingKeys(desk), ['guard.profile']);
   });
 });

@@ -79,7 +79,7 @@ git add README.md && git -c user.name=a -c user.email=a@b commit -qm resolved
     terminal.keys('Enter');
     await terminal.shows('the note is sent: s-1 reads it when its turn ends');
     await act(terminal, 'B');
-    await terminal.shows('Interrupt s-1 does at this moment');
+    await terminal.shows('Interrupt s-1, so that it reads');
     await act(terminal, 'y');
     await terminal.shows(/▶s-1 +\w+ +ready/);
     await terminal.shows('Going on.');

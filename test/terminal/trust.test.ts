@@ -9,7 +9,7 @@ import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts'
 
 // At the end of the screen: an earlier question may stand above it.
 const QUESTION = /Use this on this machine\? \[y\/N\]\s*$/;
-const BACK = /Enter goes back to the dashboard\.\s*$/;
+const BACK = /Press Enter to return to the dashboard\.\s*$/;
 const BANNER = /svc\.yaml: guard\.profile waits, its earlier .*· T shows it and asks/;
 
 const readConsents = async (ws: TestWorkspace): Promise<ConsentView> =>
@@ -64,7 +64,7 @@ for (const [columns, rows] of [
         assert.match(left, /nothing was recorded/);
         assert.doesNotMatch(left, /Aborted/);
         terminal.keys('Enter');
-        await terminal.shows('guard.profile of svc.yaml waits on');
+        await terminal.shows('guard.profile of svc.yaml still waits');
         await terminal.shows(BANNER);
         assert.deepEqual(await listPendingKeys(ws), ['guard.profile'], `after ${JSON.stringify(no)}`);
       }
