@@ -43,7 +43,7 @@ export function renderCommandHelp(command: Command, below: readonly Command[] = 
   lines.push(
     '',
     'options:',
-    ...alignRows([...flags, ['--json', 'print JSON'], ['-h, --help', 'print this']]),
+    ...alignRows([...flags, ['--json', 'print JSON'], ['-h, --help', 'print this help']]),
   );
   lines.push('', 'examples:', ...command.examples.map((each) => `  svc ${each}`));
   if (below.length > 0)
@@ -57,7 +57,7 @@ export const renderFirstWordHelp = (word: string, commands: readonly Command[]):
 
 ${alignRows(commands.map((each): Row => [each.name.slice(word.length + 1), each.about])).join('\n')}
 
-svc ${word} <command> --help says more.
+svc ${word} <command> --help explains one.
 `;
 
 /** `svc help <code>`: what a code of an error or of a failed session says; null for any other word. */
@@ -90,17 +90,17 @@ usage: svc <command> [arguments] [options]
 
 ${sections.map(({ title, rows }) => `${title}:\n${alignRows(rows, width).join('\n')}`).join('\n\n')}
 
-svc <command> --help says more, svc help <code> explains the code of an error. Everything takes --json.
+svc <command> --help explains a command, svc help <code> an error code. All commands take --json.
 `;
 }
 
 /** Printed by `svc` alone where no dashboard can be drawn: one screen for a first-time user. */
 export const renderSummary =
   (): string => `svc: a local workshop for coding agents. Tasks come from you or from signed
-requests, a person approves them, and agents work on them, each in a git
-worktree of its own.
+requests, a person approves them, and agents work on them, each in its own
+git worktree.
 
-to begin:
+to start:
 ${alignRows(BEGINNING, SUMMARY_WIDTH).join('\n')}
 
 then, also without a terminal:
@@ -113,13 +113,13 @@ svc --help lists every command, svc <command> --help explains one.
 const BEGINNING: readonly Row[] = [
   ['svc demo', 'see it all in a temporary folder first'],
   ['svc init', 'write svc.yaml for this git repository'],
-  ['svc doctor', 'check that everything is in place'],
+  ['svc doctor', 'check the setup'],
   ['svc task add "fix the typo" --run', 'have an agent do something'],
 ];
 
 const DAILY: readonly Row[] = [
-  ['svc status', 'what runs and what waits'],
-  ['svc decision list', 'what waits for your approval'],
+  ['svc status', 'see what runs and what waits'],
+  ['svc decision list', 'see what waits for your approval'],
   ['svc decision approve d-1', 'approve it: a worker starts'],
   ['svc task log t-1 -f', 'follow the output of its worker'],
   ['svc worktree diff s-1', 'see what it changed'],

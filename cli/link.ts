@@ -106,7 +106,7 @@ export function createEngineLink(
     let sentAt = 0;
     let lostAt: number | null = null;
     for (;;) {
-      if (signal.aborted) throw new SvcError('cancelled', `${name} was given up`);
+      if (signal.aborted) throw new SvcError('cancelled', `${name} was cancelled`);
       const isTried = connection !== null;
       try {
         const client = await current(isSent ? 'after_crash' : 'new_call');
@@ -159,5 +159,5 @@ export function createEngineLink(
 /** If the engine received the call, its effects remain; only the answer is missing. */
 const createLostAnswerError = ({ code, message }: SvcError): SvcError =>
   new SvcError(code, `${message}: the engine stopped while this call waited for its answer`, {
-    hint: sentence`svc up starts it; before you call again look at what this call has done ({task.list}, {ask.list}, {msg.inbox})`,
+    hint: sentence`svc up starts it; check what this call has done before you repeat it ({task.list}, {ask.list}, {msg.inbox})`,
   });

@@ -52,7 +52,7 @@ async function findPathHint({ data }: SvcError, env: NodeJS.ProcessEnv): Promise
   const { findProgram } = await agentPrograms();
   return findProgram(program, { cwd: sep, path: env.PATH }) === undefined
     ? null
-    : `${program} is on your PATH, and not on that of the engine: svc down, then svc up; workers continue`;
+    : `${program} is on your PATH, but not on that of the engine: svc down, then svc up; workers continue`;
 }
 
 /** Says on stderr what went wrong, and returns it as JSON has it, with the exit code. */
@@ -108,7 +108,7 @@ async function runCommandLine(argv: readonly string[], around: Surroundings): Pr
     args,
     arg(index) {
       const value = args[index];
-      if (value === undefined) throw new SvcError('usage', `${command.name} lacks an argument`);
+      if (value === undefined) throw new SvcError('usage', `svc ${command.name}: missing argument`);
       return value;
     },
     flags: flags as never,
@@ -206,7 +206,7 @@ async function createUnknownCommandError(words: readonly string[]): Promise<SvcE
       .filter((name) => name.startsWith(`${first} `));
     return new SvcError(
       'usage',
-      words.length > 1 ? `no command svc ${words.join(' ')}` : `svc ${first} needs a word more`,
+      words.length > 1 ? `no command svc ${words.join(' ')}` : `svc ${first}: missing subcommand`,
       {
         hint: `one of: ${names.map((name) => `svc ${name}`).join(', ')}`,
       },

@@ -24,7 +24,7 @@ export const definePageFlags = (standard: number) =>
     cursor: {
       type: 'string',
       value: 'cursor',
-      about: 'the page after this one; the first is start, and --json says the next: {rows, next_cursor}',
+      about: 'page to show: start, or the next_cursor that --json prints: {rows, next_cursor}',
     },
     ...outputFlags,
   }) as const;
@@ -37,7 +37,7 @@ function noteCut(
   if (total <= shown) return;
   const ways = [
     ...(shown >= most ? [] : [`--limit ${Math.min(total, most)} shows ${total > most ? 'more' : 'all'}`]),
-    ...(next == null ? [] : [`--cursor ${next} goes on`]),
+    ...(next == null ? [] : [`--cursor ${next} continues`]),
   ];
   remark(`note: ${shown} of ${total} are shown${ways.length === 0 ? '' : `; ${ways.join(', ')}`}`);
 }
@@ -98,7 +98,7 @@ export async function showPage<R>(context: PageContext, page: ListPage<R>): Prom
     if (remark !== null) context.note(remark);
   }
   if (cursor !== undefined && cursor !== START) {
-    if (next !== null) context.remark(`note: there are more; --cursor ${next} goes on`);
+    if (next !== null) context.remark(`more rows: continue with --cursor ${next}`);
   } else if (next !== null || rows.length >= MOST) {
     noteCut(context, { shown: rows.length, total: await page.count(), next });
   }

@@ -30,7 +30,7 @@ export const toPrintableStyled = (text: string): string =>
 const STATE_STYLES: Readonly<Record<string, TextStyle>> = {
   ...{
     done: 'good',
-    sealed: 'good',
+    ready: 'good',
     approved: 'good',
     promoted: 'good',
     delivered: 'good',

@@ -171,14 +171,14 @@ function checkArguments(command: Command, args: readonly string[]): void {
   const expected = command.args ?? [];
   const required = expected.filter((arg) => !arg.optional);
   if (args.length < required.length)
-    throw createUsageError(command, `${required[args.length]?.name} is missing`);
+    throw createUsageError(command, `missing argument: <${required[args.length]?.name}>`);
   if (!expected.at(-1)?.rest && args.length > expected.length) {
     throw createUsageError(command, `unexpected argument ${JSON.stringify(args[expected.length])}`);
   }
   for (const [at, { name, choices }] of expected.entries()) {
     const given = args[at];
     if (given !== undefined && choices !== undefined && !choices.includes(given)) {
-      throw new SvcError('usage', `${JSON.stringify(given)} is no ${name} that svc ${command.name} knows`, {
+      throw new SvcError('usage', `invalid ${name} ${JSON.stringify(given)} for svc ${command.name}`, {
         hint: `one of: ${choices.join(', ')}`,
       });
     }

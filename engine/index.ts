@@ -5,14 +5,61 @@
 import type { Engine, OpenOptions } from './daemon/compose/compose.ts';
 import type { Host } from './daemon/host.ts';
 
-export type { Circuit as AgentCircuit } from './workers/agents/index.ts';
-export type { HookEvent } from './workers/agents/presets/hook-event.ts';
-export type { AgentHooks, HookEntry, HookLines } from './workers/agents/presets/hooks.ts';
-export type { GatewayRoute, McpServer } from './workers/agents/presets/preset.ts';
-export { READING_WORDS, type ReadingTime } from './workers/agents/reading-time.ts';
-export type { AcpError, AcpLine, AgentError, FoundError } from './workers/agents/streams/acp.ts';
-export type { EndCode } from './workers/agents/streams/stream.ts';
+export type { DiffComment } from './board/comments/rows.ts';
+export { type FollowUpMaterial, writeFollowUpMessage } from './board/comments/write-follow-up.ts';
+export type { Decision } from './board/decisions/index.ts';
+export type { ListedDecision } from './board/decisions/operations.ts';
+export type { Ledger } from './board/ledger/rows.ts';
+export type { Lock } from './board/locks/rows.ts';
+export type { HeldPath } from './board/locks/tools.ts';
+export type { TaskPlan } from './board/plan.ts';
+export type { Race, RaceState } from './board/races/index.ts';
+export type { Racer } from './board/races/operations.ts';
+export type { PullRequestMaterial } from './board/review/pull-requests/operations.ts';
+export {
+  buildPullRequest,
+  buildView,
+  chooseRemote,
+  guessProgram,
+  PULL_REQUEST_PROGRAMS,
+  type PullRequestProgram,
+  readCreated,
+  readState,
+  type ToldPullRequest,
+} from './board/review/pull-requests/programs.ts';
+export type { SessionTrial } from './board/review/worktree-actions.ts';
+export {
+  describeFigures,
+  describeQueue,
+  describeReach,
+  describeRework,
+  describeSuccess,
+  foldValues,
+  type StatsFact,
+} from './board/stats/describe.ts';
+export type { Figures, StatsDay, StatsReport } from './board/stats/index.ts';
+export type { Task } from './board/tasks/index.ts';
+export type { ListedTask, TaskChoices } from './board/tasks/operations.ts';
+export type { RerunResult, Verification, VerificationState } from './board/verify/rows.ts';
+export { selectRerunCommands, VERIFICATION_WORDS } from './board/verify/state.ts';
+export type { Edited } from './board/workflow/index.ts';
+export type { Ask } from './bus/asks/rows.ts';
+export type { Message } from './bus/messages/rows.ts';
+export type { PendingKey } from './config/consent.ts';
+export type { ConsentView } from './config/consent-view.ts';
+export type { DifferenceLine } from './config/consent-words.ts';
+export type { FreeAddresses } from './config/free-addresses.ts';
 export type { Wire } from './core/api/operation.ts';
+export {
+  isPausedRun,
+  nameSessionState,
+  nameTaskState,
+  OTHER_WORDS,
+  SESSION_WORDS,
+  TASK_WORDS,
+  WORKSPACE_WORDS,
+  type WorkspaceWord,
+} from './core/api/state-words.ts';
 export type { ToolDescription } from './core/api/tool.ts';
 export type { ToolAnswer } from './core/api/tool-operations.ts';
 export { type Reader, renderWords } from './core/api/words.ts';
@@ -20,7 +67,6 @@ export { writeFileAtomically } from './core/base/atomic-file.ts';
 export { backoffMs } from './core/base/backoff.ts';
 export { renderBar, renderSparkline } from './core/base/charts.ts';
 export { usesColour } from './core/base/colours.ts';
-export { isDoNotTrackSet } from './core/link-protocol/do-not-track.ts';
 export {
   asSvcError,
   CODES,
@@ -36,16 +82,6 @@ export { isInsideFolder } from './core/base/paths.ts';
 export { readProgram, runProgram } from './core/base/run-program.ts';
 export { type Mention, nameCommand, Sentence, sentence, type Words } from './core/base/sentence.ts';
 export { createSerialQueue } from './core/base/serial-queue.ts';
-export {
-  isPausedRun,
-  nameSessionState,
-  nameTaskState,
-  OTHER_WORDS,
-  SESSION_WORDS,
-  TASK_WORDS,
-  WORKSPACE_WORDS,
-  type WorkspaceWord,
-} from './core/api/state-words.ts';
 export {
   countUnseen,
   cutToWidth,
@@ -65,28 +101,10 @@ export {
   toPrintableJson,
   toPrintableMessage,
 } from './core/base/text.ts';
-export type { DiffComment } from './board/comments/rows.ts';
-export { type FollowUpMaterial, writeFollowUpMessage } from './board/comments/write-follow-up.ts';
-export type { Decision } from './board/decisions/index.ts';
-export type { ListedDecision } from './board/decisions/operations.ts';
-export type { Ledger } from './board/ledger/rows.ts';
-export type { Lock } from './board/locks/rows.ts';
-export type { HeldPath } from './board/locks/tools.ts';
-export type { TaskPlan } from './board/plan.ts';
-export type { Race, RaceState } from './board/races/index.ts';
-export type { Racer } from './board/races/operations.ts';
-export type { Task } from './board/tasks/index.ts';
-export type { ListedTask, TaskChoices } from './board/tasks/operations.ts';
-export type { RerunResult, Verification, VerificationState } from './board/verify/rows.ts';
-export { selectRerunCommands, VERIFICATION_WORDS } from './board/verify/state.ts';
-export type { Edited } from './board/workflow/index.ts';
-export type { Ask } from './bus/asks/rows.ts';
-export type { Message } from './bus/messages/rows.ts';
-export type { Api, Engine, OpenOptions } from './daemon/compose/compose.ts';
-export type { PendingKey } from './config/consent.ts';
-export type { ConsentView } from './config/consent-view.ts';
-export type { DifferenceLine } from './config/consent-words.ts';
-export type { FreeAddresses } from './config/free-addresses.ts';
+export { isDoNotTrackSet } from './core/link-protocol/do-not-track.ts';
+export { readDaemonRecord } from './core/workspace/daemon-record.ts';
+export { findWorkspace } from './core/workspace/find.ts';
+export type { RegisteredWorkspace } from './core/workspace/registry.ts';
 export {
   type ApiInput,
   type ConnectOptions,
@@ -96,6 +114,8 @@ export {
   type Notification,
   type RunOptions,
 } from './daemon/client.ts';
+export type { Api, Engine, OpenOptions } from './daemon/compose/compose.ts';
+export type { EngineStatus } from './daemon/compose/operations.ts';
 export type { Host } from './daemon/host.ts';
 export type { EngineLink } from './daemon/mcp/link.ts';
 export type { KnownPullRequest, ListedSession } from './dispatch/operations.ts';
@@ -107,21 +127,15 @@ export { describeLink, describeLinkState, isLinkTroubled, type LinkFacts } from 
 export type { LinkStatus } from './link/status.ts';
 export type { TelemetryView } from './link/telemetry/view.ts';
 export type { Delivery } from './notify/rows.ts';
-export type { EngineStatus } from './daemon/compose/operations.ts';
 export type { Access } from './receiver/serve.ts';
-export type { PullRequestMaterial } from './board/review/pull-requests/operations.ts';
-export {
-  buildPullRequest,
-  buildView,
-  chooseRemote,
-  guessProgram,
-  PULL_REQUEST_PROGRAMS,
-  type PullRequestProgram,
-  readCreated,
-  readState,
-  type ToldPullRequest,
-} from './board/review/pull-requests/programs.ts';
-export type { SessionTrial } from './board/review/worktree-actions.ts';
+export type { LoggedEvent } from './storage/index.ts';
+export type { Circuit as AgentCircuit } from './workers/agents/index.ts';
+export type { HookEvent } from './workers/agents/presets/hook-event.ts';
+export type { AgentHooks, HookEntry, HookLines } from './workers/agents/presets/hooks.ts';
+export type { GatewayRoute, McpServer } from './workers/agents/presets/preset.ts';
+export { READING_WORDS, type ReadingTime } from './workers/agents/reading-time.ts';
+export type { AcpError, AcpLine, AgentError, FoundError } from './workers/agents/streams/acp.ts';
+export type { EndCode } from './workers/agents/streams/stream.ts';
 export { describeConsent, listSetupFacts } from './workers/runner/setup/consent-text.ts';
 export type { ProjectSetup } from './workers/runner/setup/projects.ts';
 export type { PromoteResult, PruneEntry, SessionWorktree } from './workers/runner/worktrees/index.ts';
@@ -130,20 +144,6 @@ export { WORKTREE_STATES, type WorktreeState } from './workers/runner/worktrees/
 export type { Session } from './workers/sessions/index.ts';
 export { type NextStep, outcomeOfSession, workLeftBy } from './workers/sessions/outcome.ts';
 export type { Peer } from './workers/sessions/peers.ts';
-export {
-  describeFigures,
-  describeQueue,
-  describeReach,
-  describeRework,
-  describeSuccess,
-  foldValues,
-  type StatsFact,
-} from './board/stats/describe.ts';
-export type { Figures, StatsDay, StatsReport } from './board/stats/index.ts';
-export type { LoggedEvent } from './storage/index.ts';
-export { readDaemonRecord } from './core/workspace/daemon-record.ts';
-export { findWorkspace } from './core/workspace/find.ts';
-export type { RegisteredWorkspace } from './core/workspace/registry.ts';
 
 /** Opens the whole system for the workspace of `options.file`; the caller is its only host until `close()`. */
 export async function openEngine(options: OpenOptions): Promise<Engine> {
@@ -180,8 +180,8 @@ export const catalogues = () => import('./daemon/doors/catalogues.ts');
 
 export const samples = () => import('./daemon/doors/samples.ts');
 
-export { findMemoryEdits, writeMemoryText } from './knowledge/memory/edit-text.ts';
 export { resolveMachineHome } from './core/workspace/machine-home.ts';
+export { findMemoryEdits, writeMemoryText } from './knowledge/memory/edit-text.ts';
 /** Leaving out of a program's output what repeats; needs no engine. */
 export const crushing = () => import('./knowledge/context/crush/index.ts');
 

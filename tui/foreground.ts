@@ -41,7 +41,7 @@ export function runOnTerminal(
   // The shell must survive the keyboard's signals too, but not by ignoring them: the program would inherit that.
   const script = `trap : INT QUIT HUP; "$@"; code=$?
 if [ $code -ne 0 ] && [ $code -lt ${EXIT_BY_SIGNAL} ]; then
-  printf '\\nEnter goes back to the dashboard. '; read -r line
+  printf '\\nPress Enter to return to the dashboard. '; read -r line
 fi
 exit $code`;
   return holdSignalsDuring(async () => {

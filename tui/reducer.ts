@@ -8,7 +8,7 @@ import { type Effect, showMessage, type Transition, transitionTo, withdraw } fro
 import { findBinding, findBindingById, getKeymap } from './keymap/index.ts';
 import { isForeignLetter, toLatinKey } from './keymap/latin-keys.ts';
 import { nameKey } from './keymap/name-key.ts';
-import { answerQuestion, disarmIfChanged, runBinding } from './keymap/run-binding.ts';
+import { answerQuestion, askWhenFetched, disarmIfChanged, runBinding } from './keymap/run-binding.ts';
 import { getLayout, getListHeight } from './layout/layout.ts';
 import { handleOverlayBurst, handleOverlayKey, insertInOverlay, takesText } from './overlays/index.ts';
 import { getPane } from './panes/index.ts';
@@ -70,13 +70,13 @@ function applyEvent(state: State, event: DashboardEvent): Transition {
   switch (event.type) {
     case 'keys':
       return handleKeys(
-        awaitPause({ ...state, now: Math.max(state.now, event.at) }, event.at),
+        awaitPause({ ...state, pending: null, now: Math.max(state.now, event.at) }, event.at),
         event.keys,
         event.at,
       );
     case 'paste':
       if (state.overlay !== null) return transitionTo(insertInOverlay(state, state.overlay, event.text));
-      return transitionTo(showMessage({ ...state, armed: null }, 'pasted text does nothing here'));
+      return transitionTo(showMessage({ ...state, armed: null }, 'pasted text is ignored here'));
     case 'resize':
       return transitionTo({ ...state, size: event.size });
     case 'tick':
@@ -94,7 +94,7 @@ function applyEvent(state: State, event: DashboardEvent): Transition {
       return transitionTo(next, ...(arrived ? listAlerts(next) : []));
     }
     case 'detail':
-      return transitionTo({ ...state, details: addDetail(state, event.loaded) });
+      return transitionTo(askWhenFetched({ ...state, details: addDetail(state, event.loaded) }));
     case 'refs':
       return transitionTo({
         ...state,
@@ -158,7 +158,7 @@ function changeLink(state: State, change: Partial<Link>): State {
   const idle = { ...next, busy: [] };
   return state.armed === null || findBindingById(state.armed.binding)?.asksOnlyOnLoss === true
     ? idle
-    : withdraw(idle, `${state.armed.subject.id}: nothing was done, the engine is away`);
+    : withdraw(idle, `${state.armed.subject.id}: nothing was done, the engine is not running`);
 }
 
 /** What a person wants to hear of something new that waits. */
@@ -213,7 +213,7 @@ function handleKeys(state: State, typed: readonly string[], at: number): Transit
   if (!acts) return moved;
   const told = showMessage(
     moved.state,
-    'keys that arrive together only move: press them one after the other',
+    'keys that arrive in a burst only move: press them one after the other',
   );
   return transitionTo(told, ...moved.effects);
 }
@@ -230,9 +230,7 @@ function handleKey(state: State, key: string, at: number): Transition {
   const binding = findBinding(key, state);
   if (binding !== undefined) return runBinding(state, binding, at);
   return transitionTo(
-    isForeignLetter(key)
-      ? showMessage(state, 'keys are Latin letters: change the layout of the keyboard')
-      : state,
+    isForeignLetter(key) ? showMessage(state, 'keys are Latin letters: switch the keyboard layout') : state,
   );
 }
 

@@ -243,9 +243,9 @@ class PaneErrorBoundary extends Component<
     const { failed } = this.state;
     if (failed === null) return <BoxFrame {...{ state, all, area, theme }} />;
     const lines: Line[] = [
-      [span('This pane could not be drawn; the others go on.', 'bad')],
+      [span('This pane could not be drawn; the others still work.', 'bad')],
       [span(failed.message)],
-      [span('svc.yaml, tasks and workers are not touched by it.', 'dim')],
+      [span('svc.yaml, tasks and workers are not affected.', 'dim')],
     ];
     const { width, height } = area;
     return <Frame title="error" {...{ lines, width, height, theme }} focused={false} />;

@@ -42,6 +42,7 @@ export const createInitialState = (options: {
   setAside: [],
   jump: null,
   armed: null,
+  pending: null,
   message: null,
   busy: [],
   bulk: null,

@@ -34,10 +34,10 @@ export async function takeNewMessages(
 const formatPrompt = (messages: readonly NewMessage[]): string =>
   [
     ...messages.map((each) => {
-      const from = each.from_session ?? each.from_name ?? each.from_agent ?? 'nobody known';
+      const from = each.from_session ?? each.from_name ?? each.from_agent ?? 'an unknown sender';
       const who = from === 'chair' ? 'the Chair' : from;
       const file = each.payload_path === null ? '' : ` (file ${each.payload_path})`;
       return `${each.kind === 'note' ? 'Message' : each.kind} ${each.message_id} from ${who}${file}:\n\n${each.body.trimEnd()}`;
     }),
-    'When you have dealt with one, acknowledge it with msg_ack; msg_send with its id as parent_id answers it.',
+    'When you have handled a message, acknowledge it with msg_ack; to answer it, use msg_send with its id as parent_id.',
   ].join('\n\n');

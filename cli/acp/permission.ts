@@ -139,7 +139,7 @@ export function createPermissions(deps: PermissionDeps) {
       if (signal.aborted || given.aborted) return buildResponse(undefined, 'svc');
       // Nobody could be asked, and nobody has said yes.
       const why = error instanceof SvcError ? error.message : String(error);
-      print({ acp: 'error', code: 'permission_denied', text: clipText(`nobody could be asked: ${why}`) });
+      print({ acp: 'error', code: 'permission_denied', text: clipText(`no one could be asked: ${why}`) });
       return buildResponse(findOption(options, 'reject_once') ?? findOption(options, 'reject_always'), 'svc');
     }
   };
@@ -149,7 +149,7 @@ export function createPermissions(deps: PermissionDeps) {
 function rejectOnAbort<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return new Promise((resolve, reject) => {
-    const rejectAborted = (): void => reject(new SvcError('cancelled', 'it was given up'));
+    const rejectAborted = (): void => reject(new SvcError('cancelled', 'it was cancelled'));
     if (signal.aborted) return rejectAborted();
     signal.addEventListener('abort', rejectAborted, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', rejectAborted));

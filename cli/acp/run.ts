@@ -143,7 +143,7 @@ async function runConversation(talk: Talk): Promise<Ending> {
     const { id, model, lost } = opened;
     print({ acp: 'session', id, agent: opened.agent, model });
     if (lost !== null) {
-      const text = clipText(`session ${resume} is not gone on with, this is a new one: ${clean(lost)}`);
+      const text = clipText(`session ${resume} could not be resumed; this is a new one: ${clean(lost)}`);
       print({ acp: 'error', code: 'agent_error', text });
     }
     const cancelTurn = (): void =>
@@ -162,7 +162,7 @@ async function runConversation(talk: Talk): Promise<Ending> {
       if (next === null) return { answer, failure: null };
       transcript.flush();
       transcript.endTurn(answer);
-      print({ acp: 'notice', text: clean(`is told: ${next}`) });
+      print({ acp: 'notice', text: clean(`next message: ${next}`) });
       text = next;
     }
   };
@@ -262,7 +262,7 @@ function describeBreak(how: string, talk: Talk): Ending {
 
 function formatLastWords({ agent, clean }: Talk): string {
   const words = clean(agent.lastWords()).split('\n').slice(-5).join(' | ').slice(-250);
-  return words === '' ? '' : `; at last it said: ${words}`;
+  return words === '' ? '' : `; its last output: ${words}`;
 }
 
 function waitForAbort(signal: AbortSignal): Promise<null> {

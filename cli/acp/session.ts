@@ -90,7 +90,7 @@ async function requestSession(
     const canResume = agentCapabilities?.sessionCapabilities?.resume;
     const method = canResume ? session.resume : agentCapabilities?.loadSession ? session.load : null;
     try {
-      if (method === null) throw new Failed('it cannot go on with a session');
+      if (method === null) throw new Failed('it cannot resume a session');
       const asked = agent.request(method, { sessionId: resume, ...place });
       const answer = await rejectAfter(patienceMs, method, asked);
       return { id: resume, model: readModel(answer), lost };

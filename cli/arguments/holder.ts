@@ -2,7 +2,7 @@ export const holderFlag = {
   holder: {
     type: 'string',
     value: 'session',
-    about: 'who holds it; when not given SVC_SESSION, else the Chair',
+    about: 'holder (SVC_SESSION, or the Chair)',
   },
 } as const;
 

@@ -6,7 +6,7 @@ import type { Paint } from '../paint.ts';
 export const promptFlag = {
   type: 'string',
   short: 'p',
-  about: 'what the agent is told; - reads standard input',
+  about: 'prompt for the agent; - reads standard input',
 } as const satisfies Flag;
 
 /** Reads the prompt of a command, from its flag or standard input. */

@@ -44,7 +44,7 @@ export interface Client {
 }
 
 const SERVERS = ['mcpServers', 'svc'] as const;
-const TRUST = 'gemini starts servers only in folders that it was told to trust';
+const TRUST = 'gemini starts servers only in trusted folders';
 
 const formatPlainEntry = ({ command, args }: Server): Record<string, unknown> => ({ command, args });
 

@@ -30,8 +30,8 @@ export interface HookPlan {
 export async function planHooks(agent: HookFile, place: InstallPlace, svc: Words | null): Promise<HookPlan> {
   const file = findHookPlace(agent, place.scope, place);
   if (file === undefined) {
-    throw new SvcError('usage', `${agent.agent} has no hooks for one project alone`, {
-      hint: 'with --user they are for all folders',
+    throw new SvcError('usage', `${agent.agent} has no hooks for a single project`, {
+      hint: '--user installs them for all folders',
     });
   }
   const present = readIfThere(file);
@@ -50,7 +50,7 @@ export async function planHooks(agent: HookFile, place: InstallPlace, svc: Words
   try {
     const before = format.find(present);
     const text = format.put(present, wanted);
-    if (text === null) throw new SyntaxError('has hooks in a form that only a person can change');
+    if (text === null) throw new SyntaxError('has hooks in a form that svc cannot edit');
     if (text === present || hasSameEntries(before, wanted))
       return { file, change: 'none', shown, text: present };
     if (svc === null) {
@@ -64,7 +64,7 @@ export async function planHooks(agent: HookFile, place: InstallPlace, svc: Words
     throw new SvcError('config_invalid', `${file} ${error.message}`, {
       hint:
         svc === null
-          ? 'correct it, or take the entries that run svc hook out by hand'
+          ? 'correct it, or remove the entries that run svc hook by hand'
           : `correct it, or add this by hand: ${shown.replace(/\s+/g, ' ')}`,
     });
   }
@@ -90,8 +90,8 @@ async function planOwnFile(
 ): Promise<HookPlan> {
   if (present !== undefined && !isOwnFile(agent, present)) {
     if (svc === null) return { file, change: 'none', shown: '', text: present };
-    throw new SvcError('exists', `${file} is not of svc and stays as it is`, {
-      hint: 'give it another name first',
+    throw new SvcError('exists', `${file} was not made by svc and stays unchanged`, {
+      hint: 'rename it first',
     });
   }
   if (svc === null) {

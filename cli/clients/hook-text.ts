@@ -29,7 +29,7 @@ export const createJsonHooks = (isOurs: IsOurs): HookText => {
   const listsOf = (text: string): Lists => {
     const lists = jsonFormat.find(text, ['hooks']) ?? {};
     if (typeof lists === 'object' && lists !== null && !Array.isArray(lists)) return lists as Lists;
-    throw new SyntaxError('has hooks in another form than lists by event');
+    throw new SyntaxError('has hooks that are not lists by event');
   };
   const entriesOf = (list: unknown): unknown[] => (Array.isArray(list) ? list : []);
   const othersIn = (text: string): unknown => {

@@ -67,8 +67,7 @@ export async function planInstall(client: Client, server: Server, place: Install
     const found = format.find(present, client.path);
     if (isDeepStrictEqual(found, entry)) return { ...shared, state: 'same', text: present };
     const text = format.put(present, client.path, entry);
-    if (text === null)
-      throw new SyntaxError(`has ${client.path.join('.')} in a form that only a person can change`);
+    if (text === null) throw new SyntaxError(`has ${client.path.join('.')} in a form that svc cannot edit`);
     return { ...shared, state: found === undefined ? 'absent' : 'different', text };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

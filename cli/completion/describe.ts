@@ -53,7 +53,7 @@ const describeFlag = (name: string, flag: Flag): FlagWords => ({
 
 const EVERYWHERE: readonly FlagWords[] = [
   { long: '--json', short: null, about: 'print JSON', takesValue: false, choices: [], kind: null },
-  { long: '--help', short: '-h', about: 'say more', takesValue: false, choices: [], kind: null },
+  { long: '--help', short: '-h', about: 'show help', takesValue: false, choices: [], kind: null },
 ];
 
 /** Every command that people use, in the order of help. */

@@ -95,7 +95,7 @@ end
 complete -c svc -f
 ${[
   ...words.map(([word, below]) => [word, describeFirstWord(word, below)] as const),
-  ['help', 'say more'] as const,
+  ['help', 'show help'] as const,
 ]
   .map(([word, about]) => `complete -c svc -n '__svc_is ""' -a ${word} -d ${quoteForFish(about)}`)
   .join('\n')}

@@ -33,7 +33,7 @@ _svc() {
   local program=$words[1] prev=$words[CURRENT-1] command=$words[2] at=3 valued position=0
   local -a list flags
   if ((CURRENT == 2)); then
-    list=(${[...words.map(([word, below]) => formatEntry(word, describeFirstWord(word, below))), formatEntry('help', 'say more')].join(' ')})
+    list=(${[...words.map(([word, below]) => formatEntry(word, describeFirstWord(word, below))), formatEntry('help', 'show help')].join(' ')})
     _describe command list
     return
   fi

@@ -42,7 +42,7 @@ export async function checkData(workspace: Workspace): Promise<Check[]> {
         ? reportPass('file system', 'local')
         : reportFailure(
             'file system',
-            `${folder} is on a network file system (${shared}), where locks cannot be trusted`,
+            `${folder} is on a network file system (${shared}), where locks are unreliable`,
             'set paths.data and db.path to a folder on a local disk',
           ),
     );
@@ -60,10 +60,10 @@ function checkRights(data: string, folder: string): Check {
     return reportFailure(
       name,
       `${folder} is not writable for this user`,
-      'change its owner or rights, or set paths.data',
+      'change its owner or permissions, or set paths.data',
     );
   }
-  if (!existsSync(data)) return reportPass(name, `${data} is made at the first start`);
+  if (!existsSync(data)) return reportPass(name, `${data} is created at the first start`);
   const found = lstatSync(data);
   if (!found.isDirectory())
     return reportFailure(name, `${data} is not a folder`, 'set paths.data to a folder');
@@ -73,7 +73,7 @@ function checkRights(data: string, folder: string): Check {
   const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
   return (found.mode & 0o077) === 0
     ? reportPass(name, `${data}, ${mode}`)
-    : reportWarning(name, `${data} has the rights ${mode}: others can look into it`, `chmod 700 ${data}`);
+    : reportWarning(name, `${data} has mode ${mode}: other users can read it`, `chmod 700 ${data}`);
 }
 
 function checkSpace(bytes: number, folder: string): Check {
@@ -114,7 +114,7 @@ async function checkSocket({ paths: { data, socket }, env }: Workspace): Promise
     const length = Buffer.byteLength(socket);
     return path === socket
       ? reportPass(name, `${length} bytes`)
-      : reportPass(name, `${length} bytes is too long, so the socket is made in ${dirname(path)}`);
+      : reportPass(name, `${length} bytes is too long, so the socket is created in ${dirname(path)}`);
   } catch (thrown) {
     const { message, hint } = asSvcError(thrown);
     return reportFailure(name, message, String(hint ?? 'set daemon.socket to a shorter path'));
@@ -134,8 +134,15 @@ export function checkClock(workspace: Workspace | null, engine: RunningEngine | 
     clocks.push(['the engine', Date.parse(engine.started_at) + engine.uptime_sec * 1000 - Date.now()]);
   }
   const seconds = clocks.map(([whose, ms]) => [whose, Math.round(ms / 1000)] as const);
-  const found = `${seconds.map(([whose, apart]) => `${Math.abs(apart)} s from ${whose}`).join(', ') || 'nothing to compare with'}; signed requests allow 300 s`;
-  return seconds.some(([, apart]) => Math.abs(apart) > SKEW_SEC)
+  const differing = seconds.filter(([, by]) => Math.abs(by) > 1);
+  const apart = differing.map(([whose, by]) => `${Math.abs(by)} s from ${whose}`).join(', ');
+  const found =
+    seconds.length === 0
+      ? 'nothing to compare with'
+      : apart === ''
+        ? 'in step'
+        : `${apart}; signed requests allow 300 s`;
+  return seconds.some(([, by]) => Math.abs(by) > SKEW_SEC)
     ? reportWarning('clock', found, 'set the clock, for example with a time service, and restart the engine')
     : reportPass('clock', found);
 }

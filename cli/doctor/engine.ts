@@ -41,7 +41,7 @@ export async function checkEngine(
       reportFailure(
         'engine',
         `pid ${record.pid} does not answer within ${PATIENCE_MS / 1000} s`,
-        'look into .svc/log; after a restart of the engine its workers are taken over',
+        'check .svc/log; workers are adopted when the engine restarts',
       ),
     );
   }
@@ -55,17 +55,19 @@ export async function checkEngine(
         : reportWarning(
             'engine',
             `${found}; this is version ${version}`,
-            'svc down, then svc up; workers go on meanwhile',
+            'svc down, then svc up; workers keep running',
           );
     return { check, engine };
   } catch (thrown) {
     const error = asSvcError(thrown);
     // Said once, by the check of the data folder.
     if (error.code === 'data_folder_unknown')
-      return failCheck(reportWarning('engine', 'not asked: the data folder is not known here', null));
+      return failCheck(
+        reportWarning('engine', 'not checked: this machine does not know the data folder', null),
+      );
     if (error.code === 'engine_not_running')
-      return failCheck(reportPass('engine', 'does not run; the next command starts it'));
-    return failCheck(reportFailure('engine', error.message, String(error.hint ?? 'look into .svc/log')));
+      return failCheck(reportPass('engine', 'not running; the next command starts it'));
+    return failCheck(reportFailure('engine', error.message, String(error.hint ?? 'check .svc/log')));
   }
 }
 
@@ -79,7 +81,7 @@ export const checkSupervision = ({ supervisor, receivers, receiver_problem }: Ru
   ),
   receiver_problem === null || receivers.length > 0
     ? reportPass('receiver', receivers.length === 0 ? 'off: svc webhook serve opens it' : 'open')
-    : reportWarning('receiver', `off: ${receiver_problem}`, 'when that is mended: svc down, then svc up'),
+    : reportWarning('receiver', `off: ${receiver_problem}`, 'fix this, then svc down and svc up'),
 ];
 
 /** How the link to a server stands; nothing for a workspace that was never linked. */
@@ -87,7 +89,7 @@ export function checkLink({ link }: RunningEngine): Check[] {
   const text = describeLink(link);
   if (text === null) return [];
   return isLinkTroubled(link)
-    ? [reportWarning('link', text, 'work goes on without it; svc link status says more')]
+    ? [reportWarning('link', text, 'work continues without it; svc link status shows more')]
     : [reportPass('link', text)];
 }
 
@@ -131,7 +133,7 @@ export function checkAddresses(
       : reportWarning(
           key,
           `${text} is free, but can be reached from other machines`,
-          'use 127.0.0.1, or --allow-remote on purpose',
+          'use 127.0.0.1, or --allow-remote if this is intended',
         );
   }
 
@@ -146,11 +148,11 @@ export function checkAddresses(
       );
     const who = `${users.join(', ')} ${users.length === 1 ? 'goes' : 'go'} through it`;
     const isTaken = (await findListenProblem(parseAddress(addr))) === 'EADDRINUSE';
-    if (isTaken) return reportPass('gateway.addr', `${addr}: something listens; ${who}`);
+    if (isTaken) return reportPass('gateway.addr', `something listens on ${addr}; ${who}`);
     return env.SVC_SKIP_GATEWAY_AUTOSTART
       ? reportFailure(
           'gateway.addr',
-          `nothing listens at ${addr}, SVC_SKIP_GATEWAY_AUTOSTART is set, and ${who}`,
+          `nothing listens on ${addr}, SVC_SKIP_GATEWAY_AUTOSTART is set, and ${who}`,
           'svc gateway serve opens it; agents.auth account lets them use their own login',
         )
       : reportPass('gateway.addr', `${addr} is free: the engine opens it when a run needs it; ${who}`);

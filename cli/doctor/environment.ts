@@ -40,8 +40,8 @@ export async function checkPayers(env: NodeJS.ProcessEnv, presets: readonly stri
       : [
           reportWarning(
             `agent ${preset}`,
-            `${key} is set, so its account pays and not the login of ${preset}`,
-            `unset ${key} for the engine (svc down, then svc up), unless that is meant`,
+            `${key} is set, so runs of ${preset} are billed to its account and not to the login`,
+            `unset ${key} for the engine (svc down, then svc up), unless this is intended`,
           ),
         ];
   });

@@ -23,7 +23,7 @@ export async function checkGit(env: NodeJS.ProcessEnv): Promise<Check> {
   const remedy = `install git ${GIT_NEEDED} or later`;
   try {
     const version = /\d+(?:\.\d+)+/.exec(await readOutput('git', ['--version'], { env }))?.[0];
-    if (version === undefined) return reportFailure('git', 'git says no version', remedy);
+    if (version === undefined) return reportFailure('git', 'git prints no version', remedy);
     return isAtLeast(version, GIT_NEEDED)
       ? reportPass('git', version)
       : reportFailure('git', `${version}, too old`, remedy);
@@ -50,9 +50,9 @@ export async function checkStrict(env: NodeJS.ProcessEnv, workspace: Workspace |
     const { program, canShutUserns, abstractSockets } = await (await doctorChecks()).checkConfinement(env);
     const userns = canShutUserns
       ? ''
-      : '; programs inside may make namespaces of users (bubblewrap 0.8 could forbid it)';
+      : '; programs inside may create user namespaces (bubblewrap 0.8 can forbid it)';
     return [
-      reportPass(name, `strict: tried, workers are confined by ${program}${userns}`),
+      reportPass(name, `strict: tested, workers are confined by ${program}${userns}`),
       ...(abstractSockets.length === 0 ? [] : [checkReachableSockets(name, abstractSockets)]),
     ];
   } catch (thrown) {
@@ -65,7 +65,7 @@ export async function checkStrict(env: NodeJS.ProcessEnv, workspace: Workspace |
 function checkReachableSockets(name: string, sockets: readonly string[]): Check {
   const named = sockets.slice(0, 3).map((each) => toPrintable(each).slice(0, 60));
   const more = sockets.length > 3 ? ` and ${sockets.length - 3} more` : '';
-  const text = `strict workers reach what listens at ${named.join(', ')}${more}`;
+  const text = `strict workers can reach the listeners at ${named.join(', ')}${more}`;
   if (!sockets.some((each) => each.includes('.X11-unix'))) return reportPass(name, text);
   return reportWarning(
     name,
@@ -86,7 +86,7 @@ export function checkReceiverProfile(workspace: Workspace): Check[] {
   return [
     reportWarning(
       'receiver',
-      `open, and guard.profile is ${profile}: what it brings in runs unconfined once it is approved, a stranger's aside`,
+      `open, and guard.profile is ${profile}: its tasks run unconfined once approved, except tasks from untrusted authors`,
       'svc config set guard.profile strict',
     ),
   ];
@@ -103,12 +103,12 @@ export async function checkAgents(env: NodeJS.ProcessEnv, workspace: Workspace |
       const isKnown = cmds[preset] === HEADLESS[preset];
       const version = isKnown
         ? await readVersion(path, removeSecrets(env, workspace))
-        : 'its own command, not tried';
+        : 'custom command (not checked)';
       return reportPass(`agent ${preset}`, `${program}: ${version}`);
     }),
   );
   if (installed.length === 0) {
-    const remedy = `install one (${Object.keys(HEADLESS).join(', ')}), or give a command of your own in agents.cmds`;
+    const remedy = `install one (${Object.keys(HEADLESS).join(', ')}), or set your own command in agents.cmds`;
     checks.push(reportWarning('agents', 'none found on the path', remedy));
   } else {
     const missing = Object.keys(cmds).filter((preset) => installed.every((agent) => agent.preset !== preset));
@@ -151,7 +151,7 @@ async function readVersion(path: string, env: NodeJS.ProcessEnv): Promise<string
     return line === '' ? 'installed' : renderLogLine(line).slice(0, 80);
   } catch (error) {
     const { killed } = error as { killed?: boolean };
-    return killed ? 'installed, gives no version within 5 s' : 'installed, gives no version';
+    return killed ? 'installed, printed no version within 5 s' : 'installed, printed no version';
   }
 }
 

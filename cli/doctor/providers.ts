@@ -35,14 +35,14 @@ export async function tryProviders({ engine }: Pick<Context, 'engine'>): Promise
         reportFailure(
           'providers',
           'ai.mode is live, and there is no provider',
-          'name one under ai.providers, ai.ollama or ai.passthrough; svc config keys ai says how',
+          'name one under ai.providers, ai.ollama or ai.passthrough; svc config keys ai shows how',
         ),
       ];
     return await withTrialKey(client, 'doctor', (key) =>
       Promise.all(state.providers.map((provider) => tryProvider(url, key, provider))),
     );
   } catch (error) {
-    return [reportFailure('providers', readMessage(error), 'svc gateway serve says why')];
+    return [reportFailure('providers', readMessage(error), 'svc gateway serve shows why')];
   }
 }
 
@@ -52,8 +52,8 @@ async function tryProvider(url: string, key: string, provider: ProviderState): P
   if (model === null)
     return reportWarning(
       check,
-      'not tried: no model is set for it, and none of its list has a known price',
-      `svc gateway test --model svc/${name}/MODEL asks one of your choice`,
+      'not tested: no model is set for it, and no model in its list has a known price',
+      `svc gateway test --model svc/${name}/MODEL tests one of your choice`,
     );
   const spoken = TRIED_PROTOCOLS.find((each) => protocols.includes(each)) ?? 'chat';
   const tried = await tryProtocol(url, key, spoken, `svc/${name}/${model}`);
@@ -68,7 +68,7 @@ function describeTrial(
 ): Check {
   const asked = `${model} by ${spoken}`;
   // No fault: whoever names a model is served.
-  const note = passedOver ? '; svc/auto and the like pass it over, since no model is set for it' : '';
+  const note = passedOver ? '; svc/auto and similar names skip it, since no model is set for it' : '';
   if (problem === null) return reportPass(check, `${asked} answered in ${ms} ms${note}`);
   const found = `${asked} failed after ${ms} ms: ${problem}`;
   return reportFailure(
@@ -78,6 +78,6 @@ function describeTrial(
       ? 'correct its key: api_key_env names a variable of the engine or a line of keys.env; then svc down and svc up'
       : status === 402
         ? 'svc gateway usage shows what was spent; ai.budget_tokens_day, or the account at the provider'
-        : 'correct its base_url and model in ai.providers; svc gateway status shows its last fault',
+        : 'correct its base_url and model in ai.providers; svc gateway status shows its last error',
   );
 }

@@ -21,18 +21,18 @@ export async function checkRuns(
     kind === 'marks'
       ? reportWarning(
           'containment',
-          'runs are held together by marks in their environment alone: a process that clears it and loses its parents outlives its run',
-          'install bubblewrap (apt install bubblewrap), or start the engine where it may make cgroups, such as by systemd-run --user --scope -p Delegate=yes svc up; docs/workers.md has the ways',
+          'runs are tracked only by marks in their environment: a process that clears it and loses its parents outlives its run',
+          'install bubblewrap (apt install bubblewrap), or start the engine where it may create cgroups, for example with systemd-run --user --scope -p Delegate=yes svc up; see docs/workers.md',
         )
       : reportPass(
           'containment',
           kind === 'cgroup' ? 'each run has a cgroup' : 'each run has a pid namespace',
         ),
     problem === null
-      ? reportPass('callers', 'the kernel tells who calls')
+      ? reportPass('caller identity', 'by the kernel')
       : reportFailure(
-          'callers',
-          `who calls cannot be told, so nobody has the Chair's seat: ${problem}`,
+          'caller identity',
+          `callers cannot be identified, so no one has the Chair seat: ${problem}`,
           'install svc again for this Node and this machine, with its optional packages: npm install',
         ),
   ];

@@ -48,7 +48,7 @@ export async function checkConfiguration({
     const check =
       warnings.length === 0
         ? reportPass('svc.yaml', file)
-        : reportWarning('svc.yaml', `${file}: ${warnings.join('; ')}`, 'svc config check says the same');
+        : reportWarning('svc.yaml', `${file}: ${warnings.join('; ')}`, 'svc config check reports the same');
     return { check, workspace };
   } catch (thrown) {
     return failCheck(
@@ -68,7 +68,7 @@ export function checkSecrets(workspace: Workspace, engine: RunningEngine | null)
         key,
         `${names.join(', ')} is not set in the engine${isHere ? ', which was started without it; it is set here' : ''}`,
         isHere
-          ? 'svc down, then svc up takes it from here; workers go on meanwhile'
+          ? 'svc down, then svc up passes it on; workers keep running'
           : `export ${names[0]}=…, or put it into keys.env; then svc down and svc up`,
       );
     }
@@ -132,7 +132,7 @@ export async function checkProjects({ loaded }: Workspace): Promise<Check[]> {
     reportWarning(
       name,
       `not agreed to on this machine: ${found.join(', ')}${problem === null ? '' : `; ${problem}`}`,
-      `svc project trust ${lacking[0]?.id} shows what would be run; until then no worker starts there`,
+      `svc project trust ${lacking[0]?.id} shows what would run; until then no worker starts there`,
     ),
   ];
 }
@@ -170,24 +170,20 @@ export async function checkRepository({ loaded, paths, env }: Workspace): Promis
   const top = await runGit('rev-parse', '--show-toplevel');
   // Such as an owner that git does not trust: git's own words name the remedy.
   if (top === null && refused !== '' && !/not a git repository/i.test(refused)) {
-    return [reportWarning('repository', `git in ${project}: ${refused}`, 'git status there says what to do')];
+    return [reportWarning('repository', `git in ${project}: ${refused}`, 'git status there shows more')];
   }
   if (top === null || top === '') {
     return [
       reportWarning(
         'repository',
-        `${project} is in no git repository: workers can only run with --inplace`,
+        `${project} is not in a git repository: workers can only run with --inplace`,
         'git init, then commit something',
       ),
     ];
   }
   if ((await runGit('rev-parse', '--verify', '--quiet', 'HEAD')) === null) {
     return [
-      reportWarning(
-        'repository',
-        `${top} has no commit yet`,
-        'commit something: a worktree is made from a commit',
-      ),
+      reportWarning('repository', `${top} has no commit yet`, 'commit something: a worktree needs a commit'),
     ];
   }
   const inside = relative(top, paths.data);

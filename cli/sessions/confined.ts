@@ -70,7 +70,7 @@ export async function confineStart(
   } catch (thrown) {
     if (!(thrown instanceof SvcError)) throw thrown;
     const { code, message, hint, data } = thrown;
-    const outside = '--outside opens it without a sandbox, with all that the worker has left there';
+    const outside = '--outside opens it without a sandbox, including everything the worker left there';
     throw new SvcError(code, message, {
       cause: thrown,
       hint: hint === undefined ? outside : `${hint}; ${outside}`,

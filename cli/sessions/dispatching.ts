@@ -26,10 +26,10 @@ export const runFlags = {
   inplace: { type: 'boolean', about: "work in the project's folder instead of a worktree" },
   keepWorktree: { type: 'boolean', about: 'keep the worktree after a promote' },
   name: { type: 'string', about: 'stable name of the worker' },
-  base: { type: 'string', value: 'branch', about: 'branch that the worktree is made from' },
-  timeout: { type: 'number', value: 'seconds', about: 'hard cap of the run' },
-  force: { type: 'boolean', about: 'pass the ledger gate; recorded' },
-  follow: { type: 'boolean', short: 'f', about: 'show the log until the run has ended' },
+  base: { type: 'string', value: 'branch', about: 'branch to create the worktree from' },
+  timeout: { type: 'number', value: 'seconds', about: 'time limit of the run' },
+  force: { type: 'boolean', about: 'skip the ledger gate; recorded' },
+  follow: { type: 'boolean', short: 'f', about: 'follow the log until the run ends' },
 } as const satisfies FlagTable;
 
 export type RunContext = Context<typeof runFlags>;

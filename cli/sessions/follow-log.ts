@@ -111,9 +111,9 @@ export async function followLog(
 }
 
 export const logFlags = {
-  follow: { type: 'boolean', short: 'f', about: 'go on until the run has ended' },
-  lines: { type: 'number', short: 'n', about: 'begin this many lines before the end (200)' },
-  raw: { type: 'boolean', about: 'as the agent printed it, control characters too' },
+  follow: { type: 'boolean', short: 'f', about: 'follow until the run ends' },
+  lines: { type: 'number', short: 'n', about: 'start this many lines before the end (200)' },
+  raw: { type: 'boolean', about: 'raw output, including control characters' },
   ...outputFlags,
 } as const satisfies FlagTable;
 
@@ -131,8 +131,8 @@ async function checkEverStarted(client: EngineClient, session: string): Promise<
   const { end } = await client.call('session.log', { session, lines: 0 });
   if (end > 0) return;
   const why = row.failure === null ? '' : `: ${toPrintable(formatFailure(row.failure))}`;
-  throw new SvcError('not_found', `${row.session_id} never started, and so it has no log${why}`, {
-    hint: `svc task show ${row.task_id} says what to do next`,
+  throw new SvcError('not_found', `${row.session_id} never started, so it has no log${why}`, {
+    hint: `svc task show ${row.task_id} shows what to do next`,
   });
 }
 

@@ -58,7 +58,7 @@ export async function runInForeground(start: {
     return code ?? BY_SIGNAL + constants.signals[signal!];
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === 'ENOENT' ? 'no program of that name was found' : message;
+    const why = code === 'ENOENT' ? 'program not found' : message;
     throw new SvcError('spawn_failed', `${program} could not be started: ${why}`, { cause: error });
   } finally {
     for (const [signal, listener] of Object.entries(listeners)) process.removeListener(signal, listener);

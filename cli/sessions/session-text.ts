@@ -21,9 +21,9 @@ export type ShownSession = Wire<ListedSession>;
 
 /** How a run's processes are contained, so that all of them are found and ended. */
 const CONTAINMENT_WORDS = {
-  cgroup: 'a cgroup of its own',
-  pidns: 'a pid namespace of its own',
-  marks: 'marks in its environment (what clears it and loses its parents can outlive the run)',
+  cgroup: 'its own cgroup',
+  pidns: 'its own pid namespace',
+  marks: 'marks in its environment (a process that clears it and loses its parents can outlive the run)',
 };
 
 /** The part of a worker's open question that is shown here. */
@@ -54,10 +54,10 @@ export const formatStateWithCode = (row: ShownSession, ask?: OpenAsk): string =>
 export function describeWait(row: ShownSession, ask?: OpenAsk): string | null {
   const { session_id, state, resume_at, pause, held } = row;
   if (resume_at !== null)
-    return `paused until ${formatLocalTime(resume_at)}: ${pause?.text ?? pause?.code ?? ''}; svc worker resume ${session_id} lets it go on now`;
+    return `paused until ${formatLocalTime(resume_at)}: ${pause?.text ?? pause?.code ?? ''}; svc worker resume ${session_id} resumes it now`;
   if (held !== null)
-    return `${held.agent} is given no work until ${formatLocalTime(held.reopen_at)}, since it failed ${formatCount(held.failures, 'time')} in a row (${held.code}); svc agents reset ${held.agent} lets it go on now`;
-  if (state === 'queued') return 'waits for a free place among the workers';
+    return `${held.agent} gets no work until ${formatLocalTime(held.reopen_at)}: it failed ${formatCount(held.failures, 'time')} in a row (${held.code}); svc agents reset ${held.agent} lets it take work again now`;
+  if (state === 'queued') return 'waits for a free worker slot';
   if (ask !== undefined) return `asks: ${ask.question} (svc ask show ${ask.ask_id})`;
   return null;
 }
@@ -83,19 +83,18 @@ const STEPS: Readonly<Record<NextStep, (row: EndedRow) => string | null>> = {
   read_log: () => null,
   decide: () => null,
   look_at_branch: ({ session_id }) => `svc worktree diff ${session_id} shows what it did`,
-  look_at_folder: () => "look at the changes in the project's folder",
-  find_work: ({ worktree, branch }) =>
-    `look at ${worktree ?? branch} by hand: what it left could not be read`,
-  promote: ({ session_id }) => `svc worktree promote ${session_id} takes it over`,
+  look_at_folder: () => "review the changes in the project's folder",
+  find_work: ({ worktree, branch }) => `check ${worktree ?? branch} by hand: its work could not be read`,
+  promote: ({ session_id }) => `svc worktree promote ${session_id} merges it`,
   retry: ({ session_id, task_id, worktree, inplace }) =>
-    `${worktree === null && !inplace ? '' : `svc worker resume ${session_id} goes on, `}svc task retry ${task_id} begins anew`,
+    `${worktree === null && !inplace ? '' : `svc worker resume ${session_id} continues, `}svc task retry ${task_id} starts over`,
 };
 
 /** Describes what a person can do after the end of a session; null when nothing is left to do. */
 export async function describeNextStep(row: EndedRow, task: { mayRetry: boolean }): Promise<string | null> {
   if (row.promoted_at !== null) return null;
   if (row.branch_state === 'continued')
-    return `a later session has gone on with its work on ${row.branch ?? 'its branch'}: svc worktree list`;
+    return `a later session continued its work on ${row.branch ?? 'its branch'}: svc worktree list`;
   if (row.branch_state === 'discarded')
     return `it was discarded: svc worktree restore ${row.session_id} --worktree brings it back`;
   const { failure, next } = outcomeOfSession({ ...row, ownWord: row.own_word }, task);
@@ -166,7 +165,7 @@ export function formatSession(
             ? null
             : `about ${formatCount(row.saved_tokens, 'token')}: outputs that svc has shortened`,
         ],
-        ['not told', untold.length === 0 ? null : `this agent does not say ${untold.join(', or ')}`],
+        ['not reported', untold.length === 0 ? null : `this agent does not report ${untold.join(', or ')}`],
         ['tool calls', row.tool_calls],
         ['does', row.activity],
         ['branch', row.branch],
@@ -177,7 +176,7 @@ export function formatSession(
             : [describePullRequest(row), row.pull_request.url].filter(Boolean).join('  '),
         ],
         [
-          'begun from',
+          'started from',
           row.base_commit === null
             ? null
             : `${row.base === null ? '' : `${row.base}@`}${row.base_commit.slice(0, 10)}`,

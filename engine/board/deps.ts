@@ -1,7 +1,7 @@
-import type { Agents } from '../workers/agents/index.ts';
 import type { Policy } from '../core/api/operation.ts';
-import type { FollowUps, Peers, Session, Sessions } from '../workers/sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
+import type { Agents } from '../workers/agents/index.ts';
+import type { FollowUps, Peers, Session, Sessions } from '../workers/sessions/index.ts';
 import type { Decisions } from './decisions/index.ts';
 import type { Plans } from './plan.ts';
 import type { Races } from './races/index.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { AgentOverrides } from '../workers/agents/index.ts';
 import type { Caller } from '../core/api/operation.ts';
 import { SvcError } from '../core/base/errors.ts';
+import type { AgentOverrides } from '../workers/agents/index.ts';
 
 /** Hard limit of a run, seconds. */
 export const timeoutSec = z

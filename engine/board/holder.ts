@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Caller } from '../core/api/operation.ts';
 import { SvcError } from '../core/base/errors.ts';
-import { chairAddress, isOwnSeat, type Peers, projectOfAddress } from '../workers/sessions/index.ts';
 import type { EventInput } from '../storage/index.ts';
+import { chairAddress, isOwnSeat, type Peers, projectOfAddress } from '../workers/sessions/index.ts';
 
 // Shared by locks and claims, which sessions hold for a time.
 

@@ -1,12 +1,12 @@
 import type { OperationsOf, Policy } from '../core/api/operation.ts';
 import type { Clock } from '../core/base/clock.ts';
+import type { CallerPaths } from '../core/workspace/caller-paths.ts';
+import type { WorkspacePaths } from '../core/workspace/workspace-path.ts';
+import type { EventLog, Storage } from '../storage/index.ts';
 import type { CommandConfinement } from '../workers/runner/confine/index.ts';
 import type { Processes } from '../workers/runner/processes/index.ts';
 import type { Worktrees } from '../workers/runner/worktrees/index.ts';
 import type { Peers, Session, Sessions } from '../workers/sessions/index.ts';
-import type { EventLog, Storage } from '../storage/index.ts';
-import type { CallerPaths } from '../core/workspace/caller-paths.ts';
-import type { WorkspacePaths } from '../core/workspace/workspace-path.ts';
 import { createDiffComments, type DiffComments } from './comments/index.ts';
 import { commentOperations } from './comments/operations.ts';
 import { createDecisions, type Decisions } from './decisions/index.ts';

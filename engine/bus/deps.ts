@@ -1,10 +1,10 @@
-import type { AgentsSection } from '../workers/agents/config.ts';
 import type { Clock } from '../core/base/clock.ts';
-import type { PrepareCommand } from '../workers/runner/processes/index.ts';
-import type { Guidance, ReaperDeps, RunOutcome, Session, Sessions } from '../workers/sessions/index.ts';
-import type { EventLog, Storage } from '../storage/index.ts';
 import type { CallerPaths } from '../core/workspace/caller-paths.ts';
 import type { WorkspacePaths } from '../core/workspace/workspace-path.ts';
+import type { EventLog, Storage } from '../storage/index.ts';
+import type { AgentsSection } from '../workers/agents/config.ts';
+import type { PrepareCommand } from '../workers/runner/processes/index.ts';
+import type { Guidance, ReaperDeps, RunOutcome, Session, Sessions } from '../workers/sessions/index.ts';
 import type { BusSection } from './config.ts';
 import type { NotifyTemplates } from './delivery/index.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { policySchema, telemetrySchema } from '../core/access/config.ts';
-import { agentsSchema } from '../workers/agents/config.ts';
+import { retainSchema } from '../board/retention/config.ts';
 import { busSchema } from '../bus/config.ts';
+import { policySchema, telemetrySchema } from '../core/access/config.ts';
 import { aiSchema, gatewaySchema } from '../gateway/config.ts';
 import { contextSchema } from '../knowledge/context/config.ts';
 import { guardSchema } from '../knowledge/guard/config.ts';
@@ -10,9 +10,9 @@ import { graphSchema, parsersSchema, sharedSchema } from '../knowledge/symbols/c
 import { serverSchema } from '../link/config.ts';
 import { notifySchema } from '../notify/config.ts';
 import { webhookSchema } from '../receiver/config.ts';
-import { retainSchema } from '../board/retention/config.ts';
-import { chairSchema } from '../workers/sessions/guidance/config.ts';
 import { dbSchema, pathsSchema } from '../storage/config.ts';
+import { agentsSchema } from '../workers/agents/config.ts';
+import { chairSchema } from '../workers/sessions/guidance/config.ts';
 import { daemonSchema, uiSchema } from './daemon.ts';
 import { projectSchema, projectsSchema, workspaceSchema } from './workspace.ts';
 

@@ -1,9 +1,9 @@
 import { decideSeat, type SeatClaim } from '../core/access/index.ts';
 import { type Caller, checkLocalActor, type Via } from '../core/api/operation.ts';
 import { accountName } from '../core/base/account.ts';
-import type { Engine } from './compose/compose.ts';
 import type { SeatOfRun } from '../workers/runner/index.ts';
 import type { ProcessName, ProcessOrigin } from '../workers/runner/processes/index.ts';
+import type { Engine } from './compose/compose.ts';
 
 /** A client that asks to be admitted, by socket or HTTP. */
 export interface Arrival {

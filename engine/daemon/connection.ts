@@ -5,10 +5,10 @@ import { type Caller, type CallOptions, chairOnly, toWire } from '../core/api/op
 import type { ToolAnswer } from '../core/api/tool-operations.ts';
 import { SvcError } from '../core/base/errors.ts';
 import { fieldsInvalid } from '../core/base/fields-invalid.ts';
-import type { Engine } from './compose/compose.ts';
 import type { SeatOfRun } from '../workers/runner/index.ts';
 import type { ProcessName } from '../workers/runner/processes/index.ts';
 import { admitCaller } from './admit.ts';
+import type { Engine } from './compose/compose.ts';
 import { createLineSplitter, MAX_LINE_BYTES } from './json-lines.ts';
 import { createSubscriptions, type SubscriptionQuota } from './subscriptions.ts';
 import { errorToWire, PROTOCOL } from './wire.ts';

@@ -1,6 +1,6 @@
+import { AGENT_MARKS } from '../core/access/agent-marks.ts';
 import type { Wire } from '../core/api/operation.ts';
 import { accountName } from '../core/base/account.ts';
-import { AGENT_MARKS } from '../core/access/agent-marks.ts';
 import { type Hello, PROTOCOL } from './wire.ts';
 
 /** Variables that apply to one call, not to the engine. */

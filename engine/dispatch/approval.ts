@@ -1,7 +1,7 @@
-import { SvcError } from '../core/base/errors.ts';
-import { chooseStrongerProfile } from '../core/access/guard-profile.ts';
 import type { InputChange } from '../board/decisions/index.ts';
 import type { DispatchOptions } from '../board/index.ts';
+import { chooseStrongerProfile } from '../core/access/guard-profile.ts';
+import { SvcError } from '../core/base/errors.ts';
 import type { Placement, Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 

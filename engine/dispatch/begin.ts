@@ -1,3 +1,6 @@
+import type { Task } from '../board/tasks/index.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { sentence } from '../core/base/sentence.ts';
 import {
   type AgentCommand,
   canResumeSession,
@@ -6,9 +9,6 @@ import {
   findPresetOfCommand,
 } from '../workers/agents/index.ts';
 import type { GatewayRoute } from '../workers/agents/presets/index.ts';
-import { SvcError } from '../core/base/errors.ts';
-import { sentence } from '../core/base/sentence.ts';
-import type { Task } from '../board/tasks/index.ts';
 import type { Prepared, RunName, RunTexts } from '../workers/runner/runs/index.ts';
 import { findPlacement, type Placement, type RunProcess, type Session } from '../workers/sessions/index.ts';
 import { checkApproved, checkBase, chooseProfile } from './approval.ts';

@@ -1,14 +1,14 @@
-import type { Agents, Circuits } from '../workers/agents/index.ts';
-import type { GatewayRoute } from '../workers/agents/presets/index.ts';
-import type { Clock } from '../core/base/clock.ts';
-import type { SvcError } from '../core/base/errors.ts';
-import type { Log } from '../core/base/log.ts';
 import type { Races } from '../board/index.ts';
 import type { Task, Tasks } from '../board/tasks/index.ts';
 import type { Approvals } from '../board/workflow/index.ts';
+import type { Clock } from '../core/base/clock.ts';
+import type { SvcError } from '../core/base/errors.ts';
+import type { Log } from '../core/base/log.ts';
+import type { EventLog, Storage } from '../storage/index.ts';
+import type { Agents, Circuits } from '../workers/agents/index.ts';
+import type { GatewayRoute } from '../workers/agents/presets/index.ts';
 import type { Kept, ProjectReader, Runner } from '../workers/runner/runs/index.ts';
 import type { Placement, RunOutcome, Session, Sessions, Visitors } from '../workers/sessions/index.ts';
-import type { EventLog, Storage } from '../storage/index.ts';
 import type { TextContributor } from './texts/index.ts';
 import type { Verdict } from './verdict.ts';
 

@@ -1,7 +1,7 @@
-import { findExpectation, NO_FACTS, type StreamFacts } from '../workers/agents/index.ts';
+import type { InputChange } from '../board/decisions/index.ts';
 import { rfc3339 } from '../core/base/clock.ts';
 import { asSvcError } from '../core/base/errors.ts';
-import type { InputChange } from '../board/decisions/index.ts';
+import { findExpectation, NO_FACTS, type StreamFacts } from '../workers/agents/index.ts';
 import { type Kept, NOTHING_KEPT, type RunResult } from '../workers/runner/runs/index.ts';
 import { decideOutcome, findPlacement, type Session, workLeftBy } from '../workers/sessions/index.ts';
 import { findChanges } from './approval.ts';

@@ -1,8 +1,8 @@
-import { SvcError } from '../core/base/errors.ts';
-import { sentence } from '../core/base/sentence.ts';
 import type { Decision } from '../board/decisions/index.ts';
 import type { DispatchOptions } from '../board/index.ts';
 import type { Task } from '../board/tasks/index.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { sentence } from '../core/base/sentence.ts';
 import type { Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 import { chooseAgent, chooseTimeout } from './plan.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { findOutputFormat, NO_FACTS, type StreamFacts } from '../workers/agents/index.ts';
-import type { By } from '../core/api/operation.ts';
 import type { Planner } from '../board/index.ts';
 import type { Dispatch } from '../board/workflow/index.ts';
+import type { By } from '../core/api/operation.ts';
+import { findOutputFormat, NO_FACTS, type StreamFacts } from '../workers/agents/index.ts';
 import { type CollectOrder, NOTHING_KEPT, type RunExit, type RunName } from '../workers/runner/runs/index.ts';
 import type { RunProcess, Session } from '../workers/sessions/index.ts';
 import { createOptionsOfLive } from './approval.ts';

@@ -1,9 +1,16 @@
 import { z } from 'zod';
-import type { Circuit, Circuits, PlanEntry, ReadingTime, StreamFacts, Usage } from '../workers/agents/index.ts';
-import { cursor } from '../core/api/cursor.ts';
-import { by, checkOwnTask, type OwnWork, operation } from '../core/api/operation.ts';
 import { findTaskSource, timeoutSec } from '../board/index.ts';
 import { checkNotReplaced } from '../board/workflow/index.ts';
+import { cursor } from '../core/api/cursor.ts';
+import { by, checkOwnTask, type OwnWork, operation } from '../core/api/operation.ts';
+import type {
+  Circuit,
+  Circuits,
+  PlanEntry,
+  ReadingTime,
+  StreamFacts,
+  Usage,
+} from '../workers/agents/index.ts';
 import type { Committed } from '../workers/runner/runs/index.ts';
 import type { Session, SessionFilter, Sessions } from '../workers/sessions/index.ts';
 import type { LiveFacts } from './live-facts.ts';

@@ -1,5 +1,5 @@
-import { findFailure, type StreamFacts } from '../workers/agents/index.ts';
 import { backoffMs } from '../core/base/backoff.ts';
+import { findFailure, type StreamFacts } from '../workers/agents/index.ts';
 import type { RunResult } from '../workers/runner/runs/index.ts';
 import type { Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';

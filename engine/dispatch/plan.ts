@@ -1,3 +1,7 @@
+import type { DispatchOptions, RunPlan } from '../board/index.ts';
+import type { Task } from '../board/tasks/index.ts';
+import { type Problem, SvcError, toProblem } from '../core/base/errors.ts';
+import { sentence } from '../core/base/sentence.ts';
 import {
   type AgentCommand,
   type Agents,
@@ -6,10 +10,6 @@ import {
   listPrograms,
   locateAgent,
 } from '../workers/agents/index.ts';
-import { type Problem, SvcError, toProblem } from '../core/base/errors.ts';
-import { sentence } from '../core/base/sentence.ts';
-import type { DispatchOptions, RunPlan } from '../board/index.ts';
-import type { Task } from '../board/tasks/index.ts';
 import type { DispatchDeps } from './context.ts';
 
 /** Chooses the agent for a run of the task: its own, or the one that runs when a task names none. Throws `conflict`. */

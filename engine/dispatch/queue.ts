@@ -1,6 +1,6 @@
-import type { StreamFacts } from '../workers/agents/index.ts';
 import { createDueTimer } from '../core/base/due-timer.ts';
 import { asSvcError } from '../core/base/errors.ts';
+import type { StreamFacts } from '../workers/agents/index.ts';
 import { chooseNext } from './choose-next.ts';
 import type { DispatchDeps } from './context.ts';
 import { takeOwnUsage } from './own-usage.ts';

@@ -1,13 +1,14 @@
-import type { GatewayRoute } from '../workers/agents/presets/index.ts';
-import type { By } from '../core/api/operation.ts';
-import { asSvcError, SvcError } from '../core/base/errors.ts';
-import type { Log } from '../core/base/log.ts';
-import { sentence } from '../core/base/sentence.ts';
 import { type DiffComments, titleFollowUp } from '../board/comments/index.ts';
 import type { Decisions } from '../board/decisions/index.ts';
 import { type DispatchOptions, pickRepeatable, pickRequested } from '../board/index.ts';
 import type { NewTask, Tasks } from '../board/tasks/index.ts';
 import { checkNotReplaced, type Submitted, type Workflow } from '../board/workflow/index.ts';
+import type { By } from '../core/api/operation.ts';
+import { asSvcError, SvcError } from '../core/base/errors.ts';
+import type { Log } from '../core/base/log.ts';
+import { sentence } from '../core/base/sentence.ts';
+import type { EventLog, Storage } from '../storage/index.ts';
+import type { GatewayRoute } from '../workers/agents/presets/index.ts';
 import type { Runner } from '../workers/runner/runs/index.ts';
 import {
   type FollowUps,
@@ -17,7 +18,6 @@ import {
   type Visitor,
   type Visitors,
 } from '../workers/sessions/index.ts';
-import type { EventLog, Storage } from '../storage/index.ts';
 import type { Dispatcher, RunKeys } from './index.ts';
 
 /** Where a person enters a session, and with which conversation. */

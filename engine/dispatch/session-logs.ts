@@ -1,6 +1,6 @@
-import type { StreamReader } from '../workers/agents/index.ts';
 import type { Caller } from '../core/api/operation.ts';
 import { SvcError } from '../core/base/errors.ts';
+import type { StreamReader } from '../workers/agents/index.ts';
 import type { LogPart, Runner } from '../workers/runner/runs/index.ts';
 
 /** As it was printed, or, of agents whose form is known, as a person reads it. */

@@ -1,9 +1,9 @@
-import type { AgentOverrides } from '../workers/agents/index.ts';
-import { findPreset } from '../workers/agents/presets/index.ts';
-import { chooseStrongerProfile } from '../core/access/guard-profile.ts';
 import type { AgentSettings, RunSettings } from '../board/decisions/index.ts';
 import type { DispatchOptions } from '../board/index.ts';
 import type { Task } from '../board/tasks/index.ts';
+import { chooseStrongerProfile } from '../core/access/guard-profile.ts';
+import type { AgentOverrides } from '../workers/agents/index.ts';
+import { findPreset } from '../workers/agents/presets/index.ts';
 import type { DispatchDeps } from './context.ts';
 
 type Deps = Pick<

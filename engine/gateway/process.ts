@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { GatewayRoute } from '../workers/agents/presets/index.ts';
 import { backoffMs } from '../core/base/backoff.ts';
 import { SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { sentence } from '../core/base/sentence.ts';
 import { type Address, formatAddress, isLoopback } from '../core/base/values/address.ts';
 import type { RouteModels } from '../core/models/index.ts';
+import type { GatewayRoute } from '../workers/agents/presets/index.ts';
 import { isStillRunning } from '../workers/runner/processes/own.ts';
 import { askHttp, isListening, refuseNeighbour } from './ask-gateway.ts';
 import { type GatewayRecord, readGatewayRecord, removeGatewayRecord } from './record.ts';

@@ -1,10 +1,10 @@
-import { type By, mayAct, type Policy } from '../core/api/operation.ts';
-import { CHANNELS, type Channel } from '../core/link-protocol/channels.ts';
-import type { Clock } from '../core/base/clock.ts';
-import { asSvcError } from '../core/base/errors.ts';
 import type { Decision, Decisions } from '../board/decisions/index.ts';
 import type { Tasks } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
+import { type By, mayAct, type Policy } from '../core/api/operation.ts';
+import type { Clock } from '../core/base/clock.ts';
+import { asSvcError } from '../core/base/errors.ts';
+import { CHANNELS, type Channel } from '../core/link-protocol/channels.ts';
 import {
   COMMAND_LIFE_MS,
   type CommandOutcome,

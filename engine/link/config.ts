@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { CHANNELS } from '../core/link-protocol/channels.ts';
 import { httpUrlKey } from '../core/base/values/variable.ts';
+import { CHANNELS } from '../core/link-protocol/channels.ts';
 import { outboundEvent } from '../notify/config.ts';
 
 /** The `server` section: the linked server. */
@@ -42,7 +42,7 @@ export const serverSchema = z.strictObject({
       consent: true,
       notation: 'map string->[]string',
       description:
-        'Who may decide from outside, by which channels: page, telegram, slack, automation. Unless decide_code is on, whoever has stolen the linked server can speak for everybody named here.',
+        'Who may decide from outside, by which channels: page, telegram, slack, automation. Without one-time codes (decide_code), whoever takes over the server can approve in their name.',
       unset: 'nobody: the linked server shows what waits and can decide nothing',
       example: { ann: ['page'] },
     }),

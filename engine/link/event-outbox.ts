@@ -1,7 +1,7 @@
+import type { Tasks } from '../board/tasks/index.ts';
 import type { Clock } from '../core/base/clock.ts';
 import type { Log } from '../core/base/log.ts';
 import { formatCount } from '../core/base/text.ts';
-import type { Tasks } from '../board/tasks/index.ts';
 import type { LinkEvent } from '../core/link-protocol/messages.ts';
 import { outboundEvent } from '../notify/config.ts';
 import type { EventKind, EventLog, LoggedEvent, Storage } from '../storage/index.ts';

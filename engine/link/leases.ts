@@ -7,9 +7,9 @@ import { backoffMs } from '../core/base/backoff.ts';
 import type { Clock } from '../core/base/clock.ts';
 import { createDueTimer } from '../core/base/due-timer.ts';
 import { asSvcError, type ErrorCode, SvcError } from '../core/base/errors.ts';
-import { type LeaseClaims, readEntitlements, verifyLease } from '../core/link-protocol/lease.ts';
 import type { Log } from '../core/base/log.ts';
 import { readPrivate, replacePrivate } from '../core/base/private-files.ts';
+import { type LeaseClaims, readEntitlements, verifyLease } from '../core/link-protocol/lease.ts';
 import { deriveLeaseKey, SHORTEST_ROOT_SECRET } from '../core/link-protocol/root-key.ts';
 import { FIRST_CALL_MS } from './server-calls.ts';
 

@@ -1,6 +1,6 @@
-import { countUnseen, describeUnseen, toPrintable } from '../core/base/text.ts';
 import type { Decision } from '../board/decisions/index.ts';
 import type { Task, TaskOrigin } from '../board/tasks/index.ts';
+import { countUnseen, describeUnseen, toPrintable } from '../core/base/text.ts';
 import type { LinkEvent, PendingDecision } from '../core/link-protocol/messages.ts';
 import type { LoggedEvent } from '../storage/index.ts';
 import type { ServerConfig } from './config.ts';

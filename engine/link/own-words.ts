@@ -1,19 +1,22 @@
-import { findFailure } from '../workers/agents/index.ts';
 import { ERROR_MEANINGS } from '../core/base/error-meanings.ts';
 import { isErrorCode } from '../core/base/errors.ts';
+import { findFailure } from '../workers/agents/index.ts';
 
 // Reasons leave in words of svc only. What somebody typed, names of files and answers of programs stay: a reason is taken
 // from the lists here, and whatever is in none of them is left out.
 
 const WHOLE = new Set([
   'the request did not ask for dispatch',
-  'webhook.require_approval is true and the request had no approve',
   'nothing of a stranger runs unseen',
   'approved in the request, which did not ask for dispatch',
 ]);
 
 /** What begins like this, or ends, is said without the part that names somebody or something. */
 const PARTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /^the request did not carry one \(webhook\.require_approval\)$/,
+    'the request did not carry an approval (webhook.require_approval)',
+  ],
   [/^the prompt was edited by /, 'the prompt was edited'],
   [/^the agent was changed to /, 'the agent was changed'],
   [/^a race was asked for by /, 'a race was asked for'],

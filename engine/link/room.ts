@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import type { Decisions } from '../board/decisions/index.ts';
+import type { Tasks } from '../board/tasks/index.ts';
+import type { Workflow } from '../board/workflow/index.ts';
 import type { By, Policy } from '../core/api/operation.ts';
 import type { Clock } from '../core/base/clock.ts';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { version } from '../core/base/own-package.ts';
 import { createSerialQueue } from '../core/base/serial-queue.ts';
-import type { Decisions } from '../board/decisions/index.ts';
-import type { Tasks } from '../board/tasks/index.ts';
-import type { Workflow } from '../board/workflow/index.ts';
 import { linkAnswer, MOST_DECISIONS } from '../core/link-protocol/messages.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { createCommandApplier } from './apply-command.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ADDONS, PLANS } from '../core/link-protocol/capabilities.ts';
 import { SvcError } from '../core/base/errors.ts';
 import { fieldsInvalid } from '../core/base/fields-invalid.ts';
+import { ADDONS, PLANS } from '../core/link-protocol/capabilities.ts';
 import { CHAT_KINDS } from './chats/service.ts';
 import { type Account, type Person, ROLES } from './database/tables.ts';
 import type { ServerParts } from './http/context.ts';

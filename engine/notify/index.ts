@@ -1,8 +1,8 @@
+import type { Tasks } from '../board/tasks/index.ts';
 import type { Clock } from '../core/base/clock.ts';
 import { SvcError } from '../core/base/errors.ts';
 import { sentence } from '../core/base/sentence.ts';
 import { shownAddress } from '../core/http/shown-address.ts';
-import type { Tasks } from '../board/tasks/index.ts';
 import type { EventLog, LoggedEvent, Storage } from '../storage/index.ts';
 import { createDeliverer, type SecretLookup } from './deliver.ts';
 import { buildEnvelope } from './envelope.ts';

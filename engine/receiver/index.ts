@@ -1,11 +1,11 @@
-import type { Clock } from '../core/base/clock.ts';
-import { SvcError } from '../core/base/errors.ts';
 import type { Decisions } from '../board/decisions/index.ts';
 import type { Tasks } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
+import type { Clock } from '../core/base/clock.ts';
+import { SvcError } from '../core/base/errors.ts';
 import { createFailures } from '../core/http/signature-failures.ts';
-import type { Sessions } from '../workers/sessions/index.ts';
 import type { Storage } from '../storage/index.ts';
+import type { Sessions } from '../workers/sessions/index.ts';
 import type { RouteSecrets } from './config.ts';
 import { SECRET_ROUTES } from './config.ts';
 import { type AgentLookup, createIntake, type ReceiverConfig } from './intake.ts';

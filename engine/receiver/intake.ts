@@ -1,6 +1,3 @@
-import type { By } from '../core/api/operation.ts';
-import { SvcError } from '../core/base/errors.ts';
-import { makeTitle } from '../core/base/text.ts';
 import {
   applyTemplate,
   type NewTask,
@@ -9,6 +6,9 @@ import {
   type TemplateFields,
 } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
+import type { By } from '../core/api/operation.ts';
+import { SvcError } from '../core/base/errors.ts';
+import { makeTitle } from '../core/base/text.ts';
 import { fieldsInvalidError } from '../core/http/body.ts';
 import { type Answer, jsonAnswer } from './request.ts';
 
@@ -160,7 +160,7 @@ function judgeApproval(
   }
   if (!dispatch) return { approved: false, why: 'the request did not ask for dispatch' };
   if (requireApproval) {
-    return { approved: false, why: 'webhook.require_approval is true and the request had no approve' };
+    return { approved: false, why: 'the request did not carry one (webhook.require_approval)' };
   }
   if (isStranger) return { approved: false, why: 'nothing of a stranger runs unseen' };
   return { approved: true, why: 'webhook.require_approval is false' };

@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type CommandLine, HOOK_EVENTS, type HookEvent } from '../../engine/workers/agents/presets/hook-event.ts';
 import type { Caller } from '../../engine/core/api/operation.ts';
 import { crush } from '../../engine/knowledge/context/crush/index.ts';
+import {
+  type CommandLine,
+  HOOK_EVENTS,
+  type HookEvent,
+} from '../../engine/workers/agents/presets/hook-event.ts';
 import type { SeenRequest, Step } from '../../fixtures/model/model.ts';
 import { runPreset } from '../support/agent-run.ts';
 import { readCorpus } from '../support/corpus.ts';

@@ -298,7 +298,7 @@ describe('a decision of a workspace, from a phone', withChromium, () => {
     await inspectPage(page, 'decision');
     await setLook(page, LOOKS[0]!);
     await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByText(/started s-1/).waitFor();
+    await page.getByText(/s-1 has started/).waitFor();
     await inspectPage(page, 'decision-started');
     await until(() => target.caught.some(({ json }) => json.event === 'sealed'), 'the end');
     for (const [path, name] of [

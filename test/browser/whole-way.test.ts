@@ -5,8 +5,8 @@ import { Webhook } from 'standardwebhooks';
 import { systemClock } from '../../engine/core/base/clock.ts';
 import { SLACK_APP, type Slack } from '../../fixtures/slack/slack.ts';
 import { startTelegram, type TelegramFixture } from '../../fixtures/telegram/telegram.ts';
-import { type Catcher, catcher } from '../engine/notify/rig.ts';
 import { findMessage, hasButton, startChattySlack } from '../engine/linked-server/chats/slack/linked-rig.ts';
+import { type Catcher, catcher } from '../engine/notify/rig.ts';
 import { LOOKS, openChromium, openPage, setLook, withChromium } from '../support/chromium.ts';
 import { temporaryFolder } from '../support/git.ts';
 import { typeForm } from '../support/inspect-page.ts';
@@ -105,7 +105,7 @@ function createPhone(page: Page, url: string) {
       }, `${decision} on the page`);
       await link.click();
       await press('Approve');
-      await page.getByText(/started s-\d+/).waitFor();
+      await page.getByText(/s-\d+ has started/).waitFor();
     },
   };
 }

@@ -228,7 +228,7 @@ describe('svc acp run', () => {
       [
         '#acp: stderr out of luck\n#acp: crash',
         {},
-        /it ended with exit code 3; at last it said: out of luck/,
+        /it ended with exit code 3; its last output: out of luck/,
       ],
       ['#acp: garbage', {}, /it sent a message that is not JSON/],
       ['#acp: die-mid-line', {}, /its output ended in the middle of a message/],

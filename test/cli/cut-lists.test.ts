@@ -106,7 +106,7 @@ describe('a list that shows a part of its rows', () => {
   for (const [line, standard] of LISTS) {
     test(`the list says so, and how to see all: svc ${line}`, async () => {
       const note = new RegExp(
-        `^note: ${standard} of ${ROWS} are shown; --limit ${ROWS} shows all(?:, --cursor \\S+ goes on)?$`,
+        `^note: ${standard} of ${ROWS} are shown; --limit ${ROWS} shows all(?:, --cursor \\S+ continues)?$`,
         'm',
       );
       const cut = await run(`${line} --json`);
@@ -137,7 +137,7 @@ describe('a list that shows a part of its rows', () => {
 
   test('the list prints the next cursor for people as well, and says when there is nothing more', async () => {
     const first = await run('task list --limit 65');
-    const cursor = /--cursor (t-\d+) goes on/.exec(first.stderr)?.[1];
+    const cursor = /--cursor (t-\d+) continues/.exec(first.stderr)?.[1];
     assert.equal(cursor, `t-${ROWS - 64}`);
     const second = await run(`task list --limit 65 --cursor ${cursor}`);
     assert.equal(second.stdout.trim().split('\n').length, 65);

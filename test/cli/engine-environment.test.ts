@@ -30,7 +30,7 @@ describe('the environment of the engine', () => {
     assert.notEqual(refused.code, 0);
     assert.match(
       refused.stderr,
-      /hint: fresh-agent is on your PATH, and not on that of the engine: svc down, then svc up/,
+      /hint: fresh-agent is on your PATH, but not on that of the engine: svc down, then svc up/,
     );
     const elsewhere = await ws.program(['task', 'add', 'w', '--agent', 'fresh', '--run']);
     assert.doesNotMatch(elsewhere.stderr, /is on your PATH/);
@@ -65,7 +65,7 @@ describe('the environment of the engine', () => {
     const { stdout } = await ws.program(['doctor'], { env: paying });
     assert.match(
       stdout,
-      /agent claude +ANTHROPIC_API_KEY is set, so its account pays and not the login of claude/,
+      /agent claude +ANTHROPIC_API_KEY is set, so runs of claude are billed to its account and not to the login/,
     );
     assert.doesNotMatch(stdout, /sk-not-shown/);
   });

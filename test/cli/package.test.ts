@@ -94,7 +94,7 @@ describe('the packed package', () => {
     mkdirSync(empty);
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
     assert.equal(run(empty, 'svc', '--version'), `${version}\n`);
-    assert.match(run(empty, 'svc', 'demo', '--auto'), /t-1 is done; the automation was told "sealed"/);
+    assert.match(run(empty, 'svc', 'demo', '--auto'), /t-1 is done; the automation received "sealed"/);
     assert.match(run(empty, 'svc', 'demo', '--link'), /d-2 is approved, by n8n@automation; t-2 is done/);
     const library = "import('svc').then(({ openEngine }) => console.log(typeof openEngine))";
     assert.equal(run(join(prefix, 'lib'), 'node', '-e', library), 'function\n', 'the engine as a library');

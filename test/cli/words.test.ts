@@ -36,7 +36,7 @@ describe('the arguments of a command line', () => {
 
   test('errors use the terms of the command line for missing and misspelt arguments', async () => {
     const none = await ws.svc(['msg', 'send', 'x']);
-    assert.match(none.stderr, /a recipient is missing\nhint: one of --to-session/);
+    assert.match(none.stderr, /missing recipient\nhint: one of --to-session/);
     const unknown = await ws.svc(['msg', 'send', 'x', '--to-role', 'parent']);
     assert.match(unknown.stderr, /hint: svc tool call msg_roster/);
     const misspelt = await ws.svc(['tool', 'call', 'task_lst']);

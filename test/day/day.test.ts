@@ -173,7 +173,7 @@ describe("the operator's day", withTmux, () => {
       await act(terminal, 'Enter');
       await terminal.shows(/Race t-\d+ with alice, bob, carol\?/);
       await answer(terminal, 'y');
-      await terminal.shows(/is raced by s-\d+, s-\d+, s-\d+/);
+      await terminal.shows(/race started: s-\d+, s-\d+, s-\d+/);
       await terminal.shows('0 live', 'the end of every run');
       await hands.find('1', 'grape');
       await act(terminal, 'C');
@@ -203,7 +203,7 @@ describe("the operator's day", withTmux, () => {
       // A comment on a line of the diff goes back to the worker, which adds to its branch.
       await hands.find('4', 'delta');
       await hands.comment('+by delta', 'Say when');
-      await ask(terminal, 'F', 'on with this?');
+      await ask(terminal, 'F', 'Send this to s-');
       await terminal.shows('Say when');
       machine.editorAdds('\n#agent: edit delta.txt in the morning\n');
       await act(terminal, 'e');
@@ -221,9 +221,9 @@ describe("the operator's day", withTmux, () => {
       // Merged by mistake, and taken back.
       await hands.promote('flint');
       await hands.find('4', 'flint');
-      await confirm(terminal, ['U', 'y'], 'out of main again', /is at \w+ again/);
+      await confirm(terminal, ['U', 'y'], 'Undo the promotion', /is at \w+ again/);
       terminal.keys('q');
-      await terminal.shows('the engine goes on');
+      await terminal.shows('the engine keeps running');
 
       // The other workspace waits too.
       await machine.post('site', 'Request mango\n#agent: edit mango.txt mango');
@@ -237,7 +237,7 @@ describe("the operator's day", withTmux, () => {
       await confirm(terminal, ['a', 'y'], 'site: Approve d-1 and start alice on t-1?', 'd-1 approved');
       await hands.promote('mango');
       terminal.keys('q');
-      await terminal.shows('the engines go on');
+      await terminal.shows('the engines keep running');
 
       const shop = machine.logOf('shop');
       for (const word of ['apple', 'brick', 'cedar', 'delta', 'ember', 'grape'])

@@ -80,15 +80,15 @@ export function createHands(terminal: Terminal): Hands {
     close,
     async sendFollowUp() {
       const isReadToItsEnd = (screen: string): boolean =>
-        !/▼ \d+ more/.test(screen.split('\n').find((line) => line.includes('on with this?')) ?? '') &&
+        !/▼ \d+ more/.test(screen.split('\n').find((line) => line.includes('Send this to')) ?? '') &&
         screen.includes('y send');
       await terminal.shows(/y send|▼ \d+ more/);
       await pressUntil(terminal, 'Space', isReadToItsEnd, { what: 'the end of what is sent' });
-      await pressUntil(terminal, 'y', (screen) => /goes on with s-\d+, as/.test(screen), {
+      await pressUntil(terminal, 'y', (screen) => /s-\d+ continues s-\d+/.test(screen), {
         ...{ what: 'the follow-up', watched: (screen) => String(screen.includes('y send')) },
       });
-      const [, session] = /goes on with s-\d+, as (s-\d+)/.exec(terminal.screen()) ?? [];
-      await terminal.shows(new RegExp(`(?:║ ▶|╔═ )${session} .*sealed`), 'the end of the follow-up');
+      const [, session] = /(s-\d+) continues s-\d+/.exec(terminal.screen()) ?? [];
+      await terminal.shows(new RegExp(`(?:║ ▶|╔═ )${session} .*ready`), 'the end of the follow-up');
       await close();
     },
     promoteSelected,
@@ -125,7 +125,7 @@ export function createHands(terminal: Terminal): Hands {
     async answerForAll(key, answers) {
       await act(terminal, key);
       await terminal.shows('marked?');
-      await terminal.shows(new RegExp(`Space reads on|${answers}`));
+      await terminal.shows(new RegExp(`Space continues|${answers}`));
       await pressUntil(terminal, 'Space', (screen) => screen.includes(answers), { what: answers });
       await answer(terminal, answers.slice(0, 1));
     },

@@ -121,7 +121,7 @@ describe('kill -9 of the daemon loses nothing that was acknowledged and runs not
     await release(go);
     await sealed;
     await ws.killDaemon();
-    await expectSealedOnce(task_id, count, 'at the moment of sealing');
+    await expectSealedOnce(task_id, count, 'at the hook event of sealing');
   });
 
   test('the daemon is killed at six moments after the approval', async () => {

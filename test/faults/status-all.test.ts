@@ -33,7 +33,7 @@ describe('svc status --all with engines that hang, die and move', () => {
   test('the command prints a line for each, from any folder, with the state of each', async () => {
     assert.deepEqual(await readAll(), new Map());
     const none = await one.svc(['status', '--all'], { cwd: '/' });
-    assert.match(none.stderr, /no engine was started on this machine yet/);
+    assert.match(none.stderr, /no engine has been started on this machine yet/);
 
     await one.svc(['up']);
     await other.svc(['up']);
@@ -62,13 +62,13 @@ describe('svc status --all with engines that hang, die and move', () => {
     await until(async () => (await readAll()).get(other.root)?.state === 'running', 'its answer');
 
     await other.killDaemon();
-    assert.match((await readAll()).get(other.root)?.problem ?? '', /has ended unasked; svc up there/);
+    assert.match((await readAll()).get(other.root)?.problem ?? '', /ended unexpectedly; svc up there/);
     await one.svc(['down']);
     const stopped = (await readAll()).get(one.root);
     assert.deepEqual([stopped?.state, stopped?.problem], ['stopped', null]);
     const text = await one.svc(['status', '--all'], { cwd: '/' });
     assert.match(text.stdout, /^test\tstopped\t-\t-\t-\t-\t/m);
-    assert.match(text.stderr, /is crashed: its engine \(pid \d+\) has ended unasked/);
+    assert.match(text.stderr, /is crashed: its engine \(pid \d+\) ended unexpectedly/);
 
     // Moved away it is gone, and forgotten by the next engine that starts; back again it is there when its own starts.
     renameSync(other.root, `${other.root}-moved`);

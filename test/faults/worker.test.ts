@@ -102,7 +102,7 @@ describe('a worker that misbehaves', () => {
     assert.match(error.message, /no-such-agent-program/);
     const { tasks } = await (await ws.connect()).call('task.list', { limit: 1 });
     assert.deepEqual([tasks[0]?.agent, tasks[0]?.status, tasks[0]?.session_id], ['absent', 'assigned', null]);
-    report('an agent whose program is missing', 'refused by name, nothing started');
+    report('an agent whose program >', 'refused by name, nothing started');
   });
 
   test('a worker gets a hostile prompt as one argument, byte for byte', async () => {

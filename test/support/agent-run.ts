@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { findPreset, type Preset, type RunWish, withArguments } from '../../engine/workers/agents/presets/index.ts';
+import {
+  findPreset,
+  type Preset,
+  type RunWish,
+  withArguments,
+} from '../../engine/workers/agents/presets/index.ts';
 import { NO_FACTS, type StreamFacts } from '../../engine/workers/agents/streams/stream.ts';
 import { renderCommand } from '../../engine/workers/agents/template.ts';
 import { buildWorkerEnvironment, createProcesses } from '../../engine/workers/runner/processes/index.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../../engine/core/base/clock.ts';
+import { TELEMETRY_SCHEMA, type TelemetryDay } from '../../engine/core/link-protocol/telemetry-day.ts';
 import type { CallRow } from '../../engine/gateway/books/schema.ts';
 import { openBooks } from '../../engine/gateway/server/books.ts';
-import { TELEMETRY_SCHEMA, type TelemetryDay } from '../../engine/core/link-protocol/telemetry-day.ts';
 import { makeCallRow } from './call-row.ts';
 import { type LinkedWorkspace, linkWorkspace } from './linked-workspace.ts';
 import { until } from './wait.ts';

@@ -46,7 +46,7 @@ export async function act(terminal: Terminal, key: string): Promise<void> {
 
 /** What the dashboard says to a key that it did not take now, and takes when it is pressed again; cut where it is small. */
 const NOT_NOW =
-  /press again|press them one after the other|still being fetched|still under way|look again|nothing was done|… ! for all/;
+  /press again|press them one after the other|still being fetched|checking for conflicts|check it again|nothing was done|… ! for all/;
 
 /** What it takes to read a question, at least. An answer that comes sooner is not taken for a person's. */
 const READ_MS = 60;
@@ -113,7 +113,7 @@ export async function answer(terminal: Terminal, key: string): Promise<void> {
 }
 
 /** What the dashboard says when a question is withdrawn, because what it was about has changed meanwhile. */
-const WITHDRAWN = /has changed: look again|nothing was done/;
+const WITHDRAWN = /has changed: check it again|nothing was done/;
 
 /** Asks by a key and answers by another until what comes of it shows, as a person does who reads that the question was withdrawn. */
 export async function confirm(

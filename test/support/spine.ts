@@ -1,11 +1,11 @@
-import type { Clock } from '../../engine/core/base/clock.ts';
 import { createDecisions } from '../../engine/board/decisions/index.ts';
 import type { RunSettings } from '../../engine/board/decisions/inputs.ts';
 import { createRaces } from '../../engine/board/races/index.ts';
 import { createTasks, type Task } from '../../engine/board/tasks/index.ts';
 import { createWorkflow, type Dispatch } from '../../engine/board/workflow/index.ts';
-import { createSessions } from '../../engine/workers/sessions/index.ts';
+import type { Clock } from '../../engine/core/base/clock.ts';
 import { createEventLog, openStorage } from '../../engine/storage/index.ts';
+import { createSessions } from '../../engine/workers/sessions/index.ts';
 
 /** What a run would be made from, in a configuration that never changes. */
 export const fakeSettings = (task: Pick<Task, 'agent' | 'project'>): RunSettings => ({

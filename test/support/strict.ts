@@ -1,7 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Host, hostEngine } from '../../engine/index.ts';
-import { type Confinement, checkConfinement, createConfinement } from '../../engine/workers/runner/confine/index.ts';
+import {
+  type Confinement,
+  checkConfinement,
+  createConfinement,
+} from '../../engine/workers/runner/confine/index.ts';
 import { type EngineHere, engineHere } from './engine.ts';
 import { isRunning } from './processes.ts';
 import { until } from './wait.ts';

@@ -1,11 +1,11 @@
 import type { Clock } from '../../engine/core/base/clock.ts';
+import { SCHEMES, signRequest } from '../../engine/core/http/signature.ts';
 import type {
   CommandOutcome,
   CommandsAnswer,
   LinkEvent,
   PendingDecision,
 } from '../../engine/core/link-protocol/messages.ts';
-import { SCHEMES, signRequest } from '../../engine/core/http/signature.ts';
 import { type Browser, logMachineIn, type Read, type TestServer } from './linked-server.ts';
 import { makePendingDecision } from './pending-decision.ts';
 

@@ -2,7 +2,11 @@ import { type ExecFileException, execFile, execFileSync } from 'node:child_proce
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type CatchServer, type CaughtEvent, startCatchServer } from '../../cli/commands/demo/catch-server.ts';
+import {
+  type CatchServer,
+  type CaughtEvent,
+  startCatchServer,
+} from '../../cli/commands/demo/catch-server.ts';
 import { SVC } from '../../cli/self.ts';
 import {
   configuration,

@@ -56,7 +56,7 @@ describe('the dashboard of all workspaces in a real terminal', withTmux, () => {
       assert.deepEqual(await here.call('session.list', {}), [], 'nothing was started in the first');
 
       await other.killDaemon();
-      await terminal.shows('1 away', 'the end of an engine');
+      await terminal.shows('1 stopped', 'the end of an engine');
       terminal.keys('W');
       await terminal.shows(/═ Workspaces ═/);
       terminal.keys('Escape');
@@ -74,7 +74,7 @@ describe('the dashboard of all workspaces in a real terminal', withTmux, () => {
       terminal.keys('q');
       const { status, screen } = await terminal.exited();
       assert.equal(status, 0, screen);
-      assert.match(screen, /the engines go on/);
+      assert.match(screen, /the engines keep running/);
     });
 
   it('the dashboard says that there is nothing to show', async (t) => {
@@ -88,6 +88,6 @@ describe('the dashboard of all workspaces in a real terminal', withTmux, () => {
     t.after(terminal.close);
     const { status, screen } = await terminal.exited();
     assert.equal(status, 4);
-    assert.match(screen, /no engine was started on this machine yet/);
+    assert.match(screen, /no engine has been started on this machine yet/);
   });
 });

@@ -65,7 +65,7 @@ async function makeDesk(t: TestContext): Promise<Desk> {
 
 /** The file with the kept text, which the refusal names. */
 function findKeptFile(screen: string): string {
-  const path = /your text is kept in (\S+)/.exec(screen.replace(/\n/g, ''))?.[1]?.replace(/;$/, '');
+  const path = /your text is saved in (\S+)/.exec(screen.replace(/\n/g, ''))?.[1]?.replace(/;$/, '');
   assert.ok(path, screen);
   return path;
 }
@@ -105,7 +105,7 @@ describe('svc config edit', withTmux, () => {
     desk.editor('printf "policy: { mode: solo }\\n" >>"$f"');
     const { status, screen } = await (await desk.edit()).exited();
     assert.equal(status, 0, screen);
-    assert.match(screen, /not in use before svc trust: guard\.profile/);
+    assert.match(screen, /not in use until svc trust: guard\.profile/);
     assert.deepEqual(await listPendingKeys(desk), ['guard.profile']);
   });
 
@@ -238,7 +238,7 @@ describe('svc config edit', withTmux, () => {
     desk.editor('sed -i "s/none$/none }/" "$f"');
     const { status, screen } = await (await desk.edit()).exited();
     assert.equal(status, 0, screen);
-    assert.match(screen, /not in use before svc trust: guard\.profile/);
+    assert.match(screen, /not in use until svc trust: guard\.profile/);
     assert.deepEqual(await listPendingKeys(desk), ['guard.profile']);
   });
 });

@@ -21,7 +21,7 @@ describe('losing the engine, the data or the terminal', withTmux, () => {
     await terminal.shows('ENGINE GONE since');
     await terminal.shows('▶d-1');
     terminal.keys('a');
-    await terminal.shows('the engine is away; u starts it');
+    await terminal.shows('the engine is not running; u starts it');
     // Another client starts it, and work arrives before the dashboard is back.
     await workspace.svc(['task', 'add', 'while it was gone', '--agent', 'scripted']);
     await terminal.gone('ENGINE GONE');
@@ -119,7 +119,7 @@ describe('an editor of the person', withTmux, () => {
     chmodSync(editor, 0o755);
     await workspace.post('as it was');
     await terminal.shows('│ │ as it was');
-    await ask(terminal, 'e', 'd-2 takes the place of d-1');
+    await ask(terminal, 'e', 'd-2 replaces d-1');
     await terminal.shows('│ │ and one line more');
     await terminal.shows('the prompt was edited by');
     assert.equal(readFileSync(join(workspace.root, 'mode'), 'utf8').trim(), '600');
@@ -142,7 +142,7 @@ describe('a text that the engine refuses', () => {
     await ask(terminal, 'e', 'prompt of d-1, not saved: First this. … (2 lines)');
     change(`sed -i '2s/.*/Then that./' "$1"`);
     terminal.keys('C-e');
-    await terminal.shows('d-2 takes the place of d-1');
+    await terminal.shows('d-2 replaces d-1');
     await terminal.shows('│ │ First this.');
     await terminal.shows('│ │ Then that.');
   });

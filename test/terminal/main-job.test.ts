@@ -34,7 +34,7 @@ describe('the main job at a terminal', withTmux, () => {
       // The log has scrolled: its last lines are visible, its first ones are not.
       const log = await terminal.shows('agent: done', 'the end of the log');
       assert.ok(!log.includes('line 1 of 60'), log);
-      await terminal.shows(/s-1 +\w+ +sealed/, 'the sealed session');
+      await terminal.shows(/s-1 +\w+ +ready/, 'the finished session');
 
       // On a narrow screen the log has no box of its own, so v switches to the work.
       if (columns < 120) terminal.keys('v');
@@ -58,7 +58,7 @@ describe('the main job at a terminal', withTmux, () => {
       terminal.keys('q');
       const { status, screen } = await terminal.exited();
       assert.equal(status, 0);
-      assert.match(screen, /the engine goes on/);
+      assert.match(screen, /the engine keeps running/);
       assert.equal((await workspace.svc(['status'])).code, 0, 'the engine runs on');
     });
   }

@@ -55,7 +55,7 @@ describe('svc dash --plain', () => {
     terminal.keys('Enter');
     await terminal.shows('│ read me');
     terminal.type('ay');
-    await terminal.shows('keys that arrive together only move');
+    await terminal.shows('keys that arrive in a burst only move');
     await act(terminal, 'a');
     await terminal.shows('Approve d-1 and start scripted on t-1?');
     await answer(terminal, 'y');

@@ -27,7 +27,7 @@ describe('a review at the keyboard', withTmux, () => {
     const task = await client.call('task.add', { body, agent: 'scripted' });
     await client.call('task.run', { id: task.task_id });
     terminal.keys('4');
-    await terminal.shows(/▶s-1 +\w+ +sealed/);
+    await terminal.shows(/▶s-1 +\w+ +ready/);
     await act(terminal, 'v');
     await act(terminal, 'Enter');
     await terminal.shows(/\+by the worker/);
@@ -50,10 +50,10 @@ describe('a review at the keyboard', withTmux, () => {
     terminal.type('q\n');
     await terminal.shows('you have left the worktree of s-1');
 
-    await ask(terminal, 'F', 'Send s-1 on with this?');
+    await ask(terminal, 'F', 'Send this to s-1?');
     await terminal.shows(/made\.txt:1 [\s\S]*> by the worker[\s\S]*Say who/);
     await act(terminal, 'y');
     await terminal.shows('s-2');
-    await terminal.shows(/t-2 goes on with s-1, as s-2|▶s-2/);
+    await terminal.shows(/s-2 continues s-1|▶s-2/);
   });
 });

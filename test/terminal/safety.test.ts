@@ -13,13 +13,13 @@ describe('accidental input does nothing', withTmux, () => {
     await terminal.shows('│ │ first', 'the prompt of d-1');
 
     terminal.type('ay');
-    await terminal.shows('keys that arrive together only move');
+    await terminal.shows('keys that arrive in a burst only move');
     terminal.paste('ay\nayay');
-    await terminal.shows('pasted text does nothing here');
+    await terminal.shows('pasted text is ignored here');
     await act(terminal, 'a');
     await terminal.shows('Approve d-1 and start scripted on t-1?');
     terminal.paste('y');
-    await terminal.shows('pasted text does nothing here');
+    await terminal.shows('pasted text is ignored here');
     await terminal.gone('Approve d-1');
 
     // Another decision arrives while the question stands: the question is still about the first.
@@ -32,7 +32,7 @@ describe('accidental input does nothing', withTmux, () => {
 
     // Someone else edits it: the same task, another prompt, another decision.
     await client.call('decision.edit', { id: 'd-1', prompt: 'another text\n#agent: no-change' });
-    await terminal.shows('d-1 has changed: look again');
+    await terminal.shows('d-1 has changed: check it again');
     await terminal.gone('Approve d-1');
     await answer(terminal, 'y');
     await terminal.shows('▶d-2');

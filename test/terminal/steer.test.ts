@@ -39,7 +39,7 @@ git add README.md && git -c user.name=a -c user.email=a@b commit -qm resolved
     });
     await client.call('task.run', { id: task.task_id });
     terminal.keys('4');
-    await terminal.shows(/▶s-1 +\w+ +sealed/);
+    await terminal.shows(/▶s-1 +\w+ +ready/);
     workspace.repository.commit({ 'README.md': 'one\ntwo\nthree\nfrom a person\n' });
     await terminal.shows('conflicts in README.md');
     await ask(terminal, 'F', 'Merge main into your branch svc/s-1');
@@ -47,7 +47,7 @@ git add README.md && git -c user.name=a -c user.email=a@b commit -qm resolved
     await act(terminal, 'e');
     await terminal.shows('#agent: run sh');
     await act(terminal, 'y');
-    await terminal.shows(/s-2 +\w+ +sealed/);
+    await terminal.shows(/s-2 +\w+ +ready/);
     const { promotable } = await client.call('worktree.trial', { session: 's-2' });
     if (!promotable) throw new Error('it still has conflicts');
   });
@@ -79,9 +79,9 @@ git add README.md && git -c user.name=a -c user.email=a@b commit -qm resolved
     terminal.keys('Enter');
     await terminal.shows('the note is sent: s-1 reads it when its turn ends');
     await act(terminal, 'B');
-    await terminal.shows('Cancel what s-1 does at this moment');
+    await terminal.shows('Interrupt s-1, so that it reads');
     await act(terminal, 'y');
-    await terminal.shows(/▶s-1 +\w+ +sealed/);
+    await terminal.shows(/▶s-1 +\w+ +ready/);
     await terminal.shows('Going on.');
   });
 });

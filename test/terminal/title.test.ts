@@ -32,7 +32,7 @@ describe('the title of a terminal', withTmux, () => {
     await says('svc test: 2 wait');
     await terminal.shows('Another');
     terminal.keys('q');
-    await terminal.shows('the engine goes on');
+    await terminal.shows('the engine keeps running');
     await says('before');
   });
 

@@ -9,7 +9,7 @@ import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts'
 
 // At the end of the screen: an earlier question may stand above it.
 const QUESTION = /Use this on this machine\? \[y\/N\]\s*$/;
-const BACK = /Enter goes back to the dashboard\.\s*$/;
+const BACK = /Press Enter to return to the dashboard\.\s*$/;
 const BANNER = /svc\.yaml: guard\.profile waits, its earlier .*· T shows it and asks/;
 
 const readConsents = async (ws: TestWorkspace): Promise<ConsentView> =>
@@ -44,7 +44,7 @@ for (const [columns, rows] of [
       const own = readFileSync(file, 'utf8');
       await terminal.shows('Nothing waits for you');
       terminal.keys('T');
-      await terminal.shows('nothing of svc.yaml waits');
+      await terminal.shows('nothing in svc.yaml waits');
 
       // First an editor changes it, then a pull.
       writeFileSync(file, `${own}guard: { profile: none }\n`);
@@ -64,7 +64,7 @@ for (const [columns, rows] of [
         assert.match(left, /nothing was recorded/);
         assert.doesNotMatch(left, /Aborted/);
         terminal.keys('Enter');
-        await terminal.shows('guard.profile of svc.yaml waits on');
+        await terminal.shows('guard.profile of svc.yaml still waits');
         await terminal.shows(BANNER);
         assert.deepEqual(await listPendingKeys(ws), ['guard.profile'], `after ${JSON.stringify(no)}`);
       }
@@ -99,7 +99,7 @@ for (const [columns, rows] of [
       const { workspace: ws, terminal } = await openDash(t, { columns, rows });
       await terminal.shows('Nothing waits for you');
       rmSync(join(ws.env.SVC_HOME ?? '', 'consents'), { recursive: true });
-      await terminal.shows('svc.yaml was never agreed to here: nothing is started');
+      await terminal.shows('svc.yaml was never agreed to here: nothing starts');
       await terminal.shows('T shows it and asks');
       await answer(terminal, 'T');
       const shown = await terminal.shows(QUESTION);

@@ -57,7 +57,7 @@ exit "$line"
     await terminal.shows(/▶s-1 .*edit second\.ts/);
     await terminal.shows(/▣ read it.*\n.*▷ write it/);
     writeFileSync(join(bin, 'end'), '');
-    await terminal.shows(/▶s-1 +\w+ +sealed/);
+    await terminal.shows(/▶s-1 +\w+ +ready/);
     for (const [before, code] of ['0', '3'].entries()) {
       await act(terminal, 'A');
       // What it said the first time is still there when the dashboard leaves.
@@ -68,7 +68,7 @@ exit "$line"
       terminal.type(`${code}\n`);
       if (code === '0') await terminal.shows('you have left s-1');
     }
-    await terminal.shows('Enter goes back to the dashboard.');
+    await terminal.shows('Press Enter to return to the dashboard.');
     terminal.keys('Enter');
     await terminal.shows('svc worker attach s-1 ended with exit code 3');
     terminal.keys('1');

@@ -100,7 +100,7 @@ describe('the whole screen', () => {
       '▶d-1',
       'will run claude',
       'new worktree svc/… from main · timeout 60m',
-      'why held webhook.require_approval is true',
+      'needs approval the request did not carry one',
       'POST /task',
       'sha 1111111111111111…',
       '│ Prompt of task 1',
@@ -223,11 +223,11 @@ describe('the whole screen', () => {
     const dash = openBoard(80, 24).keys('a');
     assert.equal(
       screenOf(dash.state()).at(-1)?.trim(),
-      'Approve d-1 and start claude on t-1?   y approve   Esc leave it',
+      'Approve d-1 and start claude on t-1?   y approve   Esc cancel',
     );
     // A question that does not fit takes more lines, and its answers stay whole.
     const small = screenOf(openBoard(40, 10).keys('a', 'a').state());
-    assert.equal(small.at(-1)?.trim(), 'y approve   Esc leave it');
+    assert.equal(small.at(-1)?.trim(), 'y approve   Esc cancel');
     assert.match(small.slice(-3, -1).join(' '), /Approve d-1/);
   });
 

@@ -35,7 +35,12 @@ export function sendAnswer(state: State, overlay: AnswerAsk, answer: string): Tr
   const { ask } = overlay;
   if (state.link.phase === 'lost')
     return transitionTo(
-      showMessage(state, 'the engine is away: the answer was not sent', 'bad', 'Esc, then u starts it'),
+      showMessage(
+        state,
+        'the engine is not running: the answer was not sent',
+        'bad',
+        'Esc, then u starts it',
+      ),
     );
   return callEngine(
     { ...state, overlay: null },

@@ -42,15 +42,14 @@ export function openBulkQuestion(state: State, binding: Binding, at: number): Tr
   const pane = state.focus;
   const { size } = state.lists[pane].marks;
   const most = MOST_ROWS[binding.bulk!];
-  if (state.link.phase === 'lost') return transitionTo(showMessage(state, 'the engine is away; u starts it'));
+  if (state.link.phase === 'lost')
+    return transitionTo(showMessage(state, 'the engine is not running; u starts it'));
   if (state.bulk !== null)
     return transitionTo(
-      showMessage(state, `${state.bulk.label}: ${state.bulk.waiting.length} are under way`),
+      showMessage(state, `${state.bulk.label}: ${state.bulk.waiting.length} are in progress`),
     );
   if (size > most)
-    return transitionTo(
-      showMessage(state, `${size} are marked, and ${binding.label} takes at most ${most} at once`),
-    );
+    return transitionTo(showMessage(state, `${size} are marked, but ${binding.label} takes at most ${most}`));
   const overlay: BulkQuestion = {
     kind: 'bulk',
     pane,
@@ -124,14 +123,14 @@ const listEntry = (state: State, overlay: BulkQuestion, binding: Binding, id: st
     binding.requiresReading === true &&
     renderAgreedLines(marked, overlay, binding, COMPARED_CELLS).length === 0
   )
-    return leaveOut('what it agrees to is not known');
+    return leaveOut('its consequences are not known');
   const answers = listCalls(marked, binding);
-  if (answers.size === 0) return leaveOut('it needs an answer of its own');
+  if (answers.size === 0) return leaveOut('it needs a separate answer');
   if ([...answers.values()].some(({ call }) => state.busy.includes(call.busy)))
     return leaveOut('the answer is on its way');
   if (overlay.asked === null || overlay.asked.get(id) === describeAgreement(marked, overlay, binding))
     return { id, reason: null, answers };
-  return leaveOut('it has changed since it was asked');
+  return leaveOut('it has changed since the question');
 };
 
 /** All that the question says of a row, to notice when it says something else. */

@@ -32,9 +32,9 @@ function findLiveReader({ data: { peers } }: State, message: MessageRow): PeerRo
 export function checkCanAcknowledge(state: State): string | null {
   const message = getSelectedMessage(state);
   if (message === undefined) return NOTHING_SELECTED;
-  if (message.acked_at !== null) return `message ${message.message_id} is acknowledged already`;
+  if (message.acked_at !== null) return `message ${message.message_id} is already acknowledged`;
   const reader = findLiveReader(state, message);
-  return reader === undefined ? null : `${reader.session_id} is here and has to read it itself`;
+  return reader === undefined ? null : `${reader.session_id} is connected and has to read it itself`;
 }
 
 /** Acknowledges the selected message. It destroys nothing, so it needs no confirmation. */
@@ -53,7 +53,7 @@ export function checkCanReply(state: State): string | null {
   const message = getSelectedMessage(state);
   if (message === undefined) return NOTHING_SELECTED;
   return message.from_session === null
-    ? `message ${message.message_id} came from no session: nobody could read the reply`
+    ? `message ${message.message_id} came from no session: no one could read the reply`
     : null;
 }
 
@@ -79,7 +79,7 @@ const describePeer = ({ seat, agent, task_id: task, title }: PeerRow): string =>
 export function openNewMessage(state: State): Transition {
   const here = state.data.peers.filter((each) => each.state === 'live');
   const targets = [
-    { session: 'chair', about: "the Chair's seat, whoever has it" },
+    { session: 'chair', about: 'the current Chair' },
     ...here.map((each) => ({ session: each.session_id, about: describePeer(each) })),
   ];
   const wanted = state.focus === 'peers' ? state.lists.peers.selected : null;
@@ -102,7 +102,12 @@ export function sendWrittenMessage(state: State, overlay: WriteMessage): Transit
     );
   if (state.link.phase === 'lost')
     return transitionTo(
-      showMessage(state, 'the engine is away: the message was not sent', 'bad', 'Esc, then u starts it'),
+      showMessage(
+        state,
+        'the engine is not running: the message was not sent',
+        'bad',
+        'Esc, then u starts it',
+      ),
     );
   const { parent, message: kind } = overlay;
   return callEngine(
@@ -120,7 +125,7 @@ export function sendWrittenMessage(state: State, overlay: WriteMessage): Transit
       doing: `sending to ${target.session}`,
       describeAnswer: ({ known }) =>
         known === false
-          ? `the ${kind} is kept for ${target.session}, which nobody knows yet`
+          ? `the ${kind} is stored for ${target.session}, who has not been seen yet`
           : describeSent(state, kind, target.session),
     },
   );
@@ -131,7 +136,7 @@ function describeSent({ data }: State, kind: MessageRow['kind'], id: string): st
   const reads = data.sessions.get(id)?.reads_messages;
   if (reads === undefined) return `the ${kind} is sent to ${id}`;
   return reads === 'never'
-    ? `the ${kind} is kept, but ${id} ${READING_WORDS.never}; F on it sends it on with more to do`
+    ? `the ${kind} is stored, but ${id} ${READING_WORDS.never}; F gives it more work`
     : `the ${kind} is sent: ${id} ${READING_WORDS[reads]}`;
 }
 

@@ -62,7 +62,7 @@ export function keepComment(state: State, overlay: WriteComment): Transition {
     return transitionTo(
       showMessage(
         { ...state, overlay },
-        'the engine is away: the comment is not kept',
+        'the engine is not running: the comment was not saved',
         'bad',
         'Esc, then u starts it',
       ),
@@ -74,8 +74,8 @@ export function keepComment(state: State, overlay: WriteComment): Transition {
       input: { session, path, side, line, body, head },
       form: overlay,
       busy: `comment on ${path}:${line}`,
-      doing: 'keeping the comment',
-      describeAnswer: ({ comment_id: id }) => `comment ${id} is kept on ${path}:${line}; F sends it`,
+      doing: 'saving the comment',
+      describeAnswer: () => `comment saved on ${path}:${line} · F sends it`,
     },
   );
 }
@@ -83,7 +83,7 @@ export function keepComment(state: State, overlay: WriteComment): Transition {
 export function checkCanRemoveComment(state: State): string | null {
   const reason = checkHasPatch(state);
   if (reason !== null) return reason;
-  return findComments(state).length === 0 ? 'there is no comment on the line of the cursor' : null;
+  return findComments(state).length === 0 ? 'there is no comment on this line' : null;
 }
 
 export function askToRemoveComment(state: State): Question {

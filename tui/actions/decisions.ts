@@ -69,11 +69,11 @@ export function askToApprove(state: State): Question {
     const input = EMPTY_INPUT;
     return {
       subject: { kind: 'decision', id },
-      text: `${warning}BY A STRANGER: ${decision.stranger}. ${plan.problem?.message}. Approve ${what} without a sandbox?`,
+      text: `${warning}UNTRUSTED AUTHOR: ${decision.stranger}. ${plan.problem?.message}. Approve ${what} without a sandbox?`,
       answers: [
         {
           key: 'y',
-          label: 'go on to type its id',
+          label: 'continue and type its id',
           run: (now) =>
             transitionTo({
               ...now,
@@ -87,12 +87,12 @@ export function askToApprove(state: State): Question {
     subject: { kind: 'decision', id },
     text:
       gate === null
-        ? `${warning}${decision.stranger === null ? '' : `BY A STRANGER: ${decision.stranger}. `}Approve ${what}?`
-        : `${warning}HELD BY ITS LEDGER: ${gate.message}. Approve ${what} all the same?`,
+        ? `${warning}${decision.stranger === null ? '' : `UNTRUSTED AUTHOR: ${decision.stranger}. `}Approve ${what}?`
+        : `${warning}HELD BY ITS LEDGER: ${gate.message}. Approve ${what} anyway?`,
     answers: [
       gate === null
         ? { key: 'y', label: 'approve', run: approveWith({}) }
-        : { key: 'f', label: 'force, which is recorded', run: approveWith({ force: true }) },
+        : { key: 'f', label: 'force (recorded)', run: approveWith({ force: true }) },
     ],
   };
 }
@@ -159,18 +159,16 @@ export const editPrompt = (state: State, overlay: WritePrompt): Transition =>
 /** Saves what was written. */
 export function savePrompt(state: State, overlay: WritePrompt): Transition {
   const { decision: id, hash, before, long: prompt } = overlay;
-  if (prompt.trimEnd() === before.trimEnd())
-    return transitionTo(showMessage(state, `${id} is as it was: the text did not change`));
+  if (prompt.trimEnd() === before.trimEnd()) return transitionTo(showMessage(state, `prompt unchanged`));
   if (prompt.trim() === '')
-    return transitionTo(showMessage(state, `${id} is as it was: an empty prompt runs nothing`, 'bad'));
+    return transitionTo(showMessage(state, `${id} is unchanged: a prompt must not be empty`, 'bad'));
   return callEngine(state, {
     operation: 'decision.edit',
     input: { id, hash, prompt },
     form: overlay,
     busy: id,
     doing: `saving the prompt of ${id}`,
-    describeAnswer: ({ decision }) =>
-      `${decision.decision_id} takes the place of ${id}: ${splitCleanLines(prompt)[0]}`,
+    describeAnswer: ({ decision }) => `${decision.decision_id} replaces ${id}: ${splitCleanLines(prompt)[0]}`,
     onAnswer: (later, { decision }) => ({
       ...later,
       jump: { pane: 'decisions', id: decision.decision_id },

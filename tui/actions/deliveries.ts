@@ -22,7 +22,7 @@ export function askToRedeliver(state: State): Question {
             input: { id },
             busy: `delivery ${id}`,
             doing: `sending delivery ${id}`,
-            describeAnswer: () => `delivery ${id} is sent again under the same message id`,
+            describeAnswer: () => `delivery ${id} is sent again with the same message id`,
           }),
       },
     ],

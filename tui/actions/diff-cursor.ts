@@ -59,11 +59,11 @@ const isFileLine = ({ kind }: PatchRow): boolean => ['added', 'removed', 'same']
 /** Shows the cursor on the first line that can have a comment. */
 export function showDiffCursor(state: State): Transition {
   const row = findFirstVisibleRow(state, isFileLine);
-  if (row === -1) return transitionTo(showMessage(state, 'the patch shows no line of a file'));
+  if (row === -1) return transitionTo(showMessage(state, 'the patch has no line to comment on'));
   return transitionTo(
     showMessage(
       placeCursor(state, row, { isJump: true }),
-      'j k choose the line, c writes the comment, Esc leaves',
+      'j k choose the line, c writes the comment, Esc cancel',
     ),
   );
 }

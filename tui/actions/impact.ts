@@ -11,7 +11,7 @@ export function checkCanShowImpact(state: State): string | null {
   const id = findSelectedRun(state);
   if (id === null) return state.focus === 'tasks' ? 'no worker has run it' : 'no worker is selected';
   const session = state.data.sessions.get(id);
-  return session?.state === 'queued' ? `${id} has not begun` : null;
+  return session?.state === 'queued' ? `${id} has not started` : null;
 }
 
 /** Asks anew what the work of a session reaches: files change without an event. */

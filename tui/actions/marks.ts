@@ -9,7 +9,7 @@ import { showMessage, type Transition, transitionTo } from './transition.ts';
 /** Why rows of the focused list cannot be marked; null when they can. */
 export function checkCanMark(state: State): string | null {
   const { markedAs, title } = getPane(state.focus);
-  if (markedAs === undefined) return `nothing acts on several rows of ${title}`;
+  if (markedAs === undefined) return `no key acts on several rows of ${title}`;
   return state.lists[state.focus].selected === null ? 'nothing is selected' : null;
 }
 

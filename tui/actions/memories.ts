@@ -30,7 +30,7 @@ export function checkCanKeep(state: State): string | null {
   const memory = getSelectedMemory(state);
   if (memory === undefined) return checkIsSelected(state);
   return memory.unreviewed === null && memory.against.length === 0
-    ? `${memory.id} is kept already, and nothing contradicts it`
+    ? `${memory.id} is already kept, and nothing contradicts it`
     : null;
 }
 
@@ -85,7 +85,7 @@ export function askToForget(state: State): Question {
             input: { id },
             busy: id,
             doing: `forgetting ${id}`,
-            describeAnswer: () => `${id} is forgotten; svc memory show ${id} still reads it`,
+            describeAnswer: () => `${id} is forgotten; svc memory show ${id} still shows it`,
           }),
       },
     ],
@@ -120,10 +120,10 @@ export function saveMemory(state: State, overlay: WriteMemory): Transition {
   const { memory, long } = overlay;
   const { id } = memory;
   const edits = findMemoryEdits(memory, long);
-  if (edits === null) return transitionTo(showMessage(state, `${id} is as it was: the text did not change`));
+  if (edits === null) return transitionTo(showMessage(state, `${id} is unchanged`));
   if (edits.title?.trim() === '' || edits.text?.trim() === '')
     return transitionTo(
-      showMessage(setFormAside(state, overlay), `${id} is as it was: it needs a title and a text`, 'bad'),
+      showMessage(setFormAside(state, overlay), `${id} is unchanged: it needs a title and a text`, 'bad'),
     );
   return callEngine(state, {
     operation: 'memory.edit',
@@ -131,7 +131,7 @@ export function saveMemory(state: State, overlay: WriteMemory): Transition {
     form: overlay,
     busy: id,
     doing: `saving ${id}`,
-    describeAnswer: ({ memory: edit }) => `${edit.id} stands in the place of ${id}`,
+    describeAnswer: ({ memory: edit }) => `${edit.id} replaces ${id}`,
     onAnswer: (later, { memory: edit }) => ({ ...later, jump: { pane: 'memories', id: edit.id } }),
   });
 }

@@ -147,7 +147,7 @@ export function goToNextWaiting(state: State): Transition {
   if (isShowingAll(state)) return transitionTo(state, { do: 'across', step: { to: 'waiting' } });
   const all = listWaiting(state);
   if (state.link.phase === 'connecting')
-    return transitionTo(showMessage(state, 'what waits is not known yet: connecting'));
+    return transitionTo(showMessage(state, 'still connecting: waiting items are not known yet'));
   if (all.length === 0) return transitionTo(showMessage(state, 'nothing waits for you', 'good'));
   const here = all.findIndex(({ pane, id }) => pane === state.focus && id === state.lists[pane].selected);
   return transitionTo(goToWaiting(state, all[(here + 1) % all.length]!));
@@ -169,7 +169,7 @@ export const switchWorkspace = (state: State): Transition =>
   transitionTo(state, { do: 'across', step: { to: 'workspace' } });
 
 export const checkHasWorkspaces = ({ across }: State): string | null =>
-  across === null ? 'svc dash --all shows those of this machine' : null;
+  across === null ? 'svc dash --all shows all workspaces of this machine' : null;
 
 export function openPreview(state: State): Transition {
   if (state.lists[state.focus].selected === null)
@@ -214,7 +214,7 @@ export const goToNextHit =
     const { search } = state;
     if (search === null) return transitionTo(state);
     const found = findHits(state, search.query);
-    if (found.length === 0) return transitionTo(showMessage(state, `no line holds ${search.query}`));
+    if (found.length === 0) return transitionTo(showMessage(state, `no line contains ${search.query}`));
     const next =
       by > 0
         ? (found.find((line) => line > search.at) ?? found[0]!)

@@ -15,9 +15,9 @@ export interface Choice {
 }
 
 const SWITCHES = {
-  bell: 'ring when something new waits for you',
-  notices: 'let the terminal show a notice when something new waits',
-  title: 'show in the title of the terminal how much waits',
+  bell: 'ring the bell when something new waits for you',
+  notices: 'show a terminal notification when something new waits',
+  title: 'show the number of waiting items in the terminal title',
   copy: 'let Y copy through the terminal',
 } as const;
 
@@ -40,7 +40,7 @@ function toggleColumn(state: State, head: string): Transition {
   const next = chosen.includes(head)
     ? chosen.filter((each) => each !== head)
     : all.filter((each) => each === head || chosen.includes(each));
-  if (next.length === 0) return transitionTo(showMessage(state, 'a list has at least one column'));
+  if (next.length === 0) return transitionTo(showMessage(state, 'a list needs at least one column'));
   // All of them is what the list has by itself, fitted to its width.
   const isAll = next.length === all.length;
   const { [focus]: _, ...others } = preferences.columns;
@@ -62,7 +62,7 @@ export function listChoices(state: State): Choice[] {
     {
       name: 'theme',
       value: theme,
-      about: 'colours; colour-blind has blue and yellow for green and red',
+      about: 'colours; colour-blind uses blue and yellow instead of green and red',
       change: (now) => choosePreference(now, { theme: nextTheme }, { path: ['theme'], value: nextTheme }),
     },
     ...Object.entries(SWITCHES).map(([key, about]): Choice => {
@@ -101,7 +101,7 @@ export function checkCanCopy(state: State): string | null {
 export function copySelected(state: State): Transition {
   const id = state.lists[state.focus].selected!;
   if (state.view === 'list')
-    return transitionTo(showMessage(state, `${id} was given to the terminal to copy`), {
+    return transitionTo(showMessage(state, `${id} was sent to the terminal clipboard`), {
       do: 'copy',
       text: id,
     });
@@ -110,5 +110,8 @@ export function copySelected(state: State): Transition {
     .join('\n');
   if (text.length > MOST_COPIED_CHARS)
     return transitionTo(showMessage(state, `that is too long to copy: ${text.length} characters`, 'bad'));
-  return transitionTo(showMessage(state, 'the text was given to the terminal to copy'), { do: 'copy', text });
+  return transitionTo(showMessage(state, 'the text was sent to the terminal clipboard'), {
+    do: 'copy',
+    text,
+  });
 }

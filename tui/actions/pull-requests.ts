@@ -9,7 +9,7 @@ export function checkCanPublish(state: State): string | null {
   if (session === undefined) return 'no worker is selected';
   const id = session.session_id;
   if (session.state !== 'ended') return `${id} has not ended yet`;
-  if (session.branch === null) return `${id} has no branch of its own`;
+  if (session.branch === null) return `${id} has no branch`;
   if (session.branch_state === 'discarded') return `${id} is discarded: U brings it back`;
   return (session.commits ?? 0) > 0 ? null : `${id} has no commits`;
 }
@@ -21,7 +21,7 @@ export function openPullRequest(state: State): Transition {
     operation: 'worktree.pr',
     input: { session: id },
     busy: id,
-    doing: `looking where ${id} could go`,
+    doing: `checking the remotes for ${id}`,
     describeAnswer: ({ pull_request: pull }) =>
       pull === null ? `${id} has no pull request yet` : `${id} has #${pull.number ?? '?'}`,
     onAnswer: (now, material) =>
@@ -87,7 +87,7 @@ export function runPullRequest(state: State, overlay: OpenPullRequest, what: 'op
           ? showMessage(
               now,
               what === 'state'
-                ? `the state of the pull request of ${id} was asked for`
+                ? `the state of the pull request of ${id} was updated`
                 : `the branch of ${id} was pushed, and its pull request opened`,
               'good',
             )
@@ -103,7 +103,7 @@ export function keepCommands(state: State, overlay: OpenPullRequest): Transition
   const farewell = [...state.farewell.filter((line) => !lines.includes(line)), ...lines];
   const next = { ...state, overlay: null, farewell };
   return state.preferences.copy
-    ? transitionTo(showMessage(next, 'the commands were given to the terminal to copy'), {
+    ? transitionTo(showMessage(next, 'the commands were sent to the terminal clipboard'), {
         do: 'copy',
         text: lines.join('\n'),
       })

@@ -18,8 +18,8 @@ export function checkCanDiscard(state: State): string | null {
   if (session === undefined) return 'no worker is selected';
   const id = session.session_id;
   if (session.state !== 'ended') return `${id} is still ${nameSessionState(session)}: x stops it`;
-  if (session.branch === null) return `${id} has no branch of its own`;
-  if (session.branch_state === 'continued') return `a later run has gone on with ${id}`;
+  if (session.branch === null) return `${id} has no branch`;
+  if (session.branch_state === 'continued') return `a later run continued ${id}`;
   if (session.branch_state === 'discarded') return `${id} is discarded: U brings it back`;
   if (session.worktree !== null) return null;
   if (session.promoted_at !== null || session.branch_state === 'merged')
@@ -57,7 +57,7 @@ export function checkCanUndo(state: State): string | null {
   const session = getSelectedSession(state);
   if (session === undefined) return 'no worker is selected';
   if (session.branch_state === 'discarded' || session.promoted_at !== null) return null;
-  return `nothing was done with ${session.session_id} that U could take back: it was neither discarded nor promoted`;
+  return `nothing to undo for ${session.session_id}: it was neither discarded nor promoted`;
 }
 
 /** Asks to take back what was done last with the selected worker: its discard, or its promotion. */
@@ -93,7 +93,7 @@ const askToUndoPromotion = (session: SessionRow): Question => {
   const { session_id: id, branch, base } = session;
   return {
     subject: { kind: 'session', id },
-    text: `Take ${branch} out of ${base ?? 'its base'} again (${quoteTitle(session)})? It is unmerged then; other changes stay.`,
+    text: `Undo the promotion of ${branch} into ${base ?? 'its base'} (${quoteTitle(session)})? It becomes unmerged; other changes stay.`,
     answers: [
       {
         key: 'y',
@@ -116,7 +116,7 @@ export function checkCanArchive(state: State): string | null {
   const task = getSelectedTask(state);
   if (task === undefined) return 'no task is selected';
   if (task.waits) return `${task.task_id} waits for a decision`;
-  if (task.race !== null) return `none of the race of ${task.task_id} was promoted yet`;
+  if (task.race !== null) return `no session of the race of ${task.task_id} has been promoted yet`;
   return task.status === 'running' || (task.status === 'assigned' && task.session_id !== null)
     ? `${task.task_id} is being worked on`
     : null;
@@ -127,7 +127,7 @@ export function askToArchive(state: State): Question {
   const { task_id: id } = task;
   return {
     subject: { kind: 'task', id },
-    text: `Archive ${id} (${quoteTitle(task)})? Lists leave it out then; U brings it back.`,
+    text: `Archive ${id} (${quoteTitle(task)})? Lists will leave it out; U brings it back.`,
     answers: [
       {
         key: 'y',
@@ -159,7 +159,7 @@ function findLastArchived({ data }: State): TaskRow | undefined {
 
 export const checkCanUnarchive = (state: State): string | null =>
   findLastArchived(state) === undefined
-    ? 'no task was archived since this screen was opened: svc task list --archived'
+    ? 'no task has been archived since this screen was opened: svc task list --archived'
     : null;
 
 export function askToUnarchive(state: State): Question {
@@ -167,7 +167,7 @@ export function askToUnarchive(state: State): Question {
   const { task_id: id } = task;
   return {
     subject: { kind: 'task', id },
-    text: `Bring ${id} back (${quoteTitle(task)}), which was archived last?`,
+    text: `Bring back ${id} (${quoteTitle(task)}), the last archived task?`,
     answers: [
       {
         key: 'y',

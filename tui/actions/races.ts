@@ -24,7 +24,7 @@ export function checkCanRace(state: State): string | null {
   const task = findTask(state);
   if (task === undefined) return 'no task is selected';
   const { task_id: id } = task;
-  if (task.race !== null) return `${id} is being raced: C compares its sessions`;
+  if (task.race !== null) return `${id} is in a race: C compares its sessions`;
   if (task.status === 'done') return `${id} is done`;
   if (task.status !== 'failed' && task.session_id !== null) return `${id} is being worked on`;
   if (state.data.choices === null) return 'the agents are still being fetched';
@@ -53,7 +53,7 @@ export function startRace(state: State, overlay: ChooseRacers): Transition {
   const agents = listChosen(state, overlay);
   const closed = { ...state, overlay: null };
   if (getStamp(state, id) !== overlay.stamp)
-    return transitionTo(showMessage(closed, `${id} has changed: look again`, 'bad'));
+    return transitionTo(showMessage(closed, `${id} has changed: check it again`, 'bad'));
   if (state.busy.includes(id)) return transitionTo(showMessage(closed, `${id}: the answer is on its way`));
   return callEngine(closed, {
     operation: 'task.race',
@@ -61,7 +61,7 @@ export function startRace(state: State, overlay: ChooseRacers): Transition {
     busy: id,
     doing: `racing ${id}`,
     describeAnswer: ({ sessions, held }) =>
-      `${id} is raced by ${sessions.map((each) => each.session_id).join(', ')}; C compares them${held.length === 0 ? '' : `; held back, and waiting: ${held.join(', ')}`}`,
+      `race started: ${sessions.map((each) => each.session_id).join(', ')} · C compares${held.length === 0 ? '' : `; suspended, and waiting: ${held.join(', ')}`}`,
   });
 }
 
@@ -71,7 +71,7 @@ export function checkCanCompare(state: State): string | null {
   const isRaced =
     task.race !== null ||
     [...state.data.sessions.values()].some((each) => each.task_id === task.task_id && each.race !== null);
-  return isRaced ? null : `${task.task_id} was not raced: B starts several agents on it`;
+  return isRaced ? null : `${task.task_id} has no race: B starts several agents on it`;
 }
 
 export const openCompare = (state: State): Transition =>
@@ -99,10 +99,10 @@ export function checkCanWin(state: State, { task, index }: CompareRace): string 
   const racer = found?.racers[index];
   if (found === null || racer === undefined) return 'the race is still being fetched';
   const { session_id: id } = racer;
-  if (found.race.winner !== null) return `${found.race.winner} was promoted already; U on it takes that back`;
+  if (found.race.winner !== null) return `${found.race.winner} is already promoted; U on it undoes that`;
   if (racer.state !== 'ended') return `${id} is still ${racer.state}`;
   if (racer.branch_state === 'discarded') return `${id} is discarded`;
-  if (racer.branch_state === 'continued') return `a later run has gone on with ${id}: promote that`;
+  if (racer.branch_state === 'continued') return `a later run continued ${id}: promote the later run`;
   if ((racer.commits ?? 0) === 0) return `${id} has no commits`;
   const work = findDetail(state, 'work', id)?.detail;
   if (!work) return 'its diff is still being fetched';
@@ -117,7 +117,7 @@ export function describePromotion(state: State, { task, index }: CompareRace): s
   const racer = findRace(state, task)!.racers[index]!;
   const { session_id: id, branch, base, agent, evidence } = racer;
   const doubt = evidence.state === 'verified' ? 'It is verified.' : `NOT VERIFIED (${evidence.state}).`;
-  return `Promote ${id} by ${agent}: ${branch} into ${base ?? 'its base'}? ${doubt}${describeOthers(state, racer)} ${task} is done then.`;
+  return `Promote ${id} by ${agent}: ${branch} into ${base ?? 'its base'}? ${doubt}${describeOthers(state, racer)} This completes ${task}.`;
 }
 
 export function promoteRacer(state: State, overlay: CompareRace, strategy: 'merge' | 'rebase'): Transition {

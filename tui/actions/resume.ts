@@ -32,11 +32,11 @@ export function checkCanResume(state: State): string | null {
   const { session_id: id, task_id: task } = session;
   if (session.state === 'queued' && isPausedRun(session, state.now)) return null;
   if (session.state === 'queued') return `${id} waits for a free worker`;
-  if (session.state !== 'ended') return `${id} is ${nameSessionState(session)} and has nothing to go on with`;
+  if (session.state !== 'ended') return `${id} is ${nameSessionState(session)} and cannot be resumed`;
   if (session.race !== null && state.data.tasks.get(task)?.race === session.race)
-    return `${id} takes part in a race, and is not run again for it: F sends it on, still in the race`;
+    return `${id} is in a race and cannot be run again: F gives it more work, still in the race`;
   const next = findLaterSession(state, session);
-  if (next !== undefined) return `${task} has gone on since, as ${next.session_id}`;
+  if (next !== undefined) return `${task} has continued since, as ${next.session_id}`;
   if (session.failure === null) return `${id} has done its work`;
   return hasWorkFolder(session) ? null : `the worktree of ${id} is no longer there`;
 }
@@ -47,25 +47,25 @@ export function askToResume(state: State): Question {
   const { session_id: id, agent, agent_session: conversation, resume_at: at, pause } = session;
   const held = state.data.held.find((each) => each.agent === agent);
   const but =
-    held === undefined ? '' : `, but it is held back ${describeRetryTime(held.reopen_at, state.now)}`;
+    held === undefined ? '' : `, but it is suspended ${describeRetryTime(held.reopen_at, state.now)}`;
   const isWaiting = at !== null && session.state === 'queued';
   return {
     subject: { kind: 'session', id },
     text: isWaiting
-      ? `Let ${id} go on now and not at ${formatClockTime(at, state.now)}? It stopped with ${pause?.code ?? 'a limit'} and spends ${agent}'s tokens${but}.`
-      : `Let ${id} go on in its worktree${conversation === null ? '' : ' and conversation'}, as a new session? It spends ${agent}'s tokens${but}.`,
+      ? `Resume ${id} now and not at ${formatClockTime(at, state.now)}? It stopped with ${pause?.code ?? 'a limit'} and spends ${agent}'s tokens${but}.`
+      : `Resume ${id} in its worktree${conversation === null ? '' : ' and conversation'}, as a new session? It spends ${agent}'s tokens${but}.`,
     answers: [
       {
         key: 'y',
-        label: 'go on',
+        label: 'resume',
         run: (now) =>
           callEngine(now, {
             operation: 'worker.resume',
             input: { session: id },
             busy: id,
-            doing: `letting ${id} go on`,
+            doing: `resuming ${id}`,
             describeAnswer: (answer) =>
-              answer.session_id === id ? `${id} goes on` : `${id} goes on as ${answer.session_id}`,
+              answer.session_id === id ? `${id} resumed` : `${answer.session_id} continues ${id}`,
             onAnswer: (since, answer) => (answer.session_id === id ? since : jumpToWorker(since, answer)),
           }),
       },
@@ -77,9 +77,9 @@ export function checkCanFollowUp(state: State): string | null {
   const session = getSelectedSession(state);
   if (session === undefined) return NOTHING_SELECTED;
   const { session_id: id } = session;
-  if (session.state !== 'ended') return `${id} has not ended; until then it can be sent a message`;
+  if (session.state !== 'ended') return `${id} has not ended: send it a message instead`;
   const next = [...state.data.sessions.values()].find((each) => each.continues === id);
-  if (next !== undefined) return `${next.session_id} has gone on with ${id}`;
+  if (next !== undefined) return `${next.session_id} continues ${id}`;
   if (!hasWorkFolder(session)) return `the worktree of ${id} is no longer there`;
   // They say what it would be sent on with.
   const isKnown = (['work', 'comments'] as const).every((kind) => findDetail(state, kind, id) !== undefined);
@@ -100,7 +100,7 @@ export function askToFollowUp(state: State): Question | null {
   const { session_id: id, agent, agent_session: conversation } = session;
   return {
     subject: { kind: 'session', id },
-    text: `Write what ${id} is to do next, in its worktree${conversation === null ? '' : ' and conversation'}? It starts when your editor closes and spends ${agent}'s tokens.`,
+    text: `Write the next instructions for ${id}, in its worktree${conversation === null ? '' : ' and conversation'}? It starts when your editor closes and spends ${agent}'s tokens.`,
     answers: [{ key: 'y', label: 'write', run: (now) => writeFollowUp(now, id) }],
   };
 }
@@ -112,7 +112,7 @@ const writeFollowUp = (state: State, id: string): Transition =>
     name: `${id}.md`,
     onEdited(now, text) {
       if (text.trim() === '')
-        return transitionTo(showMessage(now, `${id} stays as it is: nothing was written`));
+        return transitionTo(showMessage(now, `${id} is unchanged: nothing was written`));
       return sendWrittenFollowUp(now, id, text);
     },
   });
@@ -140,7 +140,7 @@ export function attachToSession(state: State): Transition {
       const next =
         at === null || session === undefined || !isPausedRun(session, now.now)
           ? ''
-          : `; it goes on at ${formatClockTime(at, now.now)}, or with R`;
+          : `; it resumes at ${formatClockTime(at, now.now)}, or with R`;
       return showMessage(now, `you have left ${id}${next}`, 'good');
     },
   });
@@ -154,24 +154,24 @@ function findHeldAgent(state: State): HeldRow | undefined {
 }
 
 export const checkCanResetAgent = (state: State): string | null =>
-  findHeldAgent(state) === undefined ? 'no agent is held back' : null;
+  findHeldAgent(state) === undefined ? 'no agent is suspended' : null;
 
 export function askToResetAgent(state: State): Question {
   const { agent, failures, code, text } = findHeldAgent(state)!;
   return {
     subject: { kind: 'agent', id: agent },
-    text: `Give ${agent} work again? It failed ${formatCount(failures, 'time')} in a row (${code}: ${text}). What waits for it starts at once and spends tokens.`,
+    text: `Let ${agent} take work again? It failed ${formatCount(failures, 'time')} in a row (${code}: ${text}). Its waiting sessions start immediately and spend tokens.`,
     answers: [
       {
         key: 'y',
-        label: 'give work',
+        label: 'take work',
         run: (now) =>
           callEngine(now, {
             operation: 'agent.reset',
             input: { agent },
             busy: agent,
-            doing: `giving ${agent} work again`,
-            describeAnswer: () => `${agent} is given work again`,
+            doing: `resetting ${agent}`,
+            describeAnswer: () => `${agent} takes work again`,
           }),
       },
     ],

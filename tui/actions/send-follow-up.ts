@@ -55,7 +55,7 @@ export const editFollowUp = (state: State, overlay: SendFollowUp): Transition =>
     onEdited: (now, text) =>
       text.trim() === ''
         ? transitionTo(
-            showMessage({ ...now, overlay: null }, `${overlay.session} stays as it is: nothing was written`),
+            showMessage({ ...now, overlay: null }, `${overlay.session} is unchanged: nothing was written`),
           )
         : transitionTo({ ...now, overlay: { ...overlay, text: text.trimEnd(), top: 0, openedAt: now.now } }),
   });
@@ -66,13 +66,13 @@ export function sendFollowUp(state: State, overlay: SendFollowUp): Transition {
   const current = getSessionStamp(state, session);
   if (current !== stamp) {
     const next = { ...state, overlay: { ...overlay, stamp: current, openedAt: state.now } };
-    return transitionTo(showMessage(next, `${session} has changed: look again`, 'bad'));
+    return transitionTo(showMessage(next, `${session} has changed: check it again`, 'bad'));
   }
   if (state.busy.includes(session))
     return transitionTo(showMessage(state, `${session}: the answer is on its way`));
   if (state.link.phase === 'lost')
     return transitionTo(
-      showMessage(state, 'the engine is away: nothing was sent', 'bad', 'Esc, then u starts it'),
+      showMessage(state, 'the engine is not running: nothing was sent', 'bad', 'Esc, then u starts it'),
     );
   return sendOn({ ...state, overlay: null }, overlay);
 }
@@ -98,7 +98,7 @@ const sendOn = (state: State, form: SendFollowUp): Transition => {
     form,
     busy: id,
     doing: `sending ${id} on`,
-    describeAnswer: ({ task, session }) => `${task.task_id} goes on with ${id}, as ${session.session_id}`,
+    describeAnswer: ({ task, session }) => `${session.session_id} continues ${id} (task ${task.task_id})`,
     onAnswer: (since, { session }) => jumpToWorker(since, session),
   });
 };

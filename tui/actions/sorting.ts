@@ -59,7 +59,7 @@ export const sortByNextColumn =
 const isMostFirst = ({ value, align }: Column<object>): boolean => value !== undefined && align === 'right';
 
 export const checkIsSorted = (state: State): string | null =>
-  state.lists[state.focus].sort === null ? 'the list has its own order; > sorts it by a column' : null;
+  state.lists[state.focus].sort === null ? 'the list is in its default order; > sorts it by a column' : null;
 
 /** Sorts the other way round. */
 export function reverseSort(state: State): Transition {
@@ -72,7 +72,7 @@ export const sortAgain = (state: State): Transition => transitionTo(sortList(sta
 
 /** How a list is sorted, in words for its border. */
 export const describeSort = (sort: Sort | null): string =>
-  sort === null ? 'its own order' : `${sort.column} ${sort.descending ? '↓' : '↑'}`;
+  sort === null ? 'default order' : `${sort.column} ${sort.descending ? '↓' : '↑'}`;
 
 /** Gives the list of the focused pane the whole screen, or takes it away. */
 export const toggleZoom = (state: State): Transition =>

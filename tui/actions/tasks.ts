@@ -38,7 +38,7 @@ export function checkCanRunTask(state: State, task: TaskRow | undefined): string
     return `${task.task_id} is ${nameTaskState(task, state.now)} already`;
   const session = findLiveSession(state, task);
   if (task.status === 'failed' && session !== null)
-    return `${session.session_id} still works on it: x ends that`;
+    return `${session.session_id} still works on it: x stops it`;
   const plan = findTaskPlan(state, task);
   if (plan === undefined) return 'what would run is still being fetched';
   return plan.problem === null || isHeldByLedger(plan) ? null : `it could not start: ${plan.problem.message}`;
@@ -49,7 +49,7 @@ export function askToRunTask(state: State, task: TaskRow): Question {
   const { hash, agent, timeout_sec: timeout, starts, held_back: held } = plan;
   const again = task.status === 'failed';
   const verb = again ? 'Run again' : 'Run';
-  const cost = `It spends ${agent}'s tokens, up to ${formatSeconds(timeout)}${starts === 'now' ? '' : held === null ? ', when a worker is free' : `, but it is held back ${describeRetryTime(held.until, state.now)}`}.`;
+  const cost = `It spends ${agent}'s tokens, up to ${formatSeconds(timeout)}${starts === 'now' ? '' : held === null ? ', when a worker is free' : `, but it is suspended ${describeRetryTime(held.until, state.now)}`}.`;
   const { task_id: id } = task;
   const gate = isHeldByLedger(plan) ? plan.problem : null;
   const warning = warnOfPrompt(state, id);
@@ -58,13 +58,13 @@ export function askToRunTask(state: State, task: TaskRow): Question {
     text:
       gate === null
         ? `${warning}${verb} ${id} with ${agent}? ${cost}`
-        : `${warning}HELD BY ITS LEDGER: ${gate.message}. ${verb} ${id} with ${agent} all the same? ${cost}`,
+        : `${warning}HELD BY ITS LEDGER: ${gate.message}. ${verb} ${id} with ${agent} anyway? ${cost}`,
     answers: [
       gate === null
         ? { key: 'y', label: again ? 'run again' : 'run', run: (now) => startTask(now, id, { hash }, again) }
         : {
             key: 'f',
-            label: 'force, which is recorded',
+            label: 'force (recorded)',
             run: (now) => startTask(now, id, { hash, force: true }, again),
           },
     ],
@@ -99,11 +99,11 @@ export function checkCanMarkTask(state: State): string | null {
   const task = getSelectedTask(state);
   if (task === undefined) return NOTHING_SELECTED;
   if (isEndedTask(task)) return `${task.task_id} has ended (${task.status})`;
-  if (task.race !== null) return `${task.task_id} is being raced: C compares, and one is promoted`;
+  if (task.race !== null) return `${task.task_id} is in a race: C compares, and one is promoted`;
   const session = findLiveSession(state, task);
   return session === null || session.state === 'queued'
     ? null
-    : `${session.session_id} works on it: x ends that`;
+    : `${session.session_id} works on it: x stops it`;
 }
 
 /** The live session of a task. A worker may have marked its task already, but the end of the run decides. */

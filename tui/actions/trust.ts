@@ -4,7 +4,7 @@ import { showMessage, type Transition, transitionTo } from './transition.ts';
 const listPendingConsents = ({ data }: State): readonly string[] => data.status?.consent_pending ?? [];
 
 export const checkCanTrust = (state: State): string | null =>
-  listPendingConsents(state).length === 0 ? 'nothing of svc.yaml waits for a consent' : null;
+  listPendingConsents(state).length === 0 ? 'nothing in svc.yaml waits for consent' : null;
 
 /**
  * Runs `svc trust` on this terminal, which shows the whole difference and consents to exactly that. One key at a time,
@@ -19,6 +19,10 @@ export function runTrustCommand(state: State): Transition {
     do: 'command',
     words: isFirst ? ['trust'] : ['trust', '--key', key],
     onExit: (now, code) =>
-      showMessage(now, code === 0 ? `${what} is in use` : `${what} waits on`, code === 0 ? 'good' : 'info'),
+      showMessage(
+        now,
+        code === 0 ? `${what} is in use` : `${what} still waits`,
+        code === 0 ? 'good' : 'info',
+      ),
   });
 }

@@ -5,7 +5,7 @@ import {
   nameSessionState,
   selectRerunCommands,
 } from '../../engine/index.ts';
-import { getTrialHead, summarizeEvidence } from '../panes/evidence.ts';
+import { explainDoubt, getTrialHead } from '../panes/evidence.ts';
 import { countUnseenOfPatch } from '../panes/patch-lines.ts';
 import { isUnreadableWork } from '../panes/states.ts';
 import { explainCheckout } from '../panes/work-lines.ts';
@@ -56,7 +56,7 @@ export function checkCanMessage(state: State): string | null {
   const session = getSelectedSession(state);
   if (session === undefined) return NOTHING_SELECTED;
   return session.state === 'ended'
-    ? `${session.session_id} has ended and reads no messages; F sends it on with more to do`
+    ? `${session.session_id} has finished; press F to give it more work`
     : null;
 }
 
@@ -66,14 +66,14 @@ export function checkCanInterrupt(state: State): string | null {
   if (reason !== null || session === undefined) return reason;
   const { session_id: id, state: at, transport } = session;
   if (at !== 'running') return `${id} is ${nameSessionState(session)}`;
-  return transport === 'acp' ? null : `${id} is not run over the agent client protocol; x stops it`;
+  return transport === 'acp' ? null : `${id} does not run over the agent client protocol; x stops it`;
 }
 
 export function askToInterrupt(state: State): Question {
   const { session_id: id } = getSelectedSession(state)!;
   return {
     subject: { kind: 'session', id },
-    text: `Cancel what ${id} does at this moment, so that it reads its messages now?`,
+    text: `Interrupt ${id}, so that it reads its messages now?`,
     answers: [
       {
         key: 'y',
@@ -84,7 +84,7 @@ export function askToInterrupt(state: State): Question {
             input: { session: id },
             busy: id,
             doing: `interrupting ${id}`,
-            describeAnswer: () => `${id} is interrupted, if there is a message that it has not read`,
+            describeAnswer: () => `${id} is interrupted if it has an unread message`,
           }),
       },
     ],
@@ -97,7 +97,7 @@ export function askToStop(state: State): Question {
   if (race === null) return askToCancelTask(findSessionTask(state)!);
   return {
     subject: { kind: 'session', id },
-    text: `Stop ${id}? The others of its race go on. What it has done so far is kept on its branch.`,
+    text: `Stop ${id}? The other sessions of its race continue. What it has done so far is kept on its branch.`,
     answers: [
       {
         key: 'y',
@@ -146,28 +146,35 @@ export function checkCanPromote(state: State): string | null {
   if (session === undefined) return NOTHING_SELECTED;
   const id = session.session_id;
   if (session.state !== 'ended') return `${id} is still ${nameSessionState(session)}`;
-  if (session.branch === null) return `${id} has no branch of its own`;
-  if (isUnreadableWork(session)) return `what ${id} did could not be read: look at its folder by hand`;
+  if (session.branch === null) return `${id} has no branch`;
+  if (isUnreadableWork(session)) return `the work of ${id} could not be read: check its folder by hand`;
   if ((session.commits ?? 0) === 0) return `${id} has no commits`;
-  if (session.promoted_at !== null || session.branch_state === 'merged') return `${id} was merged already`;
-  if (session.branch_state === 'continued') return `a later run has gone on with ${id}: promote that`;
+  if (session.promoted_at !== null || session.branch_state === 'merged') return `${id} is already merged`;
+  if (session.branch_state === 'continued') return `a later run continued ${id}: promote the later run`;
   if (session.branch_state === 'discarded') return `${id} is discarded: U brings it back`;
   if (session.branch_state === 'gone') return `the branch of ${id} is gone`;
   const trial = findTrial(state);
-  if (trial === undefined) return 'the trial merge is still under way';
+  if (trial === undefined) return null;
   if ('problem' in trial) return trial.problem;
   if (trial.conflicts.length > 0)
     return `conflicts in ${trial.conflicts.join(', ')}; F has its worker resolve them`;
   if (trial.checkout.state === 'dirty') return explainCheckout(trial);
-  return findDetail(state, 'evidence', id) === undefined ? 'its evidence is still being fetched' : null;
+  return null;
+}
+
+/** Names what is still being fetched before a promotion can be asked about. */
+export function describePromotionCheck(state: State): string | null {
+  const id = getSelectedSession(state)?.session_id;
+  if (id === undefined) return null;
+  if (findTrial(state) === undefined) return 'checking for conflicts …';
+  return findDetail(state, 'evidence', id) === undefined ? 'fetching its evidence …' : null;
 }
 
 /** Why the evidence is not enough for a merge; null when it is verified. */
 function describeDoubt(state: State, id: string): string | null {
   const { detail, problem } = findDetail(state, 'evidence', id) ?? {};
   if (!detail) return `its evidence could not be read (${problem ?? 'unknown'})`;
-  const { text, isGood } = summarizeEvidence(detail, getTrialHead(findDetail(state, 'work', id)?.detail));
-  return isGood ? null : text.replace(/^verify_report: /, '').replace(/not verified · /, '');
+  return explainDoubt(detail, getTrialHead(findDetail(state, 'work', id)?.detail));
 }
 
 /** Evidence of the selected worker or, in Tasks, of the latest run of the selected task. */
@@ -201,8 +208,8 @@ export function checkCanRerunTests(state: State): string | null {
 
 const describeRerun = ({ session_id: id, rerun, state }: Evidence): string =>
   rerun?.agrees === false
-    ? `${id}: a command did not end as it was reported; the preview has its output`
-    : `${id}: every command ended as it was reported; the evidence is ${state === 'none' ? 'empty' : state}`;
+    ? `${id}: a command did not end as reported; the preview has its output`
+    : `${id}: every command ended as reported; the evidence is ${state === 'none' ? 'empty' : state}`;
 
 /** Asks to run the reported commands again. A worker chose them, so the question shows them. */
 export function askToRerunTests(state: State): Question {
@@ -226,7 +233,7 @@ export function askToRerunTests(state: State): Question {
             operation: 'verify.rerun',
             input: { session: id, ...(hash === null ? {} : { hash }) },
             busy: id,
-            doing: `running the tests of ${id} again`,
+            doing: `rerunning the tests of ${id}`,
             describeAnswer: (answer) => describeRerun(answer),
             // `describeAnswer` is shown as good news, which a disagreement is not.
             onAnswer: (later, answer) =>
@@ -244,7 +251,7 @@ export function askToPromote(state: State): Question {
   const work = findDetail(state, 'work', id)?.detail;
   const holds = work ? describeUnseen(countUnseenOfPatch(work)) : null;
   const named =
-    sensitive.length === 0 ? '' : ` LOOK AT ${cleanText(describeSensitive(sensitive, MOST_NAMED_FILES))}.`;
+    sensitive.length === 0 ? '' : ` CHECK ${cleanText(describeSensitive(sensitive, MOST_NAMED_FILES))}.`;
   const promoteWith = (strategy: 'merge' | 'rebase') => (now: State) =>
     callEngine(now, {
       operation: 'worktree.promote',
@@ -258,7 +265,7 @@ export function askToPromote(state: State): Question {
     });
   return {
     subject: { kind: 'session', id },
-    text: `Promote ${branch} into ${base}?${holds === null ? '' : ` ITS PATCH ${holds}.`}${named}${warning === null ? ' It is verified.' : ` NOT VERIFIED: ${warning}.`}${describeOthers(state, getSelectedSession(state)!)}`,
+    text: `Promote ${branch} into ${base}?${holds === null ? '' : ` ITS PATCH ${holds}.`}${named}${warning === null ? ' It is verified.' : ` Not verified: ${warning}.`}${describeOthers(state, getSelectedSession(state)!)}`,
     answers: [
       { key: 'm', label: 'merge', run: promoteWith('merge') },
       { key: 'b', label: 'rebase', run: promoteWith('rebase') },

@@ -37,8 +37,8 @@ function showAlone(all: AllState, { file }: Member): AllState {
 /** What the engine of a workspace does, as far as this dashboard knows. */
 export const ENGINE_WORDS: Readonly<Record<Link['phase'], string>> = {
   live: 'running',
-  connecting: 'asked',
-  lost: 'away',
+  connecting: 'connecting',
+  lost: 'stopped',
 };
 
 const HEADS = ['workspace', 'engine', 'waits', 'live', 'folder'] as const;

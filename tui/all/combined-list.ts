@@ -49,7 +49,7 @@ function explainEmptyAll({ members }: AllState, pane: Pane<object>): readonly st
   const known = members.find(({ state }) => state.link.phase !== 'connecting' && state.data.status !== null);
   const explained = explainEmptyList(pane, (known ?? members[0]!).state);
   const away = members.filter(({ state }) => state.link.phase === 'lost').length;
-  return away === 0 ? explained : [...explained, '', `${away} of ${members.length} engines are away.`];
+  return away === 0 ? explained : [...explained, '', `${away} of ${members.length} engines are not running.`];
 }
 
 /** At the right end of its border: the place of the cursor among the rows of all. */

@@ -22,11 +22,11 @@ export function renderAllHeaderLine(all: AllState): Line {
   const count = (phase: string): number =>
     all.members.filter((each) => each.state.link.phase === phase).length;
   const live = all.members.reduce((sum, each) => sum + countLive(each.state.data), 0);
-  const [away, asked] = [count('lost'), count('connecting')];
+  const [stopped, connecting] = [count('lost'), count('connecting')];
   const parts = [
     `${formatCount(count('live'), 'engine')} ok`,
-    ...(away === 0 ? [] : [`${away} away`]),
-    ...(asked === 0 ? [] : [`${asked} asked`]),
+    ...(stopped === 0 ? [] : [`${stopped} stopped`]),
+    ...(connecting === 0 ? [] : [`${connecting} connecting`]),
     `${live} live`,
     `${listAllWaiting(all.members).length} waiting`,
   ];
@@ -36,6 +36,6 @@ export function renderAllHeaderLine(all: AllState): Line {
   const text = truncateText(alignEnds(shown, right, columns), columns);
   return [
     span(text.slice(0, shown.length), 'title'),
-    span(text.slice(shown.length), away > 0 ? 'bad' : undefined),
+    span(text.slice(shown.length), stopped > 0 ? 'bad' : undefined),
   ];
 }

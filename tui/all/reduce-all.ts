@@ -88,7 +88,9 @@ function tellOfLink(all: AllState, file: string, before: State): AllState {
   if (file === all.active || was === is || was === 'connecting') return all;
   return tell(
     all,
-    is === 'lost' ? `${label}: its engine is away (${state.link.reason})` : `${label}: its engine is there`,
+    is === 'lost'
+      ? `${label}: its engine is not running (${state.link.reason})`
+      : `${label}: its engine is running`,
   );
 }
 

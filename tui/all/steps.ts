@@ -100,7 +100,7 @@ function goToNextWaitingOfAll(all: AllState): AllState {
   const text =
     away === 0
       ? 'nothing waits for you in any workspace'
-      : `nothing waits where an engine answers; ${away} of ${all.members.length} do not`;
+      : `nothing waits in the connected workspaces; ${away} of ${all.members.length} do not answer`;
   return tellActive(all, text, away === 0 ? 'good' : 'info');
 }
 

@@ -53,6 +53,8 @@ export interface Binding {
   covers?: readonly string[];
   /** Asks first, or does what `run` does where it gives null. Whatever spends, destroys or sends is confirmed by a second, different key from `confirm`. */
   ask?(state: State): Question | null;
+  /** What is still being fetched for the question; the key then says so, and asks when it is there. */
+  waitsFor?(state: State): string | null;
   /** It asks only where something would be lost and else runs at once, and is about no row. */
   asksOnlyOnLoss?: true;
   /** The answer agrees to what the preview says. Until that has been on the screen, the key opens it instead of asking. */

@@ -32,8 +32,8 @@ export const isBindingHere = (binding: Binding, state: Pick<State, 'focus' | 'vi
 /** Why a binding does nothing now; null when it works. */
 export const getDisabledReason = (binding: Binding, state: State): string | null =>
   isEngineGone(state) && !binding.offline
-    ? 'the engine is away; u starts it'
-    : (binding.disabledReason?.(state) ?? null);
+    ? 'the engine is not running; u starts it'
+    : (binding.disabledReason?.(state) ?? binding.waitsFor?.(state) ?? null);
 
 export const findBindingById = (id: string): Binding | undefined => KEYMAP.find((each) => each.id === id);
 

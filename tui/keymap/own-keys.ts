@@ -38,13 +38,16 @@ export function findClashes(
     const second = binding.confirm?.find((key) => keys.includes(key));
     if (second !== undefined)
       return [
-        { id: binding.id, message: `${second} is the second key, which answers: the first has to differ` },
+        {
+          id: binding.id,
+          message: `${second} is the second key, which answers: choose a different first key`,
+        },
       ];
     const other = KEYMAP.find(
       (each) => each !== binding && canMeet(each, binding) && keysOf(each).some((key) => keys.includes(key)),
     );
     if (other === undefined) return [];
     const key = keysOf(other).find((each) => keys.includes(each));
-    return [{ id: binding.id, message: `${key} is the key of ${other.id} already` }];
+    return [{ id: binding.id, message: `${key} is already the key of ${other.id}` }];
   });
 }

@@ -14,10 +14,14 @@ export const TOO_FAST_MS = 30;
 export function runBinding(state: State, binding: Binding, at: number): Transition {
   if (isAboutMarks(binding, state)) return openBulkQuestion(state, binding, at);
   const reason = getDisabledReason(binding, state);
+  if (isWaiting(binding, state)) {
+    const pending = { binding: binding.id, subject: state.lists[state.focus].selected ?? '' };
+    return transitionTo({ ...showMessage(state, `${binding.label}: ${reason}`), pending });
+  }
   if (reason !== null) return transitionTo(showMessage(state, `${binding.label}: ${reason}`));
   const acts = (binding.ask !== undefined && binding.asksOnlyOnLoss !== true) || binding.acts === true;
   if (acts && at - state.movedAt < SETTLE_MS) {
-    return transitionTo(showMessage(state, 'the selection has just moved: look, then press again'));
+    return transitionTo(showMessage(state, 'the selection has just moved: check it, then press again'));
   }
   const asked = binding.ask?.(state) ?? null;
   if (asked === null) return binding.run?.(state) ?? transitionTo(state);
@@ -56,9 +60,26 @@ export function answerQuestion(state: State, key: string, at: number): Transitio
   return chosen.run(disarmed);
 }
 
+/** Reports whether nothing but what is still being fetched keeps a key from asking. */
+function isWaiting(binding: Binding, state: State): boolean {
+  const reason = getDisabledReason(binding, state);
+  return reason !== null && reason === binding.waitsFor?.(state);
+}
+
+/** Asks a pending question once what it waits for is there; drops it when the selection has changed. */
+export function askWhenFetched(state: State): State {
+  const { pending } = state;
+  const binding = KEYMAP.find((each) => each.id === pending?.binding);
+  if (pending === null || binding === undefined) return state;
+  const idle = { ...state, pending: null };
+  if (state.lists[state.focus].selected !== pending.subject || state.overlay !== null) return idle;
+  if (isWaiting(binding, state)) return state;
+  return runBinding({ ...idle, message: null }, binding, state.now).state;
+}
+
 /** Withdraws a question whose subject has changed since it was asked. */
 export function disarmIfChanged(state: State): State {
   const { armed } = state;
   if (armed === null || getSubjectStamp(state.data, armed.subject) === armed.stamp) return state;
-  return withdraw(state, `${armed.subject.id} has changed: look again`);
+  return withdraw(state, `${armed.subject.id} has changed: check it again`);
 }

@@ -9,8 +9,7 @@ export const STATS_KEYS: readonly Binding[] = [
     group: 'Stats',
     keys: ['S'],
     label: 'stats',
-    about:
-      'what was done so far: outcomes, times, rework, tokens, money; and when the queue is likely to end',
+    about: 'show statistics: outcomes, times, rework, tokens, money, and when the queue is likely to end',
     isHiddenInHints: true,
     run: openStats,
   },
@@ -21,7 +20,7 @@ export const STATS_KEYS: readonly Binding[] = [
     view: 'list',
     keys: ['b'],
     label: 'by',
-    about: 'by agent, project or UTC day',
+    about: 'group by agent, project or UTC day',
     run: showNextStatsKind,
   },
 ];

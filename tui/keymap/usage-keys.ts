@@ -12,7 +12,7 @@ export const USAGE_KEYS: readonly Binding[] = [
     view: 'list',
     keys: ['b'],
     label: 'by',
-    about: 'by session, model, provider or task; then all of them again',
+    about: 'show one of sessions, models, providers or tasks; then all of them again',
     offline: true,
     run: usage.showNextUsageKind,
   },
@@ -23,7 +23,7 @@ export const USAGE_KEYS: readonly Binding[] = [
     label: 'worker',
     about: 'go to the worker of the session',
     offline: true,
-    disabledReason: (state) => (usage.findUsingWorker(state) === null ? 'no worker is chosen here' : null),
+    disabledReason: (state) => (usage.findUsingWorker(state) === null ? 'no worker is selected here' : null),
     run: (state) => workers.goToWorker(state, usage.findUsingWorker(state)!),
   },
 ];

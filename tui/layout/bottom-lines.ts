@@ -34,7 +34,7 @@ export function renderQuestionLines({
   const answers: Line = [
     ...armed.answers.flatMap(({ key, label }) => [span(`   ${key}`, 'key'), span(` ${label}`)]),
     span('   Esc', 'key'),
-    span(' leave it'),
+    span(' cancel'),
   ];
   const cells = answers.reduce((sum, each) => sum + measureCells(each.text), 0);
   // Ids are the same in several workspaces, so a question names its own.

@@ -120,8 +120,8 @@ export function renderHeldLines({ data: { held }, now, size }: State): Line[] {
     const isDue = Date.parse(at) <= now;
     return `${makeDrawable(agent)} (${code}, tried again ${isDue ? 'with its next run' : formatClockTime(at, now)})`;
   });
-  const keys = ' · H gives work again';
-  const text = ` held back: ${each.join(', ')}`;
+  const keys = '  · H resumes';
+  const text = `  suspended: ${each.join(', ')}`;
   return [[span(truncateText(text, size.columns - measureCells(keys)), 'bad'), span(keys)]];
 }
 
@@ -137,7 +137,7 @@ export function renderConsentLines({ data: { status }, size }: State): Line[] {
   // The key comes first, since a narrow terminal cuts the end.
   const what =
     status?.consent === 'none'
-      ? `svc.yaml was never agreed to here: nothing is started (${waits.join(', ')})`
+      ? `svc.yaml was never agreed to here: nothing starts (${waits.join(', ')})`
       : `svc.yaml: ${which}`;
   const keys = ' · T shows it and asks';
   return [[span(truncateText(` ${what}`, size.columns - measureCells(keys)), 'bad'), span(keys)]];

@@ -40,20 +40,18 @@ function editAnswer(state: State, overlay: AnswerAsk, key: string): Transition {
 function submitTypedAnswer(state: State, overlay: AnswerAsk): Transition {
   const { options } = overlay.ask;
   const value = overlay.input.value.trim();
-  if (value === '') return transitionTo(showMessage(state, 'an answer is needed; Esc goes back without one'));
+  if (value === '') return transitionTo(showMessage(state, 'an answer is required; Esc cancel'));
   if (options.length === 0) return sendAnswer(state, overlay, value);
   const chosen = /^\d+$/.test(value) ? options[Number(value) - 1] : options.find((each) => each === value);
   return chosen === undefined
-    ? transitionTo(
-        showMessage(state, `nothing was sent: it takes a number from 1 to ${options.length}`, 'bad'),
-      )
+    ? transitionTo(showMessage(state, `nothing was sent: enter a number from 1 to ${options.length}`, 'bad'))
     : sendAnswer(state, overlay, chosen);
 }
 
 /** Characters that arrived together may be typed text, but never choose an answer. */
 export function insertInAnswer(state: State, overlay: AnswerAsk, text: string): State {
   return isAnsweredByDigit(overlay.ask)
-    ? showMessage(state, 'pasted text does nothing here')
+    ? showMessage(state, 'pasted text is ignored here')
     : { ...state, overlay: { ...overlay, input: insertText(overlay.input, text) } };
 }
 
@@ -79,8 +77,8 @@ export function fitsInPreview(state: State, { ask }: AnswerAsk): boolean {
 
 const describeAnswerKeys = ({ options }: AskRow): string =>
   options.length === 1
-    ? '1 sends that answer, Esc goes back'
-    : `1-${options.length} sends that answer, Esc goes back`;
+    ? '1 sends that answer, Esc cancel'
+    : `1-${options.length} sends that answer, Esc cancel`;
 
 export function renderAnswer(
   state: State,
@@ -101,6 +99,6 @@ export function renderAnswer(
     lines: [...shown, ...line],
     keys: isAnsweredByDigit(ask)
       ? describeAnswerKeys(ask)
-      : `${ask.options.length === 0 ? 'type the answer' : 'type the number'}, Enter sends it, Esc goes back`,
+      : `${ask.options.length === 0 ? 'type the answer' : 'type the number'}, Enter sends it, Esc cancel`,
   };
 }

@@ -19,31 +19,31 @@ export type LineOverlay = Extract<
 export const isLineOverlay = (overlay: Overlay): overlay is LineOverlay =>
   ['filter', 'search', 'reason', 'unconfined', 'comment', 'prompt', 'memory'].includes(overlay.kind);
 
-const REFUSED_KEYS = 'Enter save  C-e editor  Esc drop';
+const REFUSED_KEYS = 'Enter save  C-e editor  Esc cancel';
 
 export const describeLineOverlay = (overlay: LineOverlay): { label: string; hint: string } => {
   switch (overlay.kind) {
     case 'filter':
       return getPane(overlay.pane).isSearchedByEngine === true
-        ? { label: 'search', hint: 'words of a question, type:gotcha   Enter keep  Esc undo' }
-        : { label: 'filter', hint: 'status:failed agent:claude !word   Enter keep  Esc undo' };
+        ? { label: 'search', hint: 'words of a question, type:gotcha   Enter keep  Esc cancel' }
+        : { label: 'filter', hint: 'status:failed agent:claude !word   Enter keep  Esc cancel' };
     case 'comment':
       return {
         label: cleanText(`comment on ${overlay.path}:${overlay.line}`),
-        hint: 'Enter keep  C-e editor  Esc drop',
+        hint: 'Enter save  C-e editor  Esc cancel',
       };
     case 'prompt':
       return { label: `prompt of ${overlay.decision}, not saved`, hint: REFUSED_KEYS };
     case 'memory':
       return { label: `${overlay.memory.id}, not saved`, hint: REFUSED_KEYS };
     case 'search':
-      return { label: 'search', hint: 'Enter search  Esc back' };
+      return { label: 'search', hint: 'Enter search  Esc cancel' };
     case 'reason':
-      return { label: `deny ${overlay.decision} because`, hint: 'Enter deny  Esc keep waiting' };
+      return { label: `deny ${overlay.decision} because`, hint: 'Enter deny  Esc cancel' };
     case 'unconfined':
       return {
-        label: `NOTHING WOULD CONFINE IT. Type ${overlay.task} to run it all the same`,
-        hint: 'Enter run  Esc keep waiting',
+        label: `NOTHING WOULD CONFINE IT. Type ${overlay.task} to run it anyway`,
+        hint: 'Enter run  Esc cancel',
       };
   }
 };
@@ -109,15 +109,15 @@ export function handleLineKey(state: State, overlay: LineOverlay, key: string): 
   if (overlay.kind === 'search') return searchPreview(closed, value);
   const decision = state.data.decisions.get(overlay.decision);
   if (decision?.state !== 'pending' || decision.hash !== overlay.hash) {
-    return transitionTo(showMessage(closed, `${overlay.decision} has changed: look again`, 'bad'));
+    return transitionTo(showMessage(closed, `${overlay.decision} has changed: check it again`, 'bad'));
   }
   if (overlay.kind === 'unconfined')
     return value === overlay.task
       ? approveUnconfined(closed, overlay)
       : transitionTo(
-          showMessage(state, `${overlay.decision} waits: only ${overlay.task} runs it; Esc keeps it waiting`),
+          showMessage(state, `${overlay.decision} still waits: only ${overlay.task} runs it; Esc cancel`),
         );
   return value === ''
-    ? transitionTo(showMessage(state, 'a reason is needed; Esc keeps it waiting'))
+    ? transitionTo(showMessage(state, 'a reason is required; Esc cancel'))
     : denyWithReason(closed, overlay.decision, value, overlay);
 }

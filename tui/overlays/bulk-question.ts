@@ -24,7 +24,7 @@ interface Rendered {
   essential: number;
 }
 
-const NOTHING_FITS = 'none of the marked rows can be done';
+const NOTHING_FITS = 'no marked row qualifies';
 
 // States are immutable, so the lines are worked out once for both keys and drawing.
 const renderCache = new WeakMap<State, { overlay: BulkQuestion; cells: number; rendered: Rendered }>();
@@ -108,7 +108,7 @@ export function handleBulkKey(state: State, overlay: BulkQuestion, key: string, 
     return transitionTo(
       showMessage(
         scrollTo(state, overlay, overlay.top + rows - 1).state,
-        'read all of it first: this is the next page',
+        'read to the end first: this is the next page',
       ),
     );
   return answerForAll(state, overlay, binding, key);
@@ -143,7 +143,7 @@ export function renderBulkQuestion(
     return {
       title: `${binding.label} ${entries.length} marked?`,
       lines: [[span(`fetching what they would do: ${formatCount(missing, 'answer')} to come …`, 'dim')]],
-      keys: 'Esc leave them',
+      keys: 'Esc cancel',
     };
   const top = Math.min(overlay.top, Math.max(0, lines.length - rows));
   const below = lines.length - top - rows;
@@ -153,7 +153,7 @@ export function renderBulkQuestion(
     title,
     ...(below > 0 ? { note: `▼ ${below} more` } : {}),
     lines: lines.slice(top, top + rows),
-    keys: [...(isRead ? answers : ['Space reads on, then the answer']), '↑ ↓ scroll', 'Esc leave them'].join(
+    keys: [...(isRead ? answers : ['Space continues, then the answer']), '↑ ↓ scroll', 'Esc cancel'].join(
       '   ',
     ),
   };

@@ -88,7 +88,7 @@ export function renderRacers(
     lines: [...question, ...(question.length > 0 ? [[]] : []), ...lines],
     keys:
       overlay.askedAt === null
-        ? 'Space choose  + once more  - once less  Enter race  Esc leave it'
-        : 'y start (spends tokens)  any other key: choose again',
+        ? 'Space choose  + once more  - once less  Enter race  Esc cancel'
+        : 'y start (spends tokens)  Esc cancel',
   };
 }

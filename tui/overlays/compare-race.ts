@@ -45,7 +45,7 @@ function listFileLines(state: State, racer: Racer | undefined, path: string | nu
       [
         span(
           isCut
-            ? `the patch goes on: svc worktree diff ${racer.session_id} shows all of it`
+            ? `the patch continues: svc worktree diff ${racer.session_id} shows all of it`
             : `${racer.session_id} does not change this file`,
           'dim',
         ),
@@ -201,6 +201,6 @@ export function renderCompare(
     keys:
       overlay.askedAt === null
         ? 'Tab 1-9 session  n N file  j k scroll  p promote  Esc close'
-        : 'm merge  b rebase  any other key: nothing is done',
+        : 'm merge  b rebase  Esc cancel',
   };
 }

@@ -34,7 +34,7 @@ export function handleFollowUpKey(state: State, overlay: SendFollowUp, key: stri
   if (key !== 'y') return transitionTo(key === 'esc' || key === 'q' ? { ...state, overlay: null } : state);
   if (at - overlay.openedAt < TOO_FAST_MS) return transitionTo(state);
   return overlay.top < last && !state.isPlain
-    ? transitionTo(showMessage(state, 'read it to its end first: Space goes on'))
+    ? transitionTo(showMessage(state, 'read to the end first: Space continues'))
     : sendFollowUp(state, overlay);
 }
 
@@ -45,9 +45,9 @@ export function renderFollowUp(
   const lines = renderText(overlay, cells);
   const below = lines.length - overlay.top - rows;
   return {
-    title: `Send ${overlay.session} on with this?`,
+    title: `Send this to ${overlay.session}?`,
     ...(below > 0 ? { note: `▼ ${below} more` } : {}),
     lines: lines.slice(overlay.top, overlay.top + rows),
-    keys: 'y send (spends tokens)  e edit it first  ↑ ↓ scroll  Esc leave it',
+    keys: 'y send (spends tokens)  e edit it first  ↑ ↓ scroll  Esc cancel',
   };
 }

@@ -162,13 +162,13 @@ export function renderOverlay(
       return {
         title: `Agent for ${overlay.task}`,
         lines: renderAgentLines(state, overlay, cells, rows),
-        keys: '↑ ↓ choose  Enter assign (nothing runs yet)  Esc leave it',
+        keys: '↑ ↓ choose  Enter assign (nothing runs yet)  Esc cancel',
       };
     case 'new-task':
       return {
         title: 'New task',
         lines: renderNewTaskLines(state, overlay, cells),
-        keys: '←→ choose  Tab next  Ctrl-E editor  Enter create  Esc drop it',
+        keys: '←→ choose  Tab next  Ctrl-E editor  Enter create  Esc cancel',
       };
     case 'answer':
       return renderAnswer(state, overlay, { cells, rows });
@@ -176,12 +176,12 @@ export function renderOverlay(
       return {
         title: overlay.parent === null ? 'New message' : `Reply to ${overlay.parent.message_id}`,
         lines: renderMessageForm(overlay, state.data.sessions, cells),
-        keys: '←→ choose  Tab next  Ctrl-E editor  Enter send  Esc drop it',
+        keys: '←→ choose  Tab next  Ctrl-E editor  Enter send  Esc cancel',
       };
     case 'preferences':
       return {
         title: 'Preferences',
-        note: 'kept in ui.yaml of the machine home',
+        note: 'stored in ui.yaml of the machine home',
         lines: renderPreferences(state, overlay, { cells, rows }),
         keys: '↑ ↓ choose  Enter change  Esc close',
       };

@@ -23,7 +23,7 @@ const EDITOR_HINT = '(none; Enter here, or Ctrl-E, opens your editor)';
 const EMPTY_HINTS: Readonly<Record<'prompt' | 'criteria' | 'context', string>> = {
   prompt: EDITOR_HINT,
   criteria: '(none; one per line: the worker reports each as met or not)',
-  context: '(none; what the worker should know beside the prompt)',
+  context: '(none; background for the worker, in addition to the prompt)',
 };
 
 const editField = (state: State, overlay: NewTask, field: keyof typeof EMPTY_HINTS): Transition =>
@@ -103,6 +103,6 @@ export function renderNewTaskLines(state: State, overlay: NewTask, cells: number
     ...renderEditorField('context'),
     renderLineField('ledger', '(none; a file whose ## Clarify items must be ticked before it runs)'),
     [],
-    [span('  This creates a task and spends nothing. Running it is asked for apart.', 'dim')],
+    [span('  This creates a task and spends nothing. Running it is a separate step.', 'dim')],
   ];
 }

@@ -104,11 +104,11 @@ export function renderPullRequest(
   const lines = renderLines(overlay, cells);
   const below = lines.length - overlay.top - rows;
   const isThere = overlay.material.pull_request !== null;
-  const choice = overlay.material.remotes.length > 1 ? '  Tab or a digit another remote' : '';
+  const choice = overlay.material.remotes.length > 1 ? '  Tab or a digit for another remote' : '';
   return {
     title: `Push ${overlay.session} and open a pull request?`,
     ...(below > 0 ? { note: `▼ ${below} more` } : {}),
     lines: lines.slice(overlay.top, overlay.top + rows),
-    keys: `y push and ${isThere ? 'update' : 'open'}${isThere ? '  s ask its state' : ''}  c keep the commands${choice}  ↑ ↓ scroll  Esc leave it`,
+    keys: `y push and ${isThere ? 'update' : 'open'}${isThere ? '  s query its state' : ''}  c keep the commands${choice}  ↑ ↓ scroll  Esc cancel`,
   };
 }

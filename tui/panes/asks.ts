@@ -25,7 +25,7 @@ export const listOpenAsks = ({ asks }: Data): AskRow[] =>
 
 /** Who asks: the worker and its agent if they are known, else the session. */
 export function describeAsker({ from_session: id }: AskRow, { data }: Pick<State, 'data'>): string {
-  if (id === null) return 'nobody here';
+  if (id === null) return 'no session';
   const session = data.sessions.get(id);
   if (session !== undefined) return `${session.worker_id} ${session.agent}`;
   const peer = data.peers.find((each) => each.session_id === id);
@@ -78,11 +78,7 @@ export const asksPane = definePane<AskRow>({
   },
   // Whoever comes here looks for the ask that waits, not for the last answered one.
   staysOnFirstRow: true,
-  empty: [
-    'Nobody waits for an answer.',
-    '',
-    'A worker that cannot go on asks here, and waits until it is answered.',
-  ],
+  empty: ['No open questions.', '', 'A worker that cannot continue asks here, and waits for the answer.'],
   note({ data }) {
     const open = listOpenAsks(data).length;
     return data.asks.size - open > MOST_CLOSED
@@ -113,7 +109,7 @@ function describeAskContext(state: State, ask: AskRow): string[] {
   const waits = !isOpenAsk(ask)
     ? ''
     : isGone
-      ? ` has ended${session === undefined ? '' : ` (${nameSessionState(session)})`}: nobody waits any more`
+      ? ` has ended${session === undefined ? '' : ` (${nameSessionState(session)})`}: no one waits any more`
       : ' is blocked on this';
   const who = session === undefined ? peer?.agent : `worker ${session.worker_id} (${session.agent})`;
   return [

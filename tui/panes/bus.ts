@@ -87,7 +87,7 @@ export const busPane = definePane<MessageRow>({
     'No messages.',
     '',
     'Notes, handoffs and alerts between workers and the Chair are listed here. n writes one.',
-    'w shows who is here, L which paths are locked.',
+    'w lists participants, L locked paths.',
   ],
   note({ data: { unread, peers, locks, messages } }) {
     const here = peers.filter((each) => each.state === 'live').length;
@@ -111,7 +111,7 @@ function describeNoticeDelivery({ delivery, attempts, delivered_at: at }: Messag
     case 'delivered':
       return `delivered ${at === null ? '' : formatLocalTime(at)}`.trimEnd();
     case 'pending':
-      return `under way${attempts === 0 ? '' : `, ${formatTries(attempts)} so far`}`;
+      return `in progress${attempts === 0 ? '' : `, ${formatTries(attempts)} so far`}`;
     case 'failed':
       return `failed after ${formatTries(attempts)}; the message is in the inbox`;
   }

@@ -70,7 +70,7 @@ export const decisionsPane = definePane<DecisionRow>({
   empty: [
     'Nothing waits for you.',
     '',
-    'A decision lands here when a signed request is not approved beforehand.',
+    'A decision appears here when a signed request is not approved in advance.',
     'Try: svc webhook test --route task --agent claude --prompt "say hello" --dispatch',
   ],
   note: ({ lists: { decisions } }) =>
@@ -94,7 +94,7 @@ export const decisionsPane = definePane<DecisionRow>({
           [
             ...listInputChanges('changed', row.changes),
             ...listInputChanges('changed since', detail?.changes ?? []),
-            ['why held', row.why],
+            ['needs approval', row.why],
             [
               'from',
               [sender, row.source_ref, formatTimeSince(row.created_at, state.now)]

@@ -3,6 +3,7 @@ import type { Data, EventRow, Notice } from '../state/rows.ts';
 import { describeWindow } from '../state/windows.ts';
 import { cleanText, renderFacts, splitCleanLines } from '../text/text.ts';
 import { type Style, span } from '../text/theme.ts';
+import { formatFirstLine } from './bus.ts';
 import { renderQuote } from './lines.ts';
 import { definePane } from './pane.ts';
 import { formatClockTime } from './time.ts';
@@ -21,9 +22,9 @@ export function describeEventSubjects(event: EventRow): string {
 export function describeEvent({ kind, at, data }: EventRow): string {
   const { reason, title, agent, resume_at: resumeAt } = data;
   const until =
-    typeof resumeAt === 'string' ? `it goes on ${formatClockTime(resumeAt, Date.parse(at))}` : undefined;
+    typeof resumeAt === 'string' ? `it resumes ${formatClockTime(resumeAt, Date.parse(at))}` : undefined;
   const reset =
-    kind === 'circuit_reset' && typeof agent === 'string' ? `${agent} is given work again` : undefined;
+    kind === 'circuit_reset' && typeof agent === 'string' ? `${agent} takes work again` : undefined;
   const parts = [reset, reason, until, title];
   return cleanText(parts.filter((each) => typeof each === 'string').join(' · '));
 }
@@ -46,8 +47,11 @@ const describeRowSubjects = (row: TimelineRow): string =>
 const getRowActor = (row: TimelineRow): string =>
   'event' in row ? (row.event.actor ?? '') : row.notice.session;
 
+/** The head that a notice in a file starts with: its number and kind, its sender and its recipient. */
+const NOTICE_HEAD = /^\s*## Message .*\n(?:\n|- (?:from|to): .*\n)*/;
+
 const describeRow = (row: TimelineRow): string =>
-  'event' in row ? describeEvent(row.event) : cleanText(row.notice.text.trim().split('\n')[0] ?? '');
+  'event' in row ? describeEvent(row.event) : formatFirstLine(row.notice.text.replace(NOTICE_HEAD, ''));
 
 const getKindStyle = (kind: string): Style | undefined => {
   if (/failed|alert|dead|conflict/.test(kind)) return 'bad';
@@ -89,7 +93,7 @@ export const eventsPane = definePane<TimelineRow>({
   empty: [
     'Nothing has happened yet.',
     '',
-    'Every change is one line here, and what workers say (.svc/notices).',
+    'Changes, and what workers say (.svc/notices), appear here, one line each.',
   ],
   renderPreview: (_state, row, cells) => ({
     title: getRowKind(row),

@@ -8,8 +8,8 @@ import { formatTimeSince } from './time.ts';
 type Fact = readonly [name: string, text: string, style: Style];
 
 const RERUN_WORDS = {
-  running: ' · its tests are being run again',
-  waiting: ' · its tests wait to be run again',
+  running: ' · its tests are being rerun',
+  waiting: ' · its tests wait to be rerun',
 } as const;
 
 const describeVerification = (state: Evidence['state'], { rerun_state: rerun }: Evidence): string => {
@@ -39,16 +39,22 @@ export const getTrialHead = (work: Work | null | undefined): string | null =>
 
 /** The report in one line: `3 passed, acceptance 2 of 2 met`. */
 function summarizeReport({ tests, criteria }: Evidence): string {
-  const countTests = (result: string): number => tests.filter((each) => each.result === result).length;
-  const results = ['passed', 'failed', 'skipped']
-    .filter((result) => countTests(result) > 0)
-    .map((result) => `${countTests(result)} ${result}`);
-  const met = criteria.filter((each) => each.status === 'met').length;
+  const results = listResults(tests);
   return [
     ...(results.length === 0 ? ['no tests'] : results),
-    criteria.length === 0 ? 'no acceptance criteria' : `acceptance ${met} of ${criteria.length} met`,
+    criteria.length === 0 ? 'no acceptance criteria' : summarizeCriteria(criteria),
   ].join(', ');
 }
+
+const summarizeCriteria = (criteria: Evidence['criteria']): string =>
+  `acceptance ${criteria.filter((each) => each.status === 'met').length} of ${criteria.length} met`;
+
+/** Counts tests by result, such as `2 passed` and `1 failed`. */
+const listResults = (tests: Evidence['tests']): string[] =>
+  ['passed', 'failed', 'skipped'].flatMap((result) => {
+    const count = tests.filter((each) => each.result === result).length;
+    return count === 0 ? [] : [`${count} ${result}`];
+  });
 
 /** What the evidence says in one line, and whether that is enough for a merge. */
 export function summarizeEvidence(
@@ -58,6 +64,21 @@ export function summarizeEvidence(
   const state = getStateAtHead(evidence, head);
   const report = state === 'none' ? '' : `verify_report: ${summarizeReport(evidence)} · `;
   return { text: `${report}${describeVerification(state, evidence)}`, isGood: state === 'verified' };
+}
+
+/** Explains why the evidence is not enough for a merge; null when it is verified. `V` reruns the reported tests. */
+export function explainDoubt(evidence: Evidence, head: string | null): string | null {
+  const state = getStateAtHead(evidence, head);
+  if (state === 'verified') return null;
+  const { tests, criteria, rerun, rerun_state: rerunState } = evidence;
+  if (state !== 'reported' || rerun !== null || rerunState !== null || tests.length === 0)
+    return summarizeEvidence(evidence, head)
+      .text.replace(/^verify_report: /, '')
+      .replace(/not verified · /, '');
+  const [first = '', ...others] = listResults(tests);
+  const results = [first.replace(' ', tests.length === 1 ? ' test ' : ' tests '), ...others].join(', ');
+  const met = criteria.length === 0 ? '' : `, ${summarizeCriteria(criteria)}`;
+  return `the worker says ${results}${met}; svc has not rerun ${tests.length === 1 ? 'it' : 'them'} (V)`;
 }
 
 function renderSignedLines(status: string, text: string, note: string | null, cells: number): Line[] {
@@ -92,7 +113,10 @@ export function renderEvidenceLines(
             : `${formatTimeSince(evidence.reported_at, now)} by ${evidence.reported_by ?? evidence.session_id}`,
         ],
         ['said', evidence.summary],
-        ...reasons.map((reason) => ['because', reason, 'warn'] as const),
+        // The line of the tests already says so.
+        ...reasons
+          .filter((reason) => reason !== VERIFICATION_WORDS.none)
+          .map((reason) => ['because', reason, 'warn'] as const),
       ],
       cells,
     ),
@@ -114,11 +138,11 @@ function renderRerunLines(rerun: NonNullable<Evidence['rerun']>, now: number, ce
   const agrees = rerun.agrees ? 'agrees' : 'DISAGREES';
   return [
     renderHeading(
-      `run again ${formatTimeSince(rerun.at, now)} by ${cleanText(rerun.by)} at ${rerun.head?.slice(0, 10) ?? 'a commit that is not known'}: ${agrees} with the report`,
+      `rerun ${formatTimeSince(rerun.at, now)} by ${cleanText(rerun.by)} at ${rerun.head?.slice(0, 10) ?? 'an unknown commit'}: ${agrees} with the report`,
     ),
     ...rerun.results.flatMap(({ command, exit_code: code, agrees: same, output }): Line[] => [
       [
-        span(`${same ? '✓ as said' : '✗ other'}`.padEnd(13), same ? 'good' : 'bad'),
+        span(`${same ? '✓ matches' : '✗ differs'}`.padEnd(13), same ? 'good' : 'bad'),
         span(`${cleanText(command)} ${code === null ? 'was stopped' : `ended with ${code}`}`),
       ],
       ...(same ? [] : renderQuote(splitCleanLines(output.trimEnd()), cells)),

@@ -17,7 +17,7 @@ export function renderImpactLines(state: State, session: string, cells: number):
 /** The impact as a fact beside others, for whoever is about to promote. */
 export function createImpactFact(state: State, session: string): readonly [string, string, Style?] {
   const loaded = findDetail(state, 'impact', session);
-  if (loaded?.problem) return ['impact', `not known: ${loaded.problem}`, 'warn'];
+  if (loaded?.problem) return ['impact', `unknown: ${loaded.problem}`, 'warn'];
   if (!loaded?.detail) return ['impact', `reading the code … ${loaded?.progress ?? ''}`, 'dim'];
   return ['impact', formatImpact(loaded.detail)];
 }
@@ -42,7 +42,7 @@ function listImpactLines(impact: Impact, cells: number): Line[] {
       : wrap([empty?.replaceAll('_', ' '), note].filter(Boolean).join(': '), 'warn')),
     ...(exact === null ? [] : wrap(`exact edges: ${exact}`, 'dim')),
     ...listed('changed symbols', symbols),
-    ...(callers.length === 0 ? [] : [[], renderHeading('reached (how sure, step)')]),
+    ...(callers.length === 0 ? [] : [[], renderHeading('reached (confidence, step)')]),
     ...callers.flatMap((each) => renderReached(each, cells)),
     ...listed('tests that reach them', tests),
     ...listed('not indexed', unknown),

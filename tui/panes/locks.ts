@@ -37,7 +37,7 @@ export const locksPane = definePane<LockRow>({
     { head: 'path', text: (lock) => lock.path },
   ],
   countUnfinished: ({ locks }) => locks.length,
-  empty: ['No path is locked.', '', 'A worker takes a lock before it changes what others change too.'],
+  empty: ['No path is locked.', '', 'A worker takes a lock before it changes files that others change too.'],
   note: ({ lists }) => `${lists.locks.ids.length} held · Esc: messages`,
   renderPreview: (state, row, cells) => ({
     title: row.path,

@@ -15,7 +15,7 @@ const describeState = ({ unreviewed, against, is_in_brief: isInBrief }: MemoryRo
 
 const describeBrief = ({ brief }: Memories): string =>
   brief === null
-    ? 'no worker was given any yet'
+    ? 'no worker has received any yet'
     : `${formatCount(brief.ids.length, 'memory', 'memories')}, about ${formatCount(brief.tokens, 'token')} (${brief.bytes} bytes), to ${brief.session_id} for ${brief.task_id}, ${formatLocalTime(brief.at)}`;
 
 const describeAuthor = ({ session_id: session, agent, task_id: task, actor }: MemoryRow): string =>
@@ -80,7 +80,7 @@ export const memoriesPane = definePane<MemoryRow>({
       : [
           'Nothing is remembered yet.',
           '',
-          'Agents do with memory_remember what later sessions need to know,',
+          'Agents store what later sessions need to know with memory_remember,',
           'people with svc memory add.',
         ],
   note({ data: { memories }, lists }: State) {
@@ -106,7 +106,7 @@ export const memoriesPane = definePane<MemoryRow>({
       [],
       ...(row.against.length > 0
         ? [
-            renderHeading('under the same title another text: K keeps this one'),
+            renderHeading('same title, different text: K keeps this one'),
             ...renderConflict(row, state.now, cells),
           ]
         : [...renderQuote(splitCleanLines(row.text), cells), []]),

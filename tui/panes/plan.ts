@@ -12,13 +12,29 @@ import { type Line, type Style, span } from '../text/theme.ts';
 import { renderHeading, renderProblem, renderQuote } from './lines.ts';
 import { describeRetryTime, formatSeconds } from './time.ts';
 
+const TRANSPORT_WORDS = {
+  subprocess: 'as a subprocess',
+  acp: 'over acp',
+} as const;
+
 /** Protocol, account and guard profile of a run, as far as they are known. */
 export const describeRunMode = ({
+  agent,
   transport,
   auth,
   profile,
-}: Pick<SessionRow, 'transport' | 'auth' | 'profile'>): string =>
-  [transport, auth, profile].filter((each) => each !== null).join(' · ');
+}: Pick<SessionRow, 'transport' | 'auth' | 'profile'> & { agent: string | null }): string =>
+  [
+    transport === null ? null : TRANSPORT_WORDS[transport],
+    auth === null
+      ? null
+      : auth === 'gateway'
+        ? 'through the gateway'
+        : `with ${agent === null ? 'its' : `${agent}'s`} own login`,
+    profile === null ? null : `guard ${profile}`,
+  ]
+    .filter((each) => each !== null)
+    .join(' · ');
 
 const describeAccount = ({ auth, key_before_login: key }: Plan): string =>
   auth === null
@@ -26,11 +42,11 @@ const describeAccount = ({ auth, key_before_login: key }: Plan): string =>
     : auth === 'gateway'
       ? ', through the gateway'
       : key === null
-        ? ', on its own account'
-        : `, paid by the account of ${key} and not by its login`;
+        ? ', billed to its own login'
+        : `, billed to the account of ${key}, not to its login`;
 
 const describeCost = ({ agent, race, ...plan }: Plan): string =>
-  `${race === null ? `one run of ${agent ?? 'an agent'}` : `a run each of ${race.length} agents`}${describeAccount({ agent, race, ...plan })}; what it spends is told while it runs`;
+  `${race === null ? `one run of ${agent ?? 'an agent'}` : `a run each of ${race.length} agents`}${describeAccount({ agent, race, ...plan })}; shown live if ${race === null ? (agent ?? 'it') : 'they'} ${race === null ? 'reports' : 'report'} it`;
 
 /** Commands of the project that run outside the sandbox. A person reads them before consenting. */
 const listCarriedFacts = ({ carries }: Plan): [name: string, text: string | null, style?: Style][] =>
@@ -64,22 +80,22 @@ export function renderPlanLines(
         ...(plan.race === null
           ? [['command', command] as [string, string | null]]
           : plan.race.map((each): [string, string | null] => [each.agent, each.command])),
-        ['how', [describeRunMode(plan), at].filter(Boolean).join(' · ')],
+        ['runs', [describeRunMode(plan), at === null ? null : `from ${at}`].filter(Boolean).join(' · ')],
         ...listCarriedFacts(plan),
         [
           'starts',
           plan.starts === 'now'
-            ? `at once (${queue})`
+            ? `immediately (${queue})`
             : held === null
               ? `when a worker is free (${queue})`
               : `when ${agent ?? 'the agent'} is tried again (${queue})`,
           plan.starts === 'now' ? undefined : 'warn',
         ],
         [
-          'held back',
+          'suspended',
           held === null
             ? null
-            : `${agent} ${describeRetryTime(held.until, now)}: ${held.code}: ${held.text}; H gives it work again`,
+            : `${agent} ${describeRetryTime(held.until, now)}: ${held.code}: ${held.text}; H lets it work again`,
           'bad',
         ],
         ['cost', describeCost(plan)],
@@ -129,10 +145,6 @@ export function renderAgreement(
     whole:
       more <= 0
         ? []
-        : [
-            [],
-            renderHeading(`the whole prompt, ${formatCount(more, 'line')} more than its beginning`),
-            ...all,
-          ],
+        : [[], renderHeading(`the whole prompt, ${formatCount(more, 'line')} longer than above`), ...all],
   };
 }

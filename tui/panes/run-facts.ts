@@ -41,13 +41,15 @@ export function renderRunLines(
   const { pause, resume_at: at, runs, continues, model, untold } = row;
   const held = findHeldRow(data, row);
   const isWaiting = at !== null && isPausedRun(row, now);
-  const how = [model, describeRunMode(row), runs > 1 ? `run ${runs}` : ''].filter(Boolean).join(' · ');
+  const how = [model === null ? '' : `with ${model}`, describeRunMode(row), runs > 1 ? `run ${runs}` : '']
+    .filter(Boolean)
+    .join(' · ');
   return renderFacts(
     [
       [
         'paused',
         isWaiting
-          ? `until ${formatClockTime(at, now)}, ${formatWait(at, now)} from now; R lets it go on now, A opens it here`
+          ? `until ${formatClockTime(at, now)}, ${formatWait(at, now)} from now; R resumes it now, A opens it here`
           : null,
         'warn',
       ],
@@ -56,14 +58,14 @@ export function renderRunLines(
         'waits',
         held === undefined
           ? null
-          : `${held.agent} is held back ${describeRetryTime(held.reopen_at, now)}: ${held.code}: ${held.text}`,
+          : `${held.agent} is suspended ${describeRetryTime(held.reopen_at, now)}: ${held.code}: ${held.text}`,
         'bad',
       ],
       ['does', row.state === 'running' ? row.activity : null, 'live'],
-      ['with', how],
-      ['after', continues === null ? null : `${continues}, whose worktree and conversation it goes on with`],
+      ['runs', how],
+      ['after', continues === null ? null : `${continues} (same worktree and conversation)`],
       ['spent', describeSpending(row)],
-      ['untold', untold.length === 0 ? null : `this agent does not say ${untold.join(', or ')}`, 'warn'],
+      ['untold', untold.length === 0 ? null : `this agent does not report ${untold.join(', or ')}`, 'warn'],
     ],
     cells,
   );

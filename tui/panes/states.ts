@@ -23,7 +23,7 @@ const STYLES: Readonly<Record<string, Style>> = {
   failed: 'bad',
   dead: 'bad',
   done: 'good',
-  sealed: 'good',
+  ready: 'good',
   merged: 'dim',
   discarded: 'dim',
   delivered: 'dim',

@@ -120,7 +120,7 @@ function renderTaskFacts(state: State, row: TaskRow, cells: number, shown: strin
       [
         // The title is usually the first line of the prompt.
         ['title', shown?.startsWith(row.title) ? null : row.title],
-        ['agent', row.agent === null ? 'none yet: A gives it to one' : shown === null ? row.agent : null],
+        ['agent', row.agent === null ? 'none yet: A assigns one' : shown === null ? row.agent : null],
         ['project', row.project],
         ['from', `${describeTaskSource(row)}, ${formatTimeSince(row.created_at, state.now)}`],
         ['attempt', row.attempt > 1 ? String(row.attempt) : null],

@@ -48,4 +48,4 @@ export function formatClockTime(at: string, now: number): string {
 
 /** Until when an agent is held back. After that, single runs try it again. */
 export const describeRetryTime = (reopenAt: string, now: number): string =>
-  Date.parse(reopenAt) > now ? `until ${formatClockTime(reopenAt, now)}` : 'until a run of it goes well';
+  Date.parse(reopenAt) > now ? `until ${formatClockTime(reopenAt, now)}` : 'until one of its runs succeeds';

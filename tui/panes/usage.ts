@@ -2,7 +2,6 @@ import { formatCount, formatDollars, formatTokenCount, renderSparkline } from '.
 import type { Data, UsageDay } from '../state/rows.ts';
 import { cleanText, renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';
-import { formatClockTime } from './time.ts';
 
 /** What the list can be narrowed to, in the order in which the key goes through it. */
 export const USAGE_KINDS = ['session', 'model', 'provider', 'task'] as const;
@@ -21,8 +20,8 @@ export interface UsageLine {
 
 /** For calls that belong to none of a kind. */
 const NOBODY: Readonly<Record<UsageKind, string>> = {
-  session: 'agents of persons',
-  task: 'agents of persons',
+  session: 'your own agents',
+  task: 'your own agents',
   model: 'no model',
   provider: 'the gateway itself',
 };
@@ -73,11 +72,14 @@ export function describeDay({ total, budget_tokens_day: budget, of_session: sess
 const isSpent = ({ total, budget_tokens_day: budget, of_session: session }: UsageDay): boolean =>
   budget > 0 && session === null && total.spent >= budget;
 
-function describeBudget(day: UsageDay, now: number): string {
+/** The budget is for a day in UTC. */
+const describeReset = ({ resets_at: at }: UsageDay): string => `resets at ${at.slice(11, 16)} UTC`;
+
+function describeBudget(day: UsageDay): string {
   const { budget_tokens_day: budget, of_session: session } = day;
   if (budget === 0) return 'none: ai.budget_tokens_day is 0';
   const tokens = session === null ? describeDay(day) : `${formatTokenCount(budget)}`;
-  return `${tokens} tokens${session === null ? '' : ' for all sessions'}, new at ${formatClockTime(day.resets_at, now)}`;
+  return `${tokens} tokens${session === null ? '' : ' for all sessions'}, ${describeReset(day)}`;
 }
 
 /** Cells that a table takes at the sides of its two columns. */
@@ -92,11 +94,11 @@ function describeBusiestHour(hours: readonly number[]): string | null {
 }
 
 /** What is said of the day beside its sums. */
-const listDayFacts = (day: UsageDay, isPlain: boolean, now: number): Fact[] => [
+const listDayFacts = (day: UsageDay, isPlain: boolean): Fact[] => [
   // Without a screen it would be read out bar by bar.
   ['hours', isPlain ? null : renderSparkline(day.hours)],
   ['busiest', describeBusiestHour(day.hours)],
-  ['budget', describeBudget(day, now), isSpent(day) ? 'bad' : undefined],
+  ['budget', describeBudget(day), isSpent(day) ? 'bad' : undefined],
   [
     'gateway',
     `${day.is_running ? day.address : 'does not run; the next routed run starts it'}, mode ${day.mode}`,
@@ -105,7 +107,7 @@ const listDayFacts = (day: UsageDay, isPlain: boolean, now: number): Fact[] => [
 
 /** What would fill the list, or why nothing can. */
 function explainEmptyUsage({ usage }: Data): string[] {
-  if (usage === null) return ['Nothing is known of it yet.'];
+  if (usage === null) return ['No usage data yet.'];
   const { mode, has_providers: hasProviders } = usage;
   if (mode === 'off')
     return [
@@ -123,7 +125,7 @@ function explainEmptyUsage({ usage }: Data): string[] {
     return [
       'This session has made no model call through the gateway today.',
       '',
-      'What others have used is shown to the Chair.',
+      'Only the Chair sees the usage of others.',
     ];
   return [
     'No model call went through the gateway today.',
@@ -178,17 +180,21 @@ export const usagePane = definePane<UsageLine>({
     },
     { head: 'name', text: ({ name, usage }) => [name, usage.label].filter(Boolean).join(' ') },
   ],
-  countUnfinished: ({ usage }) => (usage !== null && isSpent(usage) ? 1 : 0),
+  countUnfinished: () => 0,
   isQuietAtZero: true,
   describeTab: ({ data: { usage } }) =>
-    usage === null || usage.total.tokens === 0 ? '' : ` ${formatTokenCount(usage.total.tokens)}`,
-  note({ data: { usage }, now }) {
+    usage === null || usage.total.tokens === 0
+      ? ''
+      : `${isSpent(usage) ? ' !' : ''} ${formatTokenCount(usage.total.tokens)}`,
+  note({ data: { usage } }) {
     if (usage === null) return undefined;
-    const reset = `new at ${formatClockTime(usage.resets_at, now)}`;
-    return isSpent(usage) ? `budget spent, ${reset}` : `${describeDay(usage)} · ${reset}`;
+    const reset = describeReset(usage);
+    if (isSpent(usage)) return `budget used up, ${reset}`;
+    const spent = usage.total.spent === 0 ? '' : `${describeDay(usage)} · `;
+    return `${spent}budget ${reset}`;
   },
   empty: explainEmptyUsage,
-  renderPreview({ data, isPlain, now }, { by, name, usage }, cells) {
+  renderPreview({ data, isPlain }, { by, name, usage }, cells) {
     const day = data.usage;
     const share = day === null || day.total.tokens === 0 ? 0 : usage.tokens / day.total.tokens;
     return {
@@ -208,13 +214,13 @@ export const usagePane = definePane<UsageLine>({
             'no price',
             usage.unpriced === 0
               ? null
-              : `${formatTokenCount(usage.unpriced)} tokens; ai.prices can say what they cost`,
+              : `${formatTokenCount(usage.unpriced)} tokens; ai.prices can set their price`,
             'warn',
           ],
           ['estimated', usage.estimated === 0 ? null : formatTokenCount(usage.estimated)],
           ['failed', usage.failed === 0 ? null : formatCount(usage.failed, 'call'), 'bad'],
           ['denied', usage.denied === 0 ? null : formatCount(usage.denied, 'call'), 'bad'],
-          ...(by === 'all' && day !== null ? listDayFacts(day, isPlain, now) : []),
+          ...(by === 'all' && day !== null ? listDayFacts(day, isPlain) : []),
         ],
         cells - TABLE_PADDING,
       ),

@@ -31,7 +31,7 @@ function listTrialFacts(
   if ('problem' in trial) return [['trial', `${trial.problem} (${tried})`, 'warn']];
   if (trial.refused !== null)
     return [['trial', `${trial.refused.message}. ${trial.refused.hint ?? ''} (${tried})`, 'warn']];
-  if (trial.already_merged) return [['trial', `${trial.base} holds this work already, ${tried}`, 'good']];
+  if (trial.already_merged) return [['trial', `${trial.base} already contains this work, ${tried}`, 'good']];
   const facts: (readonly [string, string, Style?])[] =
     trial.conflicts.length === 0
       ? [['trial', `no conflicts, ${tried} (nothing was written)`, 'good']]
@@ -42,7 +42,7 @@ function listTrialFacts(
             'bad',
           ],
         ];
-  if (trial.sensitive.length > 0) facts.push(['look at', describeSensitive(trial.sensitive), 'warn']);
+  if (trial.sensitive.length > 0) facts.push(['check', describeSensitive(trial.sensitive), 'warn']);
   if (trial.checkout.state === 'dirty') {
     facts.push(['checkout', explainCheckout(trial), 'warn']);
   }
@@ -155,7 +155,7 @@ export function renderWorkLines(
     ...(reported?.lines ?? []),
     ...shown.lines,
     ...(patch.truncated
-      ? [[span('the patch goes on: svc worktree diff shows all of it', 'warn')] as Line]
+      ? [[span('the patch continues: svc worktree diff shows all of it', 'warn')] as Line]
       : []),
   ];
   return {

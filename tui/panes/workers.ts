@@ -65,7 +65,7 @@ export const workersPane = definePane<SessionRow>({
   empty: [
     'No worker has run yet.',
     '',
-    'An approved decision starts one in a git worktree of its own; so does r on a task.',
+    'An approved decision starts one in its own git worktree; so does r on a task.',
   ],
   note: (state) => {
     const { data, lists } = state;
@@ -133,7 +133,7 @@ export function renderWorkPreview(state: State, row: SessionRow, cells: number):
   if (!loaded?.detail) {
     const instead: Line[] = loaded?.problem
       ? renderProblem({ message: loaded.problem }, cells)
-      : [[span('looking at the branch …', 'dim')]];
+      : [[span('checking the branch …', 'dim')]];
     const lines = [...above, ...instead, ...again];
     return {
       title,
@@ -181,5 +181,5 @@ function renderRunAgreement(state: State, row: SessionRow, cells: number): Line[
   // A paused run goes on as what it is; the plan is that of a new one.
   const run = isPaused ? { ...plan, agent: row.agent, profile: row.profile ?? plan.profile } : plan;
   const { lines } = renderAgreement({ plan: run, prompt: task.prompt, hash: plan.hash }, cells);
-  return [renderHeading(isPaused ? 'going on with it' : 'running it again'), ...lines];
+  return [renderHeading(isPaused ? 'continuing it' : 'rerunning it'), ...lines];
 }

@@ -41,29 +41,26 @@ export const preferencesSchema = z.strictObject({
   theme: z
     .enum(THEME_NAMES)
     .default(theme)
-    .meta({ description: 'how it looks; `colour-blind` has blue and bold yellow for green and red' }),
+    .meta({ description: 'colour theme; `colour-blind` uses blue and bold yellow instead of green and red' }),
   colours: z
     .strictObject(Object.fromEntries(STYLES.map((style) => [style, looks.optional()])))
     .prefault({})
     .meta({
       description: 'styles that differ from the theme, each a list of ANSI names: `bad: [bold, magenta]`',
     }),
-  keys: keys
-    .prefault({})
-    .meta({ description: 'other keys, by the name of what they do: `approve: [ctrl+y]`' }),
+  keys: keys.prefault({}).meta({ description: 'your own keys, by action name: `approve: [ctrl+y]`' }),
   columns: forEachPane((heads) => z.array(z.enum(heads)).min(1))
     .prefault({})
     .meta({
-      description:
-        'columns of a list, in this order and as many as there is room for: `workers: [id, state, doing]`',
+      description: 'columns of a list, in this order, as many as fit: `workers: [id, state, doing]`',
     }),
   sort: forEachPane((heads) => z.enum(heads.flatMap((head) => [head, `-${head}`]) as [string, ...string[]]))
     .prefault({})
-    .meta({ description: 'the column that a list is sorted by; `-tokens` begins with the largest' }),
-  bell: isOn.default(bell).meta({ description: 'ring when something new waits for you' }),
+    .meta({ description: 'the column that a list is sorted by; `-tokens` puts the largest first' }),
+  bell: isOn.default(bell).meta({ description: 'ring the bell when something new waits for you' }),
   notices: isOn
     .default(notices)
-    .meta({ description: 'let the terminal show a notice when something new waits (OSC 9)' }),
-  title: isOn.default(title).meta({ description: 'show in the title of the terminal how much waits' }),
+    .meta({ description: 'show a terminal notification when something new waits (OSC 9)' }),
+  title: isOn.default(title).meta({ description: 'show the number of waiting items in the terminal title' }),
   copy: isOn.default(copy).meta({ description: 'let `Y` copy through the terminal (OSC 52)' }),
 });

@@ -150,6 +150,8 @@ export interface State {
   /** A row to select as soon as its list has it. */
   jump: { pane: PaneId; id: string } | null;
   armed: Armed | null;
+  /** A question that is asked once what it needs has been fetched; any key cancels it. */
+  pending: { binding: string; subject: string } | null;
   message: Message | null;
   /** Ids of the subjects of calls that the engine has not answered yet. */
   busy: readonly string[];

@@ -53,7 +53,7 @@ export function keepConnected(options: {
     },
     client() {
       if (current === null)
-        throw new SvcError('engine_not_running', 'the engine is away', { hint: 'u starts it' });
+        throw new SvcError('engine_not_running', 'the engine is not running', { hint: 'u starts it' });
       return current;
     },
   };

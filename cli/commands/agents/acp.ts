@@ -12,7 +12,7 @@ const runCommand = defineCommand({
   args: [{ name: 'command', about: 'the command that serves the protocol', rest: true }],
   flags: {
     promptFile: { type: 'string', value: 'file', about: 'the prompt' },
-    resume: { type: 'string', value: 'session', about: "go on with this session of the agent's" },
+    resume: { type: 'string', value: 'session', about: 'resume this session of the agent' },
   },
   examples: ['acp run --prompt-file prompt.md -- opencode acp'],
   async run({ args, flags, cwd, env, stdout, stderr, signal }) {

@@ -82,7 +82,7 @@ const list = defineCommand({
     context.result(rows, () => text);
     for (const { agent, failures, code, text: why, reopen_at } of held)
       context.note(
-        `${agent} is given no work until ${formatLocalTime(reopen_at)}: it failed ${formatCount(failures, 'time')} in a row (${code}: ${toPrintable(why)}); svc agents reset ${agent} lets it go on now`,
+        `${agent} gets no work until ${formatLocalTime(reopen_at)}: it failed ${formatCount(failures, 'time')} in a row (${code}: ${toPrintable(why)}); svc agents reset ${agent} lets it take work again now`,
       );
     const byDefault =
       agents.default_preset === '' ? '' : `; ${agents.default_preset} runs tasks that name none`;
@@ -105,13 +105,13 @@ async function listHeldAgents(context: Pick<Context, 'engine'>): Promise<Held[]>
 
 const reset = defineCommand({
   name: 'agents reset',
-  about: 'give an agent work again that was held back after it failed again and again',
+  about: 'let an agent take work again after repeated failures',
   args: [{ name: 'agent', about: 'preset', completes: 'agent:held' }],
   examples: ['agents reset claude'],
   async run(context) {
     const client = await context.engine();
     const done = await client.call('agent.reset', { agent: context.arg(0) });
-    context.result(done, () => `${done.agent} is given work again`);
+    context.result(done, () => `${done.agent} takes work again`);
   },
 });
 

@@ -11,7 +11,7 @@ export const chairCommand: Command = defineCommand({
   args: [
     {
       name: 'preset',
-      about: 'which agent; agents.default_preset, else the first one installed',
+      about: 'which agent (agents.default_preset, or the first one installed)',
       optional: true,
       completes: 'agent',
     },
@@ -34,8 +34,8 @@ export const chairCommand: Command = defineCommand({
     const { seat } = client.welcome;
     client.close();
     if (seat !== 'chair') {
-      throw new SvcError('chair_only', `svc chair is for the Chair seat; this call has a ${seat}'s`, {
-        hint: env.SVC_SESSION ? 'unset SVC_SESSION' : 'run it in a terminal of your own',
+      throw new SvcError('chair_only', `svc chair is for the Chair seat; this call has the ${seat} seat`, {
+        hint: env.SVC_SESSION ? 'unset SVC_SESSION' : 'run it in your own terminal',
       });
     }
     if (start.mcp === 'none') note(await describeInstall(preset, cwd === root));
@@ -83,7 +83,7 @@ async function choosePreset(asked: string | undefined, agents: Agents, { cwd, en
     {
       hint:
         wanted === undefined
-          ? 'svc agents lists those that svc knows'
+          ? 'svc agents lists the known agents'
           : 'install it, or name another: svc agents',
     },
   );
@@ -92,7 +92,7 @@ async function choosePreset(asked: string | undefined, agents: Agents, { cwd, en
 async function describeInstall(preset: string, isRoot: boolean): Promise<string> {
   const client = await findClient(preset);
   if (client === undefined) {
-    return `note: ${preset} is not told of the tools of svc; add svc mcp to its own configuration, as a server on standard input and output`;
+    return `note: svc cannot pass its tools to ${preset}; add svc mcp to its configuration, as a server on standard input and output`;
   }
   const isFoundHere = isRoot || client.project?.upward !== false;
   return `note: ${preset} has no tools of svc here; svc mcp install ${preset}${isFoundHere ? '' : ' --user'} adds them`;

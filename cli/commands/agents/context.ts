@@ -9,15 +9,15 @@ import { formatFacts, formatRows } from '../../print.ts';
 const KINDS = ['log', 'json', 'text'] as const;
 
 const fileArg = [
-  { name: 'file', about: 'what to read; else standard input', optional: true, completes: 'file' },
+  { name: 'file', about: 'file to read (standard input)', optional: true, completes: 'file' },
 ] as const;
 const limitFlag = {
-  limit: { type: 'number', short: 'n', value: 'count', about: 'at most so many' },
+  limit: { type: 'number', short: 'n', value: 'count', about: 'maximum number of results' },
 } as const;
 
 const crushText = defineCommand({
   name: 'context crush',
-  about: 'leave out of a program’s output what repeats, with a counted marker in its place',
+  about: 'replace repetition in a program’s output with counted markers',
   args: fileArg,
   flags: {
     kind: {
@@ -25,15 +25,15 @@ const crushText = defineCommand({
       value: 'KIND',
       choices: KINDS,
       about:
-        'take it for this instead of looking: log folds whatever repeats, json and text leave it as it is',
+        'treat the input as this kind instead of detecting it: log folds all repetition, json and text leave it alone',
     },
     whole: {
       type: 'string',
       value: 'TEXT',
-      about: 'how to get back what was left out; every marker ends with it',
+      about: 'hint for getting the omitted text back; every marker ends with it',
     },
-    store: { type: 'boolean', about: 'store all of it in the workspace: every marker ends with its id' },
-    stats: { type: 'boolean', about: 'say on standard error what was saved' },
+    store: { type: 'boolean', about: 'store the full text in the workspace: every marker ends with its id' },
+    stats: { type: 'boolean', about: 'print the savings on standard error' },
   },
   examples: [
     'context crush < build.log',
@@ -46,7 +46,7 @@ const crushText = defineCommand({
     const { kind, whole, store, stats } = context.flags;
     if (store) {
       if (kind !== undefined || whole !== undefined || stats)
-        throw new SvcError('usage', '--store goes with none of --kind, --whole and --stats');
+        throw new SvcError('usage', '--store cannot be combined with --kind, --whole or --stats');
       const client = await context.engine();
       const done = await client.call('context.crush', { text: readText(bytes) });
       if (context.json) context.result(done, () => '');
@@ -87,9 +87,9 @@ const crushText = defineCommand({
 
 const put = defineCommand({
   name: 'context put',
-  about: 'store a text outside of contexts, and print a stub with its id',
+  about: 'store a text outside the context, and print a stub with its id',
   args: fileArg,
-  flags: { exitCode: { type: 'number', value: 'code', about: 'of the command that has printed it' } },
+  flags: { exitCode: { type: 'number', value: 'code', about: 'exit code of the command that printed it' } },
   examples: ['context put < build.log', 'context put build.log --exit-code 2'],
   async run(context) {
     const text = readText(await readInput(context));
@@ -102,8 +102,8 @@ const put = defineCommand({
 const get = defineCommand({
   name: 'context get',
   about: 'print a stored text, to the last byte',
-  args: [{ name: 'id', about: 'of the text, or as much of it as is unique' }],
-  flags: { lines: { type: 'string', value: 'from-to', about: 'these only, such as 120-180' } },
+  args: [{ name: 'id', about: 'id of the text, or a unique prefix' }],
+  flags: { lines: { type: 'string', value: 'from-to', about: 'only these lines, such as 120-180' } },
   examples: ['context get c-4f9', 'context get c-4f9 --lines 120-180'],
   async run(context) {
     const client = await context.engine();
@@ -130,7 +130,7 @@ const search = defineCommand({
         .map((each) => `${each.id} lines ${each.lines}\n${toPrintable(each.text, { lines: true })}`)
         .join('\n\n'),
     );
-    if (chunks.length === 0) context.note('no stored text says so');
+    if (chunks.length === 0) context.note('no stored text matches');
   },
 });
 
@@ -161,8 +161,8 @@ const list = defineCommand({
 
 const stats = defineCommand({
   name: 'context stats',
-  about: 'what the context tools have kept out of contexts',
-  flags: { session: { type: 'string', value: 'id', about: 'of this session only' }, ...limitFlag },
+  about: 'show how much the context tools kept out of contexts',
+  flags: { session: { type: 'string', value: 'id', about: 'only this session' }, ...limitFlag },
   examples: ['context stats', 'context stats --session s-4'],
   async run(context) {
     const { session, limit } = context.flags;
@@ -204,7 +204,7 @@ export const contextCommands: readonly Command[] = [crushText, put, get, search,
 /** Throws `usage` for what is no text. */
 function readText(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8');
-  throw new SvcError('usage', 'it is not text: some of its bytes are not UTF-8');
+  throw new SvcError('usage', 'not text: some bytes are not valid UTF-8');
 }
 
 /** A marker is one line. */
@@ -221,7 +221,7 @@ async function readInput({ args, cwd, stdin }: Context): Promise<Buffer> {
   }
   if (stdin.isTTY)
     throw new SvcError('usage', 'nothing to read: standard input is a terminal', {
-      hint: 'name a file, or send it: svc context crush < build.log',
+      hint: 'name a file, or pipe one in: svc context crush < build.log',
     });
   const chunks: Buffer[] = [];
   for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Buffer));

@@ -7,7 +7,7 @@ const show = defineCommand({
   name: 'guidance show',
   about: 'show the rules that agents are reminded of, in the language of workspace.locale',
   flags: {
-    seat: { type: 'string', value: 'chair|worker|plain', about: 'those of one seat' },
+    seat: { type: 'string', value: 'chair|worker|plain', about: 'only the rules of one seat' },
     ...outputFlags,
   },
   examples: ['guidance show', 'guidance show --seat worker'],

@@ -27,8 +27,8 @@ const USER_FILE_MODE = 0o600;
 
 const args = [{ name: 'agent', about: 'the agent', choices: AGENTS }];
 const flags = {
-  user: { type: 'boolean', about: 'in the file for all folders, not in that of the project' },
-  print: { type: 'boolean', about: 'only say what would be written, and where' },
+  user: { type: 'boolean', about: 'use the file for all folders, not the one for this project' },
+  print: { type: 'boolean', about: 'only print what would be written, and where' },
 } as const;
 
 const chooseScope = ({ project }: HookFile, isUser: boolean): Scope =>
@@ -51,12 +51,12 @@ async function applyPlan(
   const report: Report = { agent: agent.agent, scope, file, change, written: isWritten, text: shown };
   context.result(report, context.flags.print ? formatPlanned : (each) => formatDone(each, nothing));
   if (agent.project === null && !context.flags.user)
-    context.note(`note: ${agent.agent} has hooks for all folders only, none for one project`);
+    context.note(`note: ${agent.agent} supports hooks for all folders only, not for one project`);
 }
 
 const install = defineCommand({
   name: 'hooks install',
-  about: "have an agent that you start yourself run svc's hooks, by its own configuration",
+  about: "make an agent that you start yourself run svc's hooks, through its own configuration",
   args,
   flags,
   examples: ['hooks install claude', 'hooks install gemini --user', 'hooks install codex --print'],
@@ -66,19 +66,17 @@ const install = defineCommand({
     const scope = chooseScope(agent, context.flags.user);
     const { words, isPortable } = await findPortableCommand(context);
     const plan = await planHooks(agent, { scope, root: findProjectFolder(cwd, env), env }, words);
-    await applyPlan(context, agent, plan, 'runs them already');
+    await applyPlan(context, agent, plan, 'already runs them');
     if (agent.next !== undefined && plan.change !== 'none') note(`note: ${agent.next}`);
     if (!isPortable && scope === 'project') {
-      note(
-        'note: no svc on the path is this program, so the file names it by its paths on this machine: do not share it',
-      );
+      note('note: this svc is not on PATH, so the file contains paths of this machine: do not share it');
     }
   },
 });
 
 const remove = defineCommand({
   name: 'hooks remove',
-  about: "take svc's hooks out of an agent's own configuration; everything else stays",
+  about: "remove svc's hooks from an agent's own configuration; everything else stays",
   args,
   flags,
   examples: ['hooks remove claude', 'hooks remove gemini --user'],
@@ -93,7 +91,7 @@ const remove = defineCommand({
 
 const list = defineCommand({
   name: 'hooks list',
-  about: "the agents whose own configuration can run svc's hooks, and whether it does",
+  about: "list the agents that can run svc's hooks, and whether they do",
   flags: outputFlags,
   examples: ['hooks list'],
   async run(context) {
@@ -125,16 +123,16 @@ const list = defineCommand({
 const hook = defineCommand({
   name: 'hook',
   about:
-    'what agents run at their hooks: reads their JSON from standard input, answers in their form, never fails',
+    'called by the hooks of agents: reads their JSON from standard input, answers in their format, never fails',
   args: [
     {
       name: 'event',
-      about: 'the moment',
+      about: 'the hook event',
       choices: ['pre-write', 'post-tool', 'pre-compact', 'session-start'],
     },
   ],
   flags: {
-    agent: { type: 'string', value: 'preset', about: 'whose form is spoken; claude when not given' },
+    agent: { type: 'string', value: 'preset', about: 'agent whose format is used (claude)' },
   },
   examples: ['hook pre-write --agent claude'],
   async run({ args: [event = ''], flags: { agent } }) {
@@ -147,15 +145,15 @@ export const hookCommands: readonly Command[] = [install, remove, list, hook];
 
 const formatDone = ({ change, file }: Report, nothing: string): string => {
   if (change === 'none') return `nothing to do: ${file} ${nothing}`;
-  return `${{ created: 'wrote', added: 'changed', replaced: 'changed', removed: 'took the hooks of svc out of' }[change]} ${file}`;
+  return `${{ created: 'wrote', added: 'changed', replaced: 'changed', removed: 'removed the hooks of svc from' }[change]} ${file}`;
 };
 
 const formatPlanned = ({ change, file, text }: Report): string => {
   const what = {
-    created: 'would make',
+    created: 'would create',
     added: 'would add to',
     replaced: 'would replace in',
-    removed: 'would take out of',
+    removed: 'would remove from',
     none: 'nothing to change in',
   }[change];
   return text === '' ? `${what} ${file}` : `${what} ${file}:\n\n${text}`;

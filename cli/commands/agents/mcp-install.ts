@@ -28,8 +28,8 @@ export const mcpInstallCommand: Command = defineCommand({
   about: "add svc mcp to an agent's own configuration, so that it has the tools of svc",
   args: [{ name: 'client', about: 'the agent', choices: CLIENT_NAMES }],
   flags: {
-    user: { type: 'boolean', about: 'in the file for all folders, not in that of the project' },
-    print: { type: 'boolean', about: 'only say what would be written, and where' },
+    user: { type: 'boolean', about: 'use the file for all folders, not the one for this project' },
+    print: { type: 'boolean', about: 'only print what would be written, and where' },
     force: { type: 'boolean', short: 'f', about: 'replace another server called svc' },
   },
   examples: ['mcp install claude', 'mcp install gemini --user', 'mcp install codex --print'],
@@ -58,20 +58,18 @@ export const mcpInstallCommand: Command = defineCommand({
     };
     context.result(report, flags.print ? formatPlanned : formatDone);
     if (plan.state === 'different' && !flags.force)
-      note(`note: another server called svc is there; --force replaces it`);
+      note(`note: it already has another server called svc; --force replaces it`);
     const next = client.next?.[scope];
     if (next !== undefined && plan.state !== 'same') note(`note: ${next}`);
     if (!isPortable && scope === 'project') {
-      note(
-        'note: no svc on the path is this program, so the file names it by its paths on this machine: do not share it',
-      );
+      note('note: this svc is not on PATH, so the file contains paths of this machine: do not share it');
     }
   },
 });
 
 const createOtherServerError = ({ client, file }: InstallPlan): SvcError =>
   new SvcError('exists', `${file} has another server called svc`, {
-    hint: `svc mcp install ${client} --force replaces it; with --print it only says what would be written`,
+    hint: `svc mcp install ${client} --force replaces it; with --print it only shows what would be written`,
     data: { file },
   });
 
@@ -82,10 +80,10 @@ const formatDone = ({ change, file }: Report): string =>
 
 const formatPlanned = ({ change, file, text }: Report): string => {
   const what = {
-    created: 'would make',
+    created: 'would create',
     added: 'would add to',
     replaced: 'would replace in',
-    none: 'stands in',
+    none: 'is in',
   }[change];
   return `${what} ${file}:\n\n${text}`;
 };

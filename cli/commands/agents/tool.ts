@@ -93,7 +93,7 @@ async function suggestTool(name: string, tools: readonly ToolDescription[]): Pro
     name,
     tools.map((each) => each.name),
   );
-  return close === undefined ? 'svc tool list shows those it has' : `did you mean ${close}?`;
+  return close === undefined ? 'svc tool list shows the tools of your seat' : `did you mean ${close}?`;
 }
 
 async function callTool({ args, signal, stdout, engine: open }: Context): Promise<void> {
@@ -169,7 +169,7 @@ export const toolCommands: readonly Command[] = [
   }),
   defineCommand({
     name: 'tool show',
-    about: 'what a tool does, and its parameters',
+    about: 'show what a tool does, and its parameters',
     args: [{ name: 'name', about: 'the tool', completes: 'tool' }],
     flags: outputFlags,
     examples: ['tool show msg_send'],

@@ -18,7 +18,7 @@ type Place = Parameters<Folders['inspectDataFolder']>[0];
 type Consent = ReturnType<Awaited<ReturnType<typeof configuration>>['loadConfig']>['consent'];
 
 const HELD =
-  'Take it over? Approvals that were not used expire, what was queued or running is held, nothing is sent, all tokens are renewed.';
+  'Take it over? Unused approvals expire, queued and running work is held, nothing is sent, and all tokens are renewed.';
 
 /** Asks for agreement, unless `--yes` gives it. Throws `usage` where nobody can be asked. */
 async function askForConsent(
@@ -30,7 +30,7 @@ async function askForConsent(
   const { readEnvironmentFlag } = await configuration();
   if (isYes || readEnvironmentFlag(context.env, 'SVC_SETUP_YES')) return true;
   if (!context.stdin.isTTY || context.json)
-    throw new SvcError('usage', 'nobody is here to be asked', {
+    throw new SvcError('usage', 'there is no terminal to ask on', {
       hint: `svc adopt ${words}--yes agrees to what was shown`,
     });
   return askForYes(context, question);
@@ -57,7 +57,7 @@ const formatReport = ({ path, why, holds }: Report): string =>
               'to be sent',
               `${formatCount(holds.deliveriesPending, 'event')}, ${formatCount(holds.messagesPending, 'message')}`,
             ],
-            ['tokens', formatCount(holds.tokens, 'key that still holds', 'keys that still hold')],
+            ['tokens', formatCount(holds.tokens, 'valid key', 'valid keys')],
           ] as [string, string][])),
     ]),
     { lines: true },
@@ -66,7 +66,7 @@ const formatReport = ({ path, why, holds }: Report): string =>
 /** Notes what is left to do after taking over a data folder: svc.yaml has to be agreed to separately. */
 function noteConsent({ note }: Pick<Context, 'note'>, { state, pending }: Consent): void {
   if (state === 'none')
-    note('next: svc trust shows what svc.yaml names; nothing is started before it was agreed to');
+    note('next: svc trust shows what svc.yaml configures; nothing starts before you agree to it');
   else if (pending.length > 0)
     note(
       `next: svc trust; until then ${formatCount(pending.length, 'key of svc.yaml waits', 'keys of svc.yaml wait')}`,
@@ -84,13 +84,16 @@ async function startFresh(
   const report = folders.inspectDataFolder(place, tracked);
   const { data } = place.paths;
   if (report.state !== 'strange') {
-    context.result({ moved: [], untracked: [] }, () => `${data} is not strange; nothing was moved`);
+    context.result(
+      { moved: [], untracked: [] },
+      () => `${data} already belongs to this machine; nothing was moved`,
+    );
     return 0;
   }
   context.note(toPrintable(`${data}: ${report.why ?? 'strange'}`));
   const untracks =
     tracked.length === 0 ? '' : `, and take ${formatCount(tracked.length, 'file')} of it out of git's index`;
-  const question = `Move it aside as it is${untracks}, and start anew?`;
+  const question = `Move it aside unchanged${untracks}, and start with an empty one?`;
   if (!(await askForConsent(context, isYes, question, '--fresh '))) {
     context.note('nothing was moved');
     return EXIT.failure;
@@ -101,11 +104,11 @@ async function startFresh(
       await folders.untrackFiles(path, context.env);
   context.result({ moved, untracked: tracked }, () =>
     [
-      ...moved.map(({ from, to }) => `${from} is now ${to}, as it was`),
+      ...moved.map(({ from, to }) => `${from} was moved to ${to}, unchanged`),
       ...(tracked.length === 0
         ? []
         : [`git no longer tracks ${data}: commit that, or a checkout brings it back`]),
-      'the next command makes a new one',
+      'the next command creates a new one',
     ].join('\n'),
   );
   noteConsent(context, consent);
@@ -115,9 +118,9 @@ async function startFresh(
 const adopt = defineCommand({
   name: 'adopt',
   about:
-    'take over a data folder that this machine does not know: moved, restored, copied, or brought along by a repository',
+    'take over a data folder that this machine does not know: moved, restored, copied, or part of a repository',
   flags: {
-    fresh: { type: 'boolean', about: 'move it aside as it is, and start anew' },
+    fresh: { type: 'boolean', about: 'move it aside unchanged, and start with an empty one' },
     yes: { type: 'boolean', short: 'y', about: 'answer yes (SVC_SETUP_YES=1)' },
   },
   examples: ['adopt', 'adopt --fresh'],
@@ -135,15 +138,15 @@ const adopt = defineCommand({
     if (report.state !== 'strange') {
       context.result({ ...report, before: null }, ({ path, state }) =>
         state === 'ours'
-          ? `${path} is this machine's own already`
-          : `${path} holds nothing; it is made at the first start`,
+          ? `${path} already belongs to this machine`
+          : `${path} is empty; it is created at the first start`,
       );
       return 0;
     }
     for (const line of formatReport(report).split('\n')) context.note(line);
     if (report.obstacle !== null) {
       throw new SvcError('data_folder_unknown', `it cannot be taken over: ${report.obstacle}`, {
-        hint: 'svc adopt --fresh moves it aside, untouched, and starts anew',
+        hint: 'svc adopt --fresh moves it aside, unchanged, and starts with an empty one',
         data: { path: report.path, reason: report.reason },
       });
     }
@@ -157,16 +160,16 @@ const adopt = defineCommand({
     const adopted = { ...folders.inspectDataFolder(place, tracked), before, moved, unplaced, unrepaired };
     context.result(adopted, ({ path }) =>
       [
-        `${path} is this machine's own now; everything in it is held`,
-        ...(moved === null ? [] : [`sessions and worktrees have moved with it from ${moved.from}`]),
+        `${path} now belongs to this machine; everything in it is on hold`,
+        ...(moved === null ? [] : [`sessions and worktrees moved with it from ${moved.from}`]),
         ...unplaced.map(
           ({ session, branch }) => `the work of ${session} is on its branch: git merge ${branch}`,
         ),
         ...unrepaired.map(
           ({ worktree, reason }) => `git cannot use ${worktree} (${reason}): git worktree repair ${worktree}`,
         ),
-        ...(before === null ? [] : [`what it held before is in ${before}`]),
-        'svc task retry starts what was held, each by a decision of its own',
+        ...(before === null ? [] : [`its earlier contents are in ${before}`]),
+        'svc task retry restarts held tasks, each with its own decision',
       ].join('\n'),
     );
     noteConsent(context, loaded.consent);

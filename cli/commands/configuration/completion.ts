@@ -38,9 +38,9 @@ const SEARCHED = 10_000;
 /** `svc __complete <kind> [beginning]`: prints one proposal per line. Silent on errors; starts no engine. */
 export const completeCommand: Command = defineCommand({
   name: '__complete',
-  about: 'proposals for the completion scripts',
+  about: 'suggestions for the completion scripts',
   hidden: true,
-  args: [{ name: 'words', about: 'kind, and what is typed so far', optional: true, rest: true }],
+  args: [{ name: 'words', about: 'the kind, and the text typed so far', optional: true, rest: true }],
   examples: ['__complete task t-1'],
   async run(context) {
     const [kind, typed = ''] = context.args;

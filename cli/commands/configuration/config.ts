@@ -26,7 +26,7 @@ const show = defineCommand({
   name: 'config show',
   about: 'print the configuration in effect, with secrets hidden',
   flags: {
-    sources: { type: 'boolean', about: 'say for every key where its value comes from' },
+    sources: { type: 'boolean', about: 'show where each value comes from' },
     ...outputFlags,
   },
   examples: ['config show', 'config show --sources --json'],
@@ -97,7 +97,7 @@ interface Changed {
 }
 
 function noteChanged({ note }: Pick<Context, 'note'>, { restart_needed: keys, consent }: Changed): void {
-  if (keys.length > 0) note(`note: ${keys.join(', ')} count after svc down and svc up`);
+  if (keys.length > 0) note(`note: ${keys.join(', ')} take effect after svc down and svc up`);
   noteWaiting({ note }, consent);
 }
 
@@ -106,7 +106,7 @@ const noteWaiting = (
   { pending }: { pending: readonly { key: string }[] },
 ): void => {
   if (pending.length > 0)
-    note(`note: not in use before svc trust: ${pending.map(({ key }) => key).join(', ')}`);
+    note(`note: not in use until svc trust: ${pending.map(({ key }) => key).join(', ')}`);
 };
 
 const isFilled = (value: unknown): boolean =>
@@ -115,7 +115,7 @@ const isFilled = (value: unknown): boolean =>
 /** Whoever lets people decide from outside hears what that means while no code is asked for. */
 const noteDeciders = ({ note }: Pick<Context, 'note'>): void =>
   note(
-    'note: unless server.decide_code is on, whoever has stolen the linked server can speak for them; svc link code sets codes up',
+    'note: without one-time codes, whoever takes over the server can approve in their name; svc link code sets codes up',
   );
 
 const set = defineCommand({
@@ -123,7 +123,7 @@ const set = defineCommand({
   about: 'change one key of svc.yaml; the whole file is checked before it is written',
   args: [
     { name: 'key', about: 'dotted key', completes: 'key' },
-    { name: 'value', about: 'the new value as YAML; null takes the key out' },
+    { name: 'value', about: 'the new value as YAML; null removes the key' },
   ],
   examples: ['config set agents.timeout_sec 1800', "config set policy.actors '[alice, bob]'"],
   async run(context) {
@@ -172,7 +172,7 @@ const edit = defineCommand({
     const seen = readConfigText(file);
     const { editText, keepText } = await import('../../../tui/editor.ts');
     let text = seen;
-    const keepAndDescribe = (): string => `your text is kept in ${keepText(text, 'svc.yaml')}`;
+    const keepAndDescribe = (): string => `your text is saved in ${keepText(text, 'svc.yaml')}`;
     /** Saves the text when `work` fails, so that it is not lost. */
     const orKept = <T>(work: Promise<T>): Promise<T> =>
       work.catch((thrown: unknown) => {
@@ -256,7 +256,7 @@ const keys = defineCommand({
             description,
             allowed && !type.includes('bool') ? `Allowed: ${allowed.join(', ')}.` : '',
             unset ? `Unset: ${unset}.` : '',
-            consent ? 'Counts once agreed to (svc trust).' : '',
+            consent ? 'Takes effect once agreed to (svc trust).' : '',
             pending === null ? '' : describePending(pending),
           ]
             .filter((part) => part !== '')

@@ -46,8 +46,8 @@ function choosePending(view: ConsentView, keys: readonly string[]): Pick<Consent
   const waiting = [...view.pending.map(({ key }) => key), ...(view.setups.length > 0 ? ['projects'] : [])];
   const unknown = keys.find((key) => !waiting.includes(key));
   if (unknown !== undefined)
-    throw new SvcError('usage', `${unknown} does not wait for a consent`, {
-      hint: waiting.length === 0 ? 'nothing does' : `these do: ${waiting.join(', ')}`,
+    throw new SvcError('usage', `${unknown} is not waiting for consent`, {
+      hint: waiting.length === 0 ? 'nothing is' : `these are: ${waiting.join(', ')}`,
     });
   return {
     pending: view.pending.filter(({ key }) => keys.includes(key)),
@@ -58,7 +58,7 @@ function choosePending(view: ConsentView, keys: readonly string[]): Pick<Consent
 /** `svc trust`: a person agrees to what svc.yaml says. */
 export const trustCommand: Command = defineCommand({
   name: 'trust',
-  about: 'show what svc.yaml says that nobody on this machine has agreed to, and agree to it',
+  about: 'show the settings in svc.yaml that no one on this machine has agreed to, and agree to them',
   flags: {
     key: {
       type: 'string',
@@ -80,7 +80,7 @@ export const trustCommand: Command = defineCommand({
     const { file, digest } = view;
     const { pending, setups } = choosePending(view, flags.key);
     if (pending.length + setups.length === 0) {
-      context.result(view, () => `${toPrintable(file)}: nothing waits for a consent`);
+      context.result(view, () => `${toPrintable(file)}: nothing waits for consent`);
       return 0;
     }
     const left = view.pending.length - pending.length;
@@ -90,7 +90,7 @@ export const trustCommand: Command = defineCommand({
     for (const line of await formatDifference(pending, setups)) context.note(toPrintable(line));
     if (!(flags.yes || readEnvironmentFlag(env, 'SVC_SETUP_YES'))) {
       if (!stdin.isTTY || json)
-        throw new SvcError('usage', 'nobody is here to be asked', {
+        throw new SvcError('usage', 'there is no terminal to ask on', {
           hint: `svc trust ${flags.key.map((key) => `--key ${key} `).join('')}--yes agrees to what was shown`,
         });
       if (!(await askForYes(context, 'Use this on this machine?'))) {
@@ -116,7 +116,7 @@ export const trustCommand: Command = defineCommand({
     if (left > 0) context.note(`note: ${formatCount(left, 'more waits', 'more wait')}`);
     const { restart_needed: restart } = after;
     if (restart !== undefined && restart.length > 0)
-      context.note(`note: ${restart.join(', ')} count after svc down and svc up`);
+      context.note(`note: ${restart.join(', ')} take effect after svc down and svc up`);
     else if (restart !== undefined && view.state === 'none')
       context.note('note: svc down and svc up open the receiver');
     return 0;

@@ -28,17 +28,18 @@ const pendingDecision = [{ ...idArg, completes: 'decision:pending' }] as const;
 const hashFlag = {
   type: 'string',
   value: 'sha256',
-  about: 'only if this is still what will run',
+  about: 'only if the hash of what will run is still this',
 } as const;
 
 const list = defineCommand({
   name: 'decision list',
-  about: 'list what waits for approval, oldest first; with --state all every decision, newest first',
+  about:
+    'list decisions that wait for approval, oldest first; --state all lists every decision, newest first',
   flags: {
     state: {
       type: 'string',
       short: 's',
-      about: 'pending when not given',
+      about: 'which decisions (pending)',
       choices: ['pending', 'approved', 'denied', 'expired', 'all'],
     },
     ...definePageFlags(100),
@@ -81,7 +82,7 @@ const isOpen = ({ state, consumed_at }: DecisionView): boolean =>
   state === 'pending' || (state === 'approved' && consumed_at === null);
 
 const describeRace = (race: readonly { agent: string }[]): string =>
-  `a race of ${formatCount(race.length, 'agent')}, a worktree each from the same commit; one is promoted`;
+  `a race of ${formatCount(race.length, 'agent')}, each in a worktree from the same commit; one is promoted`;
 
 /** Formats what a run would do, for the person who approves it. */
 function formatPlan(plan: Wire<TaskPlan>): (readonly [name: string, value: string | null])[] {
@@ -129,7 +130,7 @@ const formatChanges = (name: string, changes: DecisionView['changes']): Fact[] =
 
 const show = defineCommand({
   name: 'decision show',
-  about: 'show what would run, why it was held, and who decided',
+  about: 'show what would run, why it needs approval, and who decided',
   args: anyDecision,
   flags: outputFlags,
   examples: ['decision show d-17'],
@@ -152,7 +153,7 @@ const show = defineCommand({
                   ['agent', decision.agent],
                   ['project', decision.project],
                 ] as const)),
-            ['why held', decision.why],
+            ['needs approval', decision.why],
             [
               'from',
               decision.source_ref === null ? decision.source : `${decision.source} (${decision.source_ref})`,
@@ -186,7 +187,8 @@ const approve = defineCommand({
     hash: hashFlag,
     unconfined: {
       type: 'boolean',
-      about: "let a stranger's task run where no sandbox can be made; asks at the terminal",
+      about:
+        'run a task from an untrusted author without a sandbox where none can be set up; asks at the terminal',
     },
     ...runFlags,
   },
@@ -216,9 +218,13 @@ function checkAtTerminal({
   stdout,
 }: Pick<Context, 'args' | 'json' | 'stdin' | 'stdout'>): void {
   if (stdin.isTTY && stdout.isTTY && !json) return;
-  throw new SvcError('approval_required', "a stranger's task is let out of the sandbox at a terminal only", {
-    hint: `svc decision show ${args[0]} shows what it would run; svc decision deny ${args[0]}`,
-  });
+  throw new SvcError(
+    'approval_required',
+    'a task from an untrusted author can only be let out of the sandbox at a terminal',
+    {
+      hint: `svc decision show ${args[0]} shows what it would run; svc decision deny ${args[0]}`,
+    },
+  );
 }
 
 /** Asks for the id of a stranger's task that would run unconfined, typed by the person who has read its prompt. */
@@ -230,20 +236,20 @@ async function typeTask(
   const { decision, task } = await client.call('decision.show', { id: context.arg(0) });
   stderr.write(
     [
-      `${task.task_id} is by a stranger: ${task.stranger ?? 'no'}. Nothing would confine it: it could do whatever you can.`,
+      `${task.task_id} comes from an untrusted author: ${task.stranger ?? 'no'}. Nothing would confine it: it could do everything you can.`,
       ...formatPrompt(task.prompt, paintNothing),
       '',
     ].join('\n'),
   );
-  const typed = await askForLine(context, `Type ${task.task_id} to run it all the same:`);
-  if (typed !== task.task_id) throw new SvcError('cancelled', `${decision.decision_id} waits as before`);
+  const typed = await askForLine(context, `Type ${task.task_id} to run it anyway: `);
+  if (typed !== task.task_id) throw new SvcError('cancelled', `${decision.decision_id} still waits`);
   return { unconfined: typed, hash: decision.hash };
 }
 
 const deny = defineCommand({
   name: 'decision deny',
   about: 'deny, with a reason',
-  args: [...pendingDecision, { name: 'reason', about: 'why; kept with the decision', rest: true }],
+  args: [...pendingDecision, { name: 'reason', about: 'the reason; stored with the decision', rest: true }],
   examples: ['decision deny d-17 the prompt names the wrong branch'],
   async run(context) {
     const [id, reason] = [context.arg(0), context.args.slice(1)];
@@ -258,7 +264,7 @@ const deny = defineCommand({
 
 const edit = defineCommand({
   name: 'decision edit',
-  about: 'change the prompt; a new decision waits in place of this one',
+  about: 'change the prompt; a new decision replaces this one',
   args: pendingDecision,
   flags: {
     prompt: { ...promptFlag, about: `${promptFlag.about}; without it $VISUAL or $EDITOR opens` },
@@ -282,7 +288,7 @@ const edit = defineCommand({
     context.result(edited, ({ task, decision, changed }) =>
       changed
         ? `${decision.decision_id} waits for ${task.task_id}: ${toPrintable(task.title)}`
-        : `${decision.decision_id} says so already`,
+        : `${decision.decision_id}: prompt unchanged`,
     );
   },
 });

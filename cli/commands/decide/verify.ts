@@ -80,7 +80,7 @@ function formatEvidence(view: View, paint: Paint): string {
     ...formatSection(
       rerun === null
         ? ''
-        : `run again ${formatLocalTime(rerun.at)} by ${toPrintable(rerun.by)} at ${rerun.head?.slice(0, 10) ?? 'a commit that is not known'}`,
+        : `rerun ${formatLocalTime(rerun.at)} by ${toPrintable(rerun.by)} at ${rerun.head?.slice(0, 10) ?? 'an unknown commit'}`,
       (rerun?.results ?? []).flatMap(({ agrees, command: line, exit_code, output }) => [
         formatItem(
           agrees ? 'agrees' : 'disagrees',
@@ -95,7 +95,7 @@ function formatEvidence(view: View, paint: Paint): string {
 
 const show = defineCommand({
   name: 'verify show',
-  about: 'show the evidence of a session, and what it is worth now',
+  about: 'show the evidence of a session, and whether it still holds',
   args: sessionArg,
   flags: outputFlags,
   examples: ['verify show s-12'],
@@ -108,15 +108,15 @@ const show = defineCommand({
 
 const rerun = defineCommand({
   name: 'verify rerun',
-  about: 'run the tests that an ended session reported again, in a clean checkout, as confined as it was',
+  about: 'rerun the tests that an ended session reported, in a clean checkout and the same sandbox',
   args: sessionArg,
   flags: {
     hash: {
       type: 'string',
       value: 'sha256',
-      about: 'only if this is still what will run; verify show has it',
+      about: 'only if the rerun hash is still this; verify show prints it',
     },
-    timeout: { type: 'number', value: 'seconds', about: 'how long each may take (600)' },
+    timeout: { type: 'number', value: 'seconds', about: 'time limit of each test (600)' },
   },
   examples: ['verify rerun s-12', 'verify rerun s-12 --timeout 1800'],
   async run(context) {
@@ -144,16 +144,26 @@ const readCriterion = (status: 'met' | 'not_met') => (given: string) => ({
 
 const report = defineCommand({
   name: 'verify report',
-  about: 'give evidence of a session; of your own unless another is named',
+  about: 'report evidence for a session (your own)',
   args: [{ ...sessionArg[0], optional: true }],
   flags: {
-    met: { type: 'string', value: 'criterion', multiple: true, about: 'number or text of one that is met' },
-    unmet: { type: 'string', value: 'criterion', multiple: true, about: 'of one that is not met' },
+    met: {
+      type: 'string',
+      value: 'criterion',
+      multiple: true,
+      about: 'number or text of a criterion that is met',
+    },
+    unmet: {
+      type: 'string',
+      value: 'criterion',
+      multiple: true,
+      about: 'number or text of a criterion that is not met',
+    },
     passed: { type: 'string', value: 'command', multiple: true, about: 'a test that passed' },
     failed: { type: 'string', value: 'command', multiple: true, about: 'a test that failed' },
     skipped: { type: 'string', value: 'command', multiple: true, about: 'a test that was not run' },
     place: { type: 'string', value: 'file', multiple: true, about: 'where the work is' },
-    summary: { type: 'string', short: 's', about: 'what was done, for whoever reviews it' },
+    summary: { type: 'string', short: 's', about: 'what was done, for the reviewer' },
   },
   examples: ['verify report --met 1 --met 2 --passed "npm test" --summary "the parser is new"'],
   async run(context) {

@@ -94,11 +94,11 @@ async function openServer(around: string, closing: (() => Promise<unknown>)[], s
   );
   closing.push(running.close);
   const { url: server } = running;
-  say(`1. a server of one's own: svc server serve, on ${server}`);
+  say(`1. your own server: svc server serve, on ${server}`);
   const ann = createVisitor(server);
   const password = randomBytes(12).toString('base64url');
   await ann.send('/setup', { code, name: 'ann', password, account: 'home' });
-  say('   set up   with the setup code of its log, by ann');
+  say('   set up   with the setup code from its log, by ann');
   return { server, ann, folder };
 }
 
@@ -116,7 +116,7 @@ async function logIn(
   const state = await logMachineIn(checkServerUrl(server), env, {
     signal,
     show({ url, userCode }) {
-      say(`   page     ${url} wants the code ${userCode}; ann types it in and allows it`);
+      say(`   page     ${url} asks for the code ${userCode}; ann types it in and allows it`);
       clicked = ann
         .send('/device', { user_code: userCode })
         .then(() => ann.send('/device/answer', { user_code: userCode, answer: 'allow' }));
@@ -124,7 +124,7 @@ async function logIn(
     },
   });
   await clicked;
-  say(`   token    of ${state.machine.name}, mode ${state.token_mode}; it can decide nothing`);
+  say(`   token    of ${state.machine.name}, mode ${state.token_mode}; it cannot decide anything`);
 }
 
 /** A catch URL of n8n, and what listens there. */

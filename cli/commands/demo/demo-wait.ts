@@ -13,13 +13,13 @@ export async function waitFor<T>(
   for (const end = Date.now() + PATIENCE_MS; ; await delay(LOOK_MS)) {
     const found = await look();
     if (found !== null && found !== undefined) return found;
-    if (Date.now() > end) throw new SvcError('internal', `waited in vain for ${what}`);
+    if (Date.now() > end) throw new SvcError('internal', `timed out waiting for ${what}`);
   }
 }
 
 /** What a page says in a place. */
 export function findIn(html: string, pattern: RegExp): string {
   const found = pattern.exec(html)?.[1];
-  if (found === undefined) throw new SvcError('internal', 'a page of the demo is not as it should be');
+  if (found === undefined) throw new SvcError('internal', 'unexpected content of a demo page');
   return found;
 }

@@ -22,7 +22,7 @@ export interface Way {
 }
 
 export const byPage: Way = {
-  title: 'ann approves on the page, as from a phone',
+  title: 'ann approves on the web, as from a phone',
   async approve({ ann, workspace, say }, event) {
     const place = `/app/decisions/${workspace}/${event.decision_id}`;
     const page = await waitFor(async () => {

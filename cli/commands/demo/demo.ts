@@ -34,7 +34,7 @@ export const demoCommand: Command = defineCommand({
       about:
         'show the way over a linked server: login, a catch URL, and approvals on a page and by a signed request',
     },
-    keep: { type: 'boolean', about: 'leave the temporary folder' },
+    keep: { type: 'boolean', about: 'keep the temporary folder' },
   },
   examples: ['demo', 'demo --auto', 'demo --link'],
   async run(context) {
@@ -119,8 +119,8 @@ async function showDemo(
   await demo.events.received('needs_approval');
   say('3. the decision');
   const { decision } = await client.call('decision.show', { id: String(decisionId) });
-  say(`   will run ${decision.agent} in a worktree of its own`);
-  say(`   why held ${decision.why}`);
+  say(`   will run ${decision.agent} in its own worktree`);
+  say(`   approval ${decision.why}`);
   say(`   prompt   ${PROMPT.split('\n')[0]} (sha256 ${decision.hash.slice(0, 12)}…)`);
   if (stdin.isTTY && stdout.isTTY && !flags.auto) {
     say(
@@ -145,7 +145,7 @@ async function showDemo(
   await followLog(log, client, String(session), { from: 0 });
   if (signal.aborted) return 130;
   const { event } = await demo.events.received('sealed', 'failed');
-  return reportEnd(demo, String(taskId), say, `; the automation was told ${JSON.stringify(event)}`);
+  return reportEnd(demo, String(taskId), say, `; the automation received ${JSON.stringify(event)}`);
 }
 
 /** Reports how the task ended and what the worker did. */

@@ -20,14 +20,14 @@ const formatAgeOf = (ms: number | null): string => {
 
 const clean = defineCommand({
   name: 'clean',
-  about: 'remove what is over and settled: old events, ended tasks, logs, saved commits; nothing unmerged',
+  about: 'remove old finished data: events, ended tasks, logs, saved commits; never unmerged work',
   flags: {
     older: {
       type: 'string',
       value: 'age',
-      about: 'all that is older, such as 90d (what the retain keys say)',
+      about: 'minimum age, such as 90d (the retain keys)',
     },
-    dryRun: { type: 'boolean', short: 'n', about: 'only say what would go' },
+    dryRun: { type: 'boolean', short: 'n', about: 'only print what would be removed' },
   },
   examples: ['clean --dry-run', 'clean --older 90d'],
   async run(context) {
@@ -43,7 +43,7 @@ const clean = defineCommand({
       [
         { head: 'what', value: ({ label }) => label },
         { head: 'older than', value: ({ age_ms }) => formatAgeOf(age_ms), right: true },
-        { head: dryRun ? 'would go' : 'removed', value: ({ count }) => count, right: true },
+        { head: dryRun ? 'would be removed' : 'removed', value: ({ count }) => count, right: true },
         {
           head: 'about',
           value: ({ bytes, key }) => (/refs|discarded/.test(key) ? '-' : formatSize(bytes)),
@@ -54,10 +54,12 @@ const clean = defineCommand({
     );
     context.result(cleaning, () => text);
     if (database !== null && database.before !== database.after)
-      context.note(`the database went from ${formatSize(database.before)} to ${formatSize(database.after)}`);
+      context.note(
+        `the database shrank from ${formatSize(database.before)} to ${formatSize(database.after)}`,
+      );
     if (!shrinks)
       context.note(
-        'the database was made by an earlier svc and stays as large as it is; what is freed in it is used again',
+        'the database was created by an earlier svc and cannot shrink; freed space in it is reused',
       );
   },
 });

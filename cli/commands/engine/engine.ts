@@ -36,7 +36,7 @@ function formatReceiver({ receivers, receiver_problem: problem }: Status): strin
   const off = problem === null ? 'off (svc webhook serve)' : `off: ${problem}`;
   if (receivers.length === 0) return off;
   const on = receivers.map(formatHostPort).join(', ');
-  return problem === null ? on : `${on}; that of ui.addr is ${off}`;
+  return problem === null ? on : `${on}; the listener on ui.addr is ${off}`;
 }
 
 /** As the engine has them, which may differ from the caller's. */
@@ -69,8 +69,8 @@ export function formatStatus(status: Status): string {
       `${status.workers.running} running, ${status.workers.queued} queued, ${status.workers.paused} paused, at most ${status.workers.cap}`,
     ],
     [
-      'held back',
-      status.held_agents.length === 0 ? null : `${status.held_agents.join(', ')} (svc agents says why)`,
+      'suspended',
+      status.held_agents.length === 0 ? null : `${status.held_agents.join(', ')} (svc agents shows why)`,
     ],
     ['deliveries', `${status.deliveries.pending} pending, ${status.deliveries.dead} dead`],
     ['link', describeLink(status.link)],
@@ -78,7 +78,7 @@ export function formatStatus(status: Status): string {
       'config',
       status.config_problem === null
         ? null
-        : `svc.yaml has errors, the earlier one stays in use: ${status.config_problem}`,
+        : `svc.yaml has errors; the previous version stays in use: ${status.config_problem}`,
     ],
     ['waits', formatConsent(status)],
     ['restart', status.restart_needed.length === 0 ? null : `needed for ${status.restart_needed.join(', ')}`],
@@ -182,24 +182,24 @@ const up = defineCommand({
     for (const { name, state } of differing)
       context.note(
         state === 'missing'
-          ? `the engine does not have ${name}; svc down && svc up takes it from here`
-          : `the engine has another ${name}; svc down && svc up takes it from here`,
+          ? `the engine does not have ${name}; svc down && svc up restarts it with the value of this shell`
+          : `the engine has a different ${name}; svc down && svc up restarts it with the value of this shell`,
       );
     return differing.length === 0 ? 0 : EXIT.failure;
   },
 });
 
 const downFlags = {
-  stopWorkers: { type: 'boolean', about: 'end the workers too; their work so far is kept' },
+  stopWorkers: { type: 'boolean', about: 'stop the workers too; their work so far is kept' },
   force: {
     type: 'boolean',
-    about: 'kill an engine that does not answer; what it has acknowledged is kept',
+    about: 'kill an engine that does not answer; acknowledged changes are kept',
   },
 } as const;
 
 const down = defineCommand({
   name: 'down',
-  about: 'stop the engine; workers go on and are adopted at the next start',
+  about: 'stop the engine; workers keep running and are adopted at the next start',
   flags: downFlags,
   examples: ['down', 'down --stop-workers', 'down --force'],
   async run(context) {
@@ -240,8 +240,7 @@ async function stopEngine(context: Context<typeof downFlags>): Promise<void> {
   const { supervisor } = await client.call('engine.status');
   const { left } = await client.call('engine.stop', { stop_workers: stopWorkers });
   await client.closed;
-  if (context.signal.aborted)
-    throw new SvcError('cancelled', `the engine (pid ${pid}) is stopping, and was not waited for`);
+  if (context.signal.aborted) throw new SvcError('cancelled', `the engine (pid ${pid}) is still stopping`);
   for (const each of [pid, supervisor]) if (each !== null) await waitForEnd(each);
   context.result({ pid, left }, () =>
     left.length === 0 ? `stopped (pid ${pid})` : `stopped (pid ${pid}); still working: ${left.join(', ')}`,
@@ -275,11 +274,11 @@ function isAlive(pid: number): boolean {
 
 const status = defineCommand({
   name: 'status',
-  about: 'what runs, what waits, where it listens',
+  about: 'show what runs, what waits, and where the engine listens',
   flags: {
     all: {
       type: 'boolean',
-      about: 'a line for each workspace of this machine, whether its engine runs or not',
+      about: 'one line for each workspace of this machine, whether or not its engine runs',
     },
   },
   examples: ['status', 'status --json', 'status --all'],
@@ -295,7 +294,7 @@ const daemon = defineCommand({
   about: 'host the engine in the foreground, with its receiver when a secret is set',
   flags: {
     ...setFlag,
-    readyFd: { type: 'number', value: 'fd', about: 'say on this descriptor when it is ready' },
+    readyFd: { type: 'number', value: 'fd', about: 'file descriptor to write to when ready' },
   },
   examples: ['daemon', 'daemon --set ui.addr=127.0.0.1:9000 --max-workers 2'],
   async run(context) {

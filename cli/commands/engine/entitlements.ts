@@ -4,8 +4,7 @@ import { formatFacts, formatRows } from '../../print.ts';
 
 export const entitlementsCommand = defineCommand({
   name: 'entitlements',
-  about:
-    'what the account of this workspace has: plan, lease, quotas with their use, capabilities allowed or locked',
+  about: 'show what the account of this workspace has: plan, lease, quotas with their use, capabilities',
   examples: ['entitlements', 'entitlements --json'],
   async run(context) {
     const client = await context.engine();
@@ -22,7 +21,7 @@ export const entitlementsCommand = defineCommand({
     const facts = formatFacts([
       [
         'linked',
-        linked ? `${server}${account === null ? '' : `, account ${account}`}` : 'no, and nothing is counted',
+        linked ? `${server}${account === null ? '' : `, account ${account}`}` : 'no, and nothing is metered',
       ],
       ...(person === null ? [] : [['person', person] as [string, string]]),
       ['plan', plan ?? 'none'],

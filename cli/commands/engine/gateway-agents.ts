@@ -27,7 +27,7 @@ async function requireRoutable(agent: string) {
   const reason = known?.cannot.gateway;
   if (known !== null && reason === undefined) return known;
   const names = PRESETS.filter(({ cannot }) => cannot.gateway === undefined).map(({ name }) => name);
-  const hint = `those that can: ${names.join(', ')}`;
+  const hint = `agents that can: ${names.join(', ')}`;
   if (known === null)
     throw new SvcError(
       'unknown_agent',
@@ -41,13 +41,12 @@ async function requireRoutable(agent: string) {
 
 export const gatewayRun = defineCommand({
   name: 'gateway run',
-  about:
-    'start an agent of your own whose model calls go through the gateway, with a key for as long as it runs',
+  about: 'run your own agent through the gateway with a temporary key',
   args: [
     { name: 'agent', about: 'which agent', completes: 'agent' },
     {
       name: 'words',
-      about: 'more words for its command line, options too; -- before them where it is asked for --help',
+      about: 'more arguments for the agent, options too; put -- before them to pass --help',
       optional: true,
       rest: true,
       foreign: true,
@@ -129,13 +128,12 @@ const SHELLS = { posix: formatPosixRoute, fish: formatFishRoute } as const;
 
 export const gatewayEnv = defineCommand({
   name: 'gateway env',
-  about:
-    'print what a shell evaluates so that an agent started in it goes through the gateway, with a key of your own',
+  about: 'print shell code that sends an agent through the gateway, with your own key',
   args: [{ name: 'agent', about: 'which agent', completes: 'agent' }],
   flags: {
     name: {
       type: 'string',
-      about: 'of the key, which lasts until svc gateway keys remove (the agent and a number)',
+      about: 'name of the key, valid until svc gateway keys remove (the agent and a number)',
     },
     shell: {
       type: 'string',
@@ -195,13 +193,15 @@ function explainRoute(
         : `eval "$(svc gateway env ${program})" sets it in this shell`,
     );
   if (flags.shell === undefined && shell !== '' && !/^(?:sh|bash|zsh|dash|ksh|ash)$/.test(shell))
-    note(`this is for sh, bash and zsh, not for ${shell}: --shell fish is for fish, --json for all others`);
+    note(
+      `this output is for sh, bash and zsh, not for ${shell}: use --shell fish for fish, --json for all others`,
+    );
   if (hasArgs)
     note(
-      `${program} is told by options too, so this makes a function of that name, for this shell alone; svc gateway run ${program} needs none`,
+      `${program} also needs options, so this defines a function with that name in this shell; svc gateway run ${program} needs none`,
     );
   if (hasOwnHome)
-    note(`${program} has settings and conversations of its own there, apart from those with your login`);
+    note(`${program} keeps separate settings and conversations there, apart from your own login`);
   if (hasFiles) note(`it reads files in the data folder, which svc gateway keys remove ${name} removes`);
-  note(`the key ${name} lasts until svc gateway keys remove ${name}`);
+  note(`the key ${name} is valid until svc gateway keys remove ${name}`);
 }

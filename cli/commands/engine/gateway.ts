@@ -31,7 +31,7 @@ function formatState(state: Wire<GatewayState>): string {
     ],
     ['address', `http://${host.includes(':') ? `[${host}]` : host}:${port}`],
     ['mode', mode === 'stub' ? 'stub: answers are canned; ai.mode live asks real models' : mode],
-    ['calls', `${active} under way, ${calls} so far`],
+    ['calls', `${active} in progress, ${calls} so far`],
     ...state.content_of.map((each): [string, string] => ['content', `of ${each} is logged`]),
     ['spent', budget === 0 ? spent : `${spent}, of ${formatTokens(budget)}`],
     ...state.providers.map((each): [string, string] => [
@@ -43,7 +43,7 @@ function formatState(state: Wire<GatewayState>): string {
         each.cool_until === null
           ? null
           : `tried last until ${formatLocalTime(new Date(each.cool_until).toISOString())}`,
-        each.last_failure === null ? null : `last fault: ${each.last_failure.what}`,
+        each.last_failure === null ? null : `last error: ${each.last_failure.what}`,
       ]
         .filter((part) => part !== null)
         .join('; '),
@@ -53,14 +53,14 @@ function formatState(state: Wire<GatewayState>): string {
 
 const status = defineCommand({
   name: 'gateway status',
-  about: 'how the gateway does: its process, mode, budget and providers',
+  about: 'show the gateway: process, mode, budget and providers',
   examples: ['gateway status', 'gateway status --json'],
   async run(context) {
     const client = await context.engine();
     const state = await client.call('gateway.status', {});
     context.result(state, (found) =>
       found === null
-        ? 'the gateway does not run; the first run that is routed starts it, or svc gateway serve'
+        ? 'the gateway is not running; the first routed run starts it, or svc gateway serve'
         : formatState(found),
     );
     return state === null ? 1 : 0;
@@ -69,7 +69,7 @@ const status = defineCommand({
 
 const serve = defineCommand({
   name: 'gateway serve',
-  about: 'start the gateway unless it runs, and stay until Ctrl-C; it goes on in the background',
+  about: 'start the gateway if needed, and wait for Ctrl-C; the gateway keeps running in the background',
   flags: { allowRemote: { type: 'boolean', about: 'allow an address that other machines can reach' } },
   examples: ['gateway serve'],
   async run(context) {
@@ -88,19 +88,19 @@ const serve = defineCommand({
 
 const stop = defineCommand({
   name: 'gateway stop',
-  about: 'end the gateway once the calls that it is answering are over',
+  about: 'stop the gateway after it has answered its open calls',
   examples: ['gateway stop'],
   async run(context) {
     const client = await context.engine();
     await client.call('gateway.stop', {});
-    context.result({ stopped: true }, () => 'the gateway takes no more calls');
+    context.result({ stopped: true }, () => 'the gateway accepts no more calls');
   },
 });
 
 const test = defineCommand({
   name: 'gateway test',
   about: 'send one tiny call in each protocol; in mode live each costs a few tokens',
-  flags: { model: { type: 'string', about: 'what is asked for (svc)' } },
+  flags: { model: { type: 'string', about: 'model to request (svc)' } },
   examples: ['gateway test', 'gateway test --model svc/cloud/gpt-5'],
   async run(context) {
     const client = await context.engine();
@@ -130,15 +130,15 @@ const test = defineCommand({
 
 const keys = defineCommand({
   name: 'gateway keys',
-  about: 'list the keys that persons have for agents of their own; add NAME and remove NAME change them',
+  about: 'list personal keys for your own agents; add NAME and remove NAME change them',
   args: [
     {
       name: 'action',
-      about: 'list, which is done without any too, add or remove',
+      about: 'list (the default), add or remove',
       optional: true,
       choices: ['list', 'add', 'remove'],
     },
-    { name: 'name', about: 'of the key', optional: true },
+    { name: 'name', about: 'name of the key', optional: true },
   ],
   examples: ['gateway keys', 'gateway keys add laptop', 'gateway keys remove laptop'],
   async run(context) {
@@ -149,12 +149,12 @@ const keys = defineCommand({
     if (action === 'remove') {
       const removed = await client.call('gateway.remove_key', { name });
       removeRouteFiles(client, name);
-      context.result(removed, () => `${name} opens the gateway no longer`);
+      context.result(removed, () => `the key ${name} no longer opens the gateway`);
       return;
     }
     const added = await client.call('gateway.add_key', { name });
     context.result(added, ({ key }) => key);
-    context.note('it is shown this once; svc keeps only a hash of it');
+    context.note('it is shown only once; svc keeps only its hash');
   },
 });
 
@@ -169,23 +169,23 @@ async function listKeys(context: Context, client: EngineClient): Promise<void> {
     context.stdout,
   );
   context.result(rows, () => text);
-  if (rows.length === 0) context.note('no keys of persons; svc gateway keys add NAME makes one');
+  if (rows.length === 0) context.note('no personal keys; svc gateway keys add NAME makes one');
 }
 
 const log = defineCommand({
   name: 'gateway log',
-  about: 'log what is said in the model calls of one session, which is never done otherwise',
+  about: 'log the content of the model calls of one session (off by default)',
   args: [
     {
       name: 'session',
-      about: 'whose calls; none lists what is logged',
+      about: 'session to log; without one, list what is logged',
       optional: true,
       completes: 'session',
     },
   ],
   flags: {
-    key: { type: 'string', value: 'name', about: 'those of a key of your own, in the place of a session' },
-    off: { type: 'boolean', about: 'log it no longer; what was logged stays' },
+    key: { type: 'string', value: 'name', about: 'log the calls of a personal key, instead of a session' },
+    off: { type: 'boolean', about: 'stop logging; existing logs stay' },
   },
   examples: ['gateway log s-12', 'gateway log s-12 --off', 'gateway log --key laptop'],
   async run(context) {
@@ -235,8 +235,8 @@ const usage = defineCommand({
   name: 'gateway usage',
   about: 'tokens and money that calls through the gateway have used',
   flags: {
-    days: { type: 'number', value: 'n', about: 'of so many UTC days, today included (1)' },
-    by: { type: 'string', about: 'summed by this (provider)', choices: GROUPS },
+    days: { type: 'number', value: 'n', about: 'number of UTC days, including today (1)' },
+    by: { type: 'string', about: 'group by (provider)', choices: GROUPS },
   },
   examples: ['gateway usage', 'gateway usage --by session --days 7'],
   async run(context) {
@@ -268,11 +268,11 @@ const usage = defineCommand({
     );
     context.result(found, () => text);
     const isOwn = found.of_session !== null;
-    if (isOwn) context.note('only the calls of this session are counted; the Chair sees those of all');
+    if (isOwn) context.note('only the calls of this session are counted; the Chair sees all calls');
     if (rows.length === 0)
       context.note(`no calls ${isOwn ? 'of this session ' : ''}went through the gateway`);
     else if (found.total.unpriced > 0)
-      context.note(`${formatTokens(found.total.unpriced)} tokens have no known price; ai.prices can say it`);
+      context.note(`${formatTokens(found.total.unpriced)} tokens have no known price; ai.prices can set it`);
   },
 });
 

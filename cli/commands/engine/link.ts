@@ -13,7 +13,7 @@ import { type Command, type Context, defineCommand } from '../../command.ts';
 import { formatFacts } from '../../print.ts';
 
 const FIGURES =
-  'the figures of each day once it is over: versions, system, numbers of tasks, decisions, runs and tokens; svc telemetry show prints them, svc telemetry off ends it';
+  'daily figures, after the day ends: versions, system, numbers of tasks, decisions, runs and tokens; svc telemetry show prints them, svc telemetry off stops them';
 
 /** What of telemetry goes, as the engine knows it: its environment may refuse what svc.yaml allows. */
 const describeTelemetry = (obstacle: string | null): string =>
@@ -25,29 +25,29 @@ async function describeOutgoing({ cwd, env }: Context, telemetry: string): Promi
   const { findWorkspace, loadConfig } = await configuration();
   const { server } = loadConfig({ file: findWorkspace({ cwd, env }).file, env }).config;
   const titles = {
-    given: 'those that a person or an issue gave; else the template or agent',
-    all: 'all, also those made of a prompt',
-    none: 'none; the template or agent stands for them',
+    given: 'titles given by a person or an issue; otherwise the template or agent',
+    all: 'all, including titles made from a prompt',
+    none: 'none; the template or agent is shown instead',
   }[server.titles || 'given'];
   const deciders = Object.entries(server.decide).map(([name, ways]) => `${name} (${ways.join(', ')})`);
   return [
     [
       'events',
-      `${server.events.length === 0 ? 'all outbound ones' : server.events.join(', ')}: ids, states, times, and reasons in words of svc`,
+      `${server.events.length === 0 ? 'all outbound ones' : server.events.join(', ')}: ids, states, times, and reasons in svc's own words`,
     ],
     [
       'decisions',
-      'those that wait: ids, source, handle of the author outside, length and fingerprint of what would run, and why they wait in words of svc',
+      "pending ones: ids, source, handle of an outside author, length and fingerprint of what would run, and why they wait, in svc's own words",
     ],
     ['names', 'of the workspace, of its projects and of agents; the version of svc'],
     ['titles', titles],
     ['telemetry', telemetry],
-    ['stays here', 'prompts, files, diffs, paths, branches, asks, and reasons that somebody typed'],
+    ['stays here', 'prompts, files, diffs, paths, branches, asks, and reasons that people typed'],
     [
       'decides',
       deciders.length === 0
-        ? 'nobody from outside; server.decide names people and channels'
-        : `${deciders.join(', ')}, ${server.decide_code ? 'approving with a one-time code' : 'without a code: a stolen server can speak for them'}`,
+        ? 'no one outside; server.decide names people and channels'
+        : `${deciders.join(', ')}, ${server.decide_code ? 'approving with a one-time code' : 'without one-time codes: whoever takes over the server can approve in their name'}`,
     ],
   ];
 }
@@ -58,14 +58,14 @@ const findTelemetry = (client: EngineClient): Promise<string> =>
     ({ obstacle }) => describeTelemetry(obstacle),
     (thrown: unknown) => {
       if (thrown instanceof SvcError && thrown.code === 'chair_only')
-        return 'svc telemetry show says it, in the Chair seat';
+        return 'svc telemetry show prints it, in the Chair seat';
       throw thrown;
     },
   );
 
 const formatLink = (link: Wire<LinkStatus>): [string, string | null][] => [
   ['link', describeLink(link) ?? 'none'],
-  ['account', link.account === null ? null : `${link.account}, linked by ${link.person ?? 'somebody'}`],
+  ['account', link.account === null ? null : `${link.account}, linked by ${link.person ?? 'someone'}`],
   ['linked', link.linked_at === null ? null : formatLocalTime(link.linked_at)],
   ['token', link.token_at === null ? null : `${link.token_file}, made ${formatLocalTime(link.token_at)}`],
 ];
@@ -77,23 +77,24 @@ async function announce(context: Context, client: EngineClient): Promise<void> {
     context,
     describeTelemetry(prohibition ?? findTerminalRefusal(context)),
   );
-  context.stdout.write(`the server will be told:\n${formatFacts(outgoing)}\n\n`);
+  context.stdout.write(`the server will receive:\n${formatFacts(outgoing)}\n\n`);
 }
 
 const link = defineCommand({
   name: 'link',
-  about: 'say what the server that this machine is logged in at will be told, and link this workspace to it',
+  about:
+    'link this workspace to the server that this machine is logged in to, after showing what the server will receive',
   details: [
-    'The server is told of outbound events and of decisions that wait: ids, states and times, names of the workspace, of agents and projects, titles as server.titles allows, handles of authors outside, lengths and fingerprints, and reasons in words of svc. Unless telemetry.work is off, the figures of each day follow once it is over; svc telemetry show prints them.',
-    'It is never told a prompt, a file, a diff, a path, a branch, an ask, or a reason that somebody typed. What the settings make of that is printed before anything is sent.',
+    "The server receives outbound events and pending decisions: ids, states and times, names of the workspace, agents and projects, titles as server.titles allows, handles of outside authors, lengths and fingerprints, and reasons in svc's own words. Unless telemetry.work is off, the figures of each day follow when the day is over; svc telemetry show prints them.",
+    'It never receives a prompt, a file, a diff, a path, a branch, an ask, or a reason that a person typed. What your settings make of this is printed before anything is sent.',
   ],
   flags: {
     token: {
       type: 'string',
       value: '-',
-      about: 'the token of a machine, from standard input: for a machine that has no svc login of its own',
+      about: 'read a machine token from standard input: for a machine without its own svc login',
     },
-    server: { type: 'string', value: 'url', about: 'the server that the token is of' },
+    server: { type: 'string', value: 'url', about: 'the server that issued the token' },
   },
   examples: ['link', 'link --server https://svc.example.org --token - < token'],
   async run(context) {
@@ -101,7 +102,7 @@ const link = defineCommand({
     const { token: from, server } = context.flags;
     if (from !== undefined && from !== '-')
       throw new SvcError('usage', '--token takes - and reads the token from standard input', {
-        hint: 'what stands in a command line can be read by others',
+        hint: 'other users can read command lines',
       });
     const token = from === undefined ? undefined : (await readAll(context.stdin)).trim();
     if (token === '') throw new SvcError('usage', 'standard input has no token');
@@ -121,7 +122,7 @@ const link = defineCommand({
 
 const status = defineCommand({
   name: 'link status',
-  about: 'which server this workspace is linked to, how that stands, and what it is told',
+  about: 'show the linked server, the state of the link, and what the server receives',
   examples: ['link status', 'link status --json'],
   async run(context) {
     const client = await context.engine();
@@ -129,7 +130,7 @@ const status = defineCommand({
     const outgoing = await describeOutgoing(context, await findTelemetry(client));
     context.result(state, (it) =>
       it.server === null
-        ? 'this workspace is linked to no server; svc login URL, then svc link'
+        ? 'this workspace is not linked to a server; svc login URL, then svc link'
         : formatFacts([...formatLink(it), ...outgoing]),
     );
     return 0;
@@ -139,8 +140,8 @@ const status = defineCommand({
 const code = defineCommand({
   name: 'link code',
   about:
-    'make the secret of the one-time codes that approving from outside takes with server.decide_code, and show it once',
-  flags: { new: { type: 'boolean', about: 'take the place of one that there is, which counts no longer' } },
+    'create the secret of the one-time codes that server.decide_code requires for approving from outside, and show it once',
+  flags: { new: { type: 'boolean', about: 'replace an existing secret, which becomes invalid' } },
   examples: ['link code', 'link code --new'],
   async run(context) {
     const client = await context.engine();
@@ -169,10 +170,10 @@ const unlink = defineCommand({
     const client = await context.engine();
     const done = await client.call('link.stop', {});
     context.result(done, ({ server }) =>
-      server === null ? 'this workspace was linked to no server' : `unlinked from ${server}`,
+      server === null ? 'this workspace was not linked to a server' : `unlinked from ${server}`,
     );
     if (done.server !== null && !done.is_told)
-      context.note(`${done.server} could not be told: unlink the workspace there as well`);
+      context.note(`${done.server} could not be reached: unlink the workspace there as well`);
     return 0;
   },
 });

@@ -15,9 +15,9 @@ function openBrowser(url: string, env: NodeJS.ProcessEnv): void {
 const login = defineCommand({
   name: 'login',
   about:
-    'log this machine in to a server that you or somebody you trust runs; login status tells where it is logged in',
-  args: [{ name: 'url', about: 'of the server, or status' }],
-  flags: { noBrowser: { type: 'boolean', about: 'open no browser' } },
+    'log this machine in to a server run by you or someone you trust; login status shows where it is logged in',
+  args: [{ name: 'url', about: 'URL of the server, or status' }],
+  flags: { noBrowser: { type: 'boolean', about: 'do not open a browser' } },
   examples: ['login https://svc.example.org', 'login status'],
   async run(context) {
     const { checkServerUrl, findLogin, logIn } = await linking();
@@ -26,19 +26,19 @@ const login = defineCommand({
     const server = checkServerUrl(context.arg(0));
     const before = findLogin(context.env);
     if (before !== null)
-      throw new SvcError('conflict', `this machine is logged in at ${before.server} as ${before.person}`, {
+      throw new SvcError('conflict', `this machine is logged in to ${before.server} as ${before.person}`, {
         hint: 'svc logout first',
       });
     const state = await logIn(server, context.env, {
       signal: context.signal,
       show: ({ url, completeUrl, userCode, expiresAt }) => {
         context.stderr.write(
-          `open ${url}\nand type in the code ${userCode}\nit runs out at ${formatLocalTime(new Date(expiresAt).toISOString())}; Ctrl-C ends the waiting\n`,
+          `open ${url}\nand type in the code ${userCode}\nit expires at ${formatLocalTime(new Date(expiresAt).toISOString())}; Ctrl-C stops waiting\n`,
         );
         if (!context.flags.noBrowser) openBrowser(completeUrl, context.env);
       },
     }).catch((error: unknown) => {
-      if (context.signal.aborted) throw new SvcError('login_refused', 'the login was not waited for');
+      if (context.signal.aborted) throw new SvcError('login_refused', 'stopped waiting for the login');
       throw error;
     });
     context.result(state, ({ person, account, machine }) =>
@@ -59,14 +59,14 @@ async function showStatus(context: Parameters<Command['run']>[0]): Promise<numbe
   const { askLoginState, findLogin } = await linking();
   const state = findLogin(context.env);
   if (state === null) {
-    context.result(null, () => 'this machine is logged in nowhere; svc login URL does it');
+    context.result(null, () => 'this machine is not logged in to a server; svc login URL logs it in');
     return 1;
   }
   const known = await askLoginState(context.env, state);
   const words = {
     known: 'it knows this machine',
-    revoked: 'it knows this machine no longer; svc logout, then svc login',
-    unreachable: 'it does not answer now',
+    revoked: 'it no longer knows this machine; svc logout, then svc login',
+    unreachable: 'it does not answer',
   };
   context.result({ ...state, state: known }, () =>
     formatFacts([
@@ -89,14 +89,14 @@ const logout = defineCommand({
     const { server, wasLoggedIn, isRevoked } = await logOut(context.env);
     context.result({ server, revoked: isRevoked }, () =>
       !wasLoggedIn
-        ? 'this machine was logged in nowhere'
+        ? 'this machine was not logged in'
         : server === null
-          ? 'what was left of a login is removed'
+          ? 'the remains of a login were removed'
           : `logged out of ${server}`,
     );
     if (wasLoggedIn && !isRevoked)
       context.note(
-        `${server ?? 'its server is not known and'} could not be told: revoke the machine there, since its token still opens it`,
+        `${server ?? 'its server is not known and'} could not be reached: revoke the machine there, since its token is still valid`,
       );
     return 0;
   },

@@ -28,7 +28,12 @@ const deliveries = defineCommand({
   name: 'notify deliveries',
   about: 'list deliveries of outbound events, newest first',
   flags: {
-    state: { type: 'string', short: 's', about: 'only these', choices: ['pending', 'delivered', 'dead'] },
+    state: {
+      type: 'string',
+      short: 's',
+      about: 'only in this state',
+      choices: ['pending', 'delivered', 'dead'],
+    },
     ...definePageFlags(50),
   },
   examples: ['notify deliveries', 'notify deliveries --state dead'],
@@ -51,7 +56,7 @@ const deliveries = defineCommand({
         { head: 'answer', value: (row) => row.last_error ?? row.last_status },
         { head: 'to', value: (row) => row.url, flexible: true },
       ],
-      empty: 'no deliveries; notify.webhooks in svc.yaml says where events go',
+      empty: 'no deliveries; notify.webhooks in svc.yaml sets where events go',
     });
   },
 });

@@ -14,11 +14,11 @@ interface ListedBot {
 export const serverChat = defineCommand({
   name: 'server chat',
   about:
-    'the bots of a linked server: list them, set the one of telegram or slack up, or remove it with everything that was connected to it',
+    'manage the bots of a linked server: list them, set up telegram or slack, or remove one with everything connected to it',
   args: [
     {
       name: 'action',
-      about: 'list unless it is given',
+      about: 'action (list)',
       optional: true,
       choices: ['list', 'telegram', 'slack', 'remove'],
     },
@@ -27,7 +27,7 @@ export const serverChat = defineCommand({
   flags: {
     webhook: {
       type: 'boolean',
-      about: 'Telegram sends updates to --public-url, instead of being asked for them',
+      about: 'Telegram sends updates to --public-url, instead of being polled',
     },
     ...DATA_FLAG,
   },
@@ -55,7 +55,7 @@ export const serverChat = defineCommand({
       const removed = (await administerServer(context, 'chat.remove', { kind: service })) as {
         left: string | null;
       };
-      const text = `the bot of ${service} was removed, and what was connected to it`;
+      const text = `the bot of ${service} was removed, with everything connected to it`;
       context.result(removed, () => (removed.left === null ? text : `${text}; ${removed.left}`));
       return 0;
     }

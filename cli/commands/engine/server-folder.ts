@@ -51,7 +51,7 @@ export function findServerFolder(flag: string | undefined, reached: Reached): st
     existsSync(join(folder, 'server.db')) || (existsSync(folder) && (reached.env.DATABASE_URL ?? '') !== '');
   if (isThere) return folder;
   throw new SvcError('not_found', `there is no server in ${folder}`, {
-    hint: '--data says which folder it has; svc server serve makes a new one',
+    hint: '--data names its folder; svc server serve makes a new one',
   });
 }
 
@@ -70,10 +70,10 @@ export async function administerServer(
     folder,
     env: context.env,
     log: pino({ enabled: false }),
-    tellNewSecret: (file: string) => context.note(`a root secret was made; back this file up: ${file}`),
+    tellNewSecret: (file: string) => context.note(`a root secret was created; back up this file: ${file}`),
   };
   const { result, isGuessed } = await administerClosed(options, `http://${DEFAULT_ADDRESS}`, verb, input);
   if (isGuessed && INVITES.includes(verb))
-    context.note('no server has run here yet: one that is served with --public-url has that address instead');
+    context.note('no server has run here yet: with --public-url it has that address instead');
   return result;
 }

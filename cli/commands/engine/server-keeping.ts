@@ -6,8 +6,8 @@ import { administerServer, DATA_FLAG, findServerFolder, openServerFolder } from 
 
 const exportCommand = defineCommand({
   name: 'server export',
-  about: 'write everything that a linked server keeps to a file: a backup, and the way to another database',
-  args: [{ name: 'file', about: 'new; only its owner can read it' }],
+  about: 'export all data of a linked server to a file: as a backup, or to move to another database',
+  args: [{ name: 'file', about: 'new file; only its owner can read it' }],
   flags: DATA_FLAG,
   examples: ['server export backup.jsonl'],
   async run(context) {
@@ -23,8 +23,8 @@ const exportCommand = defineCommand({
 const importCommand = defineCommand({
   name: 'server import',
   about:
-    'fill a new linked server from a file of svc server export: its database is empty and its root secret the same',
-  args: [{ name: 'file', about: 'as svc server export wrote it' }],
+    'fill a new linked server from a file of svc server export; needs an empty database and the same root secret',
+  args: [{ name: 'file', about: 'file written by svc server export' }],
   flags: DATA_FLAG,
   examples: ['server import backup.jsonl', 'server import backup.jsonl --data /srv/svc'],
   async run(context) {
@@ -34,7 +34,7 @@ const importCommand = defineCommand({
     const done = await importServer({ folder, env: context.env }, resolve(context.cwd, name));
     context.result(done, ({ rows, database }) => `${rows} rows are in ${database}`);
     context.note(
-      'the root secret was not in it: the server needs the one that it had, in server.key or SVC_LEASE_SECRET',
+      'the root secret is not in it: the server needs its earlier secret, in server.key or SVC_LEASE_SECRET',
     );
     return 0;
   },
@@ -43,7 +43,7 @@ const importCommand = defineCommand({
 const rotateKey = defineCommand({
   name: 'server rotate-key',
   about:
-    'make a new root secret and encrypt everything anew, while the server does not run; workspaces have to be linked again',
+    'create a new root secret and re-encrypt everything; the server must be stopped; workspaces have to be linked again',
   flags: {
     secret: {
       type: 'string',
@@ -57,7 +57,7 @@ const rotateKey = defineCommand({
     const { rotateServerKey } = await linkedServer();
     const { secret, data } = context.flags;
     if (secret !== undefined && secret !== '-')
-      throw new SvcError('usage', 'a secret is not given as an argument', {
+      throw new SvcError('usage', 'a secret cannot be given as an argument', {
         hint: 'svc server rotate-key --secret - reads it',
       });
     const folder = findServerFolder(data, context);
@@ -66,9 +66,9 @@ const rotateKey = defineCommand({
     context.result(
       done,
       ({ values, file }) =>
-        `${values} values were encrypted anew; ${file === null ? 'start the server with the new SVC_LEASE_SECRET' : `the new secret is in ${file}`}`,
+        `${values} values were re-encrypted; ${file === null ? 'start the server with the new SVC_LEASE_SECRET' : `the new secret is in ${file}`}`,
     );
-    context.note('back the new secret up; workspaces have to be linked again');
+    context.note('back up the new secret; workspaces have to be linked again');
     return 0;
   },
 });

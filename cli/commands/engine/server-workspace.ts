@@ -17,14 +17,13 @@ const describeState = ({ state, last_seen_at }: ListedWorkspace): string =>
 
 export const serverWorkspaceCommand = defineCommand({
   name: 'server workspace',
-  about:
-    'the workspaces that are linked to a server: list them, or remove one with everything that the server has kept of it',
+  about: 'manage the workspaces of a linked server: list them, or remove one with everything stored about it',
   args: [
-    { name: 'action', about: 'list unless it is given', optional: true, choices: ['list', 'remove'] },
+    { name: 'action', about: 'action (list)', optional: true, choices: ['list', 'remove'] },
     { name: 'workspace', about: 'its name or id', optional: true },
   ],
   flags: {
-    account: { type: 'string', value: 'name', about: 'whose are listed (all)' },
+    account: { type: 'string', value: 'name', about: 'account to list (all)' },
     ...DATA_FLAG,
   },
   examples: ['server workspace list', 'server workspace remove web-shop'],
@@ -34,7 +33,7 @@ export const serverWorkspaceCommand = defineCommand({
       if (name === undefined)
         throw new SvcError('usage', 'remove needs a workspace', { hint: 'for example remove web-shop' });
       const removed = await administerServer(context, 'workspace.remove', { name });
-      context.result(removed, () => `${name} was removed, with everything that the server has kept of it`);
+      context.result(removed, () => `${name} was removed, with everything the server stored about it`);
       return 0;
     }
     const { account } = context.flags;

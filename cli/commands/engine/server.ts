@@ -23,20 +23,20 @@ const serve = defineCommand({
       type: 'string',
       value: 'cidr',
       multiple: true,
-      about: 'addresses of proxies whose X-Forwarded-For counts',
+      about: 'addresses of proxies whose X-Forwarded-For is trusted',
     },
     allowTarget: {
       type: 'string',
       value: 'cidr',
       multiple: true,
-      about: 'addresses of a network of your own that events may be sent to, such as those of your n8n',
+      about: 'addresses in your own network that events may be sent to, such as your n8n',
     },
     telegramApi: {
       type: 'string',
       value: 'url',
-      about: "a Bot API server of your own (Telegram's)",
+      about: "your own Bot API server (Telegram's)",
     },
-    slackApi: { type: 'string', value: 'url', about: "where Slack's methods are (Slack's)" },
+    slackApi: { type: 'string', value: 'url', about: "base URL of Slack's methods (Slack's)" },
   },
   examples: [
     'server serve',
@@ -56,7 +56,7 @@ const serve = defineCommand({
         log,
         tellSetupCode: (code, file) =>
           log.warn({ setup_code: code, file }, 'open /setup and type in this code'),
-        tellNewSecret: (file) => log.warn({ file }, 'a root secret was made; back this file up'),
+        tellNewSecret: (file) => log.warn({ file }, 'a root secret was created; back up this file'),
       },
       settings,
     );
@@ -82,9 +82,9 @@ interface PersonAnswer {
 }
 
 const PERSON_FLAGS = {
-  account: { type: 'string', value: 'name', about: 'theirs (the only one)' },
-  role: { type: 'string', about: 'in the account (member)', choices: ['admin', 'member'] },
-  operator: { type: 'boolean', about: 'they run this server' },
+  account: { type: 'string', value: 'name', about: 'their account (the only one)' },
+  role: { type: 'string', about: 'role in the account (member)', choices: ['admin', 'member'] },
+  operator: { type: 'boolean', about: 'make them an operator of this server' },
   password: { type: 'boolean', about: 'ask for their password now, or read it from stdin' },
   ...DATA_FLAG,
 } as const satisfies FlagTable;
@@ -92,15 +92,15 @@ const PERSON_FLAGS = {
 const person = defineCommand({
   name: 'server person',
   about:
-    'the people of a linked server: list them, add one, give one an address to set a password (invite) or another one (reset), remove one',
+    'manage the people of a linked server: list, add or remove them, or create an address to set a password (invite) or a new one (reset)',
   args: [
     {
       name: 'action',
-      about: 'list unless it is given',
+      about: 'action (list)',
       optional: true,
       choices: ['list', 'add', 'invite', 'reset', 'remove'],
     },
-    { name: 'name', about: 'of the person', optional: true },
+    { name: 'name', about: 'name of the person', optional: true },
   ],
   flags: PERSON_FLAGS,
   examples: [
@@ -130,7 +130,7 @@ const person = defineCommand({
       ]),
     );
     if (made.invitation !== null)
-      context.note('the address opens once, for 72 hours, and is not shown again');
+      context.note('the address works once, within 72 hours, and is not shown again');
     return 0;
   },
 });
@@ -188,21 +188,21 @@ async function listPeople(context: PersonContext): Promise<number> {
 const account = defineCommand({
   name: 'server account',
   about:
-    'the accounts of a linked server, to which people and machines belong: list them, add or remove one, assign a plan or an add-on',
+    'manage the accounts of a linked server, which people and machines belong to: list, add or remove them, assign a plan or an add-on',
   args: [
     {
       name: 'action',
-      about: 'list unless it is given',
+      about: 'action (list)',
       optional: true,
       choices: ['list', 'add', 'plan', 'addon', 'remove'],
     },
-    { name: 'name', about: 'of the account', optional: true },
+    { name: 'name', about: 'name of the account', optional: true },
     {
       name: 'what',
       about: 'a plan: free, professional, team; or an add-on: n8n, zapier, make',
       optional: true,
     },
-    { name: 'state', about: 'of the add-on', optional: true, choices: ['on', 'off'] },
+    { name: 'state', about: 'state of the add-on', optional: true, choices: ['on', 'off'] },
   ],
   flags: DATA_FLAG,
   examples: [
@@ -265,9 +265,9 @@ interface ListedPlan {
 
 const plan = defineCommand({
   name: 'server plan',
-  about: 'what the plans of a linked server hold: list them, or set a quota or capability of one',
+  about: 'manage the plans of a linked server: list them, or set a quota or capability of one',
   args: [
-    { name: 'action', about: 'list unless it is given', optional: true, choices: ['list', 'set'] },
+    { name: 'action', about: 'action (list)', optional: true, choices: ['list', 'set'] },
     { name: 'plan', about: 'free, professional or team', optional: true },
     { name: 'value', about: 'such as projects=30, people=none, assistant=on', optional: true },
   ],
@@ -282,7 +282,7 @@ const plan = defineCommand({
     if (action === 'set') {
       const [, key = '', value = ''] = /^([^=]+)=(.+)$/.exec(setting ?? '') ?? [];
       if (name === undefined || key === '')
-        throw new SvcError('usage', 'set what of which plan?', {
+        throw new SvcError('usage', 'set which value of which plan?', {
           hint: 'svc server plan set professional projects=30',
         });
       const changed = await administerServer(context, 'plan.set', { plan: name, key, value });
@@ -309,14 +309,14 @@ const plan = defineCommand({
 
 const token = defineCommand({
   name: 'server token',
-  about: 'make the token that opens /metrics; one made before opens it no longer',
-  args: [{ name: 'page', about: 'what it opens', choices: ['metrics'] }],
+  about: 'create the token for /metrics; an earlier one becomes invalid',
+  args: [{ name: 'page', about: 'what it gives access to', choices: ['metrics'] }],
   flags: DATA_FLAG,
   examples: ['server token metrics'],
   async run(context) {
     const made = (await administerServer(context, 'token.metrics', {})) as { token: string };
     context.result(made, ({ token: text }) => text);
-    context.note('it is shown this once; send it as Authorization: Bearer');
+    context.note('it is shown only once; send it as Authorization: Bearer');
     return 0;
   },
 });

@@ -57,10 +57,9 @@ function formatDays({ days }: Wire<StatsReport>, cells: number): [string, string
 
 export const statsCommand = defineCommand({
   name: 'stats',
-  about:
-    'what was done so far: outcomes, times, rework, tokens and money; and when the queue is likely to end',
+  about: 'show statistics: outcomes, times, rework, tokens and money, and when the queue is likely to end',
   flags: {
-    by: { type: 'string', short: 'b', about: 'split by (agent)', choices: ['agent', 'project', 'day'] },
+    by: { type: 'string', short: 'b', about: 'group by (agent)', choices: ['agent', 'project', 'day'] },
     since: { type: 'string', value: 'when', about: 'only tasks since then: an age such as 30d, or a date' },
     ...outputFlags,
   },

@@ -35,7 +35,7 @@ export async function showAllStatus(context: Pick<Context, 'env' | 'stdout' | 'r
   const rows = await Promise.all(workspaces.map((each) => readWorkspaceStatus(each, context.env)));
   const text = await formatRows(rows, COLUMNS, context.stdout);
   context.result(rows, () => text);
-  if (rows.length === 0) context.note('no engine was started on this machine yet; svc up starts one');
+  if (rows.length === 0) context.note('no engine has been started on this machine yet; svc up starts one');
   for (const { workspace, root, state, problem } of rows)
     if (problem !== null) context.note(`${workspace} (${root}) is ${state}: ${problem}`);
   for (const { path, why } of faults) context.remark(`note: ${path} was left out: ${why}`);
@@ -60,7 +60,7 @@ async function readWorkspaceStatus(
     status,
   });
   const gone = findGone(each);
-  if (gone !== null) return of('gone', `${gone}; it is forgotten when an engine starts`);
+  if (gone !== null) return of('gone', `${gone}; it is removed from the list when an engine starts`);
   try {
     const client = await connectToEngine({ ...placeOfWorkspace(each, env), patienceMs: PATIENCE_MS });
     try {
@@ -74,12 +74,12 @@ async function readWorkspaceStatus(
     if (code === 'engine_unreachable')
       return of(
         'stuck',
-        `its engine${record === null ? '' : ` (pid ${record.pid})`} did not answer within ${PATIENCE_MS / 1000} s; svc doctor there says more`,
+        `its engine${record === null ? '' : ` (pid ${record.pid})`} did not answer within ${PATIENCE_MS / 1000} s; svc doctor there shows more`,
       );
     if (code !== 'engine_not_running') return of('refused', message);
     return record === null
       ? of('stopped', null)
-      : of('crashed', `its engine (pid ${record.pid}) has ended unasked; svc up there starts it again`);
+      : of('crashed', `its engine (pid ${record.pid}) ended unexpectedly; svc up there starts it again`);
   }
 }
 

@@ -6,9 +6,9 @@ import { formatFacts } from '../../print.ts';
 type View = Wire<TelemetryView>;
 
 const describeDay = ({ day, is_finished, refused_why }: View['next'][number], isGoing: boolean): string => {
-  if (refused_why !== null) return `${day}, which the server has refused: ${refused_why}`;
+  if (refused_why !== null) return `${day}, refused by the server: ${refused_why}`;
   if (is_finished) return day;
-  return isGoing ? `${day}, once it is over (UTC)` : `${day} (UTC), as far as it is`;
+  return isGoing ? `${day}, once it is over (UTC)` : `${day} (UTC), so far`;
 };
 
 /** Says whether figures go, and which setting decides that. */
@@ -28,10 +28,10 @@ function formatView(view: View): string {
       ['schema', `${schema}, described in docs/telemetry.md`],
     ]),
     ...days(
-      isGoing ? 'goes next:' : 'would go:',
+      isGoing ? 'sent next:' : 'would be sent:',
       next.map((day) => [describeDay(day, isGoing), day.body] as const),
     ),
-    ...(next.length === 0 ? ['goes next: nothing, since nothing was counted yet'] : []),
+    ...(next.length === 0 ? ['sent next: nothing, since nothing was counted yet'] : []),
     ...days(
       'went:',
       sent.map(({ day, sent_at, body }) => [`${day}, at ${formatLocalTime(sent_at)}`, body] as const),
@@ -42,7 +42,7 @@ function formatView(view: View): string {
 const show = defineCommand({
   name: 'telemetry show',
   about:
-    'print what is counted for the linked server: the very bytes that go next, and those that went in the last 30 days',
+    'print the figures for the linked server: the exact bytes that are sent next, and what was sent in the last 30 days',
   examples: ['telemetry show', 'telemetry show --json'],
   async run(context) {
     const client = await context.engine();
@@ -53,7 +53,7 @@ const show = defineCommand({
     const hasAgreed = await agreeToTelemetry(context, client, view.schema);
     if (hasAgreed && view.is_waiting)
       context.note(
-        'note: you have seen it now, so it goes while the workspace is linked; svc telemetry off ends that',
+        'note: now that you have seen it, it is sent while the workspace is linked; svc telemetry off stops that',
       );
     return 0;
   },
@@ -69,16 +69,16 @@ async function setWork(context: Context, value: 'on' | 'off'): Promise<void> {
   const view = await client.call('telemetry.show', {});
   context.result(view, (it) =>
     value === 'off'
-      ? 'telemetry is off: nothing is counted, and nothing more goes'
+      ? 'telemetry is off: nothing is counted, and nothing more is sent'
       : `${describeWork(it)}; svc telemetry show prints it`,
   );
   if (consent.pending.length > 0)
-    context.note(`note: not in use before svc trust: ${consent.pending.map(({ key }) => key).join(', ')}`);
+    context.note(`note: not in use until svc trust: ${consent.pending.map(({ key }) => key).join(', ')}`);
 }
 
 const on = defineCommand({
   name: 'telemetry on',
-  about: 'send the figures of each day to the linked server, and agree to what they hold now',
+  about: 'send daily figures to the linked server, and agree to their current contents',
   examples: ['telemetry on'],
   async run(context) {
     await setWork(context, 'on');
@@ -88,7 +88,7 @@ const on = defineCommand({
 
 const off = defineCommand({
   name: 'telemetry off',
-  about: 'count nothing for a linked server, and drop what was not sent',
+  about: 'stop counting for a linked server, and drop unsent figures',
   examples: ['telemetry off'],
   async run(context) {
     await setWork(context, 'off');
@@ -98,12 +98,12 @@ const off = defineCommand({
 
 const remove = defineCommand({
   name: 'telemetry delete',
-  about: 'delete what the linked server has of this workspace; svc telemetry off ends what comes after it',
+  about: 'delete the figures of this workspace on the linked server; svc telemetry off stops new ones',
   examples: ['telemetry delete'],
   async run(context) {
     const client = await context.engine();
     const done = await client.call('telemetry.delete', {});
-    context.result(done, () => 'the linked server has no figures of this workspace any more');
+    context.result(done, () => 'the linked server no longer has figures of this workspace');
     return 0;
   },
 });

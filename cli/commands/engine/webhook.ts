@@ -149,7 +149,7 @@ function findRouteSecret(
 
 const test = defineCommand({
   name: 'webhook test',
-  about: 'send a signed sample request to the receiver; that of another workspace refuses it',
+  about: 'send a signed sample request to the receiver of this workspace',
   flags: {
     route: {
       type: 'string',
@@ -161,7 +161,7 @@ const test = defineCommand({
     template: { type: 'string', short: 't', about: 'entry of webhook.templates' },
     project: { type: 'string', about: 'project id, on the task route' },
     decision: { type: 'string', about: 'decision id, on the approve and poll routes' },
-    dispatch: { type: 'boolean', about: 'ask for dispatch' },
+    dispatch: { type: 'boolean', about: 'request dispatch' },
     approve: { type: 'boolean', about: 'approve in advance' },
     addr: { type: 'string', value: 'host:port', about: 'where the receiver listens (ui.addr)' },
   },
@@ -213,7 +213,7 @@ const test = defineCommand({
     );
     if (answered === null)
       context.note(
-        `who answers on ${base} does not know the secret of workspace ${workspace.name}; svc status says where its receiver is`,
+        `the receiver on ${base} does not know the secret of workspace ${workspace.name}; svc status shows where its receiver is`,
       );
     return response.ok ? 0 : 1;
   },
@@ -228,7 +228,7 @@ async function findReceiver(
   const { receivers } = await (await engine({ start: false })).call('engine.status', {});
   const found = receivers.find(({ host }) => host === wanted.host) ?? receivers[0];
   if (found !== undefined) return found;
-  throw new SvcError('engine_unreachable', 'no receiver is open, and port 0 is no address of one', {
+  throw new SvcError('engine_unreachable', 'no receiver is open, and port 0 is not an address', {
     hint: 'svc webhook serve opens one',
   });
 }

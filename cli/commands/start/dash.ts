@@ -49,8 +49,8 @@ async function showAllDashboard(context: Context, { bell }: { bell: boolean }): 
   const listWorkspaces = () => readRegistry(env).workspaces.filter((each) => findGone(each) === null);
   const [first, ...others] = listWorkspaces();
   if (first === undefined)
-    throw new SvcError('not_found', 'no engine was started on this machine yet', {
-      hint: 'svc init and svc up in a repository; its dashboard is svc',
+    throw new SvcError('not_found', 'no engine has been started on this machine yet', {
+      hint: 'run svc init and svc up in a repository; svc opens its dashboard',
     });
   const { stdin, stdout, stderr, signal } = context;
   const { openAllDashboard } = await import('../../../tui/index.ts');
@@ -92,26 +92,26 @@ export const canShowDashboard = (context: Pick<Context, 'stdin' | 'stdout' | 'en
 
 export const dashCommand = defineCommand({
   name: 'dash',
-  about: 'open the dashboard; svc alone, or with these options alone, does the same',
+  about: 'open the dashboard; svc without a command does the same',
   flags: {
-    plain: { type: 'boolean', about: 'no borders and no screen of its own: changes are appended as lines' },
-    bell: { type: 'boolean', about: 'ring when something new waits for you' },
-    all: { type: 'boolean', about: 'the workspaces of this machine side by side; it starts no engine' },
+    plain: { type: 'boolean', about: 'no borders and no full screen: changes are appended as lines' },
+    bell: { type: 'boolean', about: 'ring the bell when something new waits for you' },
+    all: { type: 'boolean', about: 'show all workspaces of this machine; starts no engine' },
   },
   examples: ['dash', 'dash --all', 'dash --plain > svc.log'],
   async run(context) {
     const { all, bell } = context.flags;
     const plain = context.flags.plain || isForScreenReader(context.env);
     if (all && plain)
-      throw new SvcError('usage', 'svc dash --all is drawn on a screen, and has no lines', {
-        hint: 'svc status --all says the same in lines; svc dash --plain is for one workspace',
+      throw new SvcError('usage', 'svc dash --all cannot print lines', {
+        hint: 'svc status --all prints lines; svc dash --plain is for one workspace',
       });
     if (!plain && !hasTerminal(context)) throw createNoTerminalError();
     const farewell = all
       ? await showAllDashboard(context, { bell })
       : await showDashboard(context, { cwd: context.cwd, env: context.env, plain, bell });
     for (const line of farewell) context.stdout.write(`${toPrintable(line)}\n`);
-    context.note(all ? 'the engines go on' : 'the engine goes on; svc down stops it');
+    context.note(all ? 'the engines keep running' : 'the engine keeps running; svc down stops it');
   },
 });
 

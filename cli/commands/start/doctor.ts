@@ -1,4 +1,4 @@
-import { configuration, toPrintable, version } from '../../../engine/index.ts';
+import { configuration, formatCount, toPrintable, version } from '../../../engine/index.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { type Check, reportWarning } from '../../doctor/check.ts';
 import { checkClock, checkData } from '../../doctor/data.ts';
@@ -29,7 +29,7 @@ const OF_A_WORKSPACE = ['data folder', 'engine', 'addresses', 'secrets', 'reposi
 /** `svc doctor`: checks everything that a run needs; changes nothing and, without `--live`, starts nothing. */
 export const doctorCommand: Command = defineCommand({
   name: 'doctor',
-  about: 'check that everything is in place, each with a remedy',
+  about: 'check the setup, with a remedy for each problem',
   flags: { live: { type: 'boolean', about: 'ask each model provider once, which costs a few tokens' } },
   examples: ['doctor', 'doctor --live', 'doctor --json'],
   async run(context) {
@@ -89,6 +89,6 @@ function formatChecks(checks: readonly Check[]): string {
   return [
     ...lines,
     '',
-    `${countState('ok')} ok, ${countState('warn')} to look at, ${countState('fail')} failed`,
+    `${countState('ok')} ok, ${formatCount(countState('warn'), 'warning')}, ${countState('fail')} failed`,
   ].join('\n');
 }

@@ -44,7 +44,7 @@ export async function findGitHook(cwd: string, env: NodeJS.ProcessEnv): Promise<
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
       throw new SvcError('tool_missing', 'git was not found on PATH', { cause: error });
-    throw new SvcError('not_a_repository', `${cwd} is in no git repository with files`, {
+    throw new SvcError('not_a_repository', `${cwd} is not in a git repository with files`, {
       cause: error,
       hint: 'run it inside the repository whose commits are to be checked',
     });
@@ -63,9 +63,9 @@ const formatHookLine = (file: string): string =>
   `SVC_CONFIG=${quoteForShell(file)} ${quoteForShell(process.execPath)} ${quoteForShell(SVC)} lock check --staged || [ $? -ne 3 ] || exit 1`;
 
 const writeHookScript = (files: readonly string[]): string => `#!/bin/sh
-# ${MARK}: refuses commits to paths that somebody else holds a lock on.
+# ${MARK}: refuses commits to paths that someone else has locked.
 check() {
-  # A workspace that is gone has no locks.
+  # A removed workspace has no locks.
   [ -f "$1" ] || return 0
   SVC_CONFIG="$1" ${quoteForShell(process.execPath)} ${quoteForShell(SVC)} lock check --staged
   code=$?
@@ -85,7 +85,7 @@ export function planGitHook({ hook }: HookPlace, file: string): () => HookReport
   if (present !== null && !present.includes(MARK)) {
     const workspaces = [file];
     if (present.includes('lock check --staged')) return () => ({ hook, state: 'there already', workspaces });
-    throw new SvcError('exists', `${hook} is a hook of your own and stays as it is`, {
+    throw new SvcError('exists', `${hook} is your own hook and stays unchanged`, {
       hint: `add this line to it: ${formatHookLine(file)}`,
       data: { hook, line: formatHookLine(file) },
     });

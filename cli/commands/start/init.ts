@@ -36,7 +36,7 @@ export const initCommand: Command = defineCommand({
     yes: { type: 'boolean', short: 'y', about: 'answer yes to every question (SVC_SETUP_YES=1)' },
     hooks: {
       type: 'boolean',
-      about: 'have git refuse commits to paths that others hold a lock on; also later',
+      about: 'make git refuse commits to paths that others have locked; also works after setup',
     },
   },
   examples: ['init', 'init --dir ~/src/shop --yes', 'init --hooks'],
@@ -76,7 +76,7 @@ export const initCommand: Command = defineCommand({
       const yes = flags.yes || readEnvironmentFlag(env, 'SVC_SETUP_YES');
       const question = `This folder is inside the repository ${gitRoot}. Set up the workspace there instead?`;
       if (yes || (stdin.isTTY && !context.json && (await askForYes(context, question)))) root = gitRoot;
-      else note(`note: the repository begins at ${gitRoot}; run svc init there to cover all of it`);
+      else note(`note: the repository starts at ${gitRoot}; run svc init there to cover all of it`);
     }
     refuseExisting(root);
 

@@ -52,7 +52,7 @@ const list = defineCommand({
     status: {
       type: 'string',
       short: 's',
-      about: 'which ones; the open ones when not given',
+      about: 'which questions (open)',
       choices: ['open', 'answered', 'timeout', 'all'],
     },
     ...definePageFlags(50),
@@ -80,7 +80,7 @@ const list = defineCommand({
         { head: 'until', value: (each) => formatLocalTime(each.expires_at) },
         { head: 'question', value: (each) => each.question, flexible: true },
       ],
-      empty: status === 'open' ? 'nobody waits for an answer' : 'no asks',
+      empty: status === 'open' ? 'no open questions' : 'no asks',
     });
   },
 });
@@ -126,7 +126,7 @@ const show = defineCommand({
 
 const answer = defineCommand({
   name: 'ask answer',
-  about: 'answer a question; whoever asked goes on at once',
+  about: 'answer a question; the asker continues immediately',
   args: [
     { ...idArg, completes: 'question:open' },
     { name: 'answer', about: 'the answer, or the number of an option', rest: true },
@@ -134,7 +134,7 @@ const answer = defineCommand({
   flags: {
     path: { type: 'string', value: 'file', about: 'the file that the answer is about' },
     line: { type: 'number', about: 'its line' },
-    symbol: { type: 'string', about: 'a name in that file, instead of the line' },
+    symbol: { type: 'string', about: 'a symbol in that file, instead of the line' },
     project: { type: 'string', about: 'registered project that the file is in' },
   },
   examples: ['ask answer 31 2', 'ask answer 31 use the second one --path src/ids.ts --line 12'],
@@ -165,12 +165,12 @@ const open = defineCommand({
   about: 'ask the Chair, or a session, and print the answer once it is there',
   args: [{ name: 'question', about: 'the question', rest: true }],
   flags: {
-    option: { type: 'string', short: 'o', multiple: true, about: 'the answer has to be one of these' },
-    context: { type: 'string', about: 'what one has to know to answer' },
+    option: { type: 'string', short: 'o', multiple: true, about: 'one of the allowed answers' },
+    context: { type: 'string', about: 'background needed to answer' },
     timeout: { type: 'number', value: 'seconds', about: 'how long to wait (600)' },
     toSession: { type: 'string', short: 't', value: 'session', about: 'ask this session' },
     toProject: { type: 'string', value: 'project', about: "ask this project's Chair" },
-    noWait: { type: 'boolean', about: 'only ask; svc ask show has the answer later' },
+    noWait: { type: 'boolean', about: 'do not wait; svc ask show has the answer later' },
   },
   examples: ['ask open "Keep the old name?" -o yes -o no', 'ask open "Which port?" --timeout 3600'],
   async run(context) {
@@ -201,7 +201,7 @@ const open = defineCommand({
     context.note(
       status === 'answered'
         ? `ask ${id} was answered by ${by}${at === null ? '' : `, see ${toPrintable(at)}`}`
-        : `ask ${id}: timeout, nobody answered`,
+        : `ask ${id}: timeout, no answer`,
     );
     return status === 'answered' ? 0 : EXIT.failure;
   },

@@ -40,7 +40,7 @@ interface Inbox {
 const send = defineCommand({
   name: 'msg send',
   about: 'send a message to a session, worker, agent, role or project',
-  args: [{ name: 'body', about: 'what it says; - reads standard input' }],
+  args: [{ name: 'body', about: 'the text; - reads standard input' }],
   flags: {
     toSession: {
       type: 'string',
@@ -48,7 +48,7 @@ const send = defineCommand({
       value: 'session',
       about: 's-12, chair-3, a plain session, chair or chair@project',
     },
-    toAgent: { type: 'string', value: 'preset', about: 'whichever session of that agent takes it first' },
+    toAgent: { type: 'string', value: 'preset', about: 'the first session of that agent to read it' },
     toWorker: { type: 'string', value: 'worker', about: 'a worker over its successive sessions' },
     toRole: {
       type: 'string',
@@ -59,12 +59,12 @@ const send = defineCommand({
     kind: {
       type: 'string',
       short: 'k',
-      about: 'what it is; note when not given',
+      about: 'kind of message (note)',
       choices: ['note', 'handoff', 'alert'],
     },
     replyTo: { type: 'number', short: 'r', value: 'id', about: 'message that this answers' },
-    payload: { type: 'string', value: 'path', about: 'file of the workspace that belongs to it' },
-    session: { type: 'string', value: 'session', about: 'who sends it, when that is another session' },
+    payload: { type: 'string', value: 'path', about: 'workspace file to attach' },
+    session: { type: 'string', value: 'session', about: 'sender, if it is another session' },
   },
   examples: [
     'msg send "rebase on main first" --to-session s-12',
@@ -75,7 +75,7 @@ const send = defineCommand({
     const { flags } = context;
     const { toSession, toAgent, toWorker, toRole, toProject, replyTo } = flags;
     if ([toSession, toAgent, toWorker, toRole, toProject, replyTo].every((each) => each === undefined)) {
-      throw new SvcError('usage', 'a recipient is missing', {
+      throw new SvcError('usage', 'missing recipient', {
         hint: 'one of --to-session, --to-agent, --to-worker, --to-role, --to-project, --reply-to; svc msg peers lists who is here',
       });
     }
@@ -96,7 +96,7 @@ const send = defineCommand({
     context.result(sent, ({ messages }) =>
       messages.map(({ id, to }) => `message ${id} to ${toPrintable(to)}`).join('\n'),
     );
-    if (!sent.known) context.note('nobody of that name has been seen yet; the message is kept');
+    if (!sent.known) context.note('no one with that name has been seen yet; the message is stored');
     await noteReading(context, client, sent.messages);
   },
 });
@@ -112,7 +112,7 @@ async function noteReading(
   for (const { session_id: id, reads_messages: reads } of await client.call('session.list', { ids }))
     note(
       reads === 'never'
-        ? `${id} ${READING_WORDS.never}; svc worker follow-up ${id} "…" sends it on with more to do`
+        ? `${id} ${READING_WORDS.never}; svc worker follow-up ${id} "…" gives it more work`
         : `${id} ${READING_WORDS[reads]}`,
     );
 }
@@ -139,11 +139,11 @@ function formatInbox({ session, messages, unread, read }: Inbox, paint: Paint): 
 
 const inbox = defineCommand({
   name: 'msg inbox',
-  about: 'read an inbox; of your own session unless another is named',
+  about: 'read an inbox (of your own session)',
   args: [{ name: 'session', about: 'whose inbox', optional: true, completes: 'session' }],
   flags: {
-    all: { type: 'boolean', about: 'the read ones as well' },
-    agent: { type: 'string', short: 'a', about: 'also the mail to this agent' },
+    all: { type: 'boolean', about: 'include read messages' },
+    agent: { type: 'string', short: 'a', about: 'include mail to this agent' },
     ...definePageFlags(50),
   },
   examples: ['msg inbox', 'msg inbox s-12 --all'],
@@ -260,7 +260,7 @@ const list = defineCommand({
 
 const show = defineCommand({
   name: 'msg show',
-  about: 'show a message with its whole text, and how its notice went',
+  about: 'show a message with its full text and the state of its notice',
   args: [{ name: 'id', about: 'number of the message', completes: 'message' }],
   flags: outputFlags,
   examples: ['msg show 31'],
@@ -270,7 +270,7 @@ const show = defineCommand({
     const [message] = await client.call('msg.list', { ids: [id] });
     if (message === undefined) {
       throw new SvcError('not_found', `no message ${id}`, {
-        hint: 'svc msg list shows those that are kept; acknowledged ones are removed after a time',
+        hint: 'svc msg list shows the stored messages; acknowledged ones are removed after a while',
       });
     }
     context.result(message, (each) =>
@@ -310,7 +310,7 @@ async function readHandoffs(
 
 const peers = defineCommand({
   name: 'msg peers',
-  about: 'list who takes part now and can be written to',
+  about: 'list the current participants, who can receive messages',
   examples: ['msg peers'],
   async run(context) {
     const client = await context.engine();
@@ -330,7 +330,7 @@ const peers = defineCommand({
       context.stdout,
     );
     context.result(found, () => text);
-    if (found.length === 0) context.note('nobody is here');
+    if (found.length === 0) context.note('no participants');
   },
 });
 

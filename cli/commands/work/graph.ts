@@ -14,7 +14,7 @@ const sessionFlag = {
   session: { type: 'string', value: 'id', about: 'answer from the worktree of this session' },
 } as const;
 const limitFlag = {
-  limit: { type: 'number', short: 'n', value: 'count', about: 'at most so many' },
+  limit: { type: 'number', short: 'n', value: 'count', about: 'maximum number of results' },
 } as const;
 const projectFlag = { project: { type: 'string', value: 'id', about: 'a registered project' } } as const;
 const symbolArg = [{ name: 'symbol', about: 'an id, a name, Class.method or file:name' }] as const;
@@ -41,7 +41,7 @@ const index = defineCommand({
     ...sessionFlag,
     ...projectFlag,
     full: { type: 'boolean', about: 'read every file again' },
-    exact: { type: 'boolean', about: 'ask the project’s own typescript as well; graph.exact allows it' },
+    exact: { type: 'boolean', about: 'also use the project’s own TypeScript; needs graph.exact' },
   },
   examples: ['graph index', 'graph index --full', 'graph index --exact'],
   async run(context) {
@@ -72,7 +72,7 @@ type CompilerRun = NonNullable<Api['graph.index']['output']['exact']>;
 function formatRun({ typescript, ms, peak_mb, raised, added, unconfined, failed }: CompilerRun): string {
   const by = typescript === null ? '' : `typescript ${toPrintable(typescript)}: `;
   const cost = `${(ms / 1000).toFixed(1)} s, ${peak_mb} MB`;
-  const open = unconfined === null ? '' : `; in no sandbox: ${toPrintable(unconfined)}`;
+  const open = unconfined === null ? '' : `; without a sandbox: ${toPrintable(unconfined)}`;
   if (failed !== null) return `${by}${toPrintable(failed)}${typescript === null ? '' : ` (${cost})`}${open}`;
   return `${by}${formatCount(raised, 'edge')} raised, ${added} added in ${cost}${open}`;
 }
@@ -89,7 +89,7 @@ function drawBar(message: string): string {
 
 const status = defineCommand({
   name: 'graph status',
-  about: 'what the index of the code holds, and what it leaves out',
+  about: 'show what the code index covers, and what it leaves out',
   flags: { ...sessionFlag, ...projectFlag },
   examples: ['graph status'],
   async run(context) {
@@ -143,8 +143,8 @@ const status = defineCommand({
 
 const symbol = defineCommand({
   name: 'graph symbol',
-  about: 'symbols by a part of their name',
-  args: [{ name: 'name', about: 'at least three letters of it, or all of it' }],
+  about: 'find symbols by part of their name',
+  args: [{ name: 'name', about: 'at least three letters of the name, or the full name' }],
   flags: { ...sessionFlag, ...limitFlag },
   examples: ['graph symbol createServer', 'graph symbol parse -n 50'],
   async run(context) {
@@ -170,17 +170,17 @@ type TraceResult = Api['trace.path']['output'];
 
 const trace = defineCommand({
   name: 'graph trace',
-  about: 'who calls a symbol, and what it calls',
+  about: 'show what calls a symbol, and what it calls',
   args: symbolArg,
   flags: {
     ...sessionFlag,
     ...limitFlag,
-    depth: { type: 'number', value: 'steps', about: 'how many steps: 1 to 5, 2 when not given' },
+    depth: { type: 'number', value: 'steps', about: 'number of steps, 1 to 5 (2)' },
     direction: {
       type: 'string',
       value: 'way',
       choices: ['callers', 'callees', 'both'],
-      about: 'which way; both when not given',
+      about: 'direction (both)',
     },
   },
   examples: ['graph trace createServer', 'graph trace src/app.ts:start --direction callers --depth 3'],
@@ -234,12 +234,12 @@ function formatTrace({ id, symbols, edges, mentions, hubs, more }: TraceResult):
 
 const impact = defineCommand({
   name: 'graph impact',
-  about: 'what a change reaches: of paths, of a range of commits, of a session, or of what is changed now',
+  about: 'show what a change reaches: given paths, a range of commits, a session, or the uncommitted changes',
   args: [{ name: 'path', about: 'files or folders', rest: true, optional: true, completes: 'file' }],
   flags: {
     ...sessionFlag,
     ...limitFlag,
-    range: { type: 'string', value: 'a..b', about: 'of commits, instead of paths' },
+    range: { type: 'string', value: 'a..b', about: 'range of commits, instead of paths' },
   },
   examples: ['graph impact src/app.ts', 'graph impact --range main..HEAD', 'graph impact --session s-12'],
   async run(context) {
@@ -284,7 +284,7 @@ const impact = defineCommand({
 
 const architecture = defineCommand({
   name: 'graph architecture',
-  about: 'folders with their symbols and the edges between them',
+  about: 'show folders with their symbols, and the edges between them',
   flags: { ...sessionFlag },
   examples: ['graph architecture'],
   async run(context) {

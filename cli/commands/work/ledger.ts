@@ -8,7 +8,7 @@ import { formatRows } from '../../print.ts';
 type Shown = Wire<Ledger>;
 
 const formatClarify = ({ clarify }: Shown): string => {
-  if (!clarify.present) return 'no section Clarify: nothing holds a task back';
+  if (!clarify.present) return 'no section Clarify: tasks can run';
   return clarify.open === 0
     ? 'section Clarify: all settled'
     : `section Clarify: ${clarify.open} open; tasks with this ledger wait`;
@@ -17,7 +17,7 @@ const formatClarify = ({ clarify }: Shown): string => {
 const fileArg = { name: 'file', about: 'Markdown file', completes: 'file' } as const;
 const itemArg = {
   name: 'item',
-  about: 'number of the item among - [ ] and - [x], from 1, as svc ledger show has it',
+  about: 'number of the item, from 1, as svc ledger show prints it',
 } as const;
 
 /** Reads the file and the item from the arguments. */
@@ -25,7 +25,7 @@ function readItem({ cwd, args }: Pick<Context, 'cwd' | 'args'>): { ledger: strin
   const [file = '', given = ''] = args;
   const item = Number(given);
   if (Number.isSafeInteger(item) && item > 0) return { ledger: resolve(cwd, file), item };
-  throw new SvcError('usage', `item is a number, not ${JSON.stringify(given)}`, {
+  throw new SvcError('usage', `item must be a number, not ${JSON.stringify(given)}`, {
     hint: `svc ledger show ${file} numbers them`,
   });
 }
@@ -54,7 +54,7 @@ const show = defineCommand({
         {
           head: 'text',
           value: (each) =>
-            each.claimed_text_differs ? `${each.text} (claimed when it said something else)` : each.text,
+            each.claimed_text_differs ? `${each.text} (text changed after the claim)` : each.text,
           flexible: true,
         },
       ],
@@ -70,9 +70,12 @@ const show = defineCommand({
 
 const claim = defineCommand({
   name: 'ledger claim',
-  about: 'claim an item before you work on it; again to extend',
+  about: 'claim an item before you work on it; repeat to extend',
   args: [fileArg, itemArg],
-  flags: { ...holderFlag, ttl: { type: 'number', value: 'minutes', about: 'how long it holds (60)' } },
+  flags: {
+    ...holderFlag,
+    ttl: { type: 'number', value: 'minutes', about: 'how long the claim is valid (60)' },
+  },
   examples: ['ledger claim docs/plan.md 3'],
   async run(context) {
     const { ttl } = context.flags;
@@ -92,7 +95,7 @@ const claim = defineCommand({
 
 const release = defineCommand({
   name: 'ledger release',
-  about: 'give a claim back; an item that is done is checked off in the file first',
+  about: 'release a claim; check a finished item off in the file first',
   args: [fileArg, itemArg],
   flags: holderFlag,
   examples: ['ledger release docs/plan.md 3'],

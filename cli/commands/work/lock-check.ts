@@ -32,7 +32,7 @@ export async function checkPaths(
     // A path outside the workspace is a mistake here, but not among staged files.
     for (const path of paths) await client.call('lock.status', { path });
     refuseHeldPaths(context.cwd, await listHeldByOthers(client, paths, {}));
-    context.result({ allowed: paths }, () => 'nobody holds a lock here');
+    context.result({ allowed: paths }, () => 'no one holds a lock here');
     return 0;
   }
   const allowed: { path: string; covered_by: string; expires_at: string }[] = [];
@@ -121,7 +121,7 @@ function refuseHeldPaths(cwd: string, held: readonly Held[]): void {
   });
   const more = held.length > NAMED ? `; and ${held.length - NAMED} more` : '';
   throw new SvcError('lock_denied', `${named.join('; ')}${more}`, {
-    hint: 'leave these paths to their holder until the lock is released or runs out; svc lock list shows all locks',
+    hint: 'leave these paths alone until the lock is released or expires; svc lock list shows all locks',
     data: {
       denied: held.map(({ path, lock }) => ({
         path,

@@ -10,11 +10,11 @@ const resolvePath = ({ cwd, args }: Pick<Context, 'cwd' | 'args'>): string => re
 
 const acquire = defineCommand({
   name: 'lock acquire',
-  about: 'lock a file or folder; again to extend',
+  about: 'lock a file or folder; repeat to extend',
   args: pathArg,
   flags: {
     ...holderFlag,
-    ttl: { type: 'number', value: 'minutes', about: 'how long it holds (30)' },
+    ttl: { type: 'number', value: 'minutes', about: 'how long the lock is valid (30)' },
   },
   examples: ['lock acquire src/schema --ttl 60'],
   async run(context) {
@@ -36,11 +36,11 @@ const acquire = defineCommand({
 
 const check = defineCommand({
   name: 'lock check',
-  about: 'whether the holder has a valid lock; without one, whether nobody else has',
+  about: 'check that the holder has a valid lock; without a holder, that no one else has one',
   args: [{ name: 'path', about: 'files or folders', optional: true, rest: true, completes: 'file' }],
   flags: {
     ...holderFlag,
-    staged: { type: 'boolean', about: 'whether somebody else holds what is staged in git' },
+    staged: { type: 'boolean', about: 'check whether someone else has locked files that are staged in git' },
   },
   examples: ['lock check src/schema', 'lock check --staged'],
   async run(context) {
@@ -57,7 +57,7 @@ const check = defineCommand({
 
 const release = defineCommand({
   name: 'lock release',
-  about: 'give a lock back',
+  about: 'release a lock',
   args: pathArg,
   flags: holderFlag,
   examples: ['lock release src/schema'],
@@ -71,7 +71,7 @@ const release = defineCommand({
 
 const list = defineCommand({
   name: 'lock list',
-  about: 'who holds what; of a path also what is above and below it',
+  about: 'list locks; for a path also the locks above and below it',
   args: [{ name: 'path', about: 'file or folder', optional: true, completes: 'file' }],
   flags: definePageFlags(100),
   examples: ['lock list', 'lock list src'],

@@ -12,17 +12,17 @@ import {
 import { type Command, type Context, defineCommand } from '../../command.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 
-const idArg = [{ name: 'id', about: 'of the memory, or as much of it as is unique' }] as const;
+const idArg = [{ name: 'id', about: 'id of the memory, or a unique prefix' }] as const;
 const typeFlag = {
   type: {
     type: 'string',
     short: 't',
     value: 'word',
-    about: 'decision, convention, fact, gotcha, procedure, preference, todo or another word',
+    about: 'decision, convention, fact, gotcha, procedure, preference, todo or another type',
   },
 } as const;
 const limitFlag = {
-  limit: { type: 'number', short: 'n', value: 'count', about: 'at most so many' },
+  limit: { type: 'number', short: 'n', value: 'count', about: 'maximum number of results' },
 } as const;
 
 interface ShownMemory {
@@ -45,7 +45,7 @@ const indent = (text: string): string =>
 function formatMemory(each: ShownMemory): string {
   const doubt = each.unreviewed === undefined ? '' : '; not reviewed';
   const missing =
-    each.missing_paths === undefined ? '' : `; not there any more: ${each.missing_paths.join(', ')}`;
+    each.missing_paths === undefined ? '' : `; no longer there: ${each.missing_paths.join(', ')}`;
   const unknown =
     each.unknown_symbols === undefined ? '' : `; not in the code graph: ${each.unknown_symbols.join(', ')}`;
   const facts = `${each.type}, ${each.age} old${doubt}${toPrintable(missing + unknown)}`;
@@ -59,7 +59,7 @@ const add = defineCommand({
   args: [{ name: 'text', about: 'one thing, with its reason; several words need no quotes', rest: true }],
   flags: {
     ...typeFlag,
-    title: { type: 'string', value: 'text', about: 'its first line when not given' },
+    title: { type: 'string', value: 'text', about: 'title (its first line)' },
     tags: { type: 'string', value: 'a,b', about: 'separated by commas' },
     source: { type: 'string', value: 'text', about: 'where it comes from' },
   },
@@ -69,16 +69,16 @@ const add = defineCommand({
     const { type, title, tags, source } = context.flags;
     const text = context.args.join(' ');
     const done = await client.call('memory.remember', { text, type, title, tags, source });
-    context.result(done, ({ id, is_new }) => (is_new ? `remembered as ${id}` : `${id} says so already`));
-    if (done.redacted.length > 0) context.note(`left out of it: ${done.redacted.join(', ')}`);
+    context.result(done, ({ id, is_new }) => (is_new ? `remembered as ${id}` : `${id} already says this`));
+    if (done.redacted.length > 0) context.note(`redacted: ${done.redacted.join(', ')}`);
     if (done.conflicts.length > 0)
-      context.note(`under the same title another text: ${done.conflicts.join(', ')}; svc memory conflicts`);
+      context.note(`same title, different text: ${done.conflicts.join(', ')}; svc memory conflicts`);
   },
 });
 
 const recall = defineCommand({
   name: 'memory recall',
-  about: 'what is remembered about something, best first',
+  about: 'find memories about something, best first',
   args: [{ name: 'words', about: 'a question, identifiers, paths, error codes', rest: true }],
   flags: { ...typeFlag, ...limitFlag },
   examples: ['memory recall why not sqlite', 'memory recall ECONNRESET -n 3'],
@@ -93,7 +93,7 @@ const recall = defineCommand({
 
 const list = defineCommand({
   name: 'memory list',
-  about: 'what is remembered, newest first',
+  about: 'list memories, newest first',
   flags: { ...typeFlag, ...definePageFlags(50) },
   examples: ['memory list', 'memory list -t decision'],
   async run(context) {
@@ -125,7 +125,7 @@ const list = defineCommand({
 
 const show = defineCommand({
   name: 'memory show',
-  about: 'one memory in full, whatever has become of it',
+  about: 'show one memory in full, in any state',
   args: idArg,
   flags: outputFlags,
   examples: ['memory show m-4f9'],
@@ -156,7 +156,9 @@ async function editOnTerminal(
   const { id, state } = before;
   // The engine checks this too, but only after the text was edited.
   if (state !== 'active')
-    throw new SvcError('conflict', `${id} is ${state} already`, { hint: 'svc memory add remembers it anew' });
+    throw new SvcError('conflict', `${id} is ${state} already`, {
+      hint: 'svc memory add remembers it again',
+    });
   const { editText } = await import('../../../tui/editor.ts');
   const edited = await editText(writeMemoryText(before), `${id}.md`, env);
   const edits = findMemoryEdits(before, edited);
@@ -172,14 +174,13 @@ async function editOnTerminal(
 
 const edit = defineCommand({
   name: 'memory edit',
-  about:
-    'replace a memory by another wording, without flags in $VISUAL or $EDITOR; the old one is superseded',
+  about: 'reword a memory, in $VISUAL or $EDITOR unless flags are given; the old one is superseded',
   args: idArg,
   flags: {
     ...typeFlag,
-    text: { type: 'string', value: 'text', about: 'what it says now' },
-    title: { type: 'string', value: 'text', about: 'its title now' },
-    tags: { type: 'string', value: 'a,b', about: 'its tags now' },
+    text: { type: 'string', value: 'text', about: 'new text' },
+    title: { type: 'string', value: 'text', about: 'new title' },
+    tags: { type: 'string', value: 'a,b', about: 'new tags' },
   },
   examples: ['memory edit m-4f9', 'memory edit m-4f9 --text "Only for Linux."'],
   async run(context) {
@@ -190,8 +191,8 @@ const edit = defineCommand({
     const done = isGiven
       ? await client.call('memory.edit', { id, type, text, title, tags })
       : await editOnTerminal(context, client, id);
-    if (done === null) return context.note(`${id} is as it was: the text did not change`);
-    context.result(done, ({ memory }) => `${memory.id} stands in its place`);
+    if (done === null) return context.note(`${id} is unchanged`);
+    context.result(done, ({ memory }) => `replaced by ${memory.id}`);
   },
 });
 
@@ -209,8 +210,9 @@ const forget = defineCommand({
 
 const conflicts = defineCommand({
   name: 'memory conflicts',
-  about: 'memories that say different things under one title; with --keep one of them supersedes the others',
-  flags: { keep: { type: 'string', value: 'id', about: 'the one that counts' } },
+  about:
+    'list memories with the same title and different texts; with --keep one of them supersedes the others',
+  flags: { keep: { type: 'string', value: 'id', about: 'the memory to keep' } },
   examples: ['memory conflicts', 'memory conflicts --keep m-4f9'],
   async run(context) {
     const client = await context.engine();
@@ -229,13 +231,13 @@ const conflicts = defineCommand({
         .map((group) => (group.memories as ShownMemory[]).map((each) => formatMemory(each)).join('\n'))
         .join('\n\n'),
     );
-    if (found.length === 0) context.note('nothing contradicts anything');
+    if (found.length === 0) context.note('no conflicts');
   },
 });
 
 const review = defineCommand({
   name: 'memory review',
-  about: 'memories that enter no brief before a person keeps them, oldest first',
+  about: 'list memories that a person must keep before they enter a brief, oldest first',
   flags: definePageFlags(100),
   examples: ['memory review'],
   async run(context) {
@@ -277,8 +279,8 @@ const keep = defineCommand({
 
 const brief = defineCommand({
   name: 'memory brief',
-  about: 'what a worker was given of the memory when its run began, and what reading it costs',
-  args: [{ name: 'session', about: 'of the worker; the last one when left out', optional: true }],
+  about: 'show the memories that a worker received at the start of its run, and their cost in tokens',
+  args: [{ name: 'session', about: 'session of the worker (the latest)', optional: true }],
   examples: ['memory brief', 'memory brief s-12'],
   async run(context) {
     const client = await context.engine();
@@ -294,7 +296,7 @@ const brief = defineCommand({
 
 const sweep = defineCommand({
   name: 'memory sweep',
-  about: 'expire what is older than memory.retention_days of its type',
+  about: 'expire memories older than memory.retention_days for their type',
   examples: ['memory sweep'],
   async run(context) {
     const client = await context.engine();
@@ -306,17 +308,17 @@ const sweep = defineCommand({
 const dirArg = [
   {
     name: 'folder',
-    about: 'in the workspace or a project, a worker’s below its worktree; memory.okf_dir when left out',
+    about: 'folder in the workspace or a project, for a worker below its worktree (memory.okf_dir)',
     optional: true,
   },
 ] as const;
 
 const exportBundle = defineCommand({
   name: 'memory export',
-  about: 'write the memories as a folder of OKF 0.2 markdown, in place of an earlier export',
+  about: 'write the memories as a folder of OKF 0.2 markdown, replacing an earlier export',
   args: dirArg,
   flags: {
-    all: { type: 'boolean', about: 'forgotten, expired and superseded ones as well' },
+    all: { type: 'boolean', about: 'include forgotten, expired and superseded ones' },
     ...limitFlag,
   },
   examples: ['memory export', 'memory export docs/knowledge --all'],
@@ -330,7 +332,7 @@ const exportBundle = defineCommand({
 
 const importBundle = defineCommand({
   name: 'memory import',
-  about: 'take in a folder of OKF markdown; an export that nobody has changed since stays as it is',
+  about: 'import a folder of OKF markdown; an unchanged export changes nothing',
   args: dirArg,
   examples: ['memory import docs/knowledge'],
   async run(context) {
@@ -342,7 +344,7 @@ const importBundle = defineCommand({
     );
     for (const { path, reason } of done.skipped) context.note(toPrintable(`skipped ${path}: ${reason}`));
     if (done.more_skipped > 0) context.note(`and ${done.more_skipped} more files skipped`);
-    if (done.redacted.length > 0) context.note(`left out: ${done.redacted.join(', ')}`);
+    if (done.redacted.length > 0) context.note(`redacted: ${done.redacted.join(', ')}`);
   },
 });
 

@@ -4,7 +4,7 @@ import { type Command, defineCommand, repeatArgument } from '../../command.ts';
 
 const archive = defineCommand({
   name: 'task archive',
-  about: 'put tasks away: lists leave them out; their history stays',
+  about: 'archive tasks: lists leave them out; their history stays',
   args: [
     { name: 'id', about: 'task ids, or unique prefixes', completes: 'task', optional: true, rest: true },
   ],
@@ -13,7 +13,7 @@ const archive = defineCommand({
     older: {
       type: 'string',
       value: 'age',
-      about: 'with --ended: only those that ended longer ago, such as 30d',
+      about: 'with --ended: only tasks that ended longer ago, such as 30d',
     },
   },
   examples: ['task archive t-4 t-7', 'task archive --ended --older 30d'],
@@ -23,7 +23,7 @@ const archive = defineCommand({
       throw new SvcError('usage', 'name the tasks to archive, or give --ended', {
         hint: 'svc task archive t-4, or svc task archive --ended --older 30d',
       });
-    if (flags.older !== undefined && !flags.ended) throw new SvcError('usage', '--older goes with --ended');
+    if (flags.older !== undefined && !flags.ended) throw new SvcError('usage', '--older needs --ended');
     const client = await context.engine();
     const archived: string[] = [];
     const refused: { id: string; code: ErrorCode; reason: string }[] = [];
@@ -52,7 +52,7 @@ const archive = defineCommand({
 
 const unarchive = defineCommand({
   name: 'task unarchive',
-  about: 'take an archived task back into the lists',
+  about: 'put an archived task back into the lists',
   args: repeatArgument([{ name: 'id', about: 'task id, or a unique prefix', completes: 'task' }]),
   repeats: true,
   examples: ['task unarchive t-4'],

@@ -23,9 +23,9 @@ export function describeRacer(
   if (session_id === winner) return 'promoted';
   if (branch_state === 'discarded') return 'discarded';
   if (state === 'queued' && resume_at !== null) return `paused ${pause?.code ?? ''}`.trimEnd();
-  if (state === 'queued' && held !== null) return `queued, held back: ${held.code}`;
+  if (state === 'queued' && held !== null) return `queued, suspended: ${held.code}`;
   if (state !== 'ended') return state;
-  return failure === null ? 'sealed' : failure.code;
+  return failure === null ? 'ready' : failure.code;
 }
 
 const describeEvidence = ({ evidence }: RacerView): string => {
@@ -77,9 +77,9 @@ const formatRacers = (
   );
 
 const NEXT: Readonly<Record<RaceState, string | null>> = {
-  open: 'svc worktree promote <session> takes one and discards the others; svc worktree diff shows one',
+  open: 'svc worktree promote <session> merges one and discards the others; svc worktree diff shows one',
   promoted:
-    'svc worktree undo <session> takes the promotion back; svc worktree restore brings one of the others back',
+    'svc worktree undo <session> undoes the promotion; svc worktree restore brings one of the others back',
   lost: 'svc task race tries it again; svc worker log shows what went wrong',
   cancelled: null,
 };
@@ -95,7 +95,7 @@ async function showRace(context: Context, id: string): Promise<void> {
       formatFacts(
         [
           ['task', `${task.task_id}: ${toPrintable(task.title)}`],
-          ['race', isUnderWay ? 'under way' : race.state === 'open' ? 'waits for your choice' : race.state],
+          ['race', isUnderWay ? 'in progress' : race.state === 'open' ? 'waits for your choice' : race.state],
           ['base', race.base_commit?.slice(0, 10) ?? null],
         ],
         context.paint,
@@ -113,13 +113,17 @@ const race = defineCommand({
   about: 'start several agents on one task, each in a worktree from the same commit; one is promoted',
   args: idArg,
   flags: {
-    agents: { type: 'string', value: 'a,b,c', about: 'presets, with commas between; one twice runs twice' },
+    agents: {
+      type: 'string',
+      value: 'a,b,c',
+      about: 'comma-separated presets; a repeated preset runs twice',
+    },
     hold: { type: 'boolean', about: 'wait for approval: one decision for all' },
-    base: { type: 'string', value: 'branch', about: 'branch that the worktrees are made from' },
-    timeout: { type: 'number', value: 'seconds', about: 'hard cap of each run' },
+    base: { type: 'string', value: 'branch', about: 'branch to create the worktrees from' },
+    timeout: { type: 'number', value: 'seconds', about: 'time limit of each run' },
     keepWorktree: { type: 'boolean', about: 'keep the worktree after a promote' },
-    force: { type: 'boolean', about: 'pass the ledger gate; recorded' },
-    show: { type: 'boolean', about: 'as task compare: start nothing' },
+    force: { type: 'boolean', about: 'skip the ledger gate; recorded' },
+    show: { type: 'boolean', about: 'like task compare: start nothing' },
   },
   examples: [
     'task race t-4 --agents claude,codex,opencode',
@@ -134,7 +138,7 @@ const race = defineCommand({
       .map((each) => each.trim())
       .filter((each) => each !== '');
     if (wanted.length < 2)
-      throw new SvcError('usage', 'a race needs two agents or more: --agents claude,codex', {
+      throw new SvcError('usage', 'a race needs at least two agents: --agents claude,codex', {
         hint: `svc task run ${context.arg(0)} starts one`,
       });
     const client = await context.engine();
@@ -150,11 +154,11 @@ const race = defineCommand({
     context.result(begun, ({ task, decision, sessions }) =>
       sessions.length === 0
         ? `${task.task_id} waits for ${decision?.decision_id}: a race of ${formatCount(wanted.length, 'agent')}`
-        : `${task.task_id} is raced by ${sessions.map((each) => `${each.session_id} ${each.agent}`).join(', ')}; svc task compare ${task.task_id}`,
+        : `race of ${task.task_id} started: ${sessions.map((each) => `${each.session_id} ${each.agent}`).join(', ')}; svc task compare ${task.task_id}`,
     );
     for (const agent of begun.held)
       context.note(
-        `${toPrintable(agent)} is held back because it failed again and again: its session waits; svc agents reset ${toPrintable(agent)}`,
+        `${toPrintable(agent)} is suspended after repeated failures: its session waits; svc agents reset ${toPrintable(agent)}`,
       );
     return undefined;
   },

@@ -39,11 +39,9 @@ import { raceCommands } from './task-race.ts';
 const add = defineCommand({
   name: 'task add',
   about: 'create a task',
-  args: [
-    { name: 'title', about: 'what it is called; without it the first line of the prompt', optional: true },
-  ],
+  args: [{ name: 'title', about: 'title (the first line of the prompt)', optional: true }],
   flags: {
-    agent: { type: 'string', short: 'a', about: 'preset that does it' },
+    agent: { type: 'string', short: 'a', about: 'agent preset' },
     prompt: promptFlag,
     template: { type: 'string', short: 't', about: 'entry of webhook.templates' },
     project: { type: 'string', about: 'project id' },
@@ -62,10 +60,10 @@ const add = defineCommand({
     },
     priority: {
       type: 'string',
-      about: 'among what waits for a worker; the higher goes first (normal)',
+      about: 'place in the queue; higher runs first (normal)',
       choices: ['low', 'normal', 'high'],
     },
-    run: { type: 'boolean', short: 'r', about: 'dispatch it at once' },
+    run: { type: 'boolean', short: 'r', about: 'dispatch it immediately' },
     ...runFlags,
   },
   examples: [
@@ -105,10 +103,10 @@ const list = defineCommand({
     status: {
       type: 'string',
       short: 's',
-      about: 'only these',
+      about: 'only in this state',
       choices: ['open', 'assigned', 'running', 'done', 'failed'],
     },
-    archived: { type: 'boolean', about: 'those that were archived' },
+    archived: { type: 'boolean', about: 'only archived tasks' },
     ...definePageFlags(100),
   },
   examples: ['task list', 'task list --status running', 'task list --json --cursor start'],
@@ -130,7 +128,7 @@ const list = defineCommand({
         { head: 'age', value: (task) => formatAge(task.created_at), right: true },
         {
           head: 'title',
-          value: (task) => `${task.stranger === null ? '' : '(by a stranger) '}${task.title}`,
+          value: (task) => `${task.stranger === null ? '' : '(untrusted author) '}${task.title}`,
           flexible: true,
         },
       ],
@@ -260,7 +258,7 @@ const show = defineCommand({
 
 const run = defineCommand({
   name: 'task run',
-  about: 'dispatch a task; doing so is its approval',
+  about: 'dispatch a task; this also approves it',
   args: defineTaskArgument('task:idle'),
   flags: runFlags,
   examples: ['task run t-4 -f', 'task run t-4 --base release --timeout 1800'],
@@ -276,7 +274,7 @@ const retry = defineCommand({
   about: 'run a failed task again, its history kept',
   args: repeatArgument(defineTaskArgument('task:failed')),
   repeats: true,
-  flags: { hold: { type: 'boolean', about: 'only put it back to assigned' }, ...runFlags },
+  flags: { hold: { type: 'boolean', about: 'only set it back to assigned' }, ...runFlags },
   examples: ['task retry t-4', 'task retry t-4 t-7 --hold'],
   async run(context) {
     const client = await context.engine();
@@ -318,7 +316,7 @@ const done = defineCommand({
   args: defineTaskArgument('task:unended'),
   flags: {
     failed: { type: 'boolean', about: 'it failed' },
-    summary: { type: 'string', about: 'what came of it' },
+    summary: { type: 'string', about: 'the result' },
   },
   examples: ['task done t-4', 'task done t-4 --failed --summary "the upstream bug is not fixed yet"'],
   async run(context) {
@@ -344,8 +342,8 @@ const log = defineCommand({
     const { task } = await client.call('task.show', { id: context.arg(0) });
     if (task.session_id === null) {
       if (task.race !== null)
-        throw new SvcError('conflict', `${task.task_id} is being raced by several workers`, {
-          hint: `svc task compare ${task.task_id} names them; svc worker log shows one`,
+        throw new SvcError('conflict', `${task.task_id} has several workers in a race`, {
+          hint: `svc task compare ${task.task_id} lists them; svc worker log shows one`,
         });
       throw new SvcError('not_found', `${task.task_id} has no session yet`, {
         hint: `svc task run ${task.task_id}`,

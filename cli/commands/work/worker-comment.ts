@@ -7,21 +7,21 @@ import { defineSessionArgument } from '../../sessions/session-argument.ts';
 function parsePlace(text: string): { path: string; line: number } {
   const [, path = '', line = ''] = /^(.+):([1-9]\d{0,8})$/s.exec(text) ?? [];
   if (path !== '') return { path, line: Number(line) };
-  throw new SvcError('usage', `${JSON.stringify(text)} names no line of a file`, {
+  throw new SvcError('usage', `${JSON.stringify(text)} does not name a line of a file`, {
     hint: 'write it as src/a.ts:12',
   });
 }
 
 export const comment = defineCommand({
   name: 'worker comment',
-  about: "write a comment beside a line of a session's diff, for a follow-up; without a line list them",
+  about: "comment on a line of a session's diff, for a follow-up; without a line, list the comments",
   args: [
     ...defineSessionArgument('session'),
-    { name: 'place', about: 'file and line, as the diff has them: src/a.ts:12', optional: true },
+    { name: 'place', about: 'file and line, as in the diff: src/a.ts:12', optional: true },
     { name: 'words', about: 'the comment; - reads standard input', rest: true, optional: true },
   ],
   flags: {
-    old: { type: 'boolean', about: 'the line is one that the session has removed or changed' },
+    old: { type: 'boolean', about: 'the line is one that the session removed or changed' },
     remove: { type: 'number', value: 'number', about: 'remove this comment' },
   },
   examples: [
@@ -34,7 +34,8 @@ export const comment = defineCommand({
     const [session = '', place, ...words] = args;
     const client = await context.engine();
     if (flags.remove !== undefined) {
-      if (place !== undefined) throw new SvcError('usage', '--remove takes no line of a file');
+      if (place !== undefined)
+        throw new SvcError('usage', '--remove cannot be combined with a line of a file');
       const { comments } = await client.call('comment.list', { session });
       if (!comments.some((each) => each.comment_id === flags.remove))
         throw new SvcError('not_found', `there is no comment ${flags.remove} on ${session}`, {
@@ -70,7 +71,7 @@ export const comment = defineCommand({
     }
     const { path, line } = parsePlace(place);
     const body = await readPrompt(words.join(' '), stdin);
-    if (body.trim() === '') throw new SvcError('usage', 'a comment needs words');
+    if (body.trim() === '') throw new SvcError('usage', 'a comment must not be empty');
     const kept = await client.call('comment.add', {
       session,
       path,
@@ -81,7 +82,7 @@ export const comment = defineCommand({
     context.result(
       kept,
       (each) =>
-        `comment ${each.comment_id} is kept: ${toPrintable(each.path)}:${each.line}  ${toPrintable(each.text)}`,
+        `comment ${each.comment_id} saved: ${toPrintable(each.path)}:${each.line}  ${toPrintable(each.text)}`,
     );
   },
 });

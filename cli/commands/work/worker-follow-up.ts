@@ -7,15 +7,14 @@ import { askForLine } from '../../confirm.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';
 
 const followUpFlags = {
-  file: { type: 'string', value: 'path', about: 'a file that says what to do now' },
-  comments: { type: 'boolean', about: 'the comments on its diff, which are used up with it' },
-  conflicts: { type: 'boolean', about: 'merge its base on its branch, and resolve the conflicts' },
+  file: { type: 'string', value: 'path', about: 'file with the instructions' },
+  comments: { type: 'boolean', about: 'send the comments on its diff; each is sent once' },
+  conflicts: { type: 'boolean', about: 'merge its base into its branch, and resolve the conflicts' },
   base: { type: 'string', value: 'branch', about: 'with --conflicts: merge this branch' },
-  timeout: { type: 'number', value: 'seconds', about: 'hard cap of the run' },
+  timeout: { type: 'number', value: 'seconds', about: 'time limit of the run' },
   outside: {
     type: 'boolean',
-    about:
-      'without the sandbox that it ran in, in a new conversation, when guard.profile is no longer strict',
+    about: 'run without its earlier sandbox, in a new conversation, if guard.profile is no longer strict',
   },
 } as const satisfies FlagTable;
 
@@ -30,12 +29,12 @@ interface FollowUpMessage {
 
 export const followUp = defineCommand({
   name: 'worker follow-up',
-  about: 'send an ended session on with more to do, in its worktree and conversation, as a task of its own',
+  about: 'give a finished session more work (same worktree and conversation)',
   args: [
     ...defineSessionArgument('session:ended'),
     {
       name: 'words',
-      about: 'what to do now; - reads standard input, and without any $VISUAL or $EDITOR opens',
+      about: 'the instructions; - reads standard input; without any, $VISUAL or $EDITOR opens',
       rest: true,
       optional: true,
     },
@@ -51,7 +50,7 @@ export const followUp = defineCommand({
     const { timeout, outside, comments, conflicts, base } = context.flags;
     const session = context.arg(0);
     if (base !== undefined && !conflicts)
-      throw new SvcError('usage', '--base says what to merge, and nothing is to be merged', {
+      throw new SvcError('usage', '--base needs --conflicts', {
         hint: 'add --conflicts',
       });
     const message = comments || conflicts ? await collectMessage(context) : await readMessage(context);
@@ -68,7 +67,7 @@ export const followUp = defineCommand({
     });
     context.result(
       answer,
-      ({ task, session: next }) => `${task.task_id} goes on with ${session}, as ${next.session_id}`,
+      ({ task, session: next }) => `${next.session_id} continues ${session} (task ${task.task_id})`,
     );
     return 0;
   },
@@ -132,7 +131,7 @@ async function readWords({
   const words = args.slice(1).join(' ');
   const { file } = flags;
   if (file === undefined) return readPrompt(words, stdin);
-  if (words !== '') throw new SvcError('usage', 'both words and --file say what to do: give one of them');
+  if (words !== '') throw new SvcError('usage', 'give either the instructions or --file, not both');
   const path = resolve(cwd, file);
   try {
     return await readFile(path, 'utf8');
@@ -147,11 +146,11 @@ async function readMessage(context: FollowUpContext): Promise<FollowUpMessage> {
   const session = context.arg(0);
   if (args.length > 1 || flags.file !== undefined) return { prompt: await readWords(context), comments: [] };
   if (!(stdin.isTTY && stdout.isTTY))
-    throw new SvcError('usage', 'there is no terminal to write on, and nothing that says what to do', {
+    throw new SvcError('usage', 'no instructions, and no terminal to write them on', {
       hint: `svc worker follow-up ${session} - reads it from standard input`,
     });
   const { editText } = await import('../../../tui/editor.ts');
   const text = await editText('', `${session}.md`, env);
-  if (text.trim() === '') throw new SvcError('usage', 'nothing was written, and so nothing was started');
+  if (text.trim() === '') throw new SvcError('usage', 'nothing was written, so nothing was started');
   return { prompt: text, comments: [] };
 }

@@ -5,13 +5,13 @@ import { defineSessionArgument } from '../../sessions/session-argument.ts';
 
 export const steer = defineCommand({
   name: 'worker steer',
-  about: 'tell a running worker something, and say when it reads that',
+  about: 'send a message to a running worker, and report when it reads it',
   args: [
     ...defineSessionArgument('session:live'),
-    { name: 'words', about: 'what it is told; - reads standard input', rest: true },
+    { name: 'words', about: 'the message; - reads standard input', rest: true },
   ],
   flags: {
-    now: { type: 'boolean', about: 'at once, in place of what it does; only on transport acp' },
+    now: { type: 'boolean', about: 'interrupt it immediately; only on transport acp' },
   },
   examples: ['worker steer s-12 "leave the tests alone"', 'worker steer s-12 --now "stop: the port is 8080"'],
   async run(context) {
@@ -21,14 +21,14 @@ export const steer = defineCommand({
     const { session_id: session, state, transport, reads_messages: reads } = row;
     if (state === 'ended')
       throw new SvcError('conflict', `${session} ${READING_WORDS.never}`, {
-        hint: `svc worker follow-up ${session} "…" sends it on with more to do`,
+        hint: `svc worker follow-up ${session} "…" gives it more work`,
       });
     if (flags.now && (state !== 'running' || transport !== 'acp'))
       throw new SvcError('conflict', `${session} cannot be interrupted: it ${READING_WORDS[reads]}`, {
-        hint: `without --now it is told; svc worker kill ${session} stops it`,
+        hint: `without --now it receives the message; svc worker kill ${session} stops it`,
       });
     const body = await readPrompt(args.slice(1).join(' '), stdin);
-    if (body.trim() === '') throw new SvcError('usage', 'nothing was said');
+    if (body.trim() === '') throw new SvcError('usage', 'nothing was sent');
     const sent = await client.call('msg.send', { to_session: session, body });
     if (flags.now) await client.call('worker.interrupt', { session });
     context.result(

@@ -53,9 +53,9 @@ const describeActivity = (row: Row, ask: OpenAsk | undefined): string =>
 
 const list = defineCommand({
   name: 'worker list',
-  about: 'list worker sessions: those that run or wait, and with --all the ended ones too',
+  about: 'list worker sessions that run or wait; --all includes ended ones',
   flags: {
-    all: { type: 'boolean', short: 'a', about: 'the ended ones too, newest first' },
+    all: { type: 'boolean', short: 'a', about: 'include ended sessions, newest first' },
     ...definePageFlags(100),
   },
   examples: ['worker list', 'worker list --all'],
@@ -92,7 +92,7 @@ const list = defineCommand({
 
 const show = defineCommand({
   name: 'worker show',
-  about: 'show a session: its run, its limits, what it spent, and what it does',
+  about: 'show a session: its run, limits, costs, and what it does',
   args: defineSessionArgument('session'),
   flags: outputFlags,
   examples: ['worker show s-12'],
@@ -114,7 +114,7 @@ async function findNextStep(client: EngineClient, row: Row): Promise<string | nu
   });
   const isLast = task.session_id === row.session_id;
   if (!isLast && row.failure !== null)
-    return task.session_id === null ? null : `${row.task_id} has gone on as ${task.session_id}`;
+    return task.session_id === null ? null : `${row.task_id} continues as ${task.session_id}`;
   return describeNextStep(row, { mayRetry: isLast && task.status === 'failed' });
 }
 
@@ -146,14 +146,13 @@ const kill = defineCommand({
 
 const resume = defineCommand({
   name: 'worker resume',
-  about: 'let a paused session go on now, or one that failed, in its worktree and conversation',
+  about: 'resume a paused or failed session in its worktree and conversation',
   args: defineSessionArgument('session:stopped'),
   flags: {
-    timeout: { type: 'number', value: 'seconds', about: 'hard cap of the run' },
+    timeout: { type: 'number', value: 'seconds', about: 'time limit of the run' },
     outside: {
       type: 'boolean',
-      about:
-        'without the sandbox that it ran in, in a new conversation, when guard.profile is no longer strict',
+      about: 'run without its earlier sandbox, in a new conversation, if guard.profile is no longer strict',
     },
   },
   examples: ['worker resume s-12'],
@@ -167,9 +166,7 @@ const resume = defineCommand({
       ...(outside ? { outside } : {}),
     });
     context.result(row, () =>
-      row.continues === null
-        ? `${row.session_id} goes on`
-        : `${row.session_id} goes on with ${row.continues}`,
+      row.continues === null ? `${row.session_id} resumed` : `${row.session_id} continues ${row.continues}`,
     );
   },
 });
@@ -179,27 +176,26 @@ const hasRoutedHome = async (agent: string): Promise<boolean> =>
 
 const createUnprintableError = ({ session_id }: Row, { isConfined }: { isConfined: boolean }): SvcError =>
   isConfined
-    ? new SvcError('usage', `${session_id} ran in a sandbox, which no line for a shell can open`, {
-        hint: '--print --outside prints what opens its agent without one',
+    ? new SvcError('usage', `${session_id} ran in a sandbox, which a shell command cannot open`, {
+        hint: '--print --outside prints the command that opens its agent without one',
       })
-    : new SvcError('usage', `${session_id} ran through the gateway, with a key that is for nobody to read`, {
-        hint: '--print --account prints what opens its agent with your own login',
+    : new SvcError('usage', `${session_id} ran through the gateway, with a secret key`, {
+        hint: '--print --account prints the command that opens its agent with your own login',
       });
 
 const attach = defineCommand({
   name: 'worker attach',
-  about: 'open the agent of a session that does not run, in its worktree and conversation',
+  about: 'open the agent of a session that is not running, in its worktree and conversation',
   args: defineSessionArgument('session:stopped'),
   flags: {
     print: { type: 'boolean', about: 'only print what would be started' },
     outside: {
       type: 'boolean',
-      about:
-        'without the sandbox of a session that ran in one: what the worker left there can do all that you can',
+      about: 'open it without its sandbox: anything the worker left there can do all that you can',
     },
     account: {
       type: 'boolean',
-      about: 'with your own login, where its runs went through the gateway',
+      about: 'use your own login, if its runs went through the gateway',
     },
   },
   examples: ['worker attach s-12', 'worker attach s-12 --print'],
@@ -245,12 +241,12 @@ const attach = defineCommand({
       ...(isRouted ? {} : { account: true }),
     });
     note(
-      `${entered.session_id} in ${entered.cwd}${row.agent_session === null ? '; it told no conversation to go on with' : ''}`,
+      `${entered.session_id} in ${entered.cwd}${row.agent_session === null ? '; it reported no conversation to resume' : ''}`,
     );
     if (isConfined) note('in its sandbox, without the tools of svc');
-    else if (wasConfined) note('outside of the sandbox that it ran in, in a new conversation');
+    else if (wasConfined) note('outside its sandbox, in a new conversation');
     else if (isApart) note('with your own login, in a new conversation');
-    if (isRouted) note('through the gateway, as its runs');
+    if (isRouted) note('through the gateway, like its runs');
     try {
       const { gateway, agent_folder: folder } = entered;
       const start = await openAgent(gateway && { gateway, folder });
@@ -266,7 +262,7 @@ const attach = defineCommand({
       await client.call('worker.leave', { session: row.session_id }).catch(() => undefined);
       // The agent's own resume command would find nothing outside the sandbox.
       if (isConfined) note(`svc worker attach ${row.session_id} opens it again`);
-      if (entered.is_paused) note(`svc worker resume ${row.session_id} lets the worker go on`);
+      if (entered.is_paused) note(`svc worker resume ${row.session_id} resumes the worker`);
     }
   },
 });

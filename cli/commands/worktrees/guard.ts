@@ -17,21 +17,20 @@ type Text = Report['languages'][number];
 
 const check = defineCommand({
   name: 'guard check',
-  about:
-    'find copies of the project’s own code: in files, in a range of commits, or in what is not committed yet',
+  about: 'find copies of the project’s own code: in files, in a range of commits, or in uncommitted changes',
   args: [
     {
       name: 'path',
-      about: 'files and folders; all of them counts as new',
+      about: 'files and folders; all their content is treated as new',
       optional: true,
       rest: true,
       completes: 'file',
     },
   ],
   flags: {
-    range: { type: 'string', value: 'a..b', about: 'what these commits have brought' },
-    project: { type: 'string', value: 'id', about: 'of this project' },
-    session: { type: 'string', value: 'id', about: 'in the worktree of this session' },
+    range: { type: 'string', value: 'a..b', about: 'check what these commits added' },
+    project: { type: 'string', value: 'id', about: 'check this project' },
+    session: { type: 'string', value: 'id', about: 'check the worktree of this session' },
     sarif: { type: 'boolean', about: 'as SARIF 2.1.0, for a code host' },
   },
   examples: ['guard check', 'guard check src', 'guard check --range main..HEAD --sarif > guard.sarif'],
@@ -70,7 +69,7 @@ const formatReport = ({ copies, languages, files, mode }: Report): string =>
       `  ${describeCopyType(copy.type)}, ${copy.tokens} tokens${copy.coverage > 0 ? `, ${Math.round(copy.coverage * 100)} % of the function` : ''}`,
       ...(copy.others.length === 0 ? [] : [`  also at ${toPrintable(copy.others.join(', '))}`]),
     ]),
-    `${formatCount(copies.length, 'copy', 'copies')}${languages.length === 0 ? '' : `, ${formatCount(languages.length, 'text in another language', 'texts in another language')}`} in ${formatCount(files, 'file', 'files')}${mode === 'off' ? '; agents are told of none: guard.dup.mode' : ''}`,
+    `${formatCount(copies.length, 'copy', 'copies')}${languages.length === 0 ? '' : `, ${formatCount(languages.length, 'text in another language', 'texts in another language')}`} in ${formatCount(files, 'file', 'files')}${mode === 'off' ? '; not reported to agents: guard.dup.mode' : ''}`,
   ].join('\n');
 
 /** As static analysis tools exchange it: https://docs.oasis-open.org/sarif/sarif/v2.1.0/ */
@@ -80,7 +79,7 @@ function toSarif({ copies, languages, mode, language_mode }: Report): object {
       id: `copy-type-${type}`,
       shortDescription: { text: `A copy of code that the project has: ${describeCopyType(type)}.` },
     })),
-    { id: 'language', shortDescription: { text: 'A text in another language than the project has.' } },
+    { id: 'language', shortDescription: { text: 'A text in a language other than the project’s.' } },
   ];
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',

@@ -38,7 +38,7 @@ const idArg = [{ name: 'id', about: 'project id', completes: 'project' }] as con
 
 const list = defineCommand({
   name: 'project list',
-  about: 'list the projects, what each carries for its worktrees, and whether that was agreed to here',
+  about: 'list the projects, their worktree setup, and whether it was agreed to here',
   flags: definePageFlags(100),
   examples: ['project list'],
   async run(context) {
@@ -84,7 +84,7 @@ const trust = defineCommand({
     const { id, consent, digest } = project;
     if (consent === 'given' || consent === 'not_needed') {
       context.result(project, () =>
-        consent === 'given' ? `${id} is trusted already` : `${id} carries nothing that needs it`,
+        consent === 'given' ? `${id} is already trusted` : `${id} has nothing that needs trust`,
       );
       return 0;
     }
@@ -92,10 +92,10 @@ const trust = defineCommand({
     const isYes = context.flags.yes || readEnvironmentFlag(context.env, 'SVC_SETUP_YES');
     if (!isYes) {
       if (!context.stdin.isTTY || context.json)
-        throw new SvcError('usage', 'nobody is here to be asked', {
+        throw new SvcError('usage', 'there is no terminal to ask on', {
           hint: `svc project trust ${id} --yes agrees to what was shown`,
         });
-      const question = 'Run this as you, outside of any confinement, in every new worktree of the project?';
+      const question = 'Run this as you, without a sandbox, in every new worktree of the project?';
       if (!(await askForYes(context, question))) {
         context.note('nothing was recorded');
         return EXIT.failure;
@@ -110,26 +110,26 @@ const trust = defineCommand({
 
 const untrust = defineCommand({
   name: 'project untrust',
-  about: 'take that back: its worktrees are not made until somebody agrees again',
+  about: 'revoke that trust: its worktrees are not created until someone agrees again',
   args: idArg,
   examples: ['project untrust api'],
   async run(context) {
     const client = await context.engine();
     const project = await client.call('project.untrust', { id: context.arg(0) });
-    context.result(project, ({ id }) => `${id} is not trusted any more`);
+    context.result(project, ({ id }) => `${id} is no longer trusted`);
   },
 });
 
 const repin = defineCommand({
   name: 'project repin',
-  about: 'take the repository that the folder of a project is in now for its own, after it was another',
+  about: "accept the repository that a project's folder is in now, after it has changed",
   args: idArg,
   examples: ['project repin api'],
   async run(context) {
     const client = await context.engine();
     const found = await client.call('project.repin', { id: context.arg(0) });
     context.result(found, ({ id, repository }) =>
-      repository === null ? `${id} is in no repository` : `${id} is in the repository ${repository}`,
+      repository === null ? `${id} is not in a repository` : `${id} is in the repository ${repository}`,
     );
   },
 });

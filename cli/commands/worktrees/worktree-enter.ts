@@ -20,7 +20,7 @@ async function findFolder(
     'conflict',
     `the worktree of ${row.session_id} is ${folder === null && row.state !== 'ended' ? 'not there yet' : 'no longer there'}`,
     {
-      hint: 'svc worktree list shows those that are',
+      hint: 'svc worktree list shows the existing ones',
     },
   );
 }
@@ -32,7 +32,7 @@ function noteEntering(
 ): void {
   if (state !== 'ended') note(`${id} is ${state}: its agent may be writing here`);
   if (profile === 'strict')
-    note('outside of the sandbox that it ran in: what the worker left there can do all that you can');
+    note('outside its sandbox: anything the worker left there can do all that you can');
 }
 
 /** A worktree has a svc.yaml of its own, which is not the one that svc works with. */
@@ -50,7 +50,7 @@ export const shell = defineCommand({
     const { env, stdin, note } = context;
     const { row, folder } = await findFolder(context);
     noteEntering(context, row);
-    note(`${row.session_id}${row.branch === null ? '' : ` on ${row.branch}`} in ${folder}; exit goes back`);
+    note(`${row.session_id}${row.branch === null ? '' : ` on ${row.branch}`} in ${folder}; exit returns`);
     const program = env.SHELL || '/bin/sh';
     await runInForeground({
       argv: [program],

@@ -31,14 +31,14 @@ const TIMEOUT_MS = 120_000;
 
 const flags = {
   print: { type: 'boolean', about: 'only print the commands that would run' },
-  state: { type: 'boolean', about: 'ask for the state of the pull request that there is' },
-  remote: { type: 'string', value: 'name', about: 'push there; else origin, or the only remote' },
+  state: { type: 'boolean', about: 'query the state of the existing pull request' },
+  remote: { type: 'string', value: 'name', about: 'remote to push to (origin, or the only one)' },
   program: {
     type: 'string',
-    about: "what opens it; else by the remote's host, or the first that is installed",
+    about: "program to open it with (by the remote's host, or the first one installed)",
     choices: PULL_REQUEST_PROGRAMS,
   },
-  title: { type: 'string', value: 'text', about: "another title than the task's" },
+  title: { type: 'string', value: 'text', about: "title (the task's)" },
   yes: { type: 'boolean', short: 'y', about: 'push and open it without asking' },
 } as const;
 
@@ -54,7 +54,7 @@ function findRemote({ remotes, session_id: id }: Material, wanted: string | unde
   if (named !== undefined) return named;
   if (wanted !== undefined)
     throw new SvcError('not_found', `there is no remote ${JSON.stringify(wanted)}`, {
-      hint: names === '' ? 'git remote add makes one' : `there are: ${names}`,
+      hint: names === '' ? 'git remote add makes one' : `the remotes are: ${names}`,
     });
   const chosen = chooseRemote(remotes);
   if (chosen !== null) return chosen;
@@ -129,8 +129,7 @@ async function runStep(
   if (error !== null && 'code' in error && error.code === 'ENOENT')
     throw new SvcError('tool_missing', `${program} is not installed here`);
   const said = toPrintable((stderr.trim() || stdout.trim() || error?.message) ?? '', { lines: true });
-  const how =
-    exitCode === null ? `was ended (it may take ${TIMEOUT_MS / 1000} s)` : `exited with code ${exitCode}`;
+  const how = exitCode === null ? `was stopped after ${TIMEOUT_MS / 1000} s` : `exited with code ${exitCode}`;
   throw new SvcError(
     'program_failed',
     `${program} ${args.find((arg) => /^[a-z]/.test(arg) && !arg.includes('=')) ?? ''} ${how}: ${said}`,
@@ -158,7 +157,7 @@ async function openPullRequest(
     // Somebody, or an attempt that was cut off, has opened it before: the push has brought it up to date.
     isThereAlready = /already exists/i.test(said) && readCreated(said) !== null;
     if (isThereAlready) return said;
-    throw new SvcError(error.code, `${branch} was pushed, and ${error.message}`, {
+    throw new SvcError(error.code, `${branch} was pushed, but ${error.message}`, {
       hint: `try it again with svc worktree pr ${id}; with --print it prints the commands`,
       data: error.data,
     });
@@ -176,11 +175,11 @@ async function openPullRequest(
         `${pull.number === null ? 'a pull request' : `#${pull.number}`}: ${branch} into ${base}`,
       ],
       ['url', pull.url],
-      ['state', `svc worktree pr ${id} --state asks for it`],
+      ['state', `svc worktree pr ${id} --state queries it`],
     ]),
   );
   if (made.number === null)
-    context.note(toPrintable(`${program} did not tell its number: ${printed.trim()}`, { lines: true }));
+    context.note(toPrintable(`${program} did not print its number: ${printed.trim()}`, { lines: true }));
   return 0;
 }
 
@@ -195,11 +194,11 @@ async function askForState(
   const { program, number } = pull;
   if (number === null)
     throw new SvcError('conflict', `the number of the pull request of ${id} is not known`, {
-      hint: `${program} lists those that there are`,
+      hint: `${program} lists the existing ones`,
     });
   const told = readState(await runStep(context, material, program, buildView(program, number)), number);
   if (told === null)
-    throw new SvcError('program_failed', `${program} told nothing of #${number} that could be read`);
+    throw new SvcError('program_failed', `${program} printed nothing readable about #${number}`);
   const known = await client.call('worktree.record_pr', { session: id, ...told });
   context.result({ session_id: id, ...known }, () =>
     formatFacts([
@@ -219,7 +218,7 @@ async function askBeforePush(
 ): Promise<boolean> {
   if (context.flags.yes) return true;
   if (!context.stdin.isTTY || context.json)
-    throw new SvcError('usage', 'nobody is here to be asked before the push', {
+    throw new SvcError('usage', 'there is no terminal to ask on before the push', {
       hint: 'svc worktree pr <session> --print shows what would run; --yes agrees to it',
     });
   context.note(toPrintable(commands.join('\n'), { lines: true }));

@@ -77,7 +77,7 @@ const list = defineCommand({
   flags: {
     project: { type: 'string', about: 'only this project' },
     base: { type: 'string', value: 'branch', about: 'compare with this branch' },
-    state: { type: 'string', about: 'only these', choices: WORKTREE_STATES },
+    state: { type: 'string', about: 'only in this state', choices: WORKTREE_STATES },
     ...definePageFlags(100),
   },
   examples: ['worktree list', 'worktree list --project api'],
@@ -171,7 +171,7 @@ const diff = defineCommand({
 
 const trial = defineCommand({
   name: 'worktree trial',
-  about: 'say whether promoting would go through; writes nothing',
+  about: 'check whether promoting would go through; writes nothing',
   args: sessionArg,
   flags: { base: intoFlag },
   examples: ['worktree trial s-12'],
@@ -186,7 +186,7 @@ const trial = defineCommand({
     const impact = await client
       .call('impact', { session: tried.session_id })
       .then(formatImpact)
-      .catch((error: unknown) => `not known: ${asSvcError(error).message}`);
+      .catch((error: unknown) => `unknown: ${asSvcError(error).message}`);
     context.result({ ...tried, impact }, ({ checkout, ...each }) =>
       formatFacts([
         ['promoting', `${each.branch} into ${each.base} ${describeVerdict(each)}`],
@@ -194,7 +194,7 @@ const trial = defineCommand({
         ['why', each.refused?.message ?? null],
         ['instead', each.refused?.hint ?? null],
         ['conflicts', each.conflicts.join(', ')],
-        ['look at', describeSensitive(each.sensitive) || null],
+        ['check', describeSensitive(each.sensitive) || null],
         ['impact', toPrintable(impact)],
         ['checkout', checkout.path === null ? null : `${checkout.path} ${checkout.reason ?? 'is clean'}`],
       ]),
@@ -212,7 +212,7 @@ function describeVerdict({
   already_merged,
 }: Pick<Wire<SessionTrial>, 'promotable' | 'already_merged'>) {
   if (!promotable) return 'would not go through';
-  return already_merged ? 'would change nothing: its work is there already' : 'would go through';
+  return already_merged ? 'would change nothing: its work is already there' : 'would go through';
 }
 
 const promote = defineCommand({
@@ -223,8 +223,8 @@ const promote = defineCommand({
     base: intoFlag,
     strategy: { type: 'string', about: 'how', choices: ['merge', 'rebase'] },
     keep: { type: 'boolean', about: 'keep the worktree and the branch' },
-    keepOthers: { type: 'boolean', about: 'of a race: do not discard the others' },
-    head: { type: 'string', value: 'commit', about: 'only if the branch still ends there' },
+    keepOthers: { type: 'boolean', about: 'in a race: do not discard the others' },
+    head: { type: 'string', value: 'commit', about: 'only if the branch is still at this commit' },
   },
   examples: ['worktree promote s-12', 'worktree promote s-12 --strategy rebase'],
   async run(context) {
@@ -243,13 +243,13 @@ const promote = defineCommand({
         [
           'promoted',
           each.already_merged
-            ? `${each.branch} was in ${each.base} already`
+            ? `${each.branch} was already in ${each.base}`
             : `${each.branch} into ${each.base} (${each.strategy})`,
         ],
         ['commit', `${each.before.slice(0, 10)} → ${each.after.slice(0, 10)}`],
-        ['look at', describeSensitive(each.sensitive) || null],
-        ['checkout', each.checkout === 'updated' ? 'brought along' : null],
-        ['not here', describeMissingLfs(each.missing_lfs)],
+        ['check', describeSensitive(each.sensitive) || null],
+        ['checkout', each.checkout === 'updated' ? 'updated' : null],
+        ['missing', describeMissingLfs(each.missing_lfs)],
         ['worktree', each.removed ? 'removed' : `kept: ${each.kept.join('; ')}`],
         [
           'discarded',
@@ -317,7 +317,7 @@ const repeatedSession = repeatArgument([
 
 const discard = defineCommand({
   name: 'worktree discard',
-  about: 'remove the branch and worktree of an ended session, whatever they hold; restore brings them back',
+  about: 'remove the branch and worktree of an ended session, even unmerged; restore brings them back',
   args: repeatedSession,
   repeats: true,
   examples: ['worktree discard s-12', 'worktree discard s-12 s-14 s-15'],
@@ -337,7 +337,7 @@ const discard = defineCommand({
 
 const restore = defineCommand({
   name: 'worktree restore',
-  about: 'bring back what was discarded, or a branch that went after its promotion',
+  about: 'bring back a discarded session, or a branch removed after its promotion',
   args: repeatedSession,
   repeats: true,
   flags: { worktree: { type: 'boolean', short: 'w', about: 'its worktree too, with its uncommitted files' } },
@@ -368,7 +368,7 @@ const describeMissingLfs = (paths: readonly string[]): string | null =>
 
 const undo = defineCommand({
   name: 'worktree undo',
-  about: "take a session's promotion back while its base has not moved on; the session is unmerged again",
+  about: "undo a session's promotion while its base has not moved; the session is unmerged again",
   args: sessionArg,
   examples: ['worktree undo s-12'],
   async run(context) {
@@ -378,8 +378,8 @@ const undo = defineCommand({
       formatFacts([
         ['undone', `${each.branch} is no longer in ${each.base}`],
         ['commit', `${each.before.slice(0, 10)} → ${each.after.slice(0, 10)}`],
-        ['checkout', each.checkout === 'updated' ? 'brought along' : null],
-        ['not here', describeMissingLfs(each.missing_lfs)],
+        ['checkout', each.checkout === 'updated' ? 'updated' : null],
+        ['missing', describeMissingLfs(each.missing_lfs)],
         ['worktree', each.worktree],
       ]),
     );

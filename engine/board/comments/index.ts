@@ -3,8 +3,8 @@ import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { parseId } from '../../core/base/ids.ts';
 import { sentence } from '../../core/base/sentence.ts';
-import type { Sessions } from '../../workers/sessions/index.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
+import type { Sessions } from '../../workers/sessions/index.ts';
 import { type DiffComment, type DiffCommentRow, toDiffComment } from './rows.ts';
 
 export type { DiffComment } from './rows.ts';

@@ -2,9 +2,9 @@ import type { By } from '../../core/api/operation.ts';
 import { type Clock, rfc3339 } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { formatCount, toPrintable } from '../../core/base/text.ts';
-import type { Peers } from '../../workers/sessions/index.ts';
-import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
 import type { WorkspacePaths } from '../../core/workspace/workspace-path.ts';
+import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
+import type { Peers } from '../../workers/sessions/index.ts';
 import { checkNotEnded, findEventScope } from '../holder.ts';
 
 import type { LedgerItem } from './parse.ts';

@@ -3,8 +3,8 @@ import { type Clock, rfc3339 } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { formatId, formatIdOrNull, parseId } from '../../core/base/ids.ts';
 import { sentence } from '../../core/base/sentence.ts';
-import type { Session, Sessions } from '../../workers/sessions/index.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
+import type { Session, Sessions } from '../../workers/sessions/index.ts';
 import type { Tasks } from '../tasks/index.ts';
 
 export type RaceState = 'open' | 'promoted' | 'lost' | 'cancelled';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { StreamFacts } from '../../workers/agents/index.ts';
 import { by, type Caller, checkOwnTask, operation } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
+import type { StreamFacts } from '../../workers/agents/index.ts';
 import type { Session } from '../../workers/sessions/index.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { dispatchInput, readDispatchOptions } from '../dispatch-options.ts';

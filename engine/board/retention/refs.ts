@@ -1,5 +1,5 @@
-import type { SavedRef, Worktrees } from '../../workers/runner/worktrees/index.ts';
 import type { Storage } from '../../storage/index.ts';
+import type { SavedRef, Worktrees } from '../../workers/runner/worktrees/index.ts';
 import { defineRetentionKind, type Found, type RetentionKind } from './kind.ts';
 import { IS_SETTLED } from './settled.ts';
 

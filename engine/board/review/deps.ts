@@ -1,10 +1,10 @@
 import type { By } from '../../core/api/operation.ts';
 import type { Clock } from '../../core/base/clock.ts';
-import type { Races } from '../index.ts';
-import type { Verification } from '../verify/index.ts';
+import type { EventLog, Storage } from '../../storage/index.ts';
 import type { Worktrees } from '../../workers/runner/worktrees/index.ts';
 import type { Session, Sessions, Visitors } from '../../workers/sessions/index.ts';
-import type { EventLog, Storage } from '../../storage/index.ts';
+import type { Races } from '../index.ts';
+import type { Verification } from '../verify/index.ts';
 
 export interface WorktreeActionsDeps {
   storage: Storage;

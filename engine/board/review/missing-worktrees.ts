@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
+import type { EventLog, Storage } from '../../storage/index.ts';
 import type { Worktrees } from '../../workers/runner/worktrees/index.ts';
 import type { Sessions } from '../../workers/sessions/index.ts';
-import type { EventLog, Storage } from '../../storage/index.ts';
 
 /** Clears records of worktrees that someone removed by hand; git still decides about their branches (R4). */
 export async function forgetMissingWorktrees({

@@ -1,9 +1,9 @@
 import { createSerialQueue } from '../../core/base/serial-queue.ts';
+import type { EventLog, Storage } from '../../storage/index.ts';
 import { locatePrivateGit } from '../../workers/runner/index.ts';
 import type { Setup } from '../../workers/runner/setup/index.ts';
 import { type Worktrees, watchRefs } from '../../workers/runner/worktrees/index.ts';
 import type { Session, Sessions } from '../../workers/sessions/index.ts';
-import type { EventLog, Storage } from '../../storage/index.ts';
 import { forgetMissingWorktrees } from './missing-worktrees.ts';
 import type { WorktreeActions } from './worktree-actions.ts';
 

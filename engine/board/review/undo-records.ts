@@ -1,8 +1,8 @@
 import type { Clock } from '../../core/base/clock.ts';
 import { formatId, parseId } from '../../core/base/ids.ts';
+import type { Storage } from '../../storage/index.ts';
 import type { SavedState } from '../../workers/runner/worktrees/index.ts';
 import type { Session } from '../../workers/sessions/index.ts';
-import type { Storage } from '../../storage/index.ts';
 
 /** What was discarded of a session. */
 export interface DiscardedWork extends SavedState {

@@ -1,6 +1,11 @@
 import { basename } from 'node:path';
 import { asSvcError, type Problem, SvcError, toProblem } from '../../core/base/errors.ts';
-import { type Repository, readCommonDir, realFolder, SESSION_PREFIX } from '../../workers/runner/worktrees/index.ts';
+import {
+  type Repository,
+  readCommonDir,
+  realFolder,
+  SESSION_PREFIX,
+} from '../../workers/runner/worktrees/index.ts';
 import type { WorktreeActionsDeps } from './deps.ts';
 
 /** A repository that could not be fully read, and why. */

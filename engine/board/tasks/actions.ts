@@ -1,8 +1,8 @@
-import type { Agents } from '../../workers/agents/index.ts';
-import type { By, Caller } from '../../core/api/operation.ts';
 import { AGENT_MARKS } from '../../core/access/agent-marks.ts';
+import type { By, Caller } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { makeTitle } from '../../core/base/text.ts';
+import type { Agents } from '../../workers/agents/index.ts';
 import { agentOverrides, type DispatchOptions } from '../dispatch-options.ts';
 import { PRIORITIES } from '../input.ts';
 import type { Submitted, Workflow } from '../workflow/index.ts';

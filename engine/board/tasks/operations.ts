@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { AgentChoice, ProjectChoice } from '../../workers/agents/index.ts';
 import { cursor } from '../../core/api/cursor.ts';
 import { by, type Caller, checkOwnTask, operation, toWire } from '../../core/api/operation.ts';
 import { sayMore, tool } from '../../core/api/tool.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { toPrintable } from '../../core/base/text.ts';
+import type { AgentChoice, ProjectChoice } from '../../workers/agents/index.ts';
 import type { Sessions } from '../../workers/sessions/index.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { agentOverrides, timeoutSec } from '../dispatch-options.ts';

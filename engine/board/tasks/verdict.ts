@@ -3,8 +3,13 @@ import { renderWords } from '../../core/api/words.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence, type Words } from '../../core/base/sentence.ts';
 import { formatCount } from '../../core/base/text.ts';
-import { type NextStep, outcomeOfSession, type Session, type Sessions } from '../../workers/sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
+import {
+  type NextStep,
+  outcomeOfSession,
+  type Session,
+  type Sessions,
+} from '../../workers/sessions/index.ts';
 
 /** The outcome of a run, for a caller that waited for it. */
 export type Verdict = ReturnType<typeof verdictOf>;

@@ -1,8 +1,8 @@
 import { actorDenied, type By, mayAct, type Policy } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
-import type { Session } from '../../workers/sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
+import type { Session } from '../../workers/sessions/index.ts';
 import type { Bound, Decision, Decisions } from '../decisions/index.ts';
 import {
   type InputChange,

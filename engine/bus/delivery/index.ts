@@ -1,10 +1,10 @@
-import type { AgentNotify } from '../../workers/agents/index.ts';
 import { type Clock, rfc3339 } from '../../core/base/clock.ts';
 import { createDueTimer } from '../../core/base/due-timer.ts';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
+import type { EventLog, Storage } from '../../storage/index.ts';
+import type { AgentNotify } from '../../workers/agents/index.ts';
 import type { PrepareCommand } from '../../workers/runner/processes/index.ts';
 import type { Peers } from '../../workers/sessions/index.ts';
-import type { EventLog, Storage } from '../../storage/index.ts';
 import type { MessageRow } from '../messages/rows.ts';
 import type { Notices } from '../notices/index.ts';
 import { needsBase, sendRequests } from './http.ts';

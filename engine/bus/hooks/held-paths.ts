@@ -1,8 +1,8 @@
+import type { Lock } from '../../board/locks/index.ts';
 import type { Caller } from '../../core/api/operation.ts';
 import { renderWords } from '../../core/api/words.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { formatCount, toPrintable } from '../../core/base/text.ts';
-import type { Lock } from '../../board/locks/index.ts';
 import type { Peer } from '../../workers/sessions/index.ts';
 import type { Contributor } from './hooks.ts';
 

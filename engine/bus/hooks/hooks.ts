@@ -1,5 +1,5 @@
-import type { HookEvent } from '../../workers/agents/presets/index.ts';
 import type { Caller } from '../../core/api/operation.ts';
+import type { HookEvent } from '../../workers/agents/presets/index.ts';
 
 /** What a tool call is about to make of a file. */
 export interface PlannedWrite {

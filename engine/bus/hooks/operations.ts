@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { HookEvent } from '../../workers/agents/presets/index.ts';
 import { operation } from '../../core/api/operation.ts';
+import type { HookEvent } from '../../workers/agents/presets/index.ts';
 import type { Hooks } from './hooks.ts';
 
 const EVENTS = [

@@ -1,8 +1,8 @@
+import type { Lock } from '../../board/locks/index.ts';
 import type { Caller } from '../../core/api/operation.ts';
 import { renderWords } from '../../core/api/words.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { toPrintable } from '../../core/base/text.ts';
-import type { Lock } from '../../board/locks/index.ts';
 import type { Contributor } from './hooks.ts';
 
 /** Refuses writes to shared code that nobody has locked: somebody else may be about to change it as well. */

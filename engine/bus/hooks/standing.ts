@@ -1,12 +1,12 @@
+import type { Lock } from '../../board/locks/index.ts';
+import type { Task } from '../../board/tasks/index.ts';
+import type { Verification } from '../../board/verify/index.ts';
 import type { Caller } from '../../core/api/operation.ts';
 import { renderWords } from '../../core/api/words.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { cutToWidth, formatCount, toPrintable } from '../../core/base/text.ts';
-import type { Lock } from '../../board/locks/index.ts';
-import type { Task } from '../../board/tasks/index.ts';
-import type { Verification } from '../../board/verify/index.ts';
-import type { Ask } from '../asks/index.ts';
 import type { Session } from '../../workers/sessions/index.ts';
+import type { Ask } from '../asks/index.ts';
 import type { Contributor } from './hooks.ts';
 
 /** As many of a kind are named. */

@@ -2,7 +2,13 @@ import type { Caller } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { asWorkerSession } from '../../core/base/ids.ts';
 import { sentence } from '../../core/base/sentence.ts';
-import { chairAddress, isOwnSeat, type Peer, type Peers, projectOfAddress } from '../../workers/sessions/index.ts';
+import {
+  chairAddress,
+  isOwnSeat,
+  type Peer,
+  type Peers,
+  projectOfAddress,
+} from '../../workers/sessions/index.ts';
 import { isPlainName } from '../../workers/sessions/seats/index.ts';
 import type { Family } from './family.ts';
 

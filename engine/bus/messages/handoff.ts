@@ -1,7 +1,13 @@
 import { renderWords } from '../../core/api/words.ts';
 import { sentence, type Words } from '../../core/base/sentence.ts';
 import { toPrintable } from '../../core/base/text.ts';
-import { chairAddress, type NextStep, type Peers, type Session, workLeftBy } from '../../workers/sessions/index.ts';
+import {
+  chairAddress,
+  type NextStep,
+  type Peers,
+  type Session,
+  workLeftBy,
+} from '../../workers/sessions/index.ts';
 import type { SessionOutcome } from '../deps.ts';
 
 /** Lists who is told that a session ended: the Chair's seat, and its dispatcher when that is not a Chair. */
@@ -32,7 +38,7 @@ export function formatHandoff(session: Session, outcome: SessionOutcome, now: nu
     ['tokens', describeTokens(session)],
   ];
   return [
-    `# ${sessionId} ${isSealed ? 'sealed' : 'failed'}`,
+    `# ${sessionId} ${isSealed ? 'finished' : 'failed'}: ${toPrintable(session.title)}`,
     '',
     ...facts.flatMap(([name, value]) => (value === null ? [] : [`- ${name}: ${value}`])),
     '',

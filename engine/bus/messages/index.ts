@@ -2,8 +2,8 @@ import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { asWorkerSession, parseId } from '../../core/base/ids.ts';
 import { sentence } from '../../core/base/sentence.ts';
-import { chairAddress, type Peers, projectOfAddress } from '../../workers/sessions/index.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
+import { chairAddress, type Peers, projectOfAddress } from '../../workers/sessions/index.ts';
 import type { Recipient } from './address.ts';
 import { type MessageKind, type MessageRow, readRecipient } from './rows.ts';
 

@@ -3,8 +3,8 @@ import { type Caller, maySeeTask, ownWorkError, toWire } from '../../core/api/op
 import { tool } from '../../core/api/tool.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
-import { maskedAddress } from '../../core/http/shown-address.ts';
 import { toPrintable } from '../../core/base/text.ts';
+import { maskedAddress } from '../../core/http/shown-address.ts';
 import { isOwnSeat, type Peer } from '../../workers/sessions/index.ts';
 import { readName } from './address.ts';
 import type { MessageToolDeps } from './tools.ts';

@@ -1,3 +1,7 @@
+import { rfc3339 } from '../base/clock.ts';
+import { SvcError } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
+import { formatHours } from '../base/text.ts';
 import {
   ACCOUNT_CAPABILITIES,
   ACCOUNT_CAPABILITY_NAMES,
@@ -8,10 +12,6 @@ import {
   QUOTAS,
   type QuotaName,
 } from '../link-protocol/capabilities.ts';
-import { rfc3339 } from '../base/clock.ts';
-import { SvcError } from '../base/errors.ts';
-import { sentence } from '../base/sentence.ts';
-import { formatHours } from '../base/text.ts';
 
 // What this workspace may do, all of it from memory: nothing here asks the network. Without a linked server nothing is locked
 // and nothing is counted.

@@ -2,28 +2,29 @@
 
 /** States of a task as lists show them; `assigned` alone says too little while something is waited for. */
 export const TASK_WORDS = {
-  open: 'nobody is to do it yet',
+  open: 'not assigned yet',
   waits: 'its decision is pending: a person approves or denies it',
-  assigned: 'an agent is to do it, and nothing has been asked for',
-  queued: 'its session waits for a free worker',
-  paused: 'its session goes on by itself at a time that is said',
-  racing: 'several agents do it, each in a session of its own, and one of them is to be promoted',
-  running: 'a worker does it',
-  done: 'its run was sealed, or a person marked it done',
-  failed: 'its run failed, it was denied or cancelled, or somebody marked it failed; its code says which',
+  assigned: 'assigned to an agent, without a request to run it',
+  queued: 'its session waits for a free worker slot',
+  paused: 'its session resumes by itself at the time shown',
+  racing: 'several agents work on it, each in its own session, and one of them is promoted',
+  running: 'a worker is working on it',
+  done: 'its run succeeded, or a person marked it done',
+  failed:
+    'its run failed, it was denied or cancelled, or someone marked it failed; its code names the reason',
 } as const;
 export type TaskWord = keyof typeof TASK_WORDS;
 
 /** States of a worker's session. */
 export const SESSION_WORDS = {
-  queued: 'it waits for a free worker',
-  paused: 'it goes on by itself at a time that is said',
-  starting: 'its worktree is made and its agent started',
-  running: 'its agent works',
-  blocked: 'its agent works, and waits for the answer to a question',
-  stopping: 'its processes are being ended',
-  sealed: 'its run ended well, and its work is on its branch; so is the outbound event called',
-  failed: 'its run ended in any other way, named by a code; so is the outbound event called',
+  queued: 'it waits for a free worker slot',
+  paused: 'it resumes by itself at the time shown',
+  starting: 'its worktree is being created and its agent started',
+  running: 'its agent is working',
+  blocked: 'its agent is working, and waits for the answer to a question',
+  stopping: 'its processes are being stopped',
+  ready: 'its run succeeded, and its work is on its branch; the outbound event is called `sealed`',
+  failed: 'its run ended in any other way, with a code; the outbound event has the same name',
   merged: 'its commits are in its base, by a promotion or by hand',
   discarded: 'its branch and worktree were removed, and can be restored',
 } as const;
@@ -32,12 +33,11 @@ export type SessionWord = keyof typeof SESSION_WORDS;
 /** States of a workspace among those of the machine. */
 export const WORKSPACE_WORDS = {
   running: 'its engine answers',
-  stopped: 'no engine runs for it; `svc up` there starts one',
-  crashed:
-    'its engine has ended without having been stopped, and is started by its supervisor or the next command there',
+  stopped: 'its engine is not running; `svc up` there starts it',
+  crashed: 'its engine ended unexpectedly; its supervisor or the next command there restarts it',
   stuck: 'its engine does not answer in time',
-  refused: 'its engine cannot be asked from here; the reason is said',
-  gone: 'its folder or its data is no longer where it was; it is forgotten when an engine starts',
+  refused: 'its engine cannot be queried from here; the reason is shown',
+  gone: 'its folder or its data has moved or was removed; it leaves the list when an engine starts',
 } as const;
 export type WorkspaceWord = keyof typeof WORKSPACE_WORDS;
 
@@ -46,30 +46,30 @@ export const OTHER_WORDS = {
   'a decision': {
     pending: 'it waits for a person',
     approved: 'it starts, or has started, one run',
-    denied: 'its task has failed with that code',
-    expired: 'what would run is no longer what was asked about, and another decision took its place',
+    denied: 'its task has failed with the code `denied`',
+    expired: 'what would run has changed since the decision was created, and another decision replaced it',
   },
   'a question': {
     open: 'a worker waits for its answer',
-    answered: 'its worker was told',
-    timeout: 'nobody answered in time',
+    answered: 'its worker has received the answer',
+    timeout: 'no one answered in time',
   },
   'a message': {
     unread: 'no recipient has acknowledged it',
-    read: 'its recipient has acknowledged it; a handoff is read by being shown to a person',
+    read: 'its recipient has acknowledged it; a handoff is also read once it is shown to a person',
   },
   'a delivery': {
-    pending: 'it is tried again',
-    delivered: 'its target took it',
-    dead: 'it was given up after a day',
+    pending: 'it is sent at the next attempt',
+    delivered: 'its target accepted it',
+    dead: 'it is no longer retried, after a day of failures',
   },
   'a worktree': {
-    dirty: 'it holds files that are in no commit',
-    clean: 'it holds none',
+    dirty: 'it has uncommitted files',
+    clean: 'it has no uncommitted files',
     merged: 'the commits of its branch are in its base',
-    unmerged: 'some are not',
+    unmerged: 'some commits of its branch are not in its base',
     live: 'its session has not ended',
-    orphan: 'no session is known for it',
+    orphan: 'it belongs to no known session',
     unreadable: 'git could not read it',
   },
 } as const satisfies Record<string, Record<string, string>>;
@@ -117,5 +117,5 @@ export function nameSessionState(session: SessionAt, now?: number, asks = false)
   // A run without commits was not merged, whatever became of its branch.
   const isMerged = session.promoted_at !== null || session.branch_state === 'merged';
   if (isMerged && (session.commits ?? 0) > 0) return 'merged';
-  return session.failure === null ? 'sealed' : 'failed';
+  return session.failure === null ? 'ready' : 'failed';
 }

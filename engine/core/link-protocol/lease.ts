@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
-import { type AccountCapability, type Entitlements, PLANS } from './capabilities.ts';
 import { SvcError } from '../base/errors.ts';
+import { type AccountCapability, type Entitlements, PLANS } from './capabilities.ts';
 
 // A lease: what a server says of the plan of a workspace, signed, for three days. A JWS in compact form (RFC 7515), EdDSA only.
 // jose is loaded when there is a lease: most workspaces have none.

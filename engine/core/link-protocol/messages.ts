@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { CHANNELS } from './channels.ts';
 import { toPrintable } from '../base/text.ts';
+import { CHANNELS } from './channels.ts';
 
 // What goes between a workspace and a linked server. Both sides read with these schemas, which are strict: what they do not
 // name is refused and nothing of it is kept. docs/server-api.md is generated from them.

@@ -1,21 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname } from 'node:path';
-import { entitlementsOperations } from '../../core/access/operations.ts';
-import { findReadingTime, listUntoldBy } from '../../workers/agents/command.ts';
-import { circuitOperations } from '../../workers/agents/operations.ts';
-import { createOperations } from '../../core/api/dispatcher.ts';
-import type { ApiOf, Operations, OwnWork } from '../../core/api/operation.ts';
-import { createToolCalls, toolOperations } from '../../core/api/tool-operations.ts';
-import { homeOfUser } from '../../core/base/account.ts';
-import { type Clock, systemClock } from '../../core/base/clock.ts';
-import { SvcError } from '../../core/base/errors.ts';
-import { keepAliveDuring } from '../../core/base/keep-alive.ts';
-import { type Log, openLog } from '../../core/base/log.ts';
-import { version } from '../../core/base/own-package.ts';
-import { isBelowFolder } from '../../core/base/paths.ts';
-import { makePrivateFolder } from '../../core/base/private-files.ts';
 import { pickRacer } from '../../board/decisions/index.ts';
+import { retentionOperations } from '../../board/retention/index.ts';
+import { worktreeOperations } from '../../board/review/operations.ts';
+import { pullRequestOperations } from '../../board/review/pull-requests/operations.ts';
+import { statsOperations } from '../../board/stats/index.ts';
+import { hookOperations } from '../../bus/hooks/operations.ts';
 import { secretOperations } from '../../config/compare-secrets.ts';
 import { renderWithKey, writeConfig } from '../../config/edit.ts';
 import {
@@ -29,34 +20,18 @@ import {
 } from '../../config/index.ts';
 import { createConfigKeeper } from '../../config/keeper.ts';
 import { configOperations } from '../../config/operations.ts';
-import { sessionOperations } from '../../dispatch/operations.ts';
-import { gatewayOperations } from '../../gateway/index.ts';
-import { hookOperations } from '../../bus/hooks/operations.ts';
-import { contextOperations } from '../../knowledge/context/operations.ts';
-import { guardOperations } from '../../knowledge/guard/operations.ts';
-import { memoryOperations } from '../../knowledge/memory/operations.ts';
-import { graphOperations } from '../../knowledge/symbols/operations.ts';
-import { linkOperations, telemetryOperations } from '../../link/index.ts';
-import { notifyOperations } from '../../notify/operations.ts';
-import { type EngineStatus, engineOperations } from './operations.ts';
-import { createConfiguredReceiver } from '../../receiver/configured.ts';
-import { retentionOperations } from '../../board/retention/index.ts';
-import { worktreeOperations } from '../../board/review/operations.ts';
-import { pullRequestOperations } from '../../board/review/pull-requests/operations.ts';
-import { createRooms } from './rooms.ts';
-import {
-  findConnectionOwners,
-  findPortOwners,
-  type Processes,
-  type ProcessOrigin,
-  type TcpEnds,
-} from '../../workers/runner/processes/index.ts';
-import { projectOperations } from '../../workers/runner/setup/operations.ts';
-import { readProjectSetups } from '../../workers/runner/setup/projects.ts';
-import { listTrackedFiles } from '../../workers/runner/worktrees/git/tracked.ts';
-import { isPlainName } from '../../workers/sessions/seats/index.ts';
-import { statsOperations } from '../../board/stats/index.ts';
-import { createEventLog, eventOperations, holdHostLock, openStorage, whenGone } from '../../storage/index.ts';
+import { entitlementsOperations } from '../../core/access/operations.ts';
+import { createOperations } from '../../core/api/dispatcher.ts';
+import type { ApiOf, Operations, OwnWork } from '../../core/api/operation.ts';
+import { createToolCalls, toolOperations } from '../../core/api/tool-operations.ts';
+import { homeOfUser } from '../../core/base/account.ts';
+import { type Clock, systemClock } from '../../core/base/clock.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { keepAliveDuring } from '../../core/base/keep-alive.ts';
+import { type Log, openLog } from '../../core/base/log.ts';
+import { version } from '../../core/base/own-package.ts';
+import { isBelowFolder } from '../../core/base/paths.ts';
+import { makePrivateFolder } from '../../core/base/private-files.ts';
 import type { EngineProcess } from '../../core/workspace/daemon-record.ts';
 import {
   checkKeptPaths,
@@ -68,6 +43,31 @@ import { excludeFromGit } from '../../core/workspace/git-exclude.ts';
 import { keepLostEngine, readBootId } from '../../core/workspace/lost-engine.ts';
 import { findWorkspaceHostedBy } from '../../core/workspace/neighbours.ts';
 import { findOwnSupervisor } from '../../core/workspace/own-supervisor.ts';
+import { sessionOperations } from '../../dispatch/operations.ts';
+import { gatewayOperations } from '../../gateway/index.ts';
+import { contextOperations } from '../../knowledge/context/operations.ts';
+import { guardOperations } from '../../knowledge/guard/operations.ts';
+import { memoryOperations } from '../../knowledge/memory/operations.ts';
+import { graphOperations } from '../../knowledge/symbols/operations.ts';
+import { linkOperations, telemetryOperations } from '../../link/index.ts';
+import { notifyOperations } from '../../notify/operations.ts';
+import { createConfiguredReceiver } from '../../receiver/configured.ts';
+import { createEventLog, eventOperations, holdHostLock, openStorage, whenGone } from '../../storage/index.ts';
+import { findReadingTime, listUntoldBy } from '../../workers/agents/command.ts';
+import { circuitOperations } from '../../workers/agents/operations.ts';
+import {
+  findConnectionOwners,
+  findPortOwners,
+  type Processes,
+  type ProcessOrigin,
+  type TcpEnds,
+} from '../../workers/runner/processes/index.ts';
+import { projectOperations } from '../../workers/runner/setup/operations.ts';
+import { readProjectSetups } from '../../workers/runner/setup/projects.ts';
+import { listTrackedFiles } from '../../workers/runner/worktrees/git/tracked.ts';
+import { isPlainName } from '../../workers/sessions/seats/index.ts';
+import { type EngineStatus, engineOperations } from './operations.ts';
+import { createRooms } from './rooms.ts';
 
 export interface OpenOptions {
   /** Path of svc.yaml. */

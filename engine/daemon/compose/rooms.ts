@@ -1,22 +1,24 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createEntitlements, type EntitlementsReader } from '../../core/access/entitlements.ts';
-import {
-  type Agents,
-  type Circuits,
-  createAgents,
-  createCircuits,
-  createReader,
-  findOutputFormat,
-} from '../../workers/agents/index.ts';
-import { TO_FILE } from '../../workers/agents/presets/notify.ts';
-import { fillPlaceholders, splitCommand } from '../../workers/agents/template.ts';
-import type { Clock } from '../../core/base/clock.ts';
-import type { Log } from '../../core/base/log.ts';
-import { locateProgram, version } from '../../core/base/own-package.ts';
-import { isInsideFolder } from '../../core/base/paths.ts';
 import { holdsForCaller } from '../../board/holder.ts';
 import { type Board, createBoard } from '../../board/index.ts';
+import { createDataRetention, type DataRetention, readRetentionAges } from '../../board/retention/index.ts';
+import {
+  createPullRequestRecords,
+  type PullRequestRecords,
+} from '../../board/review/pull-requests/records.ts';
+import { createReviews, type Reviews } from '../../board/review/reviews.ts';
+import { createSessionChanges } from '../../board/review/session-changes.ts';
+import { createWorktreeActions, type WorktreeActions } from '../../board/review/worktree-actions.ts';
+import { createStats, type Stats } from '../../board/stats/index.ts';
+import {
+  createHooks,
+  describeStanding,
+  type Hooks,
+  listHeldPaths,
+  listNewMessages,
+  requireSharedLocks,
+} from '../../bus/hooks/index.ts';
 import { type Bus, createBus } from '../../bus/index.ts';
 import {
   type Config,
@@ -26,6 +28,15 @@ import {
   readEnvironmentFlag,
   resolveMachineHome,
 } from '../../config/index.ts';
+import { createEntitlements, type EntitlementsReader } from '../../core/access/entitlements.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import type { Log } from '../../core/base/log.ts';
+import { locateProgram, version } from '../../core/base/own-package.ts';
+import { isInsideFolder } from '../../core/base/paths.ts';
+import { type CallerPaths, createCallerPaths } from '../../core/workspace/caller-paths.ts';
+import type { EngineProcess } from '../../core/workspace/daemon-record.ts';
+import { openKnownSessions } from '../../core/workspace/known-sessions.ts';
+import { createWorkspacePaths, type WorkspacePaths } from '../../core/workspace/workspace-path.ts';
 import {
   createDispatcher,
   type Dispatcher,
@@ -45,14 +56,6 @@ import {
   listProviderVariables,
   sumByTier,
 } from '../../gateway/index.ts';
-import {
-  createHooks,
-  describeStanding,
-  type Hooks,
-  listHeldPaths,
-  listNewMessages,
-  requireSharedLocks,
-} from '../../bus/hooks/index.ts';
 import { createStoredTexts, type StoredTexts } from '../../knowledge/context/index.ts';
 import { createGuard, findProfile, type Guard } from '../../knowledge/guard/index.ts';
 import { createMemory, type Memories, pointToNotes } from '../../knowledge/memory/index.ts';
@@ -63,11 +66,17 @@ import { createLeases, createLink, fetchLease, type Leases, type Link } from '..
 import { createNotify } from '../../notify/index.ts';
 import { createReceiver } from '../../receiver/index.ts';
 import { createListeners, type Listeners } from '../../receiver/listeners.ts';
-import { createDataRetention, type DataRetention, readRetentionAges } from '../../board/retention/index.ts';
-import { createPullRequestRecords, type PullRequestRecords } from '../../board/review/pull-requests/records.ts';
-import { createReviews, type Reviews } from '../../board/review/reviews.ts';
-import { createSessionChanges } from '../../board/review/session-changes.ts';
-import { createWorktreeActions, type WorktreeActions } from '../../board/review/worktree-actions.ts';
+import type { EventLog, Storage } from '../../storage/index.ts';
+import {
+  type Agents,
+  type Circuits,
+  createAgents,
+  createCircuits,
+  createReader,
+  findOutputFormat,
+} from '../../workers/agents/index.ts';
+import { TO_FILE } from '../../workers/agents/presets/notify.ts';
+import { fillPlaceholders, splitCommand } from '../../workers/agents/template.ts';
 import { createCleanCheckouts } from '../../workers/runner/clean-checkout.ts';
 import { createCommandConfinement } from '../../workers/runner/confine/commands.ts';
 import { checkConfinement, createConfinement } from '../../workers/runner/confine/index.ts';
@@ -82,7 +91,12 @@ import {
   workspaceMark,
 } from '../../workers/runner/processes/index.ts';
 import { createRunSockets, type RunSockets } from '../../workers/runner/run-sockets.ts';
-import { agentFolder, briefFile, createLocalRunner, createProjectReader } from '../../workers/runner/runs/index.ts';
+import {
+  agentFolder,
+  briefFile,
+  createLocalRunner,
+  createProjectReader,
+} from '../../workers/runner/runs/index.ts';
 import { createSetup, type Where } from '../../workers/runner/setup/index.ts';
 import { createWorktrees, type GitAccess, type Worktrees } from '../../workers/runner/worktrees/index.ts';
 import { findSensitiveKind, isPrivatePath } from '../../workers/runner/worktrees/inspect/sensitive.ts';
@@ -94,12 +108,6 @@ import {
   type Session,
   type Sessions,
 } from '../../workers/sessions/index.ts';
-import { createStats, type Stats } from '../../board/stats/index.ts';
-import type { EventLog, Storage } from '../../storage/index.ts';
-import { type CallerPaths, createCallerPaths } from '../../core/workspace/caller-paths.ts';
-import type { EngineProcess } from '../../core/workspace/daemon-record.ts';
-import { openKnownSessions } from '../../core/workspace/known-sessions.ts';
-import { createWorkspacePaths, type WorkspacePaths } from '../../core/workspace/workspace-path.ts';
 
 /** What all rooms stand on. */
 export interface Ground {

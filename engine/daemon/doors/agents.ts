@@ -1,3 +1,4 @@
+export { writeFreshFile } from '../../core/base/fresh-file.ts';
 export { findKeyBeforeLogin } from '../../workers/agents/find-payer.ts';
 export { addOptions, listPrograms, locateAgentIn } from '../../workers/agents/locate-agent.ts';
 /** Agent presets, which of their programs are installed, and how one is started for a person. */
@@ -15,4 +16,3 @@ export {
 } from '../../workers/agents/presets/index.ts';
 export { findProgram } from '../../workers/agents/program.ts';
 export { renderCommand, splitCommand } from '../../workers/agents/template.ts';
-export { writeFreshFile } from '../../core/base/fresh-file.ts';

@@ -1,5 +1,6 @@
 /** What codes and events mean, for help texts and docs. */
-export { findFailure, SESSION_FAILURES } from '../../workers/agents/failures.ts';
+
 export { ERROR_MEANINGS } from '../../core/base/error-meanings.ts';
 export { GUARD_PROFILES } from '../../knowledge/guard/profiles.ts';
 export { EVENTS } from '../../notify/events.ts';
+export { findFailure, SESSION_FAILURES } from '../../workers/agents/failures.ts';

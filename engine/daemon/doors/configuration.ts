@@ -38,5 +38,5 @@ export {
   writeConfig,
 } from '../../config/index.ts';
 export { findListenProblem } from '../../core/http/listen.ts';
-export { readProjectSetups } from '../../workers/runner/setup/projects.ts';
 export { excludeFromGit } from '../../core/workspace/git-exclude.ts';
+export { readProjectSetups } from '../../workers/runner/setup/projects.ts';

@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
-import { loadKernel } from '../kernel.ts';
-import { type ContainmentKind, createContainment } from '../../workers/runner/processes/index.ts';
 import { findNetworkFileSystem } from '../../storage/network-file-system.ts';
+import { type ContainmentKind, createContainment } from '../../workers/runner/processes/index.ts';
+import { loadKernel } from '../kernel.ts';
 
 export { checkConfinement } from '../../workers/runner/confine/index.ts';
 

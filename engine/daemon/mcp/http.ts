@@ -5,8 +5,8 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import { type Caller, toWire, type Wire } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
-import type { Engine } from '../compose/compose.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
+import type { Engine } from '../compose/compose.ts';
 import { readInstructions } from './instructions.ts';
 import type { EngineLink } from './link.ts';
 import { type RpcRefusal, readRpcMessage, rpcRefusal } from './message.ts';

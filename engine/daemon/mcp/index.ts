@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../core/api/operation.ts';
 import { accountName } from '../../core/base/account.ts';
-import type { Engine } from '../compose/compose.ts';
 import { admitCaller } from '../admit.ts';
+import type { Engine } from '../compose/compose.ts';
 import type { McpEndpoint } from './http.ts';
 
 const readHeader = (request: IncomingMessage, name: string): string | undefined => {

@@ -1,7 +1,7 @@
 import type { Wire } from '../../core/api/operation.ts';
 import type { ToolAnswer } from '../../core/api/tool-operations.ts';
-import type { Api } from '../compose/compose.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
+import type { Api } from '../compose/compose.ts';
 
 /** How an MCP server reaches its engine: the same for one in the daemon and for one that bridges a terminal's pipe. */
 export interface EngineLink {

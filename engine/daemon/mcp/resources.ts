@@ -1,7 +1,7 @@
 import type { Wire } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
-import type { Api } from '../compose/compose.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
+import type { Api } from '../compose/compose.ts';
 
 /** What a client can read and follow beside the tools. */
 export const TEMPLATES = [

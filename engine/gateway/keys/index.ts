@@ -2,8 +2,8 @@ import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { formatId, parseId } from '../../core/base/ids.ts';
 import { sentence } from '../../core/base/sentence.ts';
-import { isStillRunning, readProcessStart } from '../../workers/runner/processes/own.ts';
 import type { Storage } from '../../storage/index.ts';
+import { isStillRunning, readProcessStart } from '../../workers/runner/processes/own.ts';
 import { createVirtualKey, hashVirtualKey } from './virtual-key.ts';
 
 /** The run that a gateway call belongs to. */

@@ -1,9 +1,9 @@
+import type { Contributor, PlannedWrite } from '../../bus/hooks/index.ts';
 import { type Call, type Caller, ownWorkError } from '../../core/api/operation.ts';
 import { asSvcError, EXIT, SvcError } from '../../core/base/errors.ts';
-import type { Contributor, PlannedWrite } from '../../bus/hooks/index.ts';
-import type { GitAccess, Worktrees } from '../../workers/runner/worktrees/index.ts';
 import type { CallerPaths } from '../../core/workspace/caller-paths.ts';
 import type { WorkspacePaths } from '../../core/workspace/workspace-path.ts';
+import type { GitAccess, Worktrees } from '../../workers/runner/worktrees/index.ts';
 import { createLanguageTable, findLanguage } from '../sources/index.ts';
 import { type CheckRequest, type CheckResult, checkProject } from './check-project.ts';
 import { fillCopySettings } from './copies/settings.ts';

@@ -1,9 +1,9 @@
 import { backoffMs } from '../../core/base/backoff.ts';
 import { type Clock, rfc3339 } from '../../core/base/clock.ts';
-import { isDoNotTrackSet } from '../../core/link-protocol/do-not-track.ts';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import type { Log } from '../../core/base/log.ts';
 import { version } from '../../core/base/own-package.ts';
+import { isDoNotTrackSet } from '../../core/link-protocol/do-not-track.ts';
 import { timeAnswer } from '../../core/link-protocol/messages.ts';
 import {
   ARCHITECTURES,

@@ -34,7 +34,14 @@ function describeDecided({ state, decided_by, session_id }: CommandOutcome): Spa
   return say`It was ${own(state ?? 'decided')} before${by}${started}.`;
 }
 
-/** What became of a command, for whoever gave it. */
+const CHANNEL_WORDS: Readonly<Record<string, string>> = {
+  page: ' on the web',
+  telegram: ' in Telegram',
+  slack: ' in Slack',
+  automation: ' by automation',
+};
+
+/** Describes the outcome of a command, for the person who gave it. */
 function describeOutcome({ person, channel, outcome }: Command): {
   text: Span[];
   /** It is as it was wished. */
@@ -44,9 +51,9 @@ function describeOutcome({ person, channel, outcome }: Command): {
 } {
   const said = JSON.parse(outcome ?? '{}') as CommandOutcome;
   const somebody = person ?? 'nobody';
-  const who = say`${somebody} by ${own(channel ?? 'no channel')}`;
+  const who = say`${somebody}${own(CHANNEL_WORDS[channel ?? ''] ?? '')}`;
   const texts: Record<CommandOutcome['outcome'], Span[]> = {
-    started: say`Approved by ${who}; started ${own(said.session_id ?? 'it')}.`,
+    started: say`Approved by ${who}. ${own(said.session_id ?? 'It')} has started.`,
     denied: say`Denied by ${who}.`,
     refreshed: say`The lease was fetched anew.`,
     already_decided: describeDecided(said),
@@ -77,7 +84,7 @@ export const isFinal = (command: Command | null): boolean =>
 export function describeEnd(command: Command | null, ended: string | null): Span[] {
   if (command !== null && isFinal(command)) return describeOutcome(command).text;
   if (ended !== null) return own(ended === 'approved' ? 'It was approved.' : 'It was denied.');
-  return own('It waits no more.');
+  return own('It is no longer pending.');
 }
 
 /** What there is to say of a command: how it ended, or what it waits for. */

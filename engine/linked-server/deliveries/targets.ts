@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
-import type { AccountCapability, AddonName } from '../../core/link-protocol/capabilities.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { shownAddress } from '../../core/http/shown-address.ts';
+import type { AccountCapability, AddonName } from '../../core/link-protocol/capabilities.ts';
 import { EVENT_NAMES, type OutboundEvent, type Secrets } from '../../notify/sending/index.ts';
 import { TARGET_KINDS, type Tables, type Target, type TargetKind } from '../database/tables.ts';
 import { takeTurn } from '../database/take-turn.ts';

@@ -1,7 +1,7 @@
 import { SvcError, toHttpStatus } from '../../core/base/errors.ts';
-import { LARGEST_DECISIONS_BYTES, LARGEST_EVENTS_BYTES } from '../../core/link-protocol/messages.ts';
 import { PROBLEM_JSON, problemDetails } from '../../core/http/problem-details.ts';
 import { LARGEST_SIGNED_BYTES } from '../../core/http/signature.ts';
+import { LARGEST_DECISIONS_BYTES, LARGEST_EVENTS_BYTES } from '../../core/link-protocol/messages.ts';
 import { readHeader, type ServerContext } from './context.ts';
 
 const LARGEST_FORM_BYTES = 64 * 1024;

@@ -73,11 +73,7 @@ export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
       if (id === null) return context.notFound();
       const decision = await pending.find(signedIn.account.id, workspace.id, id);
       if (decision === null)
-        return renderDecision(
-          context,
-          'It waits no more: it was decided, or something else waits in its place.',
-          409,
-        );
+        return renderDecision(context, 'It is no longer pending: it was decided or replaced.', 409);
       const field = await readForm(context);
       const hash = field('hash');
       if (!/^[0-9a-f]{64}$/.test(hash))

@@ -1,5 +1,4 @@
 import { Hono } from 'hono';
-import { ADDONS } from '../../core/link-protocol/capabilities.ts';
 import { asSvcError, SvcError, toHttpStatus } from '../../core/base/errors.ts';
 import {
   checkEncoding,
@@ -9,6 +8,7 @@ import {
   SCHEMES,
 } from '../../core/http/signature.ts';
 import { createFailures, refuseSignature } from '../../core/http/signature-failures.ts';
+import { ADDONS } from '../../core/link-protocol/capabilities.ts';
 import type { LinkedWorkspace, Target } from '../database/tables.ts';
 import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
 import { capabilityOf } from '../deliveries/targets.ts';

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
-import type { Channel } from '../../core/link-protocol/channels.ts';
 import { SvcError } from '../../core/base/errors.ts';
+import type { Channel } from '../../core/link-protocol/channels.ts';
 import type { Tables } from '../database/tables.ts';
 import type { DecisionFollower } from './follower.ts';
 

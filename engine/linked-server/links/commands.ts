@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
-import type { Channel } from '../../core/link-protocol/channels.ts';
 import { type Clock, rfc3339 } from '../../core/base/clock.ts';
+import type { Channel } from '../../core/link-protocol/channels.ts';
 import { COMMAND_LIFE_MS, type CommandOutcome, type LinkCommand } from '../../core/link-protocol/messages.ts';
 import type { Command, LinkedWorkspace, Tables } from '../database/tables.ts';
 import type { ChangeLog } from '../people/changes.ts';

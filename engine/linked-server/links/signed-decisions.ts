@@ -1,4 +1,3 @@
-import type { Channel } from '../../core/link-protocol/channels.ts';
 import { type Clock, rfc3339 } from '../../core/base/clock.ts';
 import { isErrorCode, SvcError, type SvcErrorOptions } from '../../core/base/errors.ts';
 import { toPrintable } from '../../core/base/text.ts';
@@ -9,6 +8,7 @@ import {
   readTextField,
   refuseOwnEvent,
 } from '../../core/http/body.ts';
+import type { Channel } from '../../core/link-protocol/channels.ts';
 import type { CommandOutcome } from '../../core/link-protocol/messages.ts';
 import type { Command, LinkedWorkspace } from '../database/tables.ts';
 import type { WaitingDecision } from './pending.ts';

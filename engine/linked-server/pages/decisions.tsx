@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 import { formatCount } from '../../core/base/text.ts';
 import type { LinkEvent } from '../../core/link-protocol/messages.ts';
-import { describeCommand, describeOrigin, nameDecision } from '../chats/describe.ts';
+import { describeCommand, describeOrigin, isFinal, nameDecision } from '../chats/describe.ts';
 import { joinSpans } from '../chats/spans.ts';
 import type { ListPage } from '../database/list-page.ts';
 import type { Command } from '../database/tables.ts';
@@ -47,7 +47,7 @@ export function WaitingPage({
             'No decision waits.'
           ) : (
             <>
-              No workspace is linked yet. Run <code>svc link</code> in the folder of one, on a machine that is
+              No workspace is linked yet. Run <code>svc link</code> inside a workspace on a machine that has
               logged in.
             </>
           )}
@@ -152,7 +152,7 @@ export function DecisionPage({
         <Notice error={error} />
       )}
       {decision === null ? (
-        <p>{`${id} waits no more.`}</p>
+        !isFinal(command) && <p>{`${id} is no longer pending.`}</p>
       ) : (
         <>
           <dl class="facts">
@@ -181,7 +181,7 @@ export function DecisionPage({
         </>
       )}
       <p>
-        <a href="/app">What waits</a>
+        <a href="/app">Back to the list</a>
       </p>
     </Page>
   );
@@ -203,7 +203,7 @@ export function WorkspacesPage({
       <Notice said={said} />
       {workspaces.rows.length === 0 ? (
         <p>
-          No workspace is linked yet. Run <code>svc link</code> in the folder of one, on a machine that is
+          No workspace is linked yet. Run <code>svc link</code> inside a workspace on a machine that has
           logged in.
         </p>
       ) : (

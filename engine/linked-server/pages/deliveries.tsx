@@ -1,6 +1,7 @@
 /** @jsxImportSource hono/jsx */
-import type { Entitlements } from '../../core/link-protocol/capabilities.ts';
+
 import { formatCount } from '../../core/base/text.ts';
+import type { Entitlements } from '../../core/link-protocol/capabilities.ts';
 import type { ListPage } from '../database/list-page.ts';
 import type { DeliveryRow } from '../database/tables.ts';
 import type { ListedDelivery } from '../deliveries/outbox.ts';

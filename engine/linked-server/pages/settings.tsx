@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 
+import { formatCount } from '../../core/base/text.ts';
 import {
   ACCOUNT_CAPABILITIES,
   ACCOUNT_CAPABILITY_NAMES,
@@ -8,7 +9,6 @@ import {
   type Entitlements,
   QUOTA_NAMES,
 } from '../../core/link-protocol/capabilities.ts';
-import { formatCount } from '../../core/base/text.ts';
 import { TARGET_KINDS, type Target, type TargetKind } from '../database/tables.ts';
 import { capabilityOf, readEvents } from '../deliveries/targets.ts';
 import type { SignedIn } from '../people/people.ts';

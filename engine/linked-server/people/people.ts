@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
-import { CHANNELS } from '../../core/link-protocol/channels.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
+import { CHANNELS } from '../../core/link-protocol/channels.ts';
 import { closePrivateChats } from '../chats/private-chats.ts';
 import type { Account, Person, Role, Tables } from '../database/tables.ts';
 import { changeInTurn } from '../database/take-turn.ts';

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
+import { SvcError } from '../../core/base/errors.ts';
 import {
   ACCOUNT_CAPABILITIES,
   ACCOUNT_CAPABILITY_NAMES,
@@ -11,7 +12,6 @@ import {
   QUOTA_NAMES,
   type QuotaName,
 } from '../../core/link-protocol/capabilities.ts';
-import { SvcError } from '../../core/base/errors.ts';
 import type { Account, Tables } from '../database/tables.ts';
 import type { ChangeLog } from '../people/changes.ts';
 

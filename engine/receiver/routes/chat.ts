@@ -1,9 +1,9 @@
-import { actorDenied, type By } from '../../core/api/operation.ts';
-import { SvcError } from '../../core/base/errors.ts';
-import { countUnseen, describeUnseen, toPrintable } from '../../core/base/text.ts';
 import type { Decisions } from '../../board/decisions/index.ts';
 import type { Task, Tasks } from '../../board/tasks/index.ts';
 import { type Workflow, whyReplaced } from '../../board/workflow/index.ts';
+import { actorDenied, type By } from '../../core/api/operation.ts';
+import { SvcError } from '../../core/base/errors.ts';
+import { countUnseen, describeUnseen, toPrintable } from '../../core/base/text.ts';
 import { parseFormBody } from '../../core/http/body.ts';
 import { SCHEMES } from '../../core/http/signature.ts';
 import { readSlackMarkup } from '../../core/http/slack-markup.ts';

@@ -1,8 +1,8 @@
-import type { By } from '../../core/api/operation.ts';
-import { formatId, parseId } from '../../core/base/ids.ts';
 import type { Decision, Decisions } from '../../board/decisions/index.ts';
 import type { Tasks } from '../../board/tasks/index.ts';
 import { type Workflow, whyReplaced } from '../../board/workflow/index.ts';
+import type { By } from '../../core/api/operation.ts';
+import { formatId, parseId } from '../../core/base/ids.ts';
 import {
   type FieldProblem,
   fieldsInvalidError,

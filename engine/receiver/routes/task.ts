@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { SvcError } from '../../core/base/errors.ts';
 import type { Tasks } from '../../board/tasks/index.ts';
+import { SvcError } from '../../core/base/errors.ts';
 import {
   type FieldProblem,
   fieldsInvalidError,

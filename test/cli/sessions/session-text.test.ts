@@ -23,7 +23,7 @@ describe('why a session waits', () => {
     };
     const behind = sessionRow(2, { state: 'queued', held });
     assert.match(describeWait(behind) ?? '', /3 times in a row \(auth_failed\); svc agents reset claude /);
-    assert.match(describeWait(sessionRow(3, { state: 'queued' })) ?? '', /free place/);
+    assert.match(describeWait(sessionRow(3, { state: 'queued' })) ?? '', /free worker slot/);
     const running = sessionRow(4, { state: 'running' });
     assert.equal(describeWait(running), null);
     const ask = { ask_id: 7, from_session: 's-4', question: 'May I?' };
@@ -54,7 +54,7 @@ describe('a session that failed', () => {
     );
     assert.equal(await next({ ...well, commits: 0 }), 'nothing');
     assert.equal(await next({ ...well, commits: 1, promoted_at: at }), 'nothing');
-    assert.match(await next({ ...well, cwd: '/x', commits: null }), /^look at \/somewhere by hand/);
+    assert.match(await next({ ...well, cwd: '/x', commits: null }), /^check \/somewhere by hand/);
   });
 
   test('a failed session is shown without a process id, which may belong to another process by now', () => {

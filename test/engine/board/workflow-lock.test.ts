@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { SvcError } from '../../../engine/core/base/errors.ts';
 import { createWorkflow, type Dispatch } from '../../../engine/board/workflow/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
 import { fakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/git.ts';
 import { fakeSettings, openSpine } from '../../support/spine.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { SvcError } from '../../../engine/core/base/errors.ts';
 import { describeKeys, findWorkspace, loadConfig, resolveDataPaths } from '../../../engine/config/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
 import { folder, load, problems } from './support.ts';
 
 const code = (expected: string) => (error: unknown) => error instanceof SvcError && error.code === expected;

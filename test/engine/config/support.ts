@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { SvcError } from '../../../engine/core/base/errors.ts';
 import { type Loaded, type LoadOptions, loadConfig } from '../../../engine/config/index.ts';
+import { SvcError } from '../../../engine/core/base/errors.ts';
 
 /** A folder that goes away with its test. */
 export function folder(t: TestContext): string {

@@ -152,7 +152,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     assert.equal(lacking.code, 1);
     assert.match(
       lacking.stderr,
-      /the engine does not have SVC_WEBHOOK_SECRET; svc down && svc up takes it from here/,
+      /the engine does not have SVC_WEBHOOK_SECRET; svc down && svc up restarts it with the value of this shell/,
     );
     assert.match(lacking.stdout, /receiver +off: SVC_WEBHOOK_SECRET is not set/);
     assert.match(lacking.stdout, /not set in the engine: SVC_WEBHOOK_SECRET \(webhook\.secret_env\)/);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { NO_FACTS, type StreamFacts } from '../../../engine/workers/agents/streams/stream.ts';
 import { takeOwnUsage } from '../../../engine/dispatch/own-usage.ts';
 import type { Session, Wire } from '../../../engine/index.ts';
+import { NO_FACTS, type StreamFacts } from '../../../engine/workers/agents/streams/stream.ts';
 import { until } from '../../support/wait.ts';
 import { claudeSays, makeRig, type Rig } from './rig.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { createAcpReader } from '../../../engine/workers/agents/streams/acp.ts';
 import { createSessionLogs } from '../../../engine/dispatch/session-logs.ts';
+import { createAcpReader } from '../../../engine/workers/agents/streams/acp.ts';
 import { listSessionLogTimes, readSessionLog } from '../../../engine/workers/runner/runs/read-log.ts';
 import { temporaryFolder } from '../../support/git.ts';
 

@@ -293,7 +293,7 @@ process.exit(7);`;
     assert.deepEqual([first.status, first.words.slice(-2)], [200, ['-p', 'say "it"']]);
     assert.ok(first.words.some((word) => word.startsWith('--settings=')));
     assert.ok(!first.words.join(' ').includes(first.key) && !told.stderr.includes(first.key));
-    assert.match(told.stderr, /the key shell lasts until svc gateway keys remove shell/);
+    assert.match(told.stderr, /the key shell is valid until svc gateway keys remove shell/);
     await ws.svc(['gateway', 'keys', 'remove', 'shell']);
     assert.equal(sh().status, 401);
 
@@ -316,7 +316,7 @@ process.exit(7);`;
       ['env', 'cursor'],
     ]) {
       const { stderr } = await ws.svc(['gateway', ...args]);
-      assert.match(stderr, /those that can: (?:[a-z-]+, )*claude, (?:[a-z-]+, )*codex, /, args.join(' '));
+      assert.match(stderr, /agents that can: (?:[a-z-]+, )*claude, (?:[a-z-]+, )*codex, /, args.join(' '));
     }
     const unknown = await ws.svc(['gateway', 'run', 'nobody']);
     assert.match(unknown.stderr, /send "nobody" through the gateway/);

@@ -91,7 +91,7 @@ onBothDatabases((start) => {
     it('the workspace starts a worker when a person of server.decide approves, and updates the page', async () => {
       const asked = await linked.here.ask('say hello');
       const page = await linked.press('approve', asked.decision_id);
-      assert.match(page.text, /Approved by ann by page; started s-\d+\./);
+      assert.match(page.text, /Approved by ann on the web\. s-\d+ has started\./);
       const { decision } = await linked.here.call('decision.show', { id: asked.decision_id });
       assert.equal(decision.state, 'approved');
       assert.equal(decision.decided_by, 'ann@page');
@@ -122,7 +122,7 @@ onBothDatabases((start) => {
     it('the workspace denies, and reports it', async () => {
       const asked = await linked.here.ask('say no');
       const page = await linked.press('deny', asked.decision_id);
-      assert.match(page.text, /Denied by ann by page\./);
+      assert.match(page.text, /Denied by ann on the web\./);
       const { decision } = await linked.here.call('decision.show', { id: asked.decision_id });
       assert.equal(decision.state, 'denied');
     });

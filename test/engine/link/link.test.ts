@@ -163,9 +163,9 @@ test('a 90-day-old token is replaced automatically, and a clock that was set blo
   const other = await linked.here.ask('say hello again');
   await linked.waits(other.decision_id);
   shift = 91 * 86_400_000;
-  assert.match((await linked.press('deny', asked.decision_id)).text, /Denied by ann by page/);
+  assert.match((await linked.press('deny', asked.decision_id)).text, /Denied by ann on the web/);
   await until(() => linked.token() !== before, 'another token');
-  assert.match((await linked.press('deny', other.decision_id)).text, /Denied by ann by page/);
+  assert.match((await linked.press('deny', other.decision_id)).text, /Denied by ann on the web/);
   assert.equal((await linked.here.call('link.status', {})).state, 'connected');
 });
 

@@ -20,15 +20,16 @@ test('a title is sent as server.titles allows', () => {
 });
 
 test("the reason why a decision waits is sent in svc's own words only", () => {
-  const whole = 'webhook.require_approval is true and the request had no approve';
-  assert.equal(describeWait(whole, null), whole);
+  const whole = 'the request did not carry one (webhook.require_approval)';
+  const said = 'the request did not carry an approval (webhook.require_approval)';
+  assert.equal(describeWait(whole, null), said);
   assert.equal(
     describeWait('what would run has changed since d-7: prompt, base branch', null),
     'what would run has changed since d-7: prompt, base branch',
   );
   assert.equal(describeWait('the prompt was edited by secret', null), 'the prompt was edited');
   assert.equal(describeWait('/home/ann/secret.md has an open question', null), 'a person has to look at it');
-  assert.equal(describeWait(`by a stranger: secret; ${whole}`, 'secret'), `by a stranger; ${whole}`);
+  assert.equal(describeWait(`by a stranger: secret; ${whole}`, 'secret'), `by a stranger; ${said}`);
   assert.equal(
     describeWait('what would run has changed since d-7: prompt\nsecret', null),
     'a person has to look at it',

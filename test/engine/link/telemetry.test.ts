@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { PRESETS } from '../../../engine/workers/agents/presets/index.ts';
 import {
   PRESET_NAMES,
   RUN_ENDS,
@@ -9,6 +8,7 @@ import {
   telemetryDay,
 } from '../../../engine/core/link-protocol/telemetry-day.ts';
 import { catalogues } from '../../../engine/index.ts';
+import { PRESETS } from '../../../engine/workers/agents/presets/index.ts';
 import {
   CLAUDE,
   countedWorkspace,

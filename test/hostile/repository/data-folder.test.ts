@@ -381,7 +381,7 @@ hostile(
     // A second time there is nothing to do.
     const again = await ws.program(['adopt']);
     assert.equal(again.code, 0);
-    assert.match(again.stdout, /own already/);
+    assert.match(again.stdout, /already belongs/);
   },
 );
 

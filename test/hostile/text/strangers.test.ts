@@ -243,7 +243,7 @@ hostile(
     assert.equal(new Set([decision_id, second, third, fourth]).size, 4);
     const script = await ws.svc(['decision', 'approve', fourth, '--unconfined'], { input: `${task_id}\n` });
     assert.notEqual(script.code, 0);
-    assert.match(script.stderr, /at a terminal only/);
+    assert.match(script.stderr, /only be let out of the sandbox at a terminal/);
 
     // A person who has read it, and typed its id.
     await here.call('decision.approve', { id: fourth, unconfined: task_id }, { via: 'cli' });

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findCgroupFolders, listCgroups } from '../../../engine/workers/runner/processes/containment/cgroup.ts';
+import {
+  findCgroupFolders,
+  listCgroups,
+} from '../../../engine/workers/runner/processes/containment/cgroup.ts';
 import { workspaceMark } from '../../../engine/workers/runner/processes/containment/index.ts';
 import { asUsers, giveFolderTo, hostile, type TestUser } from '../../support/hostile.ts';
 import { isRunning } from '../../support/processes.ts';

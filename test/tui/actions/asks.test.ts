@@ -33,7 +33,7 @@ describe('answering takes two keys: Enter opens, a digit sends', () => {
 
   it('a question without options takes typed text, which Enter sends', () => {
     const dash = openAsks(askRow(31, { options: [] })).keys('enter', 'enter');
-    assert.match(lastMessage(dash), /an answer is needed/);
+    assert.match(lastMessage(dash), /an answer is required/);
     dash.keys('1', '.', '2', 'space', 'q').send({ type: 'paste', text: 'x\ny' });
     assert.deepEqual(dash.calls(), []);
     assert.deepEqual(dash.keys('enter').calls(), answerCalls(31, '1.2 qx y'));
@@ -99,7 +99,7 @@ describe('an answer goes to the question that was read', () => {
     assert.equal(dash.calls().length, 1);
   });
 
-  it('nothing is sent while the engine is away', () => {
+  it('nothing is sent while the engine is not running', () => {
     const dash = openAsks(askRow(31))
       .keys('enter')
       .send({ type: 'link', link: { phase: 'lost', reason: 'gone', since: NOW } })
@@ -245,6 +245,6 @@ describe('the list of questions', () => {
     ])
       assert.ok(running.includes(part), `${part} is not in\n${running}`);
     const ended = openAsks(askRow(31)).data({ sessions: [sessionRow(1)] });
-    assert.match(text(ended), /has ended \(sealed\): nobody waits/);
+    assert.match(text(ended), /has ended \(ready\): no one waits/);
   });
 });

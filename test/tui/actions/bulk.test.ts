@@ -66,7 +66,7 @@ describe('marked rows', () => {
   it('marks are refused where no action takes several rows', () => {
     const self = withDecisions(1).keys('7', 'space');
     assert.deepEqual(marksOf(self), []);
-    assert.match(self.state().message?.text ?? '', /nothing|selected/);
+    assert.match(self.state().message?.text ?? '', /no key|selected/);
   });
 });
 
@@ -99,7 +99,7 @@ describe('one confirmation for marked rows', () => {
     const ids = [1, 2, 3, 4, 5, 6, 7, 8];
     const self = tellDecisions(withDecisions(8).keys('*', 'a'), ...ids).keys('y');
     assert.deepEqual(self.calls(), []);
-    assert.match(self.state().message?.text ?? '', /read all of it first/);
+    assert.match(self.state().message?.text ?? '', /read to the end first/);
     self.keys('space', 'space', 'y');
     assert.equal(self.calls().length, 8);
   });
@@ -140,7 +140,7 @@ describe('one confirmation for marked rows', () => {
   it('a row whose action has changed since the question is left out', () => {
     const self = tellDecisions(withDecisions(2).keys('*', 'a'), 1, 2);
     showDecision(self, 2, {}, 'Another prompt');
-    assert.match(textOf(self), /d-2: it has changed since it was asked/);
+    assert.match(textOf(self), /d-2: it has changed since the question/);
     self.keys('y');
     assert.equal(self.calls().length, 1);
   });
@@ -186,7 +186,7 @@ describe('one confirmation for marked rows', () => {
     assert.equal(surprising.state().message?.tone, 'bad');
     assert.match(
       textOf(surprising),
-      /✗ approve: 1 done; 1 left out: d-2 \(it has changed since it was asked\)/,
+      /✗ approve: 1 done; 1 left out: d-2 \(it has changed since the question\)/,
     );
   });
 

@@ -50,9 +50,9 @@ describe('the messages pane', () => {
     assert.deepEqual(selectMessage(openBus(), 2).keys('a').calls(), [
       { operation: 'msg.ack', input: { id: 2, as_person: true } },
     ]);
-    assert.match(lastMessage(selectMessage(openBus(), 1).keys('a')), /acknowledged already/);
+    assert.match(lastMessage(selectMessage(openBus(), 1).keys('a')), /already acknowledged/);
     const other = selectMessage(openBus(), 4).keys('a');
-    assert.match(lastMessage(other), /s-1 is here and has to read it itself/);
+    assert.match(lastMessage(other), /s-1 is connected and has to read it itself/);
     assert.deepEqual(other.calls(), []);
   });
 
@@ -104,7 +104,7 @@ describe('the messages pane', () => {
     assert.match(lastMessage(dash), /the note is sent: s-1 reads it at its next tool call/);
     dash.keys('j', 'm');
     assert.equal(dash.state().overlay, null);
-    assert.match(lastMessage(dash), /s-2 has ended and reads no messages; F sends it on/);
+    assert.match(lastMessage(dash), /s-2 has finished; press F to give it more work/);
   });
 
   it('U and y interrupt a worker on acp, and no other', () => {
@@ -129,7 +129,7 @@ describe('peers and locks', () => {
   it('w and L show them in place of the messages, Esc goes back', () => {
     const dash = openBus().keys('w');
     assert.equal(dash.state().focus, 'peers');
-    assert.match(readScreen(dash), /\[5 Bus 2, 1 alert · Who is here\]/);
+    assert.match(readScreen(dash), /\[5 Bus 2, 1 alert · Participants\]/);
     assert.deepEqual(dash.state().lists.peers.ids, ['chair-1', 's-1']);
     assert.equal(dash.keys('L').state().focus, 'locks');
     assert.equal(dash.keys('esc').state().focus, 'bus');

@@ -146,7 +146,7 @@ describe('the text of a follow-up', () => {
 
   it('the follow-up is read first, then sent by the second key with its comments', () => {
     const dash = open().keys('F');
-    assert.match(shown(dash), /Send s-1 on with this\?/);
+    assert.match(shown(dash), /Send this to s-1\?/);
     assert.match(shown(dash), /one\.txt:2 .*\n.*> new .*\n.*Say why\./);
     assert.deepEqual(dash.calls(), []);
     dash.keys('y');
@@ -163,7 +163,7 @@ describe('the text of a follow-up', () => {
       commentRow(7, { path: 'one.txt', line: 2, text: 'new', body: long }),
     ]);
     many.keys('F', 'y');
-    assert.match(many.state().message?.text ?? '', /read it to its end first/);
+    assert.match(many.state().message?.text ?? '', /read to the end first/);
     assert.deepEqual(many.calls(), []);
     many.keys('space', 'space', 'space', 'y');
     assert.equal(many.calls().length, 1);
@@ -173,7 +173,7 @@ describe('the text of a follow-up', () => {
       .data({ sessions: [sessionRow(1, { worktree: '/w/s-1', head_commit: 'e'.repeat(40) })] })
       .keys('y');
     assert.deepEqual(changed.calls(), []);
-    assert.match(changed.state().message?.text ?? '', /s-1 has changed: look again/);
+    assert.match(changed.state().message?.text ?? '', /s-1 has changed: check it again/);
     assert.deepEqual(open().keys('F', 'esc', 'y').calls(), []);
   });
 

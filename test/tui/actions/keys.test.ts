@@ -47,7 +47,7 @@ describe('approving takes two keys, and binds what was shown', () => {
     const dash = open().keys('a');
     assert.match(
       dash.state().armed?.question ?? '',
-      /^BY A STRANGER: the issue's author .* without a sandbox\?$/,
+      /^UNTRUSTED AUTHOR: the issue's author .* without a sandbox\?$/,
     );
     dash.keys('y');
     assert.deepEqual(dash.calls(), [], 'two keys start nothing');
@@ -59,7 +59,7 @@ describe('approving takes two keys, and binds what was shown', () => {
     ]);
     assert.deepEqual(open().keys('a', 'y', 't', '-', '1', 'esc').calls(), []);
     const confined = showDecision(bench().data({ decisions, tasks: [taskRow(1)] }), 1).keys('a');
-    assert.match(confined.state().armed?.question ?? '', /^BY A STRANGER: .* Approve d-1/);
+    assert.match(confined.state().armed?.question ?? '', /^UNTRUSTED AUTHOR: .* Approve d-1/);
     assert.deepEqual(confined.keys('y').calls().length, 1, 'one that runs confined takes two');
     const known = showDecision(bench().data({ decisions: [decisionRow(1)], tasks: [taskRow(1)] }), 1, {
       problem,
@@ -458,11 +458,23 @@ describe('actions on workers', () => {
     assert.deepEqual(shown().keys('p', 'p').calls(), []);
   });
 
+  it('p reports a running trial merge, and asks once it is over', () => {
+    const dash = ended().keys('p');
+    assert.equal(dash.state().message?.text, 'promote: checking for conflicts …');
+    assert.equal(showWork(dash, 1).state().armed, null);
+    assert.equal(showEvidence(dash, 1).state().armed?.binding, 'promote');
+  });
+
+  it('any key cancels a question that waits for the trial merge', () => {
+    const dash = showWork(ended().keys('p', 'z'), 1);
+    assert.equal(showEvidence(dash, 1).state().armed, null);
+  });
+
   it('p gives the reason for a refusal: running, conflicts, a dirty checkout, nothing to merge', () => {
     const reason = (dash: Bench): string => dash.keys('p').state().message?.text ?? '';
     assert.match(reason(ended({ state: 'running' })), /still running/);
     assert.match(reason(ended({ commits: 0 })), /no commits/);
-    assert.match(reason(ended()), /trial merge/);
+    assert.match(reason(ended()), /checking for conflicts …/);
     assert.match(
       reason(showWork(ended(), 1, { trial: trial(1, { conflicts: ['a.txt'] }) })),
       /conflicts in a.txt/,
@@ -560,13 +572,13 @@ describe('actions on workers', () => {
   });
 });
 
-describe('while the engine is away', () => {
+describe('while the engine is not running', () => {
   it('actions say why not, moving and reading continue, u starts it', () => {
     const dash = openWaitingDecisions().send({
       type: 'link',
       link: { phase: 'lost', reason: 'gone', since: 0 },
     });
-    assert.match(dash.keys('a').state().message?.text ?? '', /the engine is away; u starts it/);
+    assert.match(dash.keys('a').state().message?.text ?? '', /the engine is not running; u starts it/);
     assert.equal(dash.keys('j').state().lists.decisions.selected, 'd-2');
     dash.keys('u');
     assert.deepEqual(dash.effects(), [{ do: 'start-engine' }]);
@@ -578,7 +590,7 @@ describe('while the engine is away', () => {
       .send({ type: 'link', link: { phase: 'lost', reason: 'gone', since: 0 } })
       .keys('y');
     assert.deepEqual(dash.calls(), []);
-    assert.match(dash.state().message?.text ?? '', /d-1: nothing was done, the engine is away/);
+    assert.match(dash.state().message?.text ?? '', /d-1: nothing was done, the engine is not running/);
   });
 });
 
@@ -640,7 +652,7 @@ describe('the keymap', () => {
           const here = { ...dash.state(), focus, view };
           for (const binding of KEYMAP.filter((each) => isBindingHere(each, here))) {
             if (getDisabledReason(binding, here) !== null) continue;
-            // One that asks nothing at the moment does something, and one that only asks always asks.
+            // One that asks nothing at the hook event does something, and one that only asks always asks.
             const asked = binding.ask?.(here) ?? null;
             assert.ok(asked !== null || binding.run !== undefined, binding.id);
             for (const effect of binding.run?.(here).effects ?? [])

@@ -87,7 +87,7 @@ describe('the memory pane', () => {
     assert.deepEqual(settles.keys('y').calls(), [
       { operation: 'memory.settle', input: { id: memoryRow(2).id } },
     ]);
-    assert.match(lastMessage(select(openMemory(), 1).keys('K')), /is kept already/);
+    assert.match(lastMessage(select(openMemory(), 1).keys('K')), /is already kept/);
   });
 
   it('K refuses a text that has not been on the screen', () => {
@@ -119,7 +119,7 @@ describe('the memory pane', () => {
     assert.ok(effect?.do === 'edit');
     assert.equal(effect.text, 'Memory number 1\n\nText of memory 1.');
     dash.send({ type: 'edited', effect, text: `${effect.text}\n` });
-    assert.match(lastMessage(dash), /did not change/);
+    assert.match(lastMessage(dash), /is unchanged/);
     dash.send({ type: 'edited', effect, text: 'Memory number 1\n\n' });
     assert.match(lastMessage(dash), /needs a title and a text/);
     assert.deepEqual(dash.calls(), []);

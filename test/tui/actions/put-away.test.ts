@@ -59,7 +59,7 @@ describe('discarding the work of a worker', () => {
     assert.deepEqual(dash.calls(), []);
     const text = screenOf(dash.state()).join('\n');
     assert.match(text, /discard 2 of 3 marked\?/);
-    assert.match(text, /s-2: a later run has gone on/);
+    assert.match(text, /s-2: a later run continued/);
     dash.keys('y');
     assert.deepEqual(
       dash
@@ -73,7 +73,7 @@ describe('discarding the work of a worker', () => {
   it('a session that runs, that a later run has, or whose branch is gone cannot be discarded', () => {
     const say = (more: object) => refusal(openWorkers(ended(more)).keys('X'));
     assert.match(say({ state: 'running', ended_at: null }), /is still running/);
-    assert.match(say({ branch_state: 'continued', worktree: null }), /a later run has gone on/);
+    assert.match(say({ branch_state: 'continued', worktree: null }), /a later run continued/);
     assert.match(say({ branch_state: 'gone', worktree: null }), /is gone/);
     assert.match(say({ branch_state: 'discarded', worktree: null }), /U brings it back/);
     assert.match(say({ promoted_at: '2026-03-01T11:00:00Z', worktree: null }), /was merged/);
@@ -83,7 +83,7 @@ describe('discarding the work of a worker', () => {
 describe('undoing a promotion', () => {
   it('U and y undo a promotion, on a worker that was promoted', () => {
     const dash = openWorkers(ended({ promoted_at: '2026-03-01T11:00:00Z' })).keys('U');
-    assert.match(dash.state().armed?.question ?? '', /Take svc\/s-1 out of main again/);
+    assert.match(dash.state().armed?.question ?? '', /Undo the promotion of svc\/s-1 into main/);
     dash.keys('y');
     assert.deepEqual(dash.calls(), [{ operation: 'worktree.undo', input: { session: 's-1' } }]);
     assert.match(refusal(openWorkers(ended()).keys('U')), /neither discarded nor promoted/);
@@ -143,6 +143,6 @@ describe('archiving a task', () => {
       /worked on/,
     );
     assert.match(refusal(openTasks(taskRow(1, { waits: true })).keys('X')), /waits for a decision/);
-    assert.match(refusal(openTasks(taskRow(1)).keys('U')), /no task was archived/);
+    assert.match(refusal(openTasks(taskRow(1)).keys('U')), /no task has been archived/);
   });
 });

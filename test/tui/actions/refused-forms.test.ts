@@ -217,7 +217,7 @@ describe('a text from the editor that the engine refuses', () => {
       what: 'what a worker is to do next',
       open: () => openEnded().keys('F', 'y'),
       text: 'Add a test.\nThen stop.\n',
-      seen: /Send s-1 on with this\?[\s\S]*Add a test\.[\s\S]*Then stop\./,
+      seen: /Send this to s-1\?[\s\S]*Add a test\.[\s\S]*Then stop\./,
       send: 'y',
       goOn: 'e',
     },
@@ -237,9 +237,12 @@ describe('a text from the editor that the engine refuses', () => {
       assert.equal(dash.keys('esc').state().overlay, null);
     });
 
-    it(`${what} waits while the engine is away, leaves the keys free, and reopens with it`, () => {
-      const dash = refuse(write(loseEngine(open()), text), 'the engine is away');
-      assert.match(dash.state().message?.text ?? '', /^the engine is away; what you wrote comes back$/);
+    it(`${what} waits while the engine is not running, leaves the keys free, and reopens with it`, () => {
+      const dash = refuse(write(loseEngine(open()), text), 'the engine is not running');
+      assert.match(
+        dash.state().message?.text ?? '',
+        /^the engine is not running; what you wrote comes back$/,
+      );
       assert.equal(dash.keys('u').effects().at(-1)?.do, 'start-engine');
       assert.match(shown(findEngine(dash)), seen);
     });
@@ -271,13 +274,13 @@ describe('a text from the editor that the engine refuses', () => {
       .wait(60)
       .keys('y');
     assert.equal(dash.calls().length, 1);
-    assert.match(dash.state().message?.text ?? '', /s-1 has changed: look again/);
-    assert.match(shown(dash), /Send s-1 on with this\?[\s\S]*Add a test\./);
+    assert.match(dash.state().message?.text ?? '', /s-1 has changed: check it again/);
+    assert.match(shown(dash), /Send this to s-1\?[\s\S]*Add a test\./);
     assert.equal(dash.wait(60).keys('y').calls().length, 2);
   });
 });
 
-describe('a form that is left while the engine is away', () => {
+describe('a form that is left while the engine is not running', () => {
   it('the form reopens when the engine returns, so that u can start it', () => {
     const dash = openDiff().keys('c', 'c');
     dash.send({ type: 'paste', text: 'Why?' });

@@ -11,7 +11,7 @@ describe('a follow-up to an ended worker', () => {
     const fetching = openWorkers(ended(1)).keys('F');
     assert.match(fetching.state().message?.text ?? '', /still being fetched/);
     const dash = showComments(showWork(fetching, 1), 1, []).keys('F');
-    assert.match(dash.state().armed?.question ?? '', /Write what s-1 is to do next/);
+    assert.match(dash.state().armed?.question ?? '', /Write the next instructions for s-1/);
     const effect = dash
       .keys('y')
       .effects()

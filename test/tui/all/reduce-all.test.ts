@@ -172,7 +172,7 @@ describe('pending rows of several workspaces', () => {
     const self = allBench().keys('.');
     assert.match(textOf(self), /nothing waits for you in any workspace$/m);
     self.tell('beta', { type: 'link', link: { phase: 'lost', since: 0, reason: 'no engine runs' } });
-    assert.match(textOf(self.keys('.')), /nothing waits where an engine answers; 1 of 3 do not/);
+    assert.match(textOf(self.keys('.')), /nothing waits in the connected workspaces; 1 of 3 do not/);
   });
 });
 
@@ -184,13 +184,13 @@ describe('engines that come and go', () => {
       self.showDecisions(name, 1);
     }
     self.tell('beta', { type: 'link', link: { phase: 'lost', since: 0, reason: 'the connection ended' } });
-    assert.match(textOf(self), /beta: its engine is away \(the connection ended\)/);
-    assert.match(textOf(self), /2 engines ok · 1 away/);
+    assert.match(textOf(self), /beta: its engine is not running \(the connection ended\)/);
+    assert.match(textOf(self), /2 engines ok · 1 stopped/);
     assert.match(textOf(self), /✗ beta +d-1/);
     assert.equal(self.selected(), 'alpha d-1');
     self.keys('j', 'a');
     assert.match(textOf(self), /beta: ENGINE GONE/);
-    assert.match(textOf(self), /the engine is away; u starts it/);
+    assert.match(textOf(self), /the engine is not running; u starts it/);
     self.keys('u');
     assert.deepEqual(
       self.effects().map(({ file, effect }) => [file, effect.do]),
@@ -199,7 +199,7 @@ describe('engines that come and go', () => {
     self.keys('k', 'a');
     assert.match(textOf(self), /alpha: Approve d-1/);
     self.keys('esc').tell('beta', { type: 'link', link: { phase: 'live', since: 0, reason: null } });
-    assert.match(textOf(self), /beta: its engine is there/);
+    assert.match(textOf(self), /beta: its engine is running/);
   });
 
   it('new workspaces are added at the end', () => {

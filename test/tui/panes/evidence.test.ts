@@ -36,12 +36,13 @@ describe('evidence in a promotion', () => {
     const none = { state: 'none', tests: [], criteria: [], reported_at: null } as const;
     const failed = {
       state: 'reported',
+      rerun: null,
       tests: [{ command: 'npm test', result: 'failed', note: null }],
       criteria: [{ criterion: 'it works', status: 'unreported', note: null }],
     } as const;
     assert.match(
       promoteQuestion(showEvidence(openEndedWorker(), 1, { ...none, tests: [], criteria: [] })),
-      /NOT VERIFIED: nothing was reported/,
+      /Not verified: nothing was reported/,
     );
     assert.match(
       promoteQuestion(
@@ -51,11 +52,11 @@ describe('evidence in a promotion', () => {
           criteria: [...failed.criteria],
         }),
       ),
-      /NOT VERIFIED: 1 failed, acceptance 0 of 1 met · reported: the worker's own word/,
+      /Not verified: the worker says 1 test failed, acceptance 0 of 1 met; svc has not rerun it \(V\)/,
     );
     assert.match(
       promoteQuestion(showEvidence(openEndedWorker(), 1, { state: 'disagrees' })),
-      /NOT VERIFIED.*disagrees/,
+      /Not verified.*disagrees/,
     );
   });
 
@@ -64,15 +65,18 @@ describe('evidence in a promotion', () => {
       showWork(openEndedWorker(), 1, { trial: trial(1, { head: 'd'.repeat(40) }) }),
       1,
     );
-    assert.match(promoteQuestion(moved), /NOT VERIFIED.*stale/);
+    assert.match(promoteQuestion(moved), /Not verified.*stale/);
   });
 
   it("a report that svc has not rerun is the worker's word, and says if a rerun is planned", () => {
     const said = (rerun_state: 'waiting' | 'running' | null) =>
       promoteQuestion(showEvidence(openEndedWorker(), 1, { state: 'reported', rerun: null, rerun_state }));
-    assert.match(said(null), /NOT VERIFIED: 3 passed, .* · reported: the worker's own word\.$/);
-    assert.match(said('waiting'), /own word · its tests wait to be run again/);
-    assert.match(said('running'), /own word · its tests are being run again/);
+    assert.match(
+      said(null),
+      /Not verified: the worker says 3 tests passed, .*; svc has not rerun them \(V\)\.$/,
+    );
+    assert.match(said('waiting'), /own word · its tests wait to be rerun/);
+    assert.match(said('running'), /own word · its tests are being rerun/);
   });
 
   it('p waits for the evidence, and loads it again when a report arrives', () => {
@@ -105,7 +109,7 @@ describe('evidence in a promotion', () => {
     } as const;
     assert.match(
       promoteQuestion(dash.send({ type: 'detail', loaded })),
-      /NOT VERIFIED: its evidence could not be read/,
+      /Not verified: its evidence could not be read/,
     );
   });
 });
@@ -145,7 +149,7 @@ describe('acceptance criteria and tests', () => {
 
   it('criteria of a task without work are listed as unreported', () => {
     const dash = showTask(
-      bench()
+      bench(80, 30)
         .keys('1')
         .data({ tasks: [taskRow(1)] }),
       1,
@@ -168,7 +172,7 @@ describe('acceptance criteria and tests', () => {
     const shown = readScreen(
       showEvidence(openEndedWorker().keys('v', 'enter'), 1, { state: 'disagrees', rerun }),
     );
-    for (const part of ['DISAGREES with the report', '✗ other', 'npm test ended with 1', '│ 1 failing'])
+    for (const part of ['DISAGREES with the report', '✗ differs', 'npm test ended with 1', '│ 1 failing'])
       assert.ok(shown.includes(part), `${part} is not in\n${shown}`);
   });
 });
@@ -228,7 +232,7 @@ describe('rerunning the reported tests', () => {
       effect: effect as never,
       answer: evidence(1, { state: 'disagrees', rerun }),
     });
-    assert.match(dash.state().message?.text ?? '', /did not end as it was reported/);
+    assert.match(dash.state().message?.text ?? '', /did not end as reported/);
     assert.equal(dash.state().message?.tone, 'bad');
   });
 });

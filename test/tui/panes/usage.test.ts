@@ -33,29 +33,29 @@ describe('the usage pane', () => {
     const text = screen(dash);
     assert.match(text, /all +42\.0k +\$1\.25 +3 +0 +today/);
     assert.match(text, /session +40\.0k .* s-1 Split store\.ts/);
-    assert.match(text, /agents of persons/);
+    assert.match(text, /your own agents/);
     assert.match(text, /provider .* \$1\.25\+ .* up/, 'some tokens of it have no price');
   });
 
   it('the pane shows the rest of the budget, its reset, and the hours', () => {
     const dash = openUsage(usageDay(), 80, 34);
     const text = screen(dash);
-    assert.match(text, /42\.0k of 2\.0M · new at \d\d/);
+    assert.match(text, /42\.0k of 2\.0M · budget resets at \d\d:\d\d UTC/);
     assert.match(text, /·{9}█▁·{13}/);
     assert.match(text, /busiest +09:00 UTC, 40\.0k/);
     assert.match(text, /127\.0\.0\.1:8788, mode live/);
     const spent = screen(openUsage(usageDay({ budget_tokens_day: 42_000 })));
-    assert.match(spent, /budget spent, new at/);
-    assert.match(spent, /\[6 Usage 1 42\.0k\]/);
+    assert.match(spent, /budget used up, resets at/);
+    assert.match(spent, /\[6 Usage ! 42\.0k\]/);
   });
 
   it("one session's usage is not compared with the budget of all", () => {
     const own = { of_session: 's-1', budget_tokens_day: 42_000 };
     const text = screen(openUsage(usageDay(own), 80, 34));
     assert.match(text, /today, this session/);
-    assert.match(text, /42\.0k · new at/);
-    assert.match(text, /budget +42\.0k tokens for all sessions, new at/);
-    assert.doesNotMatch(text, /budget spent/);
+    assert.match(text, /42\.0k · budget resets at/);
+    assert.match(text, /budget +42\.0k tokens for all sessions, resets at/);
+    assert.doesNotMatch(text, /budget used up/);
     assert.match(screen(openUsage(nothing(own))), /This session has made no model call/);
   });
 
@@ -83,7 +83,7 @@ describe('the usage pane', () => {
   it('Enter opens the worker of a session, and of nothing else', () => {
     const dash = openUsage(usageDay()).data({ sessions: [sessionRow(1)] });
     assert.equal(dash.keys('l').state().focus, 'usage');
-    assert.match(dash.state().message?.text ?? '', /no worker is chosen/);
+    assert.match(dash.state().message?.text ?? '', /no worker is selected/);
     const { focus, lists } = dash.keys('j').keys('l').state();
     assert.deepEqual([focus, lists.workers.selected], ['workers', 's-1']);
   });

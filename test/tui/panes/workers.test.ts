@@ -63,7 +63,7 @@ describe('the activity of a worker', () => {
     assert.match(readScreen(dash), /▶s-1 +claude +running ! +5m\/60m +\+2 -1 +41\.2k edit src\/a\.ts · Tas…/);
     for (const part of [
       'does  edit src/a.ts',
-      'with  a-model · acp · gateway · strict',
+      'runs  with a-model · over acp · through the gateway · guard strict',
       'spent 40.0k in (30.0k cached), 1.2k out · $0.25 · 12 tool calls',
       'plan  2 of 5 done · ▷ fix it',
     ])
@@ -80,7 +80,7 @@ describe('the activity of a worker', () => {
     const dash = openWorkers(runningRow(1, { untold, plan: [] })).keys('enter');
     assert.match(
       readScreen(dash),
-      /untold this agent does not say when its model declines, or when an answer /,
+      /untold this agent does not report when its model declines, or when an answer /,
     );
     assert.doesNotMatch(readScreen(openWorkers(runningRow(2)).keys('enter')), /untold/);
   });
@@ -98,10 +98,12 @@ describe('the activity of a worker', () => {
       .data({ sessions: [runningRow(1)] });
     const lines = screenOf(dash.state());
     const log = lines.findIndex((line) => line.includes('s-1 log'));
-    const fact = lines.findIndex((line) => line.includes('with  a-model · acp · gateway · strict'));
+    const fact = lines.findIndex((line) =>
+      line.includes('runs  with a-model · over acp · through the gateway'),
+    );
     assert.ok(fact > 0 && fact < log, lines.join('\n'));
     assert.ok(lines.some((line) => line.includes('▷ fix it')));
-    assert.equal(lines.filter((line) => line.includes('with  a-model')).length, 1);
+    assert.equal(lines.filter((line) => line.includes('with a-model')).length, 1);
   });
 
   it('a long plan keeps the current step visible', () => {
@@ -132,7 +134,7 @@ describe('a paused worker', () => {
       .keys('4')
       .data({ tasks: [taskRow(1)], sessions: [pausedRow(1)] });
     showTask(dash, 1);
-    assert.match(screenOf(dash.state()).at(-1) ?? '', /x stop +R go on +A attach .*\? help +q quit/);
+    assert.match(screenOf(dash.state()).at(-1) ?? '', /x stop +R resume +A attach .*\? help +q quit/);
     const asked = dash.keys('R').state();
     assert.deepEqual(describeChanges(asked, dash.keys('esc').state()), ['nothing was done']);
   });
@@ -173,7 +175,7 @@ describe('a paused worker', () => {
     const dash = openReadWorkers(pausedRow(1)).keys('R');
     assert.match(
       armedQuestion(dash),
-      new RegExp(`Let s-1 go on now and not at ${clockAt(40)}\\?.*spends claude's tokens`),
+      new RegExp(`Resume s-1 now and not at ${clockAt(40)}\\?.*spends claude's tokens`),
     );
     assert.deepEqual(dash.keys('R').calls(), []);
     assert.deepEqual(dash.keys('R', 'y').calls(), [
@@ -193,11 +195,11 @@ describe('a paused worker', () => {
 describe('resuming and entering', () => {
   it('a failed worker resumes as a new session, which is selected', () => {
     const dash = openReadWorkers(failedRow(1, { agent_session: 'c-1' })).keys('R');
-    assert.match(armedQuestion(dash), /Let s-1 go on in its worktree and conversation, as a new session\?/);
+    assert.match(armedQuestion(dash), /Resume s-1 in its worktree and conversation, as a new session\?/);
     dash.keys('y');
     const effect = dash.effects().find((each) => each.do === 'call')!;
     dash.send({ type: 'answered', effect: effect as never, answer: runningRow(2, { continues: 's-1' }) });
-    assert.equal(lastMessage(dash), 's-1 goes on as s-2');
+    assert.equal(lastMessage(dash), 's-2 continues s-1');
     dash.data({ sessions: [runningRow(2, { continues: 's-1' })] });
     assert.equal(dash.state().lists.workers.selected, 's-2');
   });
@@ -208,18 +210,18 @@ describe('resuming and entering', () => {
       assert.deepEqual([unread.state().armed, unread.state().view], [null, 'full']);
       const dash = openReadWorkers(row).keys('R');
       assert.match(readScreen(dash), /agent +claude · .*prompt +\d+ chars.*│ Task number 1/s);
-      assert.match(armedQuestion(dash), /Let s-1 go on/);
+      assert.match(armedQuestion(dash), /Resume s-1/);
     }
   });
 
   it('R gives the reason for a refusal', () => {
     const reason = (...sessions: SessionRow[]): string => lastMessage(openWorkers(...sessions).keys('R'));
-    assert.match(reason(runningRow(1)), /s-1 is running and has nothing to go on with/);
+    assert.match(reason(runningRow(1)), /s-1 is running and cannot be resumed/);
     assert.match(reason(sessionRow(1)), /s-1 has done its work/);
     assert.match(reason(failedRow(1, { worktree: null })), /worktree of s-1 is no longer there/);
     assert.match(reason(pausedRow(1, { resume_at: null })), /waits for a free worker/);
     const both = openWorkers(failedRow(1), failedRow(2, { task_id: 't-1' })).keys('G', 'R');
-    assert.match(lastMessage(both), /t-1 has gone on since, as s-2/);
+    assert.match(lastMessage(both), /t-1 has continued since, as s-2/);
   });
 
   it('A runs svc worker attach, not while its agent runs', () => {
@@ -232,7 +234,7 @@ describe('resuming and entering', () => {
     const back = openWorkers(pausedRow(1)).keys('A');
     assert.match(
       lastMessage(back.send({ type: 'exited', effect: effect!, code: 0 })),
-      /you have left s-1; it goes on at/,
+      /you have left s-1; it resumes at/,
     );
     assert.match(
       lastMessage(back.send({ type: 'exited', effect: effect!, code: 3 })),
@@ -250,24 +252,22 @@ describe('suspended agents', () => {
     assert.equal(lines.length, 24);
     assert.match(
       lines[2] ?? '',
-      new RegExp(
-        `held back: claude \\(auth_failed, tried again ${clockAt(5)}\\), codex.*· H gives work again`,
-      ),
+      new RegExp(`suspended: claude \\(auth_failed, tried again ${clockAt(5)}\\), codex.*· H resumes`),
     );
-    assert.doesNotMatch(readScreen(dash.data({ held: [] })), /held back/);
+    assert.doesNotMatch(readScreen(dash.data({ held: [] })), /suspended/);
   });
 
   it('H y resets an agent, first the one of the selected worker', () => {
     const dash = openWorkers(pausedRow(1, { agent: 'codex' })).data({
       held: [heldRow('claude'), heldRow('codex')],
     });
-    assert.match(readScreen(dash), /waits +codex is held back until/);
+    assert.match(readScreen(dash), /waits +codex is suspended until/);
     assert.match(
       armedQuestion(dash.keys('H')),
-      /Give codex work again\? It failed 3 times .*auth_failed: token expired/,
+      /Let codex take work again\? It failed 3 times .*auth_failed: token expired/,
     );
     assert.deepEqual(dash.keys('y').calls(), [{ operation: 'agent.reset', input: { agent: 'codex' } }]);
-    assert.match(lastMessage(bench().keys('H')), /no agent is held back/);
+    assert.match(lastMessage(bench().keys('H')), /no agent is suspended/);
   });
 
   it('a plan names a suspended agent before its run is agreed to, and how it would run', () => {
@@ -277,9 +277,9 @@ describe('suspended agents', () => {
     const until = { until: minutesLater(5), code: 'auth_failed', text: 'token expired' };
     showTask(dash, 1, { held_back: until, starts: 'queued', transport: 'acp', auth: 'gateway' });
     const text = readScreen(dash.keys('enter'));
-    assert.match(text, /how +acp · gateway · lite/);
-    assert.match(text, new RegExp(`held back claude until ${clockAt(5)}: auth_failed: token expired`));
-    assert.match(armedQuestion(dash.keys('esc', 'r')), /but it is held back until/);
+    assert.match(text, /runs +over acp · through the gateway · guard lite/);
+    assert.match(text, new RegExp(`suspended claude until ${clockAt(5)}: auth_failed: token expired`));
+    assert.match(armedQuestion(dash.keys('esc', 'r')), /but it is suspended until/);
   });
 });
 
@@ -329,10 +329,10 @@ describe('events of workers', () => {
     const text = readScreen(bench(120, 33).keys('7').data({ events }));
     assert.match(
       text,
-      new RegExp(`session_paused .*claude ended with usage_limit · it goes on ${clockAt(40)} · T`),
+      new RegExp(`session_paused .*claude ended with usage_limit · it resumes ${clockAt(40)} · T`),
     );
     assert.match(text, /session_resumed +claude +T/);
-    assert.match(text, /circuit_reset +claude +claude is given work again/);
+    assert.match(text, /circuit_reset +claude +claude takes work again/);
   });
 
   it('an event is printed once as a line, and not whenever its worker acts', () => {
@@ -341,7 +341,7 @@ describe('events of workers', () => {
     dash.data({ sessions: [runningRow(1, { activity: 'run npm test', tool_calls: 13 })] });
     assert.deepEqual(describeChanges(before, dash.state()), []);
     const told = describeChanges(before, dash.data({ events }).state()).join('\n');
-    assert.match(told, /circuit_reset claude: claude is given work again/);
+    assert.match(told, /circuit_reset claude: claude takes work again/);
     const opened = describeChanges(before, dash.keys('enter').state()).join('\n');
     assert.match(opened, /\[x\] read the code\n\[>\] fix it|\[x\] find the race\n\[>\] fix it/);
     assert.doesNotMatch(opened, /[▣▷☐─]/);
@@ -400,7 +400,7 @@ describe("the screen's facts about a branch", () => {
     dash.send({ type: 'refs', repository: '/another' });
     assert.match(text(), /no conflicts/);
     dash.send({ type: 'refs', repository: '/repository' });
-    assert.match(text(), /looking at the branch/);
+    assert.match(text(), /checking the branch/);
     assert.doesNotMatch(text(), /no conflicts/);
     assert.equal(dash.keys('p').state().armed, null);
   });

@@ -49,7 +49,7 @@ describe('ui.yaml', () => {
     ['theme: dark\n', /ui\.yaml:1:8 theme: expected one of standard, colour-blind/],
     ['keys:\n  approv: [y]\n', /ui\.yaml:2:3 keys\.approv: unknown key, did you mean approve\?/],
     ['keys:\n  approve: [y]\n', /ui\.yaml:2:\d+ keys\.approve: y is the second key/],
-    ['keys:\n  approve: [d]\n', /ui\.yaml:2:\d+ keys\.approve: d is the key of deny already/],
+    ['keys:\n  approve: [d]\n', /ui\.yaml:2:\d+ keys\.approve: d is already the key of deny/],
     ['keys:\n  approve: [shift+a]\n', /ui\.yaml:2:\d+ keys\.approve\S*: expected a key/],
     ['columns:\n  workers: [id, colour]\n', /ui\.yaml:2:\d+ columns\.workers\S*: expected one of id, /],
     ['sort: {tasks: tokens}\n', /ui\.yaml:1:\d+ sort\.tasks: expected one of id, /],

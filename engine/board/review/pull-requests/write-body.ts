@@ -1,6 +1,6 @@
 import { formatCount, toPrintable } from '../../../core/base/text.ts';
-import type { Verification } from '../../verify/index.ts';
 import type { Session } from '../../../workers/sessions/index.ts';
+import type { Verification } from '../../verify/index.ts';
 
 /** Code hosts take about as many characters; the rest would be refused. */
 const MOST_CHARACTERS = 60_000;

@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import { findProgram } from '../../agents/index.ts';
-import type { HomeShare } from '../../agents/presets/index.ts';
 import { SvcError } from '../../../core/base/errors.ts';
 import { isInsideFolder } from '../../../core/base/paths.ts';
 import { makePrivateFolder } from '../../../core/base/private-files.ts';
 import { type ProgramResult, runProgram } from '../../../core/base/run-program.ts';
 import { sentence, type Words } from '../../../core/base/sentence.ts';
 import { SEAT_FOLDER } from '../../../core/workspace/seat-folder.ts';
+import { findProgram } from '../../agents/index.ts';
+import type { HomeShare } from '../../agents/presets/index.ts';
 import { REAL_OBJECTS } from '../private-git.ts';
 import { resolveProgram } from '../processes/start.ts';
 import { buildHomeRules } from './home.ts';

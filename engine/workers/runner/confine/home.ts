@@ -1,10 +1,10 @@
 import { constants, copyFileSync, existsSync, lstatSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { HomeShare } from '../../agents/presets/index.ts';
 import { SvcError } from '../../../core/base/errors.ts';
 import { isInsideFolder } from '../../../core/base/paths.ts';
 import { makeFoldersWithin } from '../../../core/base/private-files.ts';
 import { sentence } from '../../../core/base/sentence.ts';
+import type { HomeShare } from '../../agents/presets/index.ts';
 import { isFolder, realOf } from './paths.ts';
 import { type Place, showPath } from './rules.ts';
 

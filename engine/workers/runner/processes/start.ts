@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProgram } from '../../agents/index.ts';
 import { SvcError } from '../../../core/base/errors.ts';
 import { openPrivate } from '../../../core/base/private-files.ts';
+import { findProgram } from '../../agents/index.ts';
 import type { Containment, ContainmentKind } from './containment/index.ts';
 import { MARK, type Probe } from './probe.ts';
 import { readExit, SCRIPT } from './wrapper.ts';

@@ -1,6 +1,6 @@
-import type { Agents } from '../../agents/index.ts';
 import type { Clock } from '../../../core/base/clock.ts';
 import type { Log } from '../../../core/base/log.ts';
+import type { Agents } from '../../agents/index.ts';
 import type { Confinement } from '../confine/index.ts';
 import type { Processes } from '../processes/index.ts';
 import type { RunSockets } from '../run-sockets.ts';

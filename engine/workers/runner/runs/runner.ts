@@ -1,6 +1,6 @@
+import type { Problem } from '../../../core/base/errors.ts';
 import type { AgentCommand, OutputFormat, StreamFacts } from '../../agents/index.ts';
 import type { GatewayRoute } from '../../agents/presets/index.ts';
-import type { Problem } from '../../../core/base/errors.ts';
 import type { Placement, RunProcess } from '../../sessions/index.ts';
 import type { ProjectSetup } from '../setup/index.ts';
 

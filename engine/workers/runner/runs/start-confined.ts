@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Preset } from '../../agents/presets/index.ts';
 import { SEAT_FOLDER } from '../../../core/workspace/seat-folder.ts';
+import type { Preset } from '../../agents/presets/index.ts';
 import type { RunningProcess, StartSpec } from '../processes/index.ts';
 import type { RunSocket } from '../run-sockets.ts';
 import type { LocalRunnerDeps } from './deps.ts';

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { writeFreshFile } from '../../../core/base/fresh-file.ts';
+import { makePrivateFolder } from '../../../core/base/private-files.ts';
 import {
   addOptions,
   buildCommand,
@@ -16,8 +18,6 @@ import {
   type RunSetup,
   type RunWish,
 } from '../../agents/presets/index.ts';
-import { writeFreshFile } from '../../../core/base/fresh-file.ts';
-import { makePrivateFolder } from '../../../core/base/private-files.ts';
 import { MARK, type RunningProcess } from '../processes/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
 import {

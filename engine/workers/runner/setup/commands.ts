@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, readSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { splitCommand } from '../../agents/index.ts';
 import { asSvcError } from '../../../core/base/errors.ts';
 import { makePrivateFolder, openPrivate } from '../../../core/base/private-files.ts';
+import { splitCommand } from '../../agents/index.ts';
 import type { ExitResult, Processes, RunningProcess } from '../processes/index.ts';
 
 export type What = 'setup' | 'teardown';

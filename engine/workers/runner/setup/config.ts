@@ -1,8 +1,8 @@
 import { isAbsolute, normalize } from 'node:path/posix';
 import * as z from 'zod';
-import { splitCommand } from '../../agents/index.ts';
 import { SvcError } from '../../../core/base/errors.ts';
 import { refineWith } from '../../../core/base/values/duration.ts';
+import { splitCommand } from '../../agents/index.ts';
 
 /** A person must see everything they agree to: no characters that a terminal hides, reorders or obeys. */
 const UNSEEN = /[^\P{C}\n\t]|[\p{Zl}\p{Zp}]/u;

@@ -1,11 +1,6 @@
 import { basename, join } from 'node:path';
 import { createKeyedQueue } from '../../../core/base/serial-queue.ts';
 import { removePrivateGit } from '../private-git.ts';
-import { readChangedLines } from './inspect/changed-lines.ts';
-import { readChangedTexts } from './inspect/changed-texts.ts';
-import { readCheckedOut } from './git/checked-out.ts';
-import { listUncommitted } from './inspect/contents.ts';
-import { type ChangeCounts, countChanges } from './inspect/count-work.ts';
 import {
   type CreatedWorktree,
   type CreateRequest,
@@ -14,53 +9,56 @@ import {
   type Origin,
   type OriginRequest,
 } from './create/create.ts';
-import { createGit } from './git/create-git.ts';
-import { addDetachedCheckout, type DetachedCheckout, removeDetachedCheckout } from './create/detached-checkout.ts';
-import { type Diff, type DiffRequest, diffBranch, readFileAt } from './inspect/diff.ts';
-import { type DiscardRequest, type DiscardResult, discardWorktree } from './remove/discard.ts';
+import {
+  addDetachedCheckout,
+  type DetachedCheckout,
+  removeDetachedCheckout,
+} from './create/detached-checkout.ts';
 import { type FinishRequest, type FinishResult, finishWorktree } from './finish/finish.ts';
+import { createTakeOver } from './finish/take-over.ts';
+import { readCheckedOut } from './git/checked-out.ts';
+import { createGit } from './git/create-git.ts';
 import { findUserIdentity, type Git } from './git/git.ts';
 import { readGitFolders } from './git/git-folders.ts';
 import type { GitPrograms } from './git/git-programs.ts';
+import { usesLfs } from './git/lfs.ts';
+import { branchRef, listBranchTips, resolveCommit, SESSION_PREFIX } from './git/refs.ts';
+import { listRemotes, type Remote } from './git/remotes.ts';
+import { findRepository, type Repository, resolveRepository } from './git/repository.ts';
+import { clearTraps, releaseCheckout } from './git/traps.ts';
+import { readChangedLines } from './inspect/changed-lines.ts';
+import { readChangedTexts } from './inspect/changed-texts.ts';
+import { listUncommitted } from './inspect/contents.ts';
+import { type ChangeCounts, countChanges } from './inspect/count-work.ts';
+import { type Diff, type DiffRequest, diffBranch, readFileAt } from './inspect/diff.ts';
 import { createIgnoreRules } from './inspect/ignore-rules.ts';
 import { inspectWorktree, verifyToplevel } from './inspect/inspect.ts';
-import { usesLfs } from './git/lfs.ts';
 import { isMerged } from './inspect/merge-state.ts';
 import { findOwners } from './inspect/owners.ts';
 import { listRepositories, setAsideRepositories } from './inspect/planted-repositories.ts';
-import { type PromoteRequest, type PromoteResult, promoteBranch } from './merge/promote.ts';
-import { type PruneResult, pruneWorktrees } from './remove/prune.ts';
-import { type PruneEntry, type PrunePlan, type PruneRequest, planPrune } from './remove/prune-plan.ts';
-import { branchRef, listBranchTips, resolveCommit, SESSION_PREFIX } from './git/refs.ts';
-import { listRemotes, type Remote } from './git/remotes.ts';
-import { returnFromAside } from './remove/remove-worktree.ts';
-import { findRepository, type Repository, resolveRepository } from './git/repository.ts';
-import { type RestoreRequest, restoreWorktree } from './remove/restore.ts';
-import { deleteSavedRefs, listSavedRefs, type SavedRef } from './remove/saved-refs.ts';
 import { type RepositoryStatus, readWorktreeStatus, type StatusRequest } from './inspect/status.ts';
-import { createTakeOver } from './finish/take-over.ts';
 import { isTakenIn } from './inspect/taken-in.ts';
-import { clearTraps, releaseCheckout } from './git/traps.ts';
+import { readWorkingFolders, type WorkingFolders } from './inspect/working-folders.ts';
+import { type PromoteRequest, type PromoteResult, promoteBranch } from './merge/promote.ts';
 import { type Trial, type TrialRequest, tryPromotion } from './merge/trial.ts';
 import { type UndonePromotion, type UndoPromotionRequest, undoPromotion } from './merge/undo-promotion.ts';
-import { readWorkingFolders, type WorkingFolders } from './inspect/working-folders.ts';
+import { type DiscardRequest, type DiscardResult, discardWorktree } from './remove/discard.ts';
+import { type PruneResult, pruneWorktrees } from './remove/prune.ts';
+import { type PruneEntry, type PrunePlan, type PruneRequest, planPrune } from './remove/prune-plan.ts';
+import { returnFromAside } from './remove/remove-worktree.ts';
+import { type RestoreRequest, restoreWorktree } from './remove/restore.ts';
+import { deleteSavedRefs, listSavedRefs, type SavedRef } from './remove/saved-refs.ts';
 
-export type { LineRange } from './inspect/changed-lines.ts';
 export type { CreatedWorktree, CreateRequest, Origin, OriginRequest } from './create/create.ts';
-export { createGit, type GitAccess } from './git/create-git.ts';
-export { type Diff, type DiffRequest, requireDiffRequest } from './inspect/diff.ts';
-export type { DiscardRequest, DiscardResult, SavedState } from './remove/discard.ts';
 export type { FinishRequest, FinishResult } from './finish/finish.ts';
+export { createGit, type GitAccess } from './git/create-git.ts';
 export type { Git } from './git/git.ts';
 export { readCommonDir } from './git/git-folders.ts';
-export type { PromoteRequest, PromoteResult } from './merge/promote.ts';
-export type { PruneResult } from './remove/prune.ts';
-export type { PruneEntry, PrunePlan, PruneRequest } from './remove/prune-plan.ts';
 export { SESSION_PREFIX } from './git/refs.ts';
 export type { Remote } from './git/remotes.ts';
 export { type Repository, realFolder, samePath } from './git/repository.ts';
-export type { RestoreRequest } from './remove/restore.ts';
-export type { SavedRef } from './remove/saved-refs.ts';
+export type { LineRange } from './inspect/changed-lines.ts';
+export { type Diff, type DiffRequest, requireDiffRequest } from './inspect/diff.ts';
 export { WORKTREE_STATES, type WorktreeState } from './inspect/states.ts';
 export {
   compareNewestFirst,
@@ -69,11 +67,17 @@ export {
   type SessionWorktree,
   type StatusRequest,
 } from './inspect/status.ts';
-export type { Trial, TrialRequest } from './merge/trial.ts';
-export type { UndonePromotion, UndoPromotionRequest } from './merge/undo-promotion.ts';
 export { watchRefs } from './inspect/watch-refs.ts';
 export { listAttributedFiles, listChangedFiles, listWorkingFiles } from './inspect/working-files.ts';
 export type { WorkingFolders } from './inspect/working-folders.ts';
+export type { PromoteRequest, PromoteResult } from './merge/promote.ts';
+export type { Trial, TrialRequest } from './merge/trial.ts';
+export type { UndonePromotion, UndoPromotionRequest } from './merge/undo-promotion.ts';
+export type { DiscardRequest, DiscardResult, SavedState } from './remove/discard.ts';
+export type { PruneResult } from './remove/prune.ts';
+export type { PruneEntry, PrunePlan, PruneRequest } from './remove/prune-plan.ts';
+export type { RestoreRequest } from './remove/restore.ts';
+export type { SavedRef } from './remove/saved-refs.ts';
 
 type WithoutGit<Read> = Read extends (folder: string, git: Git, ...rest: infer Rest) => infer Result
   ? (folder: string, ...rest: Rest) => Result

@@ -116,7 +116,7 @@ describe('svc chair', () => {
     assert.equal((await print('gemini')).mcp, 'installed');
     writeFileSync(join(home, '.gemini', 'settings.json'), '{');
     assert.equal((await print('gemini')).mcp, 'none');
-    assert.match((await chair(['mine'])).stderr, /add svc mcp to its own configuration/);
+    assert.match((await chair(['mine'])).stderr, /add svc mcp to its configuration/);
   });
 
   test('svc chair refuses what it cannot start', async () => {

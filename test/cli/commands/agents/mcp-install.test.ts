@@ -234,7 +234,7 @@ describe('svc mcp install', () => {
   test('svc names itself by its path where svc on the path is another program', async () => {
     rmSync(join(ws.root, '.mcp.json'), { force: true });
     const { stderr, stdout } = await install(['claude', '--print'], { PATH: dirname(process.execPath) });
-    assert.ok(stdout.startsWith(`would make ${join(ws.root, '.mcp.json')}:\n`), stdout);
+    assert.ok(stdout.startsWith(`would create ${join(ws.root, '.mcp.json')}:\n`), stdout);
     const { mcpServers } = JSON.parse(stdout.slice(stdout.indexOf('{')));
     assert.deepEqual([mcpServers.svc.command, mcpServers.svc.args], [process.execPath, [SVC, 'mcp']]);
     assert.match(stderr, /do not share it/);

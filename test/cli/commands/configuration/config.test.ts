@@ -159,7 +159,7 @@ describe('a wrong command line', () => {
       [['tsk', 'list'], /did you mean svc task\?/],
       [['task'], /one of: svc task add/],
       [['task', 'lst'], /no command svc task lst/],
-      [['task', 'show'], /id is missing/],
+      [['task', 'show'], /missing argument: <id>/],
       [['task', 'show', 't-1', 't-2'], /unexpected argument "t-2"/],
       [['task', 'list', '--stats', 'open'], /no option --stats/],
       [['task', 'list', '--status', 'asleep'], /--status is one of open/],

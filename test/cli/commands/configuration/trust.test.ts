@@ -38,14 +38,14 @@ for (const hasEngine of [true, false]) {
       for (const args of [['trust'], ['trust', '--yes'], ['trust', '-y']]) {
         const { code, stdout } = await ws.svc(args);
         assert.equal(code, 0);
-        assert.match(stdout, /svc\.yaml: nothing waits for a consent/);
+        assert.match(stdout, /svc\.yaml: nothing waits for consent/);
       }
       const json = (await ws.svc(['trust', '--json'])).json<ConsentView>();
       assert.deepEqual([json.state, json.pending], ['given', []]);
       for (const key of ['guard.profile', 'gard', 'agents.cmds.scripted']) {
         const { code, stderr } = await ws.svc(['trust', '--key', key]);
         assert.equal(code, 2);
-        assert.match(stderr, new RegExp(`${key} does not wait for a consent\nhint: nothing does`));
+        assert.match(stderr, new RegExp(`${key} is not waiting for consent\nhint: nothing is`));
       }
     });
 
@@ -171,7 +171,7 @@ describe('a variable for each route of the receiver', () => {
     assert.deepEqual([await answers('SVC_OF_TASK'), await answers('SVC_OF_TASK_2')], [201, 401]);
     const { code, stdout, stderr } = await ws.svc(['trust', '--yes']);
     assert.equal(code, 0, stderr);
-    assert.match(stderr, /note: webhook\.secret_env count after svc down and svc up/);
+    assert.match(stderr, /note: webhook\.secret_env take effect after svc down and svc up/);
     assert.match(stdout, /agreed to on this machine: webhook\.secret_env/);
     await restart();
     assert.deepEqual(

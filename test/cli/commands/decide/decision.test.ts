@@ -81,7 +81,7 @@ describe('svc decision edit', () => {
       const id = await asked('one');
       // The newline at the end of the file is the editor's, not the prompt's.
       const same = await onTerminal(id, 'tail -c 1 "$1" | od -c | grep -q "n"');
-      assert.match(same.out, /says so already/);
+      assert.match(same.out, /: prompt unchanged/);
       const failed = await onTerminal(id, 'echo new > "$1"; exit 3');
       assert.equal(failed.code, 1);
       assert.match(failed.out, /ended with exit code 3; nothing was changed/);

@@ -29,9 +29,9 @@ it('svc demo --link shows the whole way over a server, and leaves no process and
     timeout: 120_000,
   });
   for (const said of [
-    /token +of .+, mode 600; it can decide nothing/,
+    /token +of .+, mode 600; it cannot decide anything/,
     /needs_approval t-1 d-1, signature verified/,
-    /Approved by ann by page; started s-1\./,
+    /Approved by ann on the web\. s-1 has started\./,
     /d-1 is approved, by ann@page; t-1 is done/,
     /needs_approval t-2 d-2, signature verified/,
     /200: approved, session s-2/,

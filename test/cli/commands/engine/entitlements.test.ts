@@ -18,7 +18,7 @@ test("the account's entitlements are shown with and without a link, in the perso
     const { stdout } = await ws.svc(['entitlements', '--json']);
     return (JSON.parse(stdout) as { lease: { state: string; ends_at: string | null } }).lease;
   };
-  assert.match(await show(), /^linked\s+no, and nothing is counted$/m);
+  assert.match(await show(), /^linked\s+no, and nothing is metered$/m);
   const token = await logMachineIn(server, await setUpServer(server));
   const linked = await ws.svc(['link', '--server', server.url, '--token', '-'], { input: token });
   assert.equal(linked.code, 0, linked.stderr);

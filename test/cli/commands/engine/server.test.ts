@@ -55,8 +55,8 @@ it('the first command announces the root secret that it creates, and an address 
   const data = ['--data', 'data'];
   const first = await runIn(folder, ['person', 'add', 'ann', '--operator', ...data]);
   assert.equal(first.code, 0, first.stderr);
-  assert.match(first.stderr, /a root secret was made; back this file up: \S+\/server\.key/);
-  assert.match(first.stderr, /served with --public-url/);
+  assert.match(first.stderr, /a root secret was created; back up this file: \S+\/server\.key/);
+  assert.match(first.stderr, /with --public-url/);
   assert.match(first.stdout, /http:\/\/127\.0\.0\.1:8791\/invitation\//);
   const publicUrl = 'https://svc.example.org';
   await (await startTestServer({ folder: join(folder, 'data'), publicUrl })).close();

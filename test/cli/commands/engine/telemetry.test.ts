@@ -60,7 +60,7 @@ describe('what a person learns about telemetry, from the login to the unlinking'
   test("nothing is sent without a link, and today's report is shown as it would be sent", async () => {
     const shown = await say('telemetry show');
     assert.match(shown, /^telemetry {2}nothing is sent: this workspace is not linked$/m);
-    assert.match(shown, /^would go: \d{4}-\d\d-\d\d \(UTC\), as far as it is\n\{"schema":1,/m);
+    assert.match(shown, /^would be sent: \d{4}-\d\d-\d\d \(UTC\), so far\n\{"schema":1,/m);
     assert.match(await say('telemetry on'), /^nothing is sent: this workspace is not linked/);
     const refused = await ws.program(['telemetry', 'delete']);
     assert.notEqual(refused.code, 0);
@@ -68,35 +68,35 @@ describe('what a person learns about telemetry, from the login to the unlinking'
   });
 
   test('linking announces what it sends before it is tried, and in its help', async () => {
-    const told = /^the server will be told:\n(?:.*\n)*telemetry {3}(.*)\nstays here {2}prompts, files, /m;
+    const told = /^the server will receive:\n(?:.*\n)*telemetry {3}(.*)\nstays here {2}prompts, files, /m;
     const refused = await ws.program(['link']);
     assert.notEqual(refused.code, 0);
     assert.match(refused.stderr, /svc login URL first/);
-    assert.match(told.exec(refused.stdout)?.[1] ?? '', /^the figures of each day once it is over/);
+    assert.match(told.exec(refused.stdout)?.[1] ?? '', /^daily figures, after the day ends/);
     await say('down');
     const { stdout } = await ws.program(['link'], DO_NOT_TRACK);
     assert.equal(told.exec(stdout)?.[1], 'none: DO_NOT_TRACK is set where the engine was started');
     await say('down');
     assert.doesNotMatch((await ws.program(['link', '--json'])).stdout, /will be told/);
     const help = await say('link --help');
-    assert.match(help, /^The server is told of outbound events and of decisions that wait: /m);
-    assert.match(help, /^It is never told a prompt, a file, /m);
+    assert.match(help, /^The server receives outbound events and pending decisions: /m);
+    assert.match(help, /^It never receives a prompt, a file, /m);
   });
 
   test('linking shows what is sent, and agrees to it', async () => {
     assert.match(await logIn(), /logged in {2}as ann, account home/);
     assert.match(
       await say('link'),
-      /^telemetry {2,}the figures of each day once it is over: .*; svc telemetry show prints them, svc telemetry off ends it$/m,
+      /^telemetry {2,}daily figures, after the day ends: .*; svc telemetry show prints them, svc telemetry off stops them$/m,
     );
     assert.match(
       await say('telemetry show'),
-      /telemetry {2}each day is sent once it is over.*\n.*\ngoes next: nothing, since nothing was counted yet\n$/,
+      /telemetry {2}each day is sent once it is over.*\n.*\nsent next: nothing, since nothing was counted yet\n$/,
     );
     for (const agent of ['claude', 'my-agent'])
       await ws.program(['task', 'add', '--agent', agent, '-p', '#agent: no-change', '--run', '-f']);
     const shown = await say('telemetry show');
-    assert.match(shown, /^goes next: \S+, once it is over \(UTC\)$/m);
+    assert.match(shown, /^sent next: \S+, once it is over \(UTC\)$/m);
     const body = JSON.parse(shown.split('\n').find((line) => line.startsWith('{')) ?? '') as object;
     assert.deepEqual(body, {
       ...body,
@@ -106,16 +106,19 @@ describe('what a person learns about telemetry, from the login to the unlinking'
     });
     assert.equal(
       await say('telemetry delete'),
-      'the linked server has no figures of this workspace any more\n',
+      'the linked server no longer has figures of this workspace\n',
     );
   });
 
   test('off drops pending reports, and on starts again', async () => {
-    assert.equal(await say('telemetry off'), 'telemetry is off: nothing is counted, and nothing more goes\n');
+    assert.equal(
+      await say('telemetry off'),
+      'telemetry is off: nothing is counted, and nothing more is sent\n',
+    );
     assert.match(await say('telemetry show'), /^telemetry {2}nothing is sent: telemetry\.work is off$/m);
     assert.match(await say('link status'), /^telemetry {2,}none: telemetry\.work is off$/m);
     assert.match(await say('telemetry on'), /^each day is sent once it is over \(telemetry\.work is on\)/);
-    assert.match(await say('telemetry show'), /goes next: nothing, since nothing was counted yet\n$/);
+    assert.match(await say('telemetry show'), /sent next: nothing, since nothing was counted yet\n$/);
   });
 
   test('a link made by a program sends nothing until a person has seen it on a terminal', async () => {
@@ -128,7 +131,7 @@ describe('what a person learns about telemetry, from the login to the unlinking'
     const onTerminal = [process.execPath, SVC, 'telemetry', 'show'];
     assert.match(
       (await runOnTerminal(onTerminal, { cwd: ws.root, env: ws.env })).text,
-      /you have seen it now/,
+      /now that you have seen it/,
     );
     assert.match(await say('telemetry show'), /^telemetry {2}each day is sent once it is over/m);
   });
@@ -163,7 +166,7 @@ describe('what a person learns about telemetry, from the login to the unlinking'
     // A session that is not the person's may know how the link stands.
     assert.match(
       await say('link status', { env: { SVC_SESSION: 'bob' } }),
-      /^telemetry {2,}svc telemetry show says it, in the Chair seat$/m,
+      /^telemetry {2,}svc telemetry show prints it, in the Chair seat$/m,
     );
   });
 

@@ -52,13 +52,13 @@ describe('svc ask', () => {
     const text = await ws.svc(['ask', 'show', String(asking.id)]);
     assert.match(text.stdout, /^ask +\d+ answered$/m);
     assert.match(text.stdout, /^Which one\?\n\na fork\n {2}1\. left\n {2}2\. right\n\nanswer\n {2}right$/m);
-    assert.match((await ws.svc(['ask', 'list'])).stderr, /nobody waits for an answer/);
+    assert.match((await ws.svc(['ask', 'list'])).stderr, /no open questions/);
   });
 
   test('open exits with code 1 when no one answered', async () => {
     const { code, stdout, stderr } = await ws.svc(['ask', 'open', 'Anyone?', '--timeout', '1']);
     assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, /^ask \d+: timeout, nobody answered$/m);
+    assert.match(stderr, /^ask \d+: timeout, no answer$/m);
     const json = await ws.svc(['ask', 'open', 'Anyone?', '--timeout', '1', '--json']);
     assert.deepEqual([json.code, json.json().status, json.json().answer], [1, 'timeout', null]);
   });

@@ -25,7 +25,7 @@ describe('svc msg', () => {
       as('alice'),
     );
     assert.deepEqual([sent.code, sent.stdout], [0, 'message 1 to bob\n']);
-    assert.match(sent.stderr, /nobody of that name/);
+    assert.match(sent.stderr, /no one with that name/);
     const read = await ws.svc(['msg', 'inbox'], as('bob'));
     assert.match(
       read.stdout,

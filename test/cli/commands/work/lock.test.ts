@@ -374,7 +374,7 @@ describe('installing the hook', () => {
     mkdirSync(bare);
     const { code, stderr } = await ws.svc(['init', '--hooks'], { cwd: bare });
     assert.equal(code, 1);
-    assert.match(stderr, /is in no git repository/);
+    assert.match(stderr, /is not in a git repository/);
     assert.equal(existsSync(join(bare, 'svc.yaml')), false);
   });
 });

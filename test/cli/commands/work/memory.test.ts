@@ -29,7 +29,7 @@ test('svc memory stores, finds, edits, settles and forgets', async () => {
     new RegExp(`^${id} Ocelot port \\(gotcha, \\d+s old\\)\\n  It is`),
   );
   assert.match((await run('list')).stdout, /Ocelot port/);
-  assert.match((await run('edit', id, '--text', 'It is 8791.')).stdout, /stands in its place/);
+  assert.match((await run('edit', id, '--text', 'It is 8791.')).stdout, /replaced by m-/);
   assert.match((await run('show', id)).stdout, /superseded by m-/);
   const [edited = ''] = /m-\w{10}/.exec((await run('recall', 'ocelot')).stdout) ?? [];
   const withEditor = async (script: string) => {
@@ -37,11 +37,11 @@ test('svc memory stores, finds, edits, settles and forgets', async () => {
     assert.equal(ran.code, 0, ran.stderr);
     return ran;
   };
-  assert.match((await withEditor(':')).stderr, /did not change/);
+  assert.match((await withEditor(':')).stderr, /is unchanged/);
   await withEditor('sed -i s/8791/8792/ "$1"');
   assert.match((await run('recall', 'ocelot')).stdout, /8792/);
   const other = await run('add', '-t', 'gotcha', '--title', 'ocelot PORT', 'It is 1.\u001b[2J');
-  assert.match(other.stderr, /under the same title/);
+  assert.match(other.stderr, /same title, different text/);
   const [kept = ''] = /m-\w{10}/.exec(other.stdout) ?? [];
   assert.ok(!(await run('conflicts')).stdout.includes('\u001b'));
   assert.match((await run('conflicts', '--keep', kept)).stdout, /supersedes m-/);

@@ -27,7 +27,7 @@ describe('svc worker follow-up with comments and conflicts', () => {
     const none = await ws.svc(['worker', 'follow-up', session, '--comments']);
     assert.deepEqual([none.code, /no comments on s-/.test(none.stderr)], [4, true]);
     const kept = await ws.svc(['worker', 'comment', session, 'made.txt:1', 'Say', 'who.']);
-    assert.match(kept.stdout, /^comment \d+ is kept: made\.txt:1 {2}by the worker$/m);
+    assert.match(kept.stdout, /^comment \d+ saved: made\.txt:1 {2}by the worker$/m);
     const shown = await ws.svc(['worker', 'comment', session]);
     assert.match(shown.stdout, /^\d+ {2}made\.txt:1\n {3}> by the worker\n {3}Say who\.$/m);
     assert.match(shown.stderr, new RegExp(`svc worker follow-up ${session} --comments`));

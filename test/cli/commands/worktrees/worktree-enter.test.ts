@@ -41,7 +41,7 @@ describe('entering the worktree of a session', () => {
     const { code, stderr } = await ws.program(['worktree', 'shell', session.session_id]);
     assert.equal(code, 0, stderr);
     assert.deepEqual(listSeen(), [session.worktree, config()]);
-    assert.match(stderr, /^s-1 on svc\/s-1 in .*; exit goes back$/m);
+    assert.match(stderr, /^s-1 on svc\/s-1 in .*; exit returns$/m);
   });
 
   test('an editor opens a file at a line, or the folder', async () => {

@@ -177,7 +177,7 @@ describe('pull requests', () => {
     writeFileSync(`${answer}.err`, 'you are not logged in\n');
     const refused = await pr(session.session_id, '--remote', 'upstream');
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /was pushed, and gh .*not logged in/s);
+    assert.match(refused.stderr, /was pushed, but gh .*not logged in/s);
 
     writeFileSync(
       `${answer}.err`,
@@ -213,7 +213,7 @@ describe('pull requests', () => {
     const bare = addRemote('origin');
     const unasked = await ws.svc(['worktree', 'pr', session.session_id], { env: { ...ws.env, ...env } });
     assert.equal(unasked.code, 2);
-    assert.match(unasked.stderr, /nobody is here to be asked before the push\nhint: .*--print.*--yes/);
+    assert.match(unasked.stderr, /there is no terminal to ask on before the push\nhint: .*--print.*--yes/);
     assert.deepEqual([calls(), git('-C', bare, 'for-each-ref')], [[], '']);
   });
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { RetentionAges } from '../../../../engine/board/retention/config.ts';
 import { createDataRetention, type DataRetention } from '../../../../engine/board/retention/index.ts';
-import { createWorktrees } from '../../../../engine/workers/runner/worktrees/index.ts';
 import { createEventLog, openStorage, type Storage } from '../../../../engine/storage/index.ts';
+import { createWorktrees } from '../../../../engine/workers/runner/worktrees/index.ts';
 import { gitEnvironment, makeRepository, type TestRepository } from '../../../support/git.ts';
 
 const DAY = 86_400_000;

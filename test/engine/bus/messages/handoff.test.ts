@@ -29,7 +29,7 @@ describe('the Chair gets a handoff at the end of a session', () => {
   test('the handoff has the verdict, the changes and the next step', async () => {
     const message = await handoff('#agent: edit kept.txt kept');
     assert.deepEqual([message.kind, message.to, message.from_agent], ['handoff', 'chair', 'scripted']);
-    assert.match(message.body, /^# s-\d+ sealed\n/);
+    assert.match(message.body, /^# s-\d+ finished: /);
     for (const line of [
       /^- task: t-\d+: /m,
       /^- verdict: sealed$/m,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { findStateStyle } from '../../../../cli/paint.ts';
+import { DECISION_STATES } from '../../../../engine/board/decisions/index.ts';
 import {
   nameSessionState,
   nameTaskState,
@@ -8,7 +9,6 @@ import {
   SESSION_WORDS,
   TASK_WORDS,
 } from '../../../../engine/core/api/state-words.ts';
-import { DECISION_STATES } from '../../../../engine/board/decisions/index.ts';
 import { DELIVERY_STATES } from '../../../../engine/notify/rows.ts';
 import { WORKTREE_STATES } from '../../../../engine/workers/runner/worktrees/inspect/states.ts';
 import { getStateStyle } from '../../../../tui/panes/states.ts';

@@ -4,13 +4,13 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, test } from 'node:test';
+import { METADATA } from '../../../../engine/core/http/metadata-addresses.ts';
+import { NO_PROXIES } from '../../../../engine/core/http/proxies.ts';
 import {
   createUpstreams,
   keepAllowed,
   type UpstreamListener,
 } from '../../../../engine/gateway/server/upstream.ts';
-import { METADATA } from '../../../../engine/core/http/metadata-addresses.ts';
-import { NO_PROXIES } from '../../../../engine/core/http/proxies.ts';
 import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
 import { startConnectProxy } from '../../../support/connect-proxy.ts';
 import { CLOSED_PORT, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';

@@ -1,12 +1,15 @@
 import { join } from 'node:path';
 import { createOperations } from '../../../../engine/core/api/dispatcher.ts';
 import type { ApiOf, OperationsOf } from '../../../../engine/core/api/operation.ts';
+import { createCallerPaths } from '../../../../engine/core/workspace/caller-paths.ts';
+import { createWorkspacePaths } from '../../../../engine/core/workspace/workspace-path.ts';
 import { createMemory } from '../../../../engine/knowledge/memory/index.ts';
 import { memoryOperations } from '../../../../engine/knowledge/memory/operations.ts';
 import { listUnknownNames } from '../../../../engine/knowledge/symbols/known-names.ts';
-import { findSensitiveKind, isPrivatePath } from '../../../../engine/workers/runner/worktrees/inspect/sensitive.ts';
-import { createCallerPaths } from '../../../../engine/core/workspace/caller-paths.ts';
-import { createWorkspacePaths } from '../../../../engine/core/workspace/workspace-path.ts';
+import {
+  findSensitiveKind,
+  isPrivatePath,
+} from '../../../../engine/workers/runner/worktrees/inspect/sensitive.ts';
 import { fakeClock } from '../../../support/clock.ts';
 import { temporaryFolder } from '../../../support/git.ts';
 import { openSpine } from '../../../support/spine.ts';

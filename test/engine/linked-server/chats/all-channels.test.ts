@@ -74,7 +74,8 @@ onBothDatabases((start) => {
       if (state === 'approved') started += 1;
       assert.equal(await here.call('session.count', {}), started);
 
-      const isEnd = state === 'approved' ? /[Aa]pproved.* started s-/ : /[Dd]enied.* by /;
+      const isEnd =
+        state === 'approved' ? /[Aa]pproved.*s-\d+ has started|approved.* started s-/ : /[Dd]enied.* by /;
       await until(async () => {
         if (showButtons(slackMessage).length > 0 || telegramMessage.keyboard.length > 0) return false;
         const said = lastLine(showText(slackMessage));

@@ -58,7 +58,7 @@ onBothDatabases((start) => {
     await workspace.waits([]);
     await settle();
     assert.match(message!.text, /^Waited for approval/);
-    assert.match(message!.text, /Approved by ann by telegram; started s-9\.$/);
+    assert.match(message!.text, /Approved by ann in Telegram\. s-9 has started\.$/);
   });
 
   it('two presses are one command, and a late one reports the outcome', async () => {
@@ -78,7 +78,7 @@ onBothDatabases((start) => {
     await workspace.answer(commands[0]!, { outcome: 'denied', state: 'denied' });
     await workspace.waits([]);
     await settle();
-    assert.match(await press(ANN, before, 'Deny'), /Denied by ann by telegram/);
+    assert.match(await press(ANN, before, 'Deny'), /Denied by ann in Telegram/);
     assert.deepEqual(await workspace.commands(), []);
   });
 
@@ -119,7 +119,7 @@ onBothDatabases((start) => {
     assert.deepEqual(labelsOf(message!), ['Approve', 'Deny', 'Open'], 'it still waits');
     await workspace.waits([]);
     await settle();
-    assert.match(message!.text, /It waits no more\.$/);
+    assert.match(message!.text, /It is no longer pending\.$/);
     await workspace.tell([{ event: 'denied', decision_id: 'd-17' }]);
     await settle();
     assert.match(message!.text, /It was denied\.$/);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { it } from 'node:test';
-import { ADDONS } from '../../../../engine/core/link-protocol/capabilities.ts';
 import { systemClock } from '../../../../engine/core/base/clock.ts';
+import { ADDONS } from '../../../../engine/core/link-protocol/capabilities.ts';
 import { DECISION_CODES } from '../../../../engine/linked-server/deliveries/decision-code.ts';
 import { startTestServer } from '../../../support/linked-server.ts';
 import { linkByHand } from '../../../support/workspace-by-hand.ts';

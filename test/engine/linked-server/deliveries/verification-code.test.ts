@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { it } from 'node:test';
-import { EVENT_NAMES } from '../../../../engine/notify/events.ts';
-import { signedHeaders } from '../../../../engine/notify/sending/signing.ts';
 import { buildSample } from '../../../../engine/linked-server/deliveries/samples.ts';
 import { VERIFICATION_CODES } from '../../../../engine/linked-server/deliveries/verification-code.ts';
+import { EVENT_NAMES } from '../../../../engine/notify/events.ts';
+import { signedHeaders } from '../../../../engine/notify/sending/signing.ts';
 
 const require = createRequire(import.meta.url);
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEFAULT_PERMISSIONS, isPermitted, parsePermission } from '../../../../engine/workers/agents/permissions.ts';
+import {
+  DEFAULT_PERMISSIONS,
+  isPermitted,
+  parsePermission,
+} from '../../../../engine/workers/agents/permissions.ts';
 
 const may = (entries: readonly string[], kind: string, ...paths: (string | null)[]): boolean =>
   isPermitted(entries, { kind, paths });

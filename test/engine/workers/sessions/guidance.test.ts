@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Host, hostEngine } from '../../../../engine/index.ts';
 import { chooseLanguage } from '../../../../engine/workers/sessions/guidance/language.ts';
-import { GUIDANCE_RULES, type GuidanceRule, keyOfRule } from '../../../../engine/workers/sessions/guidance/rules.ts';
+import {
+  GUIDANCE_RULES,
+  type GuidanceRule,
+  keyOfRule,
+} from '../../../../engine/workers/sessions/guidance/rules.ts';
 import { type EngineHere, engineHere } from '../../../support/engine.ts';
 import { ended, started } from '../../../support/strict.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspace.ts';

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decideOutcome, type OwnWord, type WorkLeft, workLeftBy } from '../../../../engine/workers/sessions/outcome.ts';
+import {
+  decideOutcome,
+  type OwnWord,
+  type WorkLeft,
+  workLeftBy,
+} from '../../../../engine/workers/sessions/outcome.ts';
 
 const WORDS: OwnWord[] = [null, 'done', 'failed'];
 const LEFT: WorkLeft[] = ['some', 'none', 'unreadable', 'in_place', 'nothing_begun'];

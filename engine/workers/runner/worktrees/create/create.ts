@@ -6,9 +6,7 @@ import { sentence } from '../../../../core/base/sentence.ts';
 import type { KeyedQueue } from '../../../../core/base/serial-queue.ts';
 import { quoteForShell } from '../../../../core/base/text.ts';
 import { excludeSvcFolder } from '../../../../core/workspace/git-exclude.ts';
-import { addWorktree } from './add-worktree.ts';
 import { type Git, NOT_INSIDE } from '../git/git.ts';
-import { inspectWorktree, verifyToplevel } from '../inspect/inspect.ts';
 import { branchRef, isAncestor, resolveBranchOrCommit, resolveCommit, SESSION_PREFIX } from '../git/refs.ts';
 import {
   checkSharedWorktree,
@@ -18,7 +16,9 @@ import {
   samePath,
   type WorktreeEntry,
 } from '../git/repository.ts';
+import { inspectWorktree, verifyToplevel } from '../inspect/inspect.ts';
 import { isGitRunningFor } from '../inspect/working-folders.ts';
+import { addWorktree } from './add-worktree.ts';
 
 export interface CreateRequest {
   /** Any folder in the repository. */

@@ -2,10 +2,10 @@ import { rm } from 'node:fs/promises';
 import { SvcError } from '../../../../core/base/errors.ts';
 import type { KeyedQueue } from '../../../../core/base/serial-queue.ts';
 import { excludeSvcFolder } from '../../../../core/workspace/git-exclude.ts';
-import { addWorktree } from './add-worktree.ts';
 import type { Git } from '../git/git.ts';
-import { inspectWorktree } from '../inspect/inspect.ts';
 import { findRepository } from '../git/repository.ts';
+import { inspectWorktree } from '../inspect/inspect.ts';
+import { addWorktree } from './add-worktree.ts';
 
 export interface DetachedCheckout {
   /** Any folder in the repository. */

@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import { asSvcError, SvcError } from '../../../../core/base/errors.ts';
 import type { KeyedQueue } from '../../../../core/base/serial-queue.ts';
 import { formatCount } from '../../../../core/base/text.ts';
-import { type Contents, readContents } from '../inspect/contents.ts';
-import { type CountRequest, countWork, type Seen, UNREAD, type WorkCounts } from '../inspect/count-work.ts';
 import type { Git } from '../git/git.ts';
 import { readCommonDir } from '../git/git-folders.ts';
-import type { IgnoreRules } from '../inspect/ignore-rules.ts';
-import { type Inspection, inspectWorktree } from '../inspect/inspect.ts';
 import { verifyOwnGitDir } from '../git/own-git-dir.ts';
 import { branchRef, compareAndSetRef, isAncestor, resolveCommit, sessionNameOf } from '../git/refs.ts';
 import { readRegularFile } from '../git/regular-file.ts';
 import { findOperation, listWorktrees } from '../git/repository.ts';
+import { type Contents, readContents } from '../inspect/contents.ts';
+import { type CountRequest, countWork, type Seen, UNREAD, type WorkCounts } from '../inspect/count-work.ts';
+import type { IgnoreRules } from '../inspect/ignore-rules.ts';
+import { type Inspection, inspectWorktree } from '../inspect/inspect.ts';
+import { findProcessesInside, type WorkingFolders } from '../inspect/working-folders.ts';
 import { repairIndex, type SavedWork, saveWork } from './save-work.ts';
 import type { TakenOver } from './take-over.ts';
-import { findProcessesInside, type WorkingFolders } from '../inspect/working-folders.ts';
 
 export interface FinishRequest extends CountRequest {
   /** Of the commit that saves a dirty end. */

@@ -3,10 +3,10 @@ import { accessSync, constants, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../../../core/base/errors.ts';
 import { commitTree } from '../git/commit-tree.ts';
-import { carefulEnvironment } from '../inspect/contents.ts';
 import { type Git, NOT_INSIDE, splitRecords, withEnvironment } from '../git/git.ts';
 import { clearFlags, copyIndex, type FlaggedEntry } from '../git/index-flags.ts';
 import { compareAndSetRef } from '../git/refs.ts';
+import { carefulEnvironment } from '../inspect/contents.ts';
 
 /**
  * Replaces a missing or damaged index by that of the last commit. The files themselves are not touched, so whatever

@@ -15,10 +15,17 @@ import {
 } from '../../private-git.ts';
 import { type Git, withEnvironment } from '../git/git.ts';
 import { copyIndex } from '../git/index-flags.ts';
-import { branchRef, compareAndSetRef, isAncestor, isObjectId, resolveCommit, sessionNameOf } from '../git/refs.ts';
+import {
+  branchRef,
+  compareAndSetRef,
+  isAncestor,
+  isObjectId,
+  resolveCommit,
+  sessionNameOf,
+} from '../git/refs.ts';
 import { readRegularFile } from '../git/regular-file.ts';
-import { takeLfsObjects } from './take-lfs.ts';
 import { findTraps } from '../git/traps.ts';
+import { takeLfsObjects } from './take-lfs.ts';
 
 /** What was taken over from a private git folder at the end of a run. */
 export interface TakenOver {

@@ -1,7 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Git, NOT_INSIDE, splitRecords } from '../git/git.ts';
-import { type FlaggedEntry, listFlagged, nameOfRecord, selectFlagged, withoutFlags } from '../git/index-flags.ts';
+import {
+  type FlaggedEntry,
+  listFlagged,
+  nameOfRecord,
+  selectFlagged,
+  withoutFlags,
+} from '../git/index-flags.ts';
 import { findNestedRepositories } from './nested.ts';
 
 /** The files of a worktree that are in no commit, as paths relative to it. */

@@ -1,7 +1,7 @@
 import { asSvcError } from '../../../../core/base/errors.ts';
 import { type Git, splitRecords } from '../git/git.ts';
-import { verifyToplevel } from './inspect.ts';
 import { branchRef } from '../git/refs.ts';
+import { verifyToplevel } from './inspect.ts';
 
 /** Whose work is counted. */
 export interface CountRequest {

@@ -1,10 +1,10 @@
 import { rfc3339 } from '../../../../core/base/clock.ts';
 import { SvcError } from '../../../../core/base/errors.ts';
 import type { Session } from '../../../sessions/index.ts';
-import { listChanges } from './count-work.ts';
-import { findForeignCommits } from './foreign-commits.ts';
 import { type Git, NO_DIFF_PROGRAMS, splitRecords } from '../git/git.ts';
 import { branchRef, isAncestor, resolveCommit, resolveIds } from '../git/refs.ts';
+import { listChanges } from './count-work.ts';
+import { findForeignCommits } from './foreign-commits.ts';
 
 export interface DiffRequest {
   /** Any checkout of the repository. */

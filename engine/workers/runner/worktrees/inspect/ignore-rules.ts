@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSyn
 import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { escapePattern } from '../../../../core/workspace/git-exclude.ts';
-import { type Contents, carefulEnvironment, gitDirEnvironment } from './contents.ts';
 import { type Git, splitRecords } from '../git/git.ts';
 import { readCommonDirAround } from '../git/git-folders.ts';
 import { createKeptRecords } from '../git/kept-records.ts';
 import { readRegularFile } from '../git/regular-file.ts';
+import { type Contents, carefulEnvironment, gitDirEnvironment } from './contents.ts';
 
 /** Rules that are in no commit. */
 interface PersonRules {

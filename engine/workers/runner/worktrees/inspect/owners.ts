@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readCommonDir } from '../git/git-folders.ts';
-import { listFolders } from './listing.ts';
 import { readRegularFile } from '../git/regular-file.ts';
 import { realFolder } from '../git/repository.ts';
+import { listFolders } from './listing.ts';
 
 /** The worktree folders of a repository, according to its own files. */
 function listWorktreeFolders(commonDir: string): string[] {

@@ -3,17 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../../../core/base/errors.ts';
 import { mapLimit } from '../../../../core/base/map-limit.ts';
 import { compareText } from '../../../../core/base/text.ts';
-import { listUncommitted } from './contents.ts';
 import type { Git } from '../git/git.ts';
-import { gitDirOfWorktree } from './inspect.ts';
-import {
-  baseMissingError,
-  type ListingRequest,
-  listSessionWorktrees,
-  type Pairing,
-  resolveBaseName,
-} from './listing.ts';
-import { findMergeStates, type MergeState, readTrees } from './merge-state.ts';
 import { branchRef } from '../git/refs.ts';
 import { readRegularFile } from '../git/regular-file.ts';
 import {
@@ -23,6 +13,16 @@ import {
   resolveRepository,
   type WorktreeEntry,
 } from '../git/repository.ts';
+import { listUncommitted } from './contents.ts';
+import { gitDirOfWorktree } from './inspect.ts';
+import {
+  baseMissingError,
+  type ListingRequest,
+  listSessionWorktrees,
+  type Pairing,
+  resolveBaseName,
+} from './listing.ts';
+import { findMergeStates, type MergeState, readTrees } from './merge-state.ts';
 import { WORKTREE_STATES, type WorktreeState } from './states.ts';
 import { isUnchanged } from './unchanged.ts';
 import { findProcessesInside, type WorkingFolders } from './working-folders.ts';

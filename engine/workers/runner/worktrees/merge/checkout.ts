@@ -1,13 +1,13 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../../../core/base/errors.ts';
-import { carefulEnvironment } from '../inspect/contents.ts';
 import { type Git, NOT_INSIDE, splitRecords } from '../git/git.ts';
 import { listFlagged, withoutFlags } from '../git/index-flags.ts';
-import { verifyToplevel } from '../inspect/inspect.ts';
 import { branchRef } from '../git/refs.ts';
 import { readRegularFile } from '../git/regular-file.ts';
 import { findOperation, listWorktrees, readGitDir, readRebasedBranch } from '../git/repository.ts';
+import { carefulEnvironment } from '../inspect/contents.ts';
+import { verifyToplevel } from '../inspect/inspect.ts';
 
 /** The checkout of a branch, which has to be updated when the branch moves. */
 export interface Checkout {

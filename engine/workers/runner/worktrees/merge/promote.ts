@@ -1,5 +1,15 @@
 import { SvcError } from '../../../../core/base/errors.ts';
 import { quoteForShell } from '../../../../core/base/text.ts';
+import { commitTree } from '../git/commit-tree.ts';
+import { describeFailure } from '../git/describe-failure.ts';
+import { findFallbackIdentity, type Git } from '../git/git.ts';
+import { withMarksAside } from '../git/index-flags.ts';
+import { fillLfsFiles } from '../git/lfs.ts';
+import { branchRef, compareAndSetRef, isAncestor, resolveCommit, resolveIds } from '../git/refs.ts';
+import { findRenamedBranch } from '../git/renamed-branch.ts';
+import { type Repository, type RepositoryOrPath, resolveRepository } from '../git/repository.ts';
+import { type ForeignCommits, findForeignCommits, foreignCommitsError } from '../inspect/foreign-commits.ts';
+import { listChangedPaths, type SensitiveChange, selectSensitive } from '../inspect/sensitive.ts';
 import {
   checkTouchedFiles,
   dirtyCheckoutError,
@@ -7,17 +17,7 @@ import {
   isBranchCheckedOut,
   listFirstPaths,
 } from './checkout.ts';
-import { commitTree } from '../git/commit-tree.ts';
-import { describeFailure } from '../git/describe-failure.ts';
-import { type ForeignCommits, findForeignCommits, foreignCommitsError } from '../inspect/foreign-commits.ts';
-import { findFallbackIdentity, type Git } from '../git/git.ts';
-import { withMarksAside } from '../git/index-flags.ts';
 import { mergeConflictError, mergeTrees, rebaseCommits } from './integrate.ts';
-import { fillLfsFiles } from '../git/lfs.ts';
-import { branchRef, compareAndSetRef, isAncestor, resolveCommit, resolveIds } from '../git/refs.ts';
-import { findRenamedBranch } from '../git/renamed-branch.ts';
-import { type Repository, type RepositoryOrPath, resolveRepository } from '../git/repository.ts';
-import { listChangedPaths, type SensitiveChange, selectSensitive } from '../inspect/sensitive.ts';
 
 export interface PromoteRequest {
   repository: RepositoryOrPath;

@@ -1,13 +1,13 @@
 import { type Problem, toProblem } from '../../../../core/base/errors.ts';
-import { type Checkout, checkRoomForFiles, checkTouchedFiles, findBranchCheckout } from './checkout.ts';
-import { foreignCommitsError } from '../inspect/foreign-commits.ts';
 import type { Git } from '../git/git.ts';
-import { mergeTrees } from './integrate.ts';
-import { withTemporaryObjects } from '../inspect/merge-state.ts';
-import { findForeignToBase, type PromoteRequest, resolveTips } from './promote.ts';
 import { countAheadBehind } from '../git/refs.ts';
 import { resolveRepository } from '../git/repository.ts';
+import { foreignCommitsError } from '../inspect/foreign-commits.ts';
+import { withTemporaryObjects } from '../inspect/merge-state.ts';
 import { listChangedPaths, type SensitiveChange, selectSensitive } from '../inspect/sensitive.ts';
+import { type Checkout, checkRoomForFiles, checkTouchedFiles, findBranchCheckout } from './checkout.ts';
+import { mergeTrees } from './integrate.ts';
+import { findForeignToBase, type PromoteRequest, resolveTips } from './promote.ts';
 
 export type TrialRequest = Pick<PromoteRequest, 'repository' | 'branch' | 'base' | 'baseCommit'>;
 

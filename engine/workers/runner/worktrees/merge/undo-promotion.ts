@@ -1,4 +1,12 @@
 import { SvcError } from '../../../../core/base/errors.ts';
+import { describeFailure } from '../git/describe-failure.ts';
+import type { Git } from '../git/git.ts';
+import { withMarksAside } from '../git/index-flags.ts';
+import { fillLfsFiles } from '../git/lfs.ts';
+import { branchRef, compareAndSetRef, isAncestor, resolveCommit } from '../git/refs.ts';
+import { type RepositoryOrPath, resolveRepository } from '../git/repository.ts';
+import { listChangedPaths } from '../inspect/sensitive.ts';
+import { restoreBranch } from '../remove/restore.ts';
 import {
   checkRoomForFiles,
   checkTouchedFiles,
@@ -7,14 +15,6 @@ import {
   findBranchCheckout,
   isBranchCheckedOut,
 } from './checkout.ts';
-import { describeFailure } from '../git/describe-failure.ts';
-import type { Git } from '../git/git.ts';
-import { withMarksAside } from '../git/index-flags.ts';
-import { fillLfsFiles } from '../git/lfs.ts';
-import { branchRef, compareAndSetRef, isAncestor, resolveCommit } from '../git/refs.ts';
-import { type RepositoryOrPath, resolveRepository } from '../git/repository.ts';
-import { restoreBranch } from '../remove/restore.ts';
-import { listChangedPaths } from '../inspect/sensitive.ts';
 
 export interface UndoPromotionRequest {
   repository: RepositoryOrPath;

@@ -3,20 +3,20 @@ import { dirname, join } from 'node:path';
 import { SvcError } from '../../../../core/base/errors.ts';
 import type { KeyedQueue } from '../../../../core/base/serial-queue.ts';
 import { commitTree } from '../git/commit-tree.ts';
-import { type Contents, gitDirEnvironment, readContents } from '../inspect/contents.ts';
-import { type ExactPlace, withExactFiles } from './exact-files.ts';
 import { type Git, withEnvironment } from '../git/git.ts';
-import type { IgnoreRules } from '../inspect/ignore-rules.ts';
-import { keepIgnoredFiles, returnIgnoredFiles } from '../inspect/ignored.ts';
 import { clearFlags } from '../git/index-flags.ts';
-import { gitDirOfWorktree } from '../inspect/inspect.ts';
-import { listSessionWorktrees, type Pairing } from '../inspect/listing.ts';
-import { findReasonsToKeepStray, joinFirst, listCommitsOf } from './prune-plan.ts';
 import { branchRef, resolveCommit } from '../git/refs.ts';
 import { readRegularFile } from '../git/regular-file.ts';
-import { removeWorktree, returnFromAside, savePrunedCommit } from './remove-worktree.ts';
 import { mayExist, type RepositoryOrPath, resolveRepository, samePath } from '../git/repository.ts';
+import { type Contents, gitDirEnvironment, readContents } from '../inspect/contents.ts';
+import type { IgnoreRules } from '../inspect/ignore-rules.ts';
+import { keepIgnoredFiles, returnIgnoredFiles } from '../inspect/ignored.ts';
+import { gitDirOfWorktree } from '../inspect/inspect.ts';
+import { listSessionWorktrees, type Pairing } from '../inspect/listing.ts';
 import { findProcessesInside, type WorkingFolders } from '../inspect/working-folders.ts';
+import { type ExactPlace, withExactFiles } from './exact-files.ts';
+import { findReasonsToKeepStray, joinFirst, listCommitsOf } from './prune-plan.ts';
+import { removeWorktree, returnFromAside, savePrunedCommit } from './remove-worktree.ts';
 
 export interface DiscardRequest {
   repository: RepositoryOrPath;

@@ -1,8 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { asSvcError } from '../../../../core/base/errors.ts';
 import { mapLimit } from '../../../../core/base/map-limit.ts';
-import { type Contents, readContents } from '../inspect/contents.ts';
 import type { Git } from '../git/git.ts';
+import { isAncestor } from '../git/refs.ts';
+import { findOperation, mayExist, resolveRepository } from '../git/repository.ts';
+import { type Contents, readContents } from '../inspect/contents.ts';
 import type { IgnoreRules, IgnoringPlace } from '../inspect/ignore-rules.ts';
 import { selectIgnoredWork } from '../inspect/ignored.ts';
 import { gitDirOfWorktree } from '../inspect/inspect.ts';
@@ -15,8 +17,6 @@ import {
   resolveBaseName,
 } from '../inspect/listing.ts';
 import { findMergeStates, type MergeState } from '../inspect/merge-state.ts';
-import { isAncestor } from '../git/refs.ts';
-import { findOperation, mayExist, resolveRepository } from '../git/repository.ts';
 import { findProcessesInside, type WorkingFolders } from '../inspect/working-folders.ts';
 
 export interface PruneRequest extends ListingRequest {

@@ -1,11 +1,13 @@
 import { rmdirSync } from 'node:fs';
 import { asSvcError, SvcError } from '../../../../core/base/errors.ts';
 import type { KeyedQueue } from '../../../../core/base/serial-queue.ts';
-import { readContents } from '../inspect/contents.ts';
 import type { Git } from '../git/git.ts';
+import { branchRef } from '../git/refs.ts';
+import { readContents } from '../inspect/contents.ts';
 import type { IgnoreRules, IgnoringPlace } from '../inspect/ignore-rules.ts';
 import { keepIgnoredFiles, selectIgnoredWork } from '../inspect/ignored.ts';
 import { listSessionWorktrees } from '../inspect/listing.ts';
+import type { WorkingFolders } from '../inspect/working-folders.ts';
 import {
   describeHiddenWork,
   describeUnsavedWork,
@@ -16,9 +18,7 @@ import {
   type PrunePlan,
   pairingPath,
 } from './prune-plan.ts';
-import { branchRef } from '../git/refs.ts';
 import { removeWorktree, savePrunedCommit } from './remove-worktree.ts';
-import type { WorkingFolders } from '../inspect/working-folders.ts';
 
 export interface PruneResult {
   /** `ignored` says in a sentence which uncommitted files went, or where they are kept. */

@@ -4,13 +4,19 @@ import { SvcError } from '../../../../core/base/errors.ts';
 import type { KeyedQueue } from '../../../../core/base/serial-queue.ts';
 import { excludeSvcFolder } from '../../../../core/workspace/git-exclude.ts';
 import { addWorktree } from '../create/add-worktree.ts';
-import type { SavedState } from './discard.ts';
-import { withExactFiles } from './exact-files.ts';
 import type { Git } from '../git/git.ts';
+import { branchRef, compareAndSetRef, resolveCommit, resolveIds } from '../git/refs.ts';
+import {
+  listWorktrees,
+  mayExist,
+  type RepositoryOrPath,
+  resolveRepository,
+  samePath,
+} from '../git/repository.ts';
 import { returnIgnoredFiles } from '../inspect/ignored.ts';
 import { inspectWorktree } from '../inspect/inspect.ts';
-import { branchRef, compareAndSetRef, resolveCommit, resolveIds } from '../git/refs.ts';
-import { listWorktrees, mayExist, type RepositoryOrPath, resolveRepository, samePath } from '../git/repository.ts';
+import type { SavedState } from './discard.ts';
+import { withExactFiles } from './exact-files.ts';
 
 export interface RestoreRequest {
   repository: RepositoryOrPath;

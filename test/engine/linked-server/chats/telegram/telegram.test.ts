@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { NO_PROXIES } from '../../../../../engine/core/http/proxies.ts';
-import type { ChatHandlers, ChatMemory, ChatService } from '../../../../../engine/linked-server/chats/service.ts';
+import type {
+  ChatHandlers,
+  ChatMemory,
+  ChatService,
+} from '../../../../../engine/linked-server/chats/service.ts';
 import { say } from '../../../../../engine/linked-server/chats/spans.ts';
 import { createTelegram } from '../../../../../engine/linked-server/chats/telegram/index.ts';
 import {

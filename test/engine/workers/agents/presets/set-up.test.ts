@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'smol-toml';
+import type { RouteModels } from '../../../../../engine/core/models/index.ts';
 import { HOOK_EVENTS, type HookEvent } from '../../../../../engine/workers/agents/presets/hook-event.ts';
 import { type RunWish, withArguments } from '../../../../../engine/workers/agents/presets/index.ts';
-import type { RouteModels } from '../../../../../engine/core/models/index.ts';
 import { presetOf } from '../../../../support/agent-run.ts';
 
 const KEY = 'vk-of-this-run';

@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { readDaemonRecord } from '../../../../../engine/core/workspace/daemon-record.ts';
 import type { Host } from '../../../../../engine/index.ts';
 import { createConfinement } from '../../../../../engine/workers/runner/confine/index.ts';
-import { readDaemonRecord } from '../../../../../engine/core/workspace/daemon-record.ts';
 import { type EngineHere, engineHere } from '../../../../support/engine.ts';
 import {
   attempts,

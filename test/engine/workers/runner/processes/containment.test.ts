@@ -11,7 +11,10 @@ import {
   findOwnCgroup,
   listPids,
 } from '../../../../../engine/workers/runner/processes/containment/cgroup.ts';
-import { createContainment, workspaceMark } from '../../../../../engine/workers/runner/processes/containment/index.ts';
+import {
+  createContainment,
+  workspaceMark,
+} from '../../../../../engine/workers/runner/processes/containment/index.ts';
 import { createProcesses } from '../../../../../engine/workers/runner/processes/index.ts';
 import { temporaryFolder } from '../../../../support/git.ts';
 import { isRunning } from '../../../../support/processes.ts';

@@ -4,8 +4,16 @@ import { once } from 'node:events';
 import { appendFileSync, closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createLogWatch, findTailOffset, readLog } from '../../../../../engine/workers/runner/processes/index.ts';
-import { cutSidecar, formatHeader, measureIncompleteTail } from '../../../../../engine/workers/runner/processes/log.ts';
+import {
+  createLogWatch,
+  findTailOffset,
+  readLog,
+} from '../../../../../engine/workers/runner/processes/index.ts';
+import {
+  cutSidecar,
+  formatHeader,
+  measureIncompleteTail,
+} from '../../../../../engine/workers/runner/processes/log.ts';
 import { cutLog } from '../../../../../engine/workers/runner/processes/log-watch.ts';
 import { temporaryFolder } from '../../../../support/git.ts';
 

@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { decideSeat } from '../../../../../engine/core/access/seats.ts';
+import type { EngineProcess } from '../../../../../engine/core/workspace/daemon-record.ts';
 import type { Probe, ProcessEntry } from '../../../../../engine/workers/runner/processes/probe.ts';
 import { hidesOtherUsers, traceAncestors } from '../../../../../engine/workers/runner/processes/trace.ts';
-import type { EngineProcess } from '../../../../../engine/core/workspace/daemon-record.ts';
 import { temporaryFolder } from '../../../../support/git.ts';
 
 interface Row {

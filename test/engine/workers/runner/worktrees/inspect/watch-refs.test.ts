@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { type RefWatch, watchRefs } from '../../../../../../engine/workers/runner/worktrees/inspect/watch-refs.ts';
+import {
+  type RefWatch,
+  watchRefs,
+} from '../../../../../../engine/workers/runner/worktrees/inspect/watch-refs.ts';
 import { makeRepository, type TestRepository } from '../../../../../support/git.ts';
 import { until } from '../../../../../support/wait.ts';
 

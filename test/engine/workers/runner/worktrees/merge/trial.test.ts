@@ -4,7 +4,11 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { SvcError } from '../../../../../../engine/core/base/errors.ts';
-import { createWorktrees, type Trial, type Worktrees } from '../../../../../../engine/workers/runner/worktrees/index.ts';
+import {
+  createWorktrees,
+  type Trial,
+  type Worktrees,
+} from '../../../../../../engine/workers/runner/worktrees/index.ts';
 import { gitEnvironment, makeRepository, type TestRepository } from '../../../../../support/git.ts';
 
 let repository: TestRepository;
