@@ -89,7 +89,7 @@ describe('layouts of a repository', () => {
   // A home folder is hidden from a confined worker, and it must not be that of this machine.
   const home = temporaryFolder();
   test('the manual lists each layout with each step', () => {
-    const manual = readFileSync(new URL('../../../../../docs/workers.md', import.meta.url), 'utf8');
+    const manual = readFileSync(new URL('../../../../../docs/use/worktrees.md', import.meta.url), 'utf8');
     const rows = manual
       .split('\n')
       .filter((line) => line.startsWith('|'))

@@ -35,10 +35,10 @@ describe('the display name of a state', () => {
       commits: 1,
       failure: null,
     } as const;
-    assert.equal(nameSessionState(ended), 'sealed');
+    assert.equal(nameSessionState(ended), 'ready');
     assert.equal(nameSessionState({ ...ended, failure: { code: 'timeout' } }), 'failed');
     assert.equal(nameSessionState({ ...ended, promoted_at: LATER }), 'merged');
-    assert.equal(nameSessionState({ ...ended, promoted_at: LATER, commits: 0 }), 'sealed');
+    assert.equal(nameSessionState({ ...ended, promoted_at: LATER, commits: 0 }), 'ready');
     assert.equal(nameSessionState({ ...ended, branch_state: 'discarded' }), 'discarded');
     const live = { ...ended, state: 'running' } as const;
     assert.equal(nameSessionState(live), 'running');
