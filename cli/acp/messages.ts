@@ -34,7 +34,7 @@ export async function takeNewMessages(
 const formatPrompt = (messages: readonly NewMessage[]): string =>
   [
     ...messages.map((each) => {
-      const from = each.from_session ?? each.from_name ?? each.from_agent ?? 'nobody known';
+      const from = each.from_session ?? each.from_name ?? each.from_agent ?? 'an unknown sender';
       const who = from === 'chair' ? 'the Chair' : from;
       const file = each.payload_path === null ? '' : ` (file ${each.payload_path})`;
       return `${each.kind === 'note' ? 'Message' : each.kind} ${each.message_id} from ${who}${file}:\n\n${each.body.trimEnd()}`;

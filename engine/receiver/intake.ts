@@ -160,8 +160,11 @@ function judgeApproval(
   }
   if (!dispatch) return { approved: false, why: 'the request did not ask for dispatch' };
   if (requireApproval) {
-    return { approved: false, why: 'webhook.require_approval is true and the request had no approve' };
+    return {
+      approved: false,
+      why: 'needs approval: the request did not carry one (webhook.require_approval)',
+    };
   }
-  if (isStranger) return { approved: false, why: 'nothing of a stranger runs unseen' };
+  if (isStranger) return { approved: false, why: 'a task from an untrusted author always needs approval' };
   return { approved: true, why: 'webhook.require_approval is false' };
 }

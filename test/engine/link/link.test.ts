@@ -46,7 +46,7 @@ test('an unlinked workspace sends its token nowhere when server.url names anothe
   t.after(() => thief.close());
   await linked.here.call('config.set', { key: 'server.url', value: thief.url });
   await until(async () => (await linked.here.call('link.status', {})).state === 'off');
-  assert.match((await linked.here.call('link.status', {})).problem ?? '', /and the token is of/);
+  assert.match((await linked.here.call('link.status', {})).problem ?? '', /but the token belongs to/);
   await linked.here.ask('say hello');
   await assert.rejects(linked.here.call('link.start', { server: 'http://example.org', token: 'svcm_x' }), {
     code: 'address_refused',
@@ -163,9 +163,9 @@ test('a token that is 90 days old is replaced by itself, and a clock that was se
   const other = await linked.here.ask('say hello again');
   await linked.waits(other.decision_id);
   shift = 91 * 86_400_000;
-  assert.match((await linked.press('deny', asked.decision_id)).text, /Denied by ann by page/);
+  assert.match((await linked.press('deny', asked.decision_id)).text, /Denied by ann on the web/);
   await until(() => linked.token() !== before, 'another token');
-  assert.match((await linked.press('deny', other.decision_id)).text, /Denied by ann by page/);
+  assert.match((await linked.press('deny', other.decision_id)).text, /Denied by ann on the web/);
   assert.equal((await linked.here.call('link.status', {})).state, 'connected');
 });
 

@@ -51,7 +51,7 @@ describe('before a merge', () => {
           criteria: [...failed.criteria],
         }),
       ),
-      /NOT VERIFIED: 1 failed, acceptance 0 of 1 met · reported: the worker's own word/,
+      /NOT VERIFIED: 1 failed, acceptance 0 of 1 met · reported: by the worker only/,
     );
     assert.match(
       promoteQuestion(showEvidence(openEndedWorker(), 1, { state: 'disagrees' })),
@@ -70,9 +70,9 @@ describe('before a merge', () => {
   it('a report that svc has not run again is the word of the worker, and says whether a rerun is on its way', () => {
     const said = (rerun_state: 'waiting' | 'running' | null) =>
       promoteQuestion(showEvidence(openEndedWorker(), 1, { state: 'reported', rerun: null, rerun_state }));
-    assert.match(said(null), /NOT VERIFIED: 3 passed, .* · reported: the worker's own word\.$/);
-    assert.match(said('waiting'), /own word · its tests wait to be run again/);
-    assert.match(said('running'), /own word · its tests are being run again/);
+    assert.match(said(null), /NOT VERIFIED: 3 passed, .* · reported: by the worker only\.$/);
+    assert.match(said('waiting'), /by the worker only · its tests wait to be run again/);
+    assert.match(said('running'), /by the worker only · its tests are being run again/);
   });
 
   it('waits for the evidence, and asks anew when something is reported meanwhile', () => {

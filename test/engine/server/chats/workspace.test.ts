@@ -38,7 +38,7 @@ onBothDatabases((start) => {
     const id = telegram.press(STRANGER, pressed, 'Approve');
     assert.match(await until(() => telegram.answers.get(id), 'an answer'), /not connected/);
     telegram.press(ANN, pressed, 'Approve');
-    await until(() => /Approved by ann by telegram; started s-\d+\.$/.test(closed.text), 'the outcome');
+    await until(() => /Approved by ann in Telegram\. s-\d+ has started\.$/.test(closed.text), 'the outcome');
     assert.deepEqual(closed.keyboard, []);
     const { decision } = await here.call('decision.show', { id: first.decision_id! });
     assert.equal(decision.decided_by, 'ann@telegram');

@@ -22,7 +22,10 @@ onBothDatabases((start) => {
         assert.equal((await here.call('decision.show', { id: asked.decision_id })).decision.state, 'pending');
 
         assert.equal(await slack.press(message, 'Approve', 'U1'), 'acknowledged');
-        await until(() => /Approved by ann by slack; started s-\d+\./.test(showText(message)), 'the outcome');
+        await until(
+          () => /Approved by ann in Slack\. s-\d+ has started\./.test(showText(message)),
+          'the outcome',
+        );
         assert.deepEqual(showButtons(message), []);
         assert.equal(await here.call('session.count', {}), 1);
         assert.equal(
@@ -40,11 +43,11 @@ onBothDatabases((start) => {
         const message = await shown(asked.decision_id);
         const before = structuredClone(message);
         await slack.press(message, 'Deny', 'U1');
-        await until(() => /Denied by ann by slack/.test(showText(message)), 'the outcome');
+        await until(() => /Denied by ann in Slack/.test(showText(message)), 'the outcome');
         assert.deepEqual(showButtons(message), []);
         assert.equal(await slack.press(before, 'Approve', 'U1'), 'acknowledged');
         await until(
-          () => slack.privateTo('U1').filter((said) => /Denied by ann by slack/.test(said)).length > 0,
+          () => slack.privateTo('U1').filter((said) => /Denied by ann in Slack/.test(said)).length > 0,
           'what became of it',
         );
         assert.equal(await here.call('session.count', {}), 0);
