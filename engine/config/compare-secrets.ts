@@ -17,7 +17,7 @@ const isSameProof = (one: string, other: string): boolean =>
 export const secretOperations = (deps: { secrets(): readonly NamedSecret[]; lookup: SecretLookup }) => [
   operation({
     name: 'engine.compare_secrets',
-    about: 'Which of the secrets that the caller has the engine lacks, or has otherwise; no secret is sent.',
+    about: 'The secrets that the engine lacks or that differ from the caller’s; no secret is sent.',
     seat: 'chair',
     changes: false,
     input: z.strictObject({

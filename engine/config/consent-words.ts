@@ -47,6 +47,9 @@ function listDifferenceLines(key: string, old: unknown, now: unknown): Differenc
 export const consentMissingForStart = (file: string, pending: readonly PendingKey[]): SvcError =>
   new SvcError(
     'consent_missing',
-    `nobody on this machine has agreed to ${file} (${pending.map(({ key }) => key).join(', ')}), so nothing is started`,
-    { hint: 'svc trust shows what it says and asks', data: { keys: pending.map(({ key }) => key) } },
+    `no one on this machine has trusted ${file} (${pending.map(({ key }) => key).join(', ')}), so nothing is started`,
+    {
+      hint: 'svc trust shows the values and asks for consent',
+      data: { keys: pending.map(({ key }) => key) },
+    },
   );

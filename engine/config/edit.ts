@@ -98,8 +98,8 @@ export interface Change {
  */
 export function writeConfig({ file, env, text, seen, actor, name }: Change): Loaded {
   if (seen !== undefined && readConfigText(file) !== seen)
-    throw new SvcError('conflict', `${file} was changed meanwhile; nothing was written`, {
-      hint: 'svc config edit shows it as it is now',
+    throw new SvcError('conflict', `${file} was changed in the meantime; nothing was written`, {
+      hint: 'svc config edit shows its current content',
     });
   const before = readSource(file);
   const { tree, home } = loadConfig({ file, env, text, believe: true });

@@ -32,7 +32,7 @@ export const ENVIRONMENT: readonly Variable[] = [
     'SVC_ACTOR',
     'call',
     'policy',
-    'who acts, for the policy and for records; default: the name of the OS user',
+    'actor name for the policy and for records; default: the name of the OS user',
   ),
   variable(
     'SVC_AGENT',
@@ -86,9 +86,9 @@ export const ENVIRONMENT: readonly Variable[] = [
     'SVC_LEASE_SECRET',
     'process',
     'linked server',
-    'root secret of a linked server; where a workspace has it, its leases are verified with it and it needs none from the server; never shown',
+    'root secret of a linked server; a workspace that has it verifies its leases with it and fetches no key from the server; never shown',
   ),
-  variable('SVC_LEDGER_FORCE', 'call', 'ledger', '1: dispatch passes the ledger gate, recorded'),
+  variable('SVC_LEDGER_FORCE', 'call', 'ledger', '1: dispatch skips the ledger gate, recorded'),
   variable('SVC_NAME', 'worker', 'workers', 'given to a worker: its stable name; default name in messages'),
   variable(
     'SVC_NOTIFY_URL',
@@ -96,14 +96,14 @@ export const ENVIRONMENT: readonly Variable[] = [
     'bus delivery',
     "address under which this session's own agent listens: {{notify_base}}",
   ),
-  variable('SVC_NO_SPIN', 'process', 'dashboard', '1: no animation; there is none so far'),
+  variable('SVC_NO_SPIN', 'process', 'dashboard', '1: no animation (there is none yet)'),
   variable('SVC_OLLAMA_HOST', 'config', 'gateway', 'address of the local Ollama', 'ai.ollama.host'),
   variable('SVC_OLLAMA_MODEL', 'config', 'gateway', 'model of the local Ollama', 'ai.ollama.model'),
   variable(
     'SVC_PAGER',
     'process',
     'lists',
-    'program that shows what is longer than the terminal, before PAGER; empty: none',
+    'pager for output longer than the terminal, used before PAGER; empty: none',
   ),
   variable(
     'SVC_REQUIRE_LEASE',
@@ -120,7 +120,12 @@ export const ENVIRONMENT: readonly Variable[] = [
   ),
   variable('SVC_SESSION_NAME', 'worker', 'workers', "given to a worker: its session's title"),
   variable('SVC_SETUP_YES', 'call', 'set-up', '1: answers yes to the questions of svc init and other set-up'),
-  variable('SVC_SKIP_GATEWAY_AUTOSTART', 'process', 'gateway', '1: the engine starts no gateway by itself'),
+  variable(
+    'SVC_SKIP_GATEWAY_AUTOSTART',
+    'process',
+    'gateway',
+    '1: the engine does not start a gateway automatically',
+  ),
   variable(
     'SVC_TASK',
     'worker',
@@ -131,7 +136,7 @@ export const ENVIRONMENT: readonly Variable[] = [
     'SVC_TASK_TOKEN_BUDGET',
     'call',
     'gateway',
-    'tokens that all runs of one task may spend; a run that would begin beyond it does not',
+    'tokens that all runs of one task may spend; no run starts once they are spent',
   ),
 ];
 

@@ -70,8 +70,8 @@ export async function findFreeAddresses(home: string): Promise<FreeAddresses> {
       };
     why ??=
       neighbour === undefined
-        ? `somebody listens on port ${pair[isUsed.indexOf(true)]?.port}`
-        : `${taken.get(neighbour.port)} has port ${neighbour.port}`;
+        ? `port ${pair[isUsed.indexOf(true)]?.port} is in use`
+        : `${taken.get(neighbour.port)} uses port ${neighbour.port}`;
   }
   return { set: {}, why: null };
 }

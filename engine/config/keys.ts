@@ -25,7 +25,7 @@ export interface KeyInfo {
 }
 
 /** A sentence on a key that is pending. */
-export const describePending = (pending: string): string => `Not used yet: it is for ${pending}.`;
+export const describePending = (pending: string): string => `Not used yet: reserved for ${pending}.`;
 
 /** A key with what only the generators need. */
 export interface KeyDetail extends KeyInfo {

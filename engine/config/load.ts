@@ -89,7 +89,7 @@ export function loadConfig(options: LoadOptions): Loaded {
     const half = findHalfCharacter(merged);
     if (half !== null)
       throw configInvalidError(
-        [placeFinding({ path: half, message: 'has half a character (a surrogate without its other half)' })],
+        [placeFinding({ path: half, message: 'contains an unpaired surrogate' })],
         labelFile,
       );
     const parsed = configSchema.safeParse(merged);

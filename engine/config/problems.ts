@@ -82,7 +82,7 @@ function listSentences(schema: z.ZodType, tree: unknown, issue: z.core.$ZodIssue
         (inner) => !inner.some((each) => each.code === 'invalid_type' && each.path.length === 0),
       );
       if (meant === undefined)
-        return [{ path, message: `expected another form, got ${describeKind(getAt(tree, path))}` }];
+        return [{ path, message: `expected a different type, got ${describeKind(getAt(tree, path))}` }];
       return meant.flatMap((each) =>
         listSentences(schema, tree, { ...each, path: [...path, ...each.path] } as z.core.$ZodIssue),
       );
@@ -107,7 +107,7 @@ function describeKind(value: unknown): string {
   if (value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'number') return Number.isInteger(value) ? 'a number' : 'a fraction';
-  if (typeof value === 'boolean') return `the word ${value}`;
+  if (typeof value === 'boolean') return `the value ${value}`;
   return typeof value === 'object' ? 'a mapping' : 'a string';
 }
 

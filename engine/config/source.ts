@@ -72,7 +72,7 @@ export function readSource(file: string, given?: string): Source {
       file,
       nested
         ? 'is nested too deeply, or an alias refers to itself'
-        : 'has an alias without its anchor, or aliases that grow out of hand',
+        : 'has an alias without its anchor, or aliases that expand too far',
     );
   }
   if (!isTree(value)) {

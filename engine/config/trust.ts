@@ -22,12 +22,12 @@ export interface Trust {
 export function trustConfig({ file, env, digest, keys, actor }: Trust): Loaded {
   const unknown = keys?.find((key) => !listConsentKeys().includes(key));
   if (unknown !== undefined)
-    throw new SvcError('usage', `${unknown} is no key that needs a consent`, {
-      hint: 'svc trust without --key shows the keys that wait',
+    throw new SvcError('usage', `${unknown} does not need consent`, {
+      hint: 'svc trust without --key lists the keys that wait',
     });
   const { tree, home, consent } = loadConfig({ file, env });
   if (consent.digest !== digest)
-    throw new SvcError('conflict', `${file} has changed since it was shown; nothing was agreed to`, {
+    throw new SvcError('conflict', `${file} has changed since it was shown; no consent was recorded`, {
       hint: 'svc trust shows it again',
     });
   const setups =

@@ -27,7 +27,7 @@ export async function refuseNeighbour(url: string, dataId: string): Promise<void
     'gateway_unreachable',
     `the gateway of another workspace listens at gateway.addr (${url})`,
     {
-      hint: sentence`give each workspace an address of its own: {config.set gateway.addr 127.0.0.1:PORT}`,
+      hint: sentence`give each workspace its own address: {config.set gateway.addr 127.0.0.1:PORT}`,
     },
   );
 }

@@ -39,9 +39,13 @@ export function createContentChoices({ db }: Pick<Storage, 'db'>): ContentChoice
       const now = list();
       if (now.includes(holder)) return;
       if (now.length >= MOST_LOGGED)
-        throw new SvcError('usage', `the content of as many as ${MOST_LOGGED} is logged already`, {
-          hint: sentence`{gateway.status} names them; end one of them first`,
-        });
+        throw new SvcError(
+          'usage',
+          `the content of ${MOST_LOGGED} callers is already logged, which is the maximum`,
+          {
+            hint: sentence`{gateway.status} lists them; end one of them first`,
+          },
+        );
       write.run(NAME, JSON.stringify([...now, holder]));
     },
     drop(holders) {

@@ -46,7 +46,7 @@ function checkBase(address: string): void {
   if (!URL.canParse(address)) return;
   const { username, password, search, hash } = new URL(address);
   if (username !== '' || password !== '')
-    throw refuse('expected an address without a user name or password; keys belong into api_key_env');
+    throw refuse('expected an address without a user name or password; keys belong in api_key_env');
   if (search !== '' || hash !== '') throw refuse('expected an address without ? or #');
 }
 
@@ -62,7 +62,7 @@ export const messagesEndpointKey = () =>
       const [spoken] = readEndpoint(address, 'messages').protocols;
       if (spoken !== 'messages')
         throw refuse(
-          `expected an upstream of Anthropic’s messages; this is an address of ${spoken}, which belongs into ai.providers`,
+          `expected an upstream for Anthropic’s messages; this is an address for ${spoken}, which belongs in ai.providers`,
         );
     }),
   );

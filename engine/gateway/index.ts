@@ -154,7 +154,7 @@ export function createGatewayRoom(deps: GatewayRoomDeps): GatewayRoom {
         .catch((error: unknown) =>
           log.warn(
             { error: error instanceof SvcError ? error.message : String(error) },
-            'the gateway is not taken over',
+            'could not take over the gateway',
           ),
         );
     },

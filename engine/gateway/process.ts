@@ -116,7 +116,7 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
       if (!isWanted || !deps.mayStart() || performance.now() < pausedUntil) return;
       failures += 1;
       pausedUntil = performance.now() + backoffMs(failures, PAUSES);
-      log.warn({}, 'the gateway has ended, and is started again');
+      log.warn({}, 'the gateway has ended, and is restarted');
       await start();
     } catch (error) {
       log.warn({ error: (error as Error).message }, 'the gateway does not answer');
@@ -137,9 +137,9 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
     if (!allowRemote && !isLoopback(shown))
       throw new SvcError(
         'gateway_unreachable',
-        `gateway.addr (${formatAddress({ host: shown, port })}) can be reached from other machines, and is not opened by itself`,
+        `gateway.addr (${formatAddress({ host: shown, port })}) is reachable from other machines, so it is not opened automatically`,
         {
-          hint: sentence`{config.set gateway.addr 127.0.0.1:8788} keeps it to this machine; {gateway.serve allow_remote=true} opens it on purpose`,
+          hint: sentence`{config.set gateway.addr 127.0.0.1:8788} restricts it to this machine; {gateway.serve allow_remote=true} opens it deliberately`,
         },
       );
     const { db, shortener, version, env } = deps;
@@ -232,7 +232,7 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
       isWanted = isStillRunning(record) || deps.isNeeded();
       if (!isStillRunning(record)) return look();
       await ask('/-/settings', { method: 'POST', body: deps.settings() }).catch((error: Error) =>
-        log.warn({ error: error.message }, 'the gateway does not take the configuration'),
+        log.warn({ error: error.message }, 'the gateway does not accept the configuration'),
       );
     },
     async applySettings() {

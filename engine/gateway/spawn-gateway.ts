@@ -75,7 +75,7 @@ function hearReady(stream: Readable): Promise<Said> {
   return new Promise((resolve) => {
     let text = '';
     const late = setTimeout(
-      () => done({ code: 'gateway_unreachable', message: 'it did not get ready in time' }),
+      () => done({ code: 'gateway_unreachable', message: 'it was not ready in time' }),
       START_MS,
     );
     function done(said: Said): void {

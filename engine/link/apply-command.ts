@@ -81,7 +81,7 @@ export function createCommandApplier(deps: ApplyDeps) {
       data: {
         code: 'code_closed',
         title: 'wrong one-time codes',
-        reason: 'five wrong codes: approving from outside is closed for 15 minutes',
+        reason: 'five wrong codes: approval from outside is blocked for 15 minutes',
       },
     });
     return 'code_closed';

@@ -142,10 +142,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
       noteTime((await calls.call('/v1/decisions', request)).server_time, askedAt);
     } catch (thrown) {
       if (!isRefused(thrown)) throw thrown;
-      log.warn(
-        { refused: asSvcError(thrown).message },
-        'the linked server does not take the list of decisions',
-      );
+      log.warn({ refused: asSvcError(thrown).message }, 'the linked server rejected the list of decisions');
     }
     told = text;
   }
@@ -210,7 +207,8 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
         isPendingDue = true;
         told = null;
         const error = asSvcError(thrown);
-        if (error.code === 'internal') log.warn({ error: error.message }, 'the linked server was not told');
+        if (error.code === 'internal')
+          log.warn({ error: error.message }, 'the linked server was not notified');
         const pause = judgeFailure(error, failures);
         if (pause === null) return;
         retryTimer = setTimeout(() => {
@@ -271,7 +269,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
           // It has forgotten what it asked for.
           if (code === 'not_found') return;
           if (!isRefused(thrown)) throw thrown;
-          log.warn({ command: command.id, refused: message }, 'the linked server does not take an outcome');
+          log.warn({ command: command.id, refused: message }, 'the linked server rejected an outcome');
         });
       last = Math.max(last, command.seq);
     }

@@ -21,14 +21,14 @@ const WORDS: Readonly<Record<string, string>> = {
   connected: 'connected',
   unreachable: 'does not answer',
   displaced: 'displaced: another engine uses the token of this workspace',
-  outdated: 'of another version',
-  revoked: 'revoked: svc link links it anew',
+  outdated: 'of a different version',
+  revoked: 'revoked: svc link links it again',
 };
 
 /** What is to be done, where the state says already what is wrong. */
 const STEPS: ReadonlyMap<string, string | null> = new Map([
   ['revoked', null],
-  ['displaced', 'end that one, or run svc link here, after which its token opens nothing'],
+  ['displaced', 'stop that engine, or run svc link here, which invalidates its token'],
 ]);
 
 /** How the link stands in a few words, where there is little room; null for a workspace that was never linked. */
@@ -62,7 +62,7 @@ export function describeLink(link: LinkFacts): string | null {
       ? null
       : `its clock is ${formatCount(Math.round(Math.abs(offset) / 1000), 'second')} ${offset > 0 ? 'ahead' : 'behind'}`;
   const waits =
-    link.waiting_events === 0 ? null : `${formatCount(link.waiting_events, 'event')} not told yet`;
+    link.waiting_events === 0 ? null : `${formatCount(link.waiting_events, 'event')} not sent yet`;
   const step = STEPS.get(link.state);
   const problem = step === undefined ? link.problem : step;
   const telemetry = link.is_telemetry_waiting ? 'telemetry waits for svc telemetry show' : null;

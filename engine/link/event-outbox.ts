@@ -102,7 +102,7 @@ export function createEventOutbox(deps: {
         return { id, event: { ...event, title } };
       }),
     async settle(ids, refused) {
-      if (refused !== null) log.warn({ refused }, 'the linked server does not take an event');
+      if (refused !== null) log.warn({ refused }, 'the linked server rejected an event');
       await storage.write(() => rows.dropEvents(ids));
     },
     async dropOld() {
@@ -115,13 +115,13 @@ export function createEventOutbox(deps: {
             via: 'engine',
             data: {
               code: 'link_events_dropped',
-              title: 'the linked server was not told',
+              title: 'the linked server was not notified',
               reason: `${formatCount(count, 'event')} waited for a week and will not be sent`,
             },
           });
         return count;
       });
-      if (dropped > 0) log.warn({ dropped }, 'events for the linked server were given up');
+      if (dropped > 0) log.warn({ dropped }, 'events for the linked server were dropped');
     },
     close: stopListening,
   };

@@ -129,7 +129,7 @@ export function createLeases(deps: LeasesDeps): Leases {
     try {
       rmSync(file, { force: true });
     } catch (error) {
-      log.warn({ error: asSvcError(error).message }, 'the lease that counts no longer was not removed');
+      log.warn({ error: asSvcError(error).message }, 'the invalid lease was not removed');
     }
   }
 
@@ -145,7 +145,7 @@ export function createLeases(deps: LeasesDeps): Leases {
     } catch (error) {
       problem = asSvcError(error).message;
       missing = 'invalid';
-      log.warn({ error: problem }, 'the lease that is kept does not count');
+      log.warn({ error: problem }, 'the stored lease is invalid');
     }
   }
 
@@ -164,8 +164,7 @@ export function createLeases(deps: LeasesDeps): Leases {
     try {
       verified = await verifyLease(answer.lease, expectedOf(link));
       // One that answers an earlier question would set the clock back.
-      if (verified.nonce !== nonce)
-        throw new SvcError('lease_invalid', 'the lease does not count: it answers another question');
+      if (verified.nonce !== nonce) throw new SvcError('lease_invalid', 'lease rejected: nonce mismatch');
     } catch (error) {
       // What was verified before goes on until it ends.
       if (claims === null) missing = 'invalid';

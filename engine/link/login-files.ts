@@ -62,9 +62,9 @@ export function findLogin(env: NodeJS.ProcessEnv): LoginState | null {
 }
 
 const notWritableError = (home: string, error: unknown): SvcError =>
-  new SvcError('storage_failed', `the login cannot be kept in ${home}: ${(error as Error).message}`, {
+  new SvcError('storage_failed', `cannot save the login in ${home}: ${(error as Error).message}`, {
     cause: error,
-    hint: 'the machine home has to be writable for this user; SVC_HOME names another one',
+    hint: 'the machine home must be writable for this user; SVC_HOME names another one',
   });
 
 /** Makes the machine home. Throws `storage_failed` where no login could be kept: nobody is asked to allow one for nothing. */

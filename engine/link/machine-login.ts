@@ -41,12 +41,12 @@ export interface LoginPrompt {
 export function checkServerUrl(text: string): URL {
   const url = URL.parse(text.includes('://') ? text : `https://${text}`);
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username + url.password !== '')
-    throw new SvcError('usage', `${JSON.stringify(toPrintable(text))} is not the address of a server`, {
-      hint: 'give it as https://svc.example.org',
+    throw new SvcError('usage', `invalid server address ${JSON.stringify(toPrintable(text))}`, {
+      hint: 'use the form https://svc.example.org',
     });
   const isLoopback = /^(?:localhost|\[::1\]|127\.\d+\.\d+\.\d+)$/.test(url.hostname);
   if (url.protocol === 'http:' && !isLoopback)
-    throw new SvcError('address_refused', `${url.origin} would carry the token in the clear`, {
+    throw new SvcError('address_refused', `${url.origin} would send the token unencrypted`, {
       hint: 'use its https:// address',
     });
   return new URL(url.origin);
@@ -112,11 +112,11 @@ const tokenAnswer = z.looseObject({
 });
 
 const notOurs = (server: URL): SvcError =>
-  new SvcError('server_unreachable', `${server.origin} does not answer as a server of svc does`);
+  new SvcError('server_unreachable', `${server.origin} does not answer like an svc server`);
 
 const busyError = (server: URL, { status }: Answer): SvcError =>
   new SvcError('server_unreachable', `${server.origin} answered with status ${status}`, {
-    hint: `wait a moment, then svc login ${server.origin} starts anew`,
+    hint: `wait a moment, then start again with svc login ${server.origin}`,
   });
 
 /**
@@ -197,16 +197,16 @@ async function pollForToken(
 
 const REFUSALS: ReadonlyMap<string, string> = new Map([
   ['access_denied', 'the login was refused in the browser'],
-  ['expired_token', 'the code ran out before it was typed in'],
-  ['invalid_grant', 'the code was used already'],
-  ['slow_down', 'too many logins of this address wait'],
+  ['expired_token', 'the code expired before it was entered'],
+  ['invalid_grant', 'the code was already used'],
+  ['slow_down', 'too many logins from this address are waiting'],
 ]);
 
 function refusedError(server: URL, { body }: Pick<Answer, 'body'>): SvcError | null {
   const { error } = body;
   if (typeof error !== 'string') return null;
   const why = REFUSALS.get(error) ?? `${server.origin} answered ${toPrintable(error).slice(0, 100)}`;
-  return new SvcError('login_refused', why, { hint: `svc login ${server.origin} starts anew` });
+  return new SvcError('login_refused', why, { hint: `start again with svc login ${server.origin}` });
 }
 
 /** Keeps what the server has given; where that fails, nobody has the token, so that the server is told to forget it. */
@@ -218,7 +218,7 @@ async function keepLogin(
   try {
     const other = findLogin(env);
     if (other !== null)
-      throw new SvcError('conflict', `this machine was logged in at ${other.server} meanwhile`, {
+      throw new SvcError('conflict', `this machine was logged in to ${other.server} in the meantime`, {
         hint: 'svc login status shows it; svc logout first',
       });
     const logged_in_at = new Date().toISOString();

@@ -7,7 +7,7 @@ import { findFailure } from '../workers/agents/index.ts';
 
 const WHOLE = new Set([
   'the request did not ask for dispatch',
-  'nothing of a stranger runs unseen',
+  'a task from an untrusted author always needs approval',
   'approved in the request, which did not ask for dispatch',
 ]);
 
@@ -19,20 +19,20 @@ const PARTS: readonly (readonly [RegExp, string])[] = [
   ],
   [/^the prompt was edited by /, 'the prompt was edited'],
   [/^the agent was changed to /, 'the agent was changed'],
-  [/^a race was asked for by /, 'a race was asked for'],
+  [/^a race was requested by /, 'a race was requested'],
   [/^run by /, 'a person ran it'],
-  [/ is not in policy\.actors$/, 'whoever asked is not in policy.actors'],
+  [/ is not in policy\.actors$/, 'the requester is not in policy.actors'],
 ];
 
 const CHANGED = /^what would run has changed since d-\d+: [a-z][a-z ,_-]{0,200}$/;
 
 /** Why a decision waits. */
 export function describeWait(why: string, stranger: string | null): string {
-  const prefix = `by a stranger: ${stranger}; `;
+  const prefix = `untrusted author: ${stranger}; `;
   const isStranger = stranger !== null;
   const own = isStranger && why.startsWith(prefix) ? why.slice(prefix.length) : why;
   const known = WHOLE.has(own) || CHANGED.test(own) ? own : PARTS.find(([pattern]) => pattern.test(own))?.[1];
-  return `${isStranger ? 'by a stranger; ' : ''}${known ?? 'a person has to look at it'}`;
+  return `${isStranger ? 'untrusted author; ' : ''}${known ?? 'a person must review it'}`;
 }
 
 /** What a code means, with the code; null for one that is in no list. */

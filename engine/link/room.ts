@@ -115,7 +115,7 @@ export function createLink(deps: LinkDeps): Link {
   const applyTelemetry = (): void =>
     void telemetry
       .applySettings()
-      .catch((error: unknown) => log.warn({ error }, 'telemetry goes on as before'));
+      .catch((error: unknown) => log.warn({ error }, 'telemetry continues as before'));
 
   const rotation = createTokenRotation({
     ...deps,
@@ -148,11 +148,11 @@ export function createLink(deps: LinkDeps): Link {
           data: {
             code: 'revoked',
             title: 'unlinked by the server',
-            reason: 'the linked server no longer takes the token of this workspace',
+            reason: 'the linked server no longer accepts the token of this workspace',
           },
         });
       })
-      .catch((error: unknown) => log.warn({ error }, 'that the link was revoked is not saved'));
+      .catch((error: unknown) => log.warn({ error }, 'the revocation of the link was not saved'));
   }
 
   function start(linked: LinkRow): void {
@@ -212,11 +212,11 @@ export function createLink(deps: LinkDeps): Link {
   function checkRow(linked: LinkRow): string | null {
     const { url } = config().server;
     if (linked.revokedAt !== null)
-      return `${linked.server} takes the token no longer; svc link links it anew`;
+      return `${linked.server} no longer accepts the token; svc link links it again`;
     if (url === '') return 'server.url is not set; svc link sets it';
     if (URL.parse(url)?.origin !== linked.server)
-      return `server.url names ${URL.parse(url)?.origin ?? 'no server'}, and the token is of ${linked.server}; svc link links it anew`;
-    if (tokenFile.read() === null) return `${tokenFile.path()} has no token; svc link makes one`;
+      return `server.url names ${URL.parse(url)?.origin ?? 'no server'}, but the token belongs to ${linked.server}; svc link links it again`;
+    if (tokenFile.read() === null) return `${tokenFile.path()} has no token; svc link creates one`;
     return null;
   }
 
@@ -353,9 +353,13 @@ export function createLink(deps: LinkDeps): Link {
       const secret = makeCodeSecret();
       await storage.write(() => {
         if (!isNew && rows.readCode() !== null)
-          throw new SvcError('exists', 'one-time codes are set up already, and are shown once only', {
-            hint: 'svc link code --new makes others; the former ones count no longer',
-          });
+          throw new SvcError(
+            'exists',
+            'one-time codes are already set up, and their secret is shown only once',
+            {
+              hint: 'svc link code --new creates a new secret, which invalidates the former one',
+            },
+          );
         rows.putCode(secret, clock.now());
         events.append({ kind: 'link_changed', ...by, data: { codes: 'made' } });
       });

@@ -135,7 +135,7 @@ async function exchange(
     const answer = await waitForAnswer(sent, connection.signal);
     const status = answer.statusCode ?? 0;
     if (status >= 300 && status < 400)
-      throw new SvcError('server_unreachable', `${url.origin} redirects, and no redirect is followed`);
+      throw new SvcError('server_unreachable', `${url.origin} redirects, and redirects are not followed`);
     const retryAfterMs = parseRetryAfter(answer.headers['retry-after']);
     return { status, text: await readText(url, answer), retryAfterMs };
   } catch (error) {
@@ -221,7 +221,7 @@ export function createServerCalls({
       if (found.status < 200 || found.status > 299) throw toRefusal(server, found, read);
       const parsed = answer.safeParse(read);
       if (parsed.success) return parsed.data;
-      throw new SvcError('server_unreachable', `${server.origin} does not answer as a server of svc does`);
+      throw new SvcError('server_unreachable', `${server.origin} does not answer like an svc server`);
     },
     async close() {
       isClosed = true;

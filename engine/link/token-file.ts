@@ -43,14 +43,14 @@ export function createTokenFile({
   function findPlace(): string {
     const file = path();
     if (isLoginFile(file, env))
-      throw new SvcError('path_outside', `server.token_path leads to ${file}, which is of the login`, {
-        hint: 'leave it below paths.data, or give it another name',
+      throw new SvcError('path_outside', `server.token_path leads to ${file}, which belongs to the login`, {
+        hint: 'keep it below paths.data, or choose another name',
       });
     if (findTop(file) !== undefined) return file;
     throw new SvcError(
       'path_outside',
       `server.token_path leads to ${file}, where a confined worker could read it`,
-      { hint: 'leave it below paths.data, or put it below the machine home' },
+      { hint: 'keep it below paths.data, or put it below the machine home' },
     );
   }
 
@@ -60,7 +60,7 @@ export function createTokenFile({
       accessSync(folder, constants.W_OK);
     } catch (error) {
       if (error instanceof SvcError) throw error;
-      throw new SvcError('storage_failed', `${folder} cannot be written: ${(error as Error).message}`, {
+      throw new SvcError('storage_failed', `cannot write to ${folder}: ${(error as Error).message}`, {
         cause: error,
       });
     }
@@ -75,8 +75,8 @@ export function createTokenFile({
     if (!found.isSymbolicLink()) readPrivate(file, LARGEST_BYTES, true);
     // In the machine home it may be the token of another workspace.
     if (isFirst && !isInsideFolder(data, file))
-      throw new SvcError('exists', `server.token_path leads to ${file}, which is there already`, {
-        hint: 'give this workspace a file of its own, or take that one away if nobody uses it',
+      throw new SvcError('exists', `server.token_path leads to ${file}, which already exists`, {
+        hint: 'give this workspace its own file, or remove the existing one if it is not used',
       });
   }
 

@@ -100,7 +100,7 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
         ok: false,
         gone: false,
         status: null,
-        error: 'the target is not in notify.webhooks any more',
+        error: 'the target is no longer in notify.webhooks',
         retryAfterMs: null,
       };
     return attemptDelivery(

@@ -6,14 +6,14 @@ export const EVENTS = {
   denied: 'a decision was denied',
   dispatched: 'a worker was started for a task',
   sealed: 'a run ended with exit code 0, its worker did not mark the task failed, and its session is closed',
-  failed: 'a run ended in any other way, named in reason',
+  failed: 'a run ended in any other way, given in reason',
   ask_opened: 'a worker asks a question and waits',
   ask_answered: 'a question was answered',
   ask_timeout: 'a question was not answered in time',
   worktree_promoted: "a session's branch was merged into its base",
-  promote_conflict: 'a promotion met a conflict; nothing has changed',
-  lock_expired: 'a lock on a shared path ran out',
-  budget_exhausted: 'a token budget is spent',
+  promote_conflict: 'a promotion hit a conflict; nothing was changed',
+  lock_expired: 'a lock on a shared path expired',
+  budget_exhausted: 'a token budget is used up',
   alert: 'an alert was sent on the bus',
 } as const;
 

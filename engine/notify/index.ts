@@ -186,7 +186,7 @@ export function createNotify(deps: NotifyDeps): Notify {
       });
       if (row !== undefined) return toDelivery(row);
       throw new SvcError('not_found', `no delivery ${id}`, {
-        hint: sentence`{notify.deliveries} shows them`,
+        hint: sentence`{notify.deliveries} lists them`,
       });
     },
 

@@ -162,6 +162,6 @@ function judgeApproval(
   if (requireApproval) {
     return { approved: false, why: 'the request did not carry one (webhook.require_approval)' };
   }
-  if (isStranger) return { approved: false, why: 'nothing of a stranger runs unseen' };
+  if (isStranger) return { approved: false, why: 'a task from an untrusted author always needs approval' };
   return { approved: true, why: 'webhook.require_approval is false' };
 }

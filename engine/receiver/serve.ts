@@ -179,10 +179,6 @@ function lingerAtEnd(socket: Socket): void {
 }
 
 const addressRefusedError = (host: string): SvcError =>
-  new SvcError(
-    'address_refused',
-    `${host === '' ? 'a bare port' : host} can be reached from other machines`,
-    {
-      hint: 'listen on 127.0.0.1 or [::1], or pass --allow-remote',
-    },
-  );
+  new SvcError('address_refused', `${host === '' ? 'a bare port' : host} is reachable from other machines`, {
+    hint: 'listen on 127.0.0.1 or [::1], or pass --allow-remote',
+  });

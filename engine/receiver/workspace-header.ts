@@ -38,9 +38,9 @@ export function checkWorkspace(workspace: ReceiverWorkspace, headers: Headers): 
   const isNamesake = other === workspace.name();
   throw new SvcError(
     'conflict',
-    `this receiver is that of workspace ${workspace.name()}, and the request is for ${
+    `this receiver belongs to workspace ${workspace.name()}, but the request is for ${
       other === null ? 'another one' : isNamesake ? 'another one of that name' : `workspace ${other}`
     }`,
-    { hint: 'give each workspace a ui.addr of its own; svc status says why a receiver is off' },
+    { hint: 'give each workspace its own ui.addr; svc status shows why a receiver is off' },
   );
 }

@@ -48,7 +48,7 @@ function holdEverything(
 ): PlacedSessions {
   const placed: PlacedSessions = { kept: [], unplaced: [] };
   const now = systemClock.now();
-  const why = 'held when the data folder was taken over; nothing of it was started';
+  const why = 'held when the data folder was taken over; nothing was started';
   const runSql = (sql: string, ...values: unknown[]): void => void db.prepare(sql).run(...values);
   db.transaction(() => {
     runSql(
@@ -171,9 +171,12 @@ function findFreeNameBeside(path: string, word: string): string {
 export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): Adopted {
   const { paths, env } = place;
   const report = inspectDataFolder(place, tracked);
-  if (report.state !== 'strange') throw new SvcError('conflict', `${paths.data} is not strange any more`);
+  if (report.state !== 'strange')
+    throw new SvcError('conflict', `${paths.data} already belongs to svc on this machine`);
   if (report.obstacle !== null)
-    throw new SvcError('conflict', report.obstacle, { hint: 'svc adopt --fresh starts anew beside it' });
+    throw new SvcError('conflict', report.obstacle, {
+      hint: 'svc adopt --fresh starts with a new folder next to it',
+    });
   tightenModes(paths);
   const lock = holdHostLock(paths.data);
   const copy = copyDatabase(paths.db, env);
@@ -213,7 +216,7 @@ export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): 
     replacePrivate(join(paths.data, 'id'), `${id}\n`, { isDurable: true });
     return { before: copy === null ? null : before, moved, ...placed };
   } catch (error) {
-    throw error instanceof SvcError ? error : toStorageError(error, `cannot take ${paths.data} over`);
+    throw error instanceof SvcError ? error : toStorageError(error, `cannot take over ${paths.data}`);
   } finally {
     copy?.remove();
     lock.release();
@@ -276,9 +279,13 @@ export function setDataFolderAside(
   const found = lstatSync(paths.data, { throwIfNoEntry: false });
   const isDefault = paths.data === join(root, '.svc');
   if (found?.isDirectory() && !isDefault && !readdirSync(paths.data).every((name) => OURS.test(name)))
-    throw new SvcError('conflict', `${paths.data} holds what svc has not made, and is left where it is`, {
-      hint: 'set paths.data to another folder',
-    });
+    throw new SvcError(
+      'conflict',
+      `${paths.data} contains files that svc did not create, and stays where it is`,
+      {
+        hint: 'set paths.data to another folder',
+      },
+    );
   const held = found?.isDirectory() && report.reason !== 'owner' ? describeHostHolder(paths.data) : null;
   if (held !== null) throw new SvcError('already_running', `${paths.data} stays where it is: ${held}`);
   const elsewhere = dirname(paths.db) === paths.data ? [] : listDatabaseFiles(paths.db);

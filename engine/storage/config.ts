@@ -33,7 +33,7 @@ export const pathsSchema = z.strictObject({
   data: z.string().min(1).default('.svc').meta({
     consent: true,
     notation: 'string',
-    description: 'Folder of everything the engine keeps; other default paths below .svc follow it.',
+    description: 'Folder of all data of the engine; other default paths below .svc follow it.',
     unset: '.svc',
   }),
 });

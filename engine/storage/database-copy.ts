@@ -26,8 +26,8 @@ export function copyPrivate(from: string, to: string): void {
   withPrivate(from, 'read', (source) => {
     const { size } = fstatSync(source);
     if (size > MOST_BYTES)
-      throw new SvcError('storage_unsafe', `${from} has ${size} bytes, and is not looked at`, {
-        hint: 'svc adopt --fresh starts anew beside it',
+      throw new SvcError('storage_unsafe', `${from} has ${size} bytes, which is too large to check`, {
+        hint: 'svc adopt --fresh starts with a new folder next to it',
       });
     withPrivate(to, 'new', (target) => {
       const part = Buffer.alloc(PART_BYTES);
@@ -96,7 +96,7 @@ export function openCopy(file: string, path: string): Database.Database {
   const db = new Database(file, { timeout: 0 });
   const refuseCopy = (why: string): never => {
     throw new SvcError('storage_failed', `${path} ${why}`, {
-      hint: 'svc adopt --fresh starts anew beside it',
+      hint: 'svc adopt --fresh starts with a new folder next to it',
     });
   };
   try {
@@ -108,7 +108,7 @@ export function openCopy(file: string, path: string): Database.Database {
         hint: 'update svc',
       });
     if (version < 1 || readSchema(db) !== buildExpectedSchema(version))
-      refuseCopy('has tables, triggers or views that svc does not make');
+      refuseCopy('has tables, triggers or views that svc does not create');
     const [found] = db.pragma('integrity_check(1)') as { integrity_check: string }[];
     if (found?.integrity_check !== 'ok') refuseCopy(`is damaged: ${found?.integrity_check ?? 'no answer'}`);
     migrateDatabase(db, path);

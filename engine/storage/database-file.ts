@@ -52,7 +52,7 @@ export function prepareDatabase(path: string, dataId: string): void {
     throw dataFolderRefusedError(path, 'database', 'is not the database of this data folder');
   }
   const left = beside.find((file) => readSize(file) > 0);
-  if (left !== undefined) throw dataFolderRefusedError(left, 'database', 'belongs to no database');
+  if (left !== undefined) throw dataFolderRefusedError(left, 'database', 'does not belong to a database');
   removeDatabaseDrafts(path);
   const draft = `${path}.${randomName()}.new`;
   const file = openPrivate(draft, 'new');

@@ -138,7 +138,7 @@ export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean 
 
 const databaseRemovedError = (): SvcError =>
   new SvcError('storage_failed', 'the database was removed; the change was not saved', {
-    hint: 'the engine stops by itself; the next command starts one with a new data folder',
+    hint: 'the engine stops; the next command starts one with a new data folder',
   });
 
 const mapError = (error: unknown) =>

@@ -39,7 +39,7 @@ export function holdHostLock(dataDir: string, words: HolderWords = ENGINE_WORDS)
   if (network !== null) {
     throw new SvcError(
       'storage_unsafe',
-      `${dataDir} is on a network file system (${network}), where locks cannot be trusted`,
+      `${dataDir} is on a network file system (${network}), where locks are unreliable`,
       {
         hint: 'set paths.data and db.path to a folder on a local disk',
       },

@@ -101,8 +101,8 @@ export function describeHostHolder(data: string): string | null {
   const held = findHolder(data);
   if (held === false) return null;
   return held === null
-    ? 'an engine has it open; end that one first'
-    : `the engine of pid ${held} has it open; end it first: kill ${held}`;
+    ? 'an engine has it open; stop it first'
+    : `the engine of pid ${held} has it open; stop it first: kill ${held}`;
 }
 
 /** The state of the folder, or why it is refused. */

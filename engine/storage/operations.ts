@@ -15,7 +15,7 @@ export function eventOperations({
   return [
     operation({
       name: 'event.list',
-      about: 'What happened, newest first; events.subscribe follows what is to come.',
+      about: 'Events, newest first; events.subscribe follows new ones.',
       seat: 'any',
       changes: false,
       input: z.strictObject({

@@ -128,7 +128,7 @@ export function createAsks({
   function get(askId: number): Ask {
     const row = byId.get(askId);
     if (row) return toAsk(row);
-    throw new SvcError('not_found', `no ask ${askId}`, { hint: sentence`{ask.list} shows the open ones` });
+    throw new SvcError('not_found', `no ask ${askId}`, { hint: sentence`{ask.list} lists the open asks` });
   }
 
   /** Records what happened to an ask, inside the same transaction. */
@@ -157,7 +157,7 @@ export function createAsks({
   }
 
   function expireOverdue(): void {
-    recordTimeouts(setExpired.all(clock.now()), 'nobody answered in time');
+    recordTimeouts(setExpired.all(clock.now()), 'no one answered in time');
   }
 
   function sleepUntilNext(atLeastMs = 0): void {

@@ -53,7 +53,7 @@ export function listHeldPaths({
       const { holder } = first.lock;
       lines.push(
         renderWords(
-          sentence`Nothing was written. Work on something else meanwhile, or ask for it with {msg.send "…" to_session=${holder}}; {lock.status} shows when it is free.`,
+          sentence`Nothing was written. Work on something else, or ask for it with {msg.send "…" to_session=${holder}}; {lock.status} shows when it is free.`,
           'anyone',
         ),
       );

@@ -94,7 +94,7 @@ export function createHooks({
           context.push(...(remark?.context ?? []));
           deny = (moment.event === 'pre-write' ? remark?.deny : null) ?? null;
         } catch (error) {
-          log.warn({ hook: moment.event, contributor: name, error }, 'a hook had nothing to say');
+          log.warn({ hook: moment.event, contributor: name, error }, 'a hook returned nothing');
         }
         if (deny !== null) break;
       }

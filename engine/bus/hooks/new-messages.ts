@@ -37,7 +37,7 @@ function formatMessages(messages: readonly Message[]): string {
   }
   const more = messages.length - shown;
   if (more > 0) lines.push(`and ${more} more.`);
-  const read = more > 0 || !isWhole ? sentence`Read them whole with {msg.inbox}. ` : '';
+  const read = more > 0 || !isWhole ? sentence`Read them in full with {msg.inbox}. ` : '';
   const next = sentence`${read}They are shown here once; when you have dealt with one, {msg.ack <id>}; to answer, {msg.send "…" parent_id=<id>}.`;
   lines.push(renderWords(next, 'anyone'));
   return lines.join('\n');
@@ -47,7 +47,7 @@ function formatLine({ messageId, kind, fromSession, fromAgent, fromName, body, p
   line: string;
   isCut: boolean;
 } {
-  const from = fromSession ?? fromName ?? fromAgent ?? 'nobody known';
+  const from = fromSession ?? fromName ?? fromAgent ?? 'an unknown sender';
   const agent = fromSession !== null && fromAgent !== null ? ` (${fromAgent})` : '';
   const what = kind === 'note' ? 'message' : kind;
   const file = payloadPath === null ? '' : ` [file ${payloadPath}]`;

@@ -25,7 +25,7 @@ export const hookOperations = (hooks: Hooks) => [
   operation({
     name: 'hook.look',
     about:
-      'What an agent is told at a moment of its work: why a write must not happen, and what else it should know. Messages are shown once.',
+      'Text for an agent at a given point of its work: why a write must not happen, and other facts. Messages are shown once.',
     seat: 'any',
     // As with message.surface: what was shown is no state of anybody.
     changes: false,

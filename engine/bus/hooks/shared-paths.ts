@@ -33,7 +33,7 @@ export function requireSharedLocks({
         if (shared === null || isLocked(path, caller)) continue;
         const holder = caller.sessionId ?? 'me';
         const next = renderWords(
-          sentence`Nothing was written. Look for what is there already with {search.shared_symbols <name>}, take a lock with {lock.acquire ${shared} holder=${holder}}, and release it when you are done.`,
+          sentence`Nothing was written. Search for existing code with {search.shared_symbols <name>}, take a lock with {lock.acquire ${shared} holder=${holder}}, and release it when you are done.`,
           'anyone',
         );
         return {

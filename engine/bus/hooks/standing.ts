@@ -42,7 +42,7 @@ export function describeStanding(deps: {
       ),
       ...describeEvidence(await deps.evidenceOf(sessionId)),
       ...formatList(
-        renderWords(sentence`stored texts, which {context.retrieve <id>} gives back`, 'tools'),
+        renderWords(sentence`stored texts, which {context.retrieve <id>} returns`, 'tools'),
         texts.map(({ id, bytes, kind }) => `${id} ${kind}, ${bytes} bytes`),
       ),
     ].map((fact) => `- ${fact}`);
@@ -54,15 +54,15 @@ export function describeStanding(deps: {
     const task = session === null ? null : deps.task(session.taskId);
     return [
       session === null || task === null
-        ? `you take part in svc as ${sessionId}`
+        ? `your session in svc is ${sessionId}`
         : `you are svc's session ${sessionId} (worker ${session.workerId}) with task ${task.taskId}: ${shortenText(task.title)}`,
-      ...(brief === null ? [] : [`your brief, to the letter: ${brief}`]),
+      ...(brief === null ? [] : [`your brief, verbatim: ${brief}`]),
       ...formatList(
         renderWords(sentence`acceptance criteria, by the numbers that {verify.report} takes`, 'tools'),
         (task?.acceptanceCriteria ?? []).map((text, index) => `${index + 1} ${shortenText(text)}`),
       ),
       ...formatList(
-        'questions of yours that wait for an answer',
+        'your questions that wait for an answer',
         deps.asksOf(sessionId).map(({ askId, question }) => `ask ${askId} ${shortenText(question)}`),
       ),
       ...formatList(
@@ -80,10 +80,10 @@ export function describeStanding(deps: {
       const isBefore = event === 'pre-compact';
       const isWorker = deps.sessionOf(sessionId) !== null;
       const text = [
-        isBefore ? 'The summary must keep these facts as they are:' : 'Where you stand:',
+        isBefore ? 'The summary must keep these facts as they are:' : 'Your current state:',
         ...listFacts(sessionId),
         ...(deps.tellsMore() ? await listMore(caller, sessionId) : []),
-        ...(!isBefore && isWorker ? ['Read the brief again before you go on.'] : []),
+        ...(!isBefore && isWorker ? ['Read the brief again before you continue.'] : []),
       ];
       return { context: [text.join('\n')] };
     },
@@ -91,7 +91,7 @@ export function describeStanding(deps: {
 }
 
 function describeEvidence({ reportedAt, state, summary, tests, criteria }: Verification): string[] {
-  if (reportedAt === null) return ['nothing of your work is reported yet'];
+  if (reportedAt === null) return ['none of your work is reported yet'];
   const unmet = criteria.filter(({ status }) => status !== 'met').length;
   const facts = [
     `your last report, of ${reportedAt}, is ${state}`,

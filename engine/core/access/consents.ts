@@ -78,11 +78,11 @@ export function readConsents(home: string, root: string): Consents {
     if (found === undefined) return { ...NOTHING, problem: null };
     const isOthers = process.getuid !== undefined && found.uid !== process.getuid();
     if (isOthers || (found.mode & 0o022) !== 0)
-      return unusableConsents('can be changed by others, so it does not count');
+      return unusableConsents('can be changed by others, so it is ignored');
     const { root: of, ...consents } = stored.parse(JSON.parse(readFileSync(file, 'utf8')));
     return of === realpathSync(root)
       ? { ...consents, problem: null }
-      : unusableConsents('is of another workspace');
+      : unusableConsents('belongs to another workspace');
   } catch {
     return unusableConsents('cannot be read');
   }

@@ -156,7 +156,7 @@ export function createEntitlements(deps: EntitlementsDeps): EntitlementsReader {
           hint:
             deps.linked() === null
               ? 'link the workspace to its server'
-              : sentence`{entitlements.status} says how it stands`,
+              : sentence`{entitlements.status} shows the current state`,
           data: { lease: lease.state },
         });
       if (project === null || !listLockedProjects().includes(project)) return null;
@@ -174,8 +174,8 @@ export function createEntitlements(deps: EntitlementsDeps): EntitlementsReader {
 const LEASE_WORDS: Record<LeaseFacts['state'], string> = {
   none: 'there is no lease',
   valid: 'the lease is valid',
-  expired: 'the lease has run out',
-  invalid: 'the lease does not count',
+  expired: 'the lease has expired',
+  invalid: 'the lease is invalid',
   revoked: 'the link was revoked',
 };
 
@@ -186,7 +186,7 @@ export function describeLease({
   problem,
 }: Pick<LeaseFacts, 'state' | 'leftMs' | 'problem'>): string | null {
   // What is wrong with a lease says so itself.
-  if (problem?.startsWith(LEASE_WORDS[state])) return problem;
+  if (problem?.startsWith('lease rejected')) return problem;
   const reason = problem === null ? '' : `: ${problem}`;
   if (state !== 'valid') return `${LEASE_WORDS[state]}${reason}`;
   if (leftMs !== null && leftMs < WARN_BEFORE_MS) return `the lease ends in ${formatHours(leftMs)}${reason}`;
@@ -201,13 +201,13 @@ function explainCapability(
 ): { allowed: boolean; why: string; next: string | null } {
   if (!isLinked)
     return { allowed: false, why: 'it needs a linked server', next: 'svc server serve, then svc login' };
-  if (plan === null) return { allowed: false, why: 'no lease has said what the plan is', next: null };
+  if (plan === null) return { allowed: false, why: 'no lease has named the plan', next: null };
   const what = addon === null ? `the plan ${plan.plan}` : `the add-on ${addon}`;
   return plan.capabilities.includes(name)
-    ? { allowed: true, why: addon === null ? `${what} has it` : `${what} is on`, next: null }
+    ? { allowed: true, why: addon === null ? `${what} includes it` : `${what} is on`, next: null }
     : {
         allowed: false,
-        why: addon === null ? `${what} does not have it` : `${what} is off`,
-        next: 'the operator of the server switches it on',
+        why: addon === null ? `${what} does not include it` : `${what} is off`,
+        next: 'the operator of the server enables it',
       };
 }

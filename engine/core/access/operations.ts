@@ -7,7 +7,7 @@ export const entitlementsOperations = ({ entitlements }: { entitlements: Entitle
   tool({
     name: 'entitlements.status',
     about:
-      'Plan, lease, quotas with their use, and every capability, allowed or locked, with the reason and what to do. From memory; a workspace without a linked server has no quota.',
+      'Plan, lease, quotas with their use, and every capability, allowed or locked, with the reason and the remedy. Answered from memory; a workspace without a linked server has no quota.',
     seat: 'any',
     changes: false,
     input: z.strictObject({}),

@@ -49,16 +49,16 @@ export function decideSeat(claim: SeatClaim, deps: SeatDeps): DecidedSeat {
     if (!isName && marks.length === 0) throw noSuchNameError(named);
     return { seat: 'plain', sessionId: isName ? named : null, reason: 'SVC_SESSION names a session' };
   }
-  const reason = marks.length > 0 ? 'it belongs to a run that is not of this workspace' : claim.doubt;
+  const reason = marks.length > 0 ? 'it belongs to a run of another workspace' : claim.doubt;
   return { seat: reason === null ? 'chair' : 'plain', sessionId: null, reason };
 }
 
 const noSuchNameError = (named: string): SvcError =>
   new SvcError(
     'fields_invalid',
-    `SVC_SESSION is ${JSON.stringify(named)}, which is no session and no name for one`,
+    `SVC_SESSION is ${JSON.stringify(named)}, which is neither a session id nor a valid name`,
     {
-      hint: 'unset it, or give a name of your own: letters, digits, . _ -, and not one like s-1, chair or me',
-      data: { fields: [{ field: 'SVC_SESSION', problem: 'is no session and no name for one' }] },
+      hint: 'unset it, or choose a name: letters, digits, . _ -, but not one like s-1, chair or me',
+      data: { fields: [{ field: 'SVC_SESSION', problem: 'is neither a session id nor a valid name' }] },
     },
   );

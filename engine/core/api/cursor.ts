@@ -6,8 +6,8 @@ export const cursor = z.string().min(1).max(100).optional();
 
 /** A cursor that names no row of its list. */
 export const cursorError = (text: string): SvcError =>
-  new SvcError('usage', `${JSON.stringify(text)} is no cursor of this list`, {
-    hint: 'a cursor is the id of the last row of the page before',
+  new SvcError('usage', `invalid cursor ${JSON.stringify(text)}`, {
+    hint: 'a cursor is the id of the last row of the previous page',
   });
 
 /** The cursor of a list whose ids are numbers; undefined without one. Throws `usage`. */

@@ -141,7 +141,7 @@ export const mayAct = ({ mode, actors }: Policy, actor: string): boolean =>
 
 export const actorDenied = (actor: string): SvcError =>
   new SvcError('actor_denied', `actor ${JSON.stringify(actor)} is not in policy.actors`, {
-    hint: 'a person who is listed has to do it, or to add this actor to policy.actors',
+    hint: 'have a listed person do it, or add this actor to policy.actors',
   });
 
 /** Names that only the engine gives: to people of a chat, a code host or the linked server, and to whoever signs requests. */
@@ -154,13 +154,13 @@ const GIVEN = /^\s*(?:(?:chat|codehost)\s*:|webhook\s*$)|@\s*(?:page|telegram|sl
 export function checkLocalActor(actor: string): void {
   const plain = actor.normalize('NFKC');
   const what = /[\p{C}\p{Zl}\p{Zp}]/u.test(actor)
-    ? 'has a character that cannot be seen'
+    ? 'contains an invisible character'
     : GIVEN.test(plain)
-      ? 'stands for somebody outside of this machine'
+      ? 'is reserved for people outside this machine'
       : null;
   if (what === null) return;
   throw new SvcError('actor_denied', `the actor ${JSON.stringify(plain.slice(0, 60))} ${what}`, {
-    hint: 'set SVC_ACTOR to a name of your own',
+    hint: 'set SVC_ACTOR to another name',
   });
 }
 
@@ -169,7 +169,7 @@ export function checkWholeText(input: unknown): void {
   const path = findHalfCharacter(input);
   if (path === null) return;
   const field = path.join('.') || '(body)';
-  const problem = 'has half a character (a surrogate without its other half)';
+  const problem = 'contains an unpaired surrogate';
   throw new SvcError('fields_invalid', `${field}: ${problem}`, { data: { fields: [{ field, problem }] } });
 }
 
@@ -193,8 +193,8 @@ export function checkOwnTask(caller: Caller, taskId: string | null, what: string
 
 /** `what` is more than a stranger's worker may see. */
 export const ownWorkError = (what: string, { ownWork }: Caller): SvcError =>
-  new SvcError('chair_only', `${what} is not for ${ownWork?.sessionId ?? 'this session'}`, {
-    hint: `a worker of a stranger's task sees its own task ${ownWork?.taskId ?? ''} and nothing of others`,
+  new SvcError('chair_only', `${ownWork?.sessionId ?? 'this session'} has no access to ${what}`, {
+    hint: `a worker on a task from an untrusted author can only see its own task ${ownWork?.taskId ?? ''}`,
   });
 
 type SnakeCase<S extends string> = S extends `${infer Head}${infer Rest}`

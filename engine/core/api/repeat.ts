@@ -64,7 +64,7 @@ export function createRepeats(log: CallLog) {
     const giveUp = (): void => {
       listeners.delete(progress);
       if (listeners.size === 0) abandoned.abort();
-      else gone.reject(new SvcError('cancelled', 'the call was given up; others wait for its answer'));
+      else gone.reject(new SvcError('cancelled', 'the call was cancelled; others still wait for its answer'));
     };
     signal.addEventListener('abort', giveUp, { once: true });
     if (signal.aborted) giveUp();
@@ -111,7 +111,7 @@ export function createRepeats(log: CallLog) {
     });
     const done = finished as { value: unknown; answer: unknown } | null;
     if (done !== null && done.value !== value)
-      throw new Error(`${name.operation} answers something else than what it has finished with`);
+      throw new Error(`${name.operation} returned a different result than it finished with`);
     const answer = done === null ? toAnswer(value) : done.answer;
     if (!isKept && !repeated.isSecret)
       await log.write(() => log.keep(name, { input, isAnswer: true, value: answer }));
@@ -152,7 +152,7 @@ export function createRepeats(log: CallLog) {
           'idempotency_conflict',
           `the key of this call was used for another ${name.operation}`,
           {
-            hint: 'a key is for one call: the same input each time',
+            hint: 'use each key for one call, with the same input every time',
           },
         );
     };

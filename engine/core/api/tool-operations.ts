@@ -35,7 +35,7 @@ export function createToolCalls({ all, call }: Operations): CallTool {
     const found = tools.get(name);
     if (found === undefined) {
       throw new SvcError('not_found', `no tool ${JSON.stringify(name)}`, {
-        hint: sentence`{tool.list} shows them`,
+        hint: sentence`{tool.list} lists them`,
         data: { unknownTool: name },
       });
     }
@@ -87,7 +87,7 @@ export function toolOperations(
   return [
     wireOperation({
       name: 'tool.list',
-      about: 'The tools that the caller’s seat may call, as tools/list of MCP describes them.',
+      about: 'The tools that the caller’s seat may call, in the format of tools/list of MCP.',
       seat: 'any',
       changes: false,
       input: z.strictObject({}),

@@ -10,8 +10,8 @@ import { makeFoldersWithin } from './private-files.ts';
 export async function writeFreshFile(top: string, file: string, text: string): Promise<void> {
   const inTheWay = makeFoldersWithin(top, dirname(file));
   if (inTheWay !== null) {
-    throw new SvcError('worktree_unsafe', `${inTheWay} is a link or a file, and svc writes nothing there`, {
-      hint: 'take it out of the branch, or begin from another one',
+    throw new SvcError('worktree_unsafe', `${inTheWay} is a link or a file, so svc does not write there`, {
+      hint: 'remove it from the branch, or start from another branch',
       data: { path: inTheWay },
     });
   }

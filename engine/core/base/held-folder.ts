@@ -59,10 +59,14 @@ function openStep(path: string, shown: string): number {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ELOOP' && code !== 'ENOTDIR') throw error;
-    throw new SvcError('storage_unsafe', `${shown} is not a folder, and no link is followed there`, {
-      hint: `look at it, then take it away: ls -ld ${shown}`,
-      data: { path: shown },
-    });
+    throw new SvcError(
+      'storage_unsafe',
+      `${shown} is not a folder, or is a link, which svc does not follow`,
+      {
+        hint: `inspect it, then remove it: ls -ld ${shown}`,
+        data: { path: shown },
+      },
+    );
   }
 }
 

@@ -62,11 +62,13 @@ export function findByPrefix<R>(
   const noun = NOUNS[kind];
   if (first === undefined) {
     throw new SvcError('not_found', `no ${noun} ${formatId(kind, number)}`, {
-      hint: sentence`${LISTED_BY[kind]} shows them`,
+      hint: sentence`${LISTED_BY[kind]} lists them`,
     });
   }
   if (second !== undefined) {
-    throw new SvcError('conflict', `several ${noun}s begin with ${prefix}`, { hint: 'give more of the id' });
+    throw new SvcError('conflict', `several ${noun}s start with ${prefix}`, {
+      hint: 'give more characters of the id',
+    });
   }
   return first;
 }

@@ -30,8 +30,8 @@ const FLAGS: Record<PrivateUse, number> = {
 };
 
 const unsafeFileError = (path: string, what: string): SvcError =>
-  new SvcError('storage_unsafe', `${path} ${what}, and svc opens no such file`, {
-    hint: `look at it, then take it away: ls -ld ${path}`,
+  new SvcError('storage_unsafe', `${path} ${what}, so svc does not open it`, {
+    hint: `inspect it, then remove it: ls -ld ${path}`,
     data: { path },
   });
 

@@ -47,9 +47,7 @@ export function countUnseen(text: string): number {
 
 /** Warns of characters that do not show, for a person who approves a text; null where there are none. */
 export const describeUnseen = (count: number): string | null =>
-  count === 0
-    ? null
-    : `holds ${formatCount(count, 'character')} that ${count === 1 ? 'does' : 'do'} not show`;
+  count === 0 ? null : `contains ${formatCount(count, 'invisible character')}`;
 
 /** Colours, and the sequences that programs draw progress with. None of them holds words. */
 const LOOKS = /\x1b\[(?:[\d;:]*m|[0-3]?[JK]|\?25[hl])/g;

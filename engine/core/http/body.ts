@@ -30,7 +30,7 @@ export function parseJsonBody(body: Buffer): JsonObject {
 
 /** Says how to send JSON instead of nothing, and of a form, as many programs send it unless they are told otherwise. */
 function explainNotJson(text: string): string | undefined {
-  if (text === '') return 'send {} where nothing is to be said';
+  if (text === '') return 'send {} if there is nothing to send';
   const isForm = /^[\w.~%+*[\]-]{1,100}=/.test(text);
   return isForm ? 'it is a form: set the content type to application/json' : undefined;
 }
@@ -111,5 +111,5 @@ export function readFlagField(body: JsonObject, field: string, problems: FieldPr
  */
 export function refuseOwnEvent(body: JsonObject, problems: FieldProblem[]): void {
   if (Object.hasOwn(body, 'event'))
-    problems.push({ field: 'event', problem: 'belongs to an event that was sent, and not to a request' });
+    problems.push({ field: 'event', problem: 'belongs to an outgoing event, not to a request' });
 }

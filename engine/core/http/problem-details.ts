@@ -43,7 +43,7 @@ export function problemDetails(error: unknown): ProblemDetails {
     type: `urn:svc:problem:${code}`,
     title: code.replaceAll('_', ' '),
     status,
-    detail: isOurFault ? (OWN_FAULTS[code] ?? 'the request failed here; the log says why') : message,
+    detail: isOurFault ? (OWN_FAULTS[code] ?? 'the request failed here; see the log') : message,
     code,
   };
   if (isOurFault) return details;

@@ -57,10 +57,7 @@ export function findProxy(url: URL, { http, https, except }: ProxySettings): str
   const entries = except.toLowerCase().split(/[,\s]+/);
   if (entries.some((entry) => entry !== '' && namesHost(entry, host, port))) return null;
   if (/^https?:/i.test(proxy)) return proxy;
-  throw new SvcError(
-    'config_invalid',
-    'the proxy of HTTPS_PROXY or HTTP_PROXY has to be http:// or https://',
-  );
+  throw new SvcError('config_invalid', 'the proxy of HTTPS_PROXY or HTTP_PROXY must be http:// or https://');
 }
 
 /** Whether a proxy has refused to connect, by the error of undici or one that it caused. */

@@ -64,17 +64,17 @@ export function checkTime(scheme: Scheme, headers: Headers, now: number): string
     if (Math.abs(now - Number(text) * 1000) <= SKEW_MS) return text;
   }
   const found =
-    text === undefined ? 'is missing' : 'is not plain Unix seconds within 300 s of the clock here';
+    text === undefined ? 'is missing' : 'is not Unix time in whole seconds within 300 s of the local clock';
   throw new SvcError('timestamp_out_of_range', `the timestamp header ${found}`, {
-    hint: 'send the current Unix time in seconds; server_time is the time here',
+    hint: 'send the current Unix time in seconds; server_time is the time of this machine',
     data: { server_time: Math.floor(now / 1000) },
   });
 }
 
 /** Creates the error for a signed time that may have been used before the engine's clock was set back. */
 export const clockSetBackError = (now: number): SvcError =>
-  new SvcError('timestamp_out_of_range', 'the clock here was set back to a time that is used up', {
-    hint: 'set the clock of the machine that answers; server_time is the time there',
+  new SvcError('timestamp_out_of_range', 'the local clock was set back to a time that was already used', {
+    hint: 'correct the clock of the answering machine; server_time is its time',
     data: { server_time: Math.floor(now / 1000) },
   });
 

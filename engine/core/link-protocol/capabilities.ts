@@ -7,8 +7,8 @@ export type PlanName = (typeof PLANS)[number];
 /** What is counted: null in an account's plan means as many as one likes. */
 export const QUOTAS = {
   projects:
-    'entries of projects in svc.yaml into which workers may be dispatched; the workspace itself does not count',
-  workspaces: 'workspaces that are linked',
+    'entries of projects in svc.yaml that workers may be dispatched to; the workspace itself is not counted',
+  workspaces: 'linked workspaces',
   people: 'people of the account',
 } as const;
 export type QuotaName = keyof typeof QUOTAS;
@@ -31,7 +31,7 @@ export type AddonName = (typeof ADDONS)[number];
 
 /** What works without any server, and is always allowed. */
 export const LOCAL_CAPABILITIES = {
-  workers: 'agents in git worktrees of their own',
+  workers: 'agents in separate git worktrees',
   approvals: 'decisions by a person at the machine, or by a signed request',
   signed_requests: 'tasks by signed requests',
   local_webhooks: 'events to the addresses of notify.webhooks',

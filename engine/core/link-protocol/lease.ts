@@ -52,7 +52,7 @@ export async function signLease(lease: LeaseClaims, privateKey: KeyObject): Prom
 }
 
 const invalid = (why: string, cause?: unknown): SvcError =>
-  new SvcError('lease_invalid', `the lease does not count: ${why}`, {
+  new SvcError('lease_invalid', `lease rejected: ${why}`, {
     ...(cause === undefined ? {} : { cause }),
     hint: 'if the server has a new key, link the workspace again',
   });
@@ -71,18 +71,18 @@ export async function verifyLease(
   try {
     const key = await importJWK({ kty: 'OKP', crv: 'Ed25519', x: expected.publicKey }, ALGORITHM);
     const verified = await compactVerify(token, key, { algorithms: [ALGORITHM] });
-    if (verified.protectedHeader.typ !== TYPE) throw invalid('it is another kind of token');
+    if (verified.protectedHeader.typ !== TYPE) throw invalid('it is a different kind of token');
     payload = JSON.parse(new TextDecoder().decode(verified.payload));
   } catch (error) {
     if (error instanceof SvcError) throw error;
-    throw invalid('its signature is not that of the server', error);
+    throw invalid('its signature is not from the server', error);
   }
   const read = claims.extend({ aud: z.literal(AUDIENCE) }).safeParse(payload);
-  if (!read.success) throw invalid('it does not say what a lease says');
+  if (!read.success) throw invalid('its content is not that of a lease');
   const { aud: _, ...lease } = read.data;
-  if (lease.iss !== expected.issuer) throw invalid('it is of another server');
-  if (lease.sub !== expected.workspace) throw invalid('it is of another workspace');
+  if (lease.iss !== expected.issuer) throw invalid('it belongs to another server');
+  if (lease.sub !== expected.workspace) throw invalid('it belongs to another workspace');
   if (lease.exp <= lease.iat || lease.exp - lease.iat > LEASE_MS / 1000)
-    throw invalid('its end does not fit its beginning');
+    throw invalid('its end does not match its start');
   return lease;
 }

@@ -79,7 +79,7 @@ const counts = <T extends string>(words: readonly T[]) => z.partialRecord(z.enum
 
 /** `PUT /v1/usage/DAY` */
 export const telemetryDay = z.strictObject({
-  schema: z.literal(TELEMETRY_SCHEMA).describe('raised with every field or word that is added'),
+  schema: z.literal(TELEMETRY_SCHEMA).describe('raised with every added field or value'),
   day: z.iso.date().describe('UTC, such as `2026-11-22`'),
   version: z
     .string()
@@ -97,7 +97,7 @@ export const telemetryDay = z.strictObject({
     ),
   durations: counts(DURATIONS).describe('of those runs, from the start to the end'),
   tokens: counts(TOKEN_TIERS).describe(
-    'of those runs under an account of their own, as their agents told them; and of calls through the gateway that day, by the tier of the provider',
+    'of those runs under their own accounts, as reported by their agents; and of calls through the gateway that day, by the tier of the provider',
   ),
 });
 export type TelemetryDay = z.output<typeof telemetryDay>;

@@ -150,7 +150,7 @@ export function createCallerPaths(deps: CallerPathsDeps): CallerPaths {
       checkOpen({ given: path, top, named, absolute }, deps.isConfiguration);
       if (absolute !== realOf(top)) return { top: realOf(top), absolute };
       throw new SvcError('path_outside', 'a worker names a folder below its worktree, not the worktree', {
-        hint: 'name one, such as notes',
+        hint: 'name a folder, such as notes',
       });
     },
     isOwnFolder(folder, caller) {

@@ -50,8 +50,8 @@ export type DataFolderFault =
   | 'content';
 
 const ADOPT =
-  'svc adopt shows what it holds and takes it over with nothing running; svc adopt --fresh moves it aside, untouched, and starts anew';
-const FRESH = 'svc adopt --fresh moves it aside, untouched, and starts anew';
+  'svc adopt shows its content and takes it over with nothing running; svc adopt --fresh moves it aside, unchanged, and starts again';
+const FRESH = 'svc adopt --fresh moves it aside, unchanged, and starts again';
 
 /** The error for a folder, or contents, that are not this machine's own. */
 export function dataFolderRefusedError(
@@ -95,7 +95,7 @@ function checkRecords(env: NodeJS.ProcessEnv): void {
   if (found === undefined) return;
   if (found.isDirectory() && isTrustedOwner(found.uid, env) && (found.mode & 0o022) === 0) return;
   throw new SvcError('owner_untrusted', `${folder} is a link, another user's, or can be changed by others`, {
-    hint: `look at it: ls -ld ${quoteForShell(folder)}; it has to be your own folder with mode 0700`,
+    hint: `check it: ls -ld ${quoteForShell(folder)}; it must be your own folder with mode 0700`,
     data: { path: folder },
   });
 }
@@ -174,13 +174,13 @@ export function inspectOwnDataFolder(place: DataPlace, env: NodeJS.ProcessEnv): 
     throw dataFolderRefusedError(
       data,
       'not_recorded',
-      `was not made by svc here (${resolveMachineHome(env)} does not know it)`,
+      `was not created by svc here (${resolveMachineHome(env)} does not know it)`,
     );
   if (record.path !== realpathSync(data) || record.inode !== found.ino)
     throw dataFolderRefusedError(
       data,
       'moved',
-      `is a copy, or was moved or restored (it was made as ${record.path})`,
+      `is a copy, or was moved or restored (it was created as ${record.path})`,
     );
   if ((found.mode & 0o022) !== 0)
     throw dataFolderRefusedError(
@@ -206,12 +206,12 @@ function readIdIfMade(data: string): string | null {
     if (code === 'EACCES')
       throw dataFolderRefusedError(data, 'modes', 'cannot be read', `chmod 700 ${quoteForShell(data)}`);
     if (!(error instanceof SvcError)) throw error;
-    throw dataFolderRefusedError(data, 'content', `has an ${ID} that is no file of svc's`);
+    throw dataFolderRefusedError(data, 'content', `has an ${ID} that is not a file of svc`);
   }
   throw dataFolderRefusedError(
     data,
     'no_id',
-    'has no id of this machine: an earlier svc made it, or somebody brought it along',
+    'has no id of this machine: an earlier svc created it, or it was brought from elsewhere',
   );
 }
 
@@ -236,20 +236,20 @@ export function claimDataFolder(place: DataPlace, env: NodeJS.ProcessEnv): strin
       throw cannotMakeError(place.data, error);
     }
   }
-  throw new SvcError('conflict', `${place.data} changes while it is made`, { hint: 'try again' });
+  throw new SvcError('conflict', `${place.data} changed while it was being created`, { hint: 'try again' });
 }
 
 function cannotMakeError(data: string, error: unknown): SvcError {
   if (error instanceof SvcError) return error;
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC' || code === 'EDQUOT')
-    return new SvcError('storage_full', `no space left to make ${data}`, { cause: error });
+    return new SvcError('storage_full', `no space left to create ${data}`, { cause: error });
   const isDenied = code === 'EACCES' || code === 'EPERM' || code === 'EROFS';
-  return new SvcError('storage_failed', `cannot make the data folder ${data}: ${message}`, {
+  return new SvcError('storage_failed', `cannot create the data folder ${data}: ${message}`, {
     cause: error,
     hint: isDenied
-      ? 'its folder and the machine home have to be writable for this user; svc doctor looks at both'
-      : 'svc doctor looks at the data folder and the machine home',
+      ? 'its folder and the machine home must be writable for this user; svc doctor checks both'
+      : 'svc doctor checks the data folder and the machine home',
   });
 }
 
@@ -352,12 +352,12 @@ export function checkKeptPaths({ data, db, agents, worktrees }: KeptPaths, { mod
   for (const folder of [join(data, 'log'), join(data, 'notices'), agents, worktrees]) {
     const link = listEntries(folder).find((entry) => entry.isSymbolicLink());
     if (link !== undefined)
-      throw dataFolderRefusedError(join(folder, link.name), 'link', 'is a link', 'take it away');
+      throw dataFolderRefusedError(join(folder, link.name), 'link', 'is a link', 'remove it');
   }
   // Nothing is ever written into it, and beside an empty file SQLite reads no journal.
   const lock = lstatSync(join(data, 'host.lock'), { throwIfNoEntry: false });
   if (lock !== undefined && (!lock.isFile() || lock.size > 0))
-    throw dataFolderRefusedError(join(data, 'host.lock'), 'content', 'is not what svc has made');
+    throw dataFolderRefusedError(join(data, 'host.lock'), 'content', 'is not what svc created');
 }
 
 function listEntries(folder: string): Dirent[] {

@@ -50,9 +50,9 @@ export function checkWorkspaceOwner(root: string, file: string, env: NodeJS.Proc
       const list = join(resolveMachineHome(env), SAFE_FOLDERS);
       throw new SvcError(
         'owner_untrusted',
-        `${path} belongs to ${describeOwner(found.uid)}, who could run anything as you with it`,
+        `${path} belongs to ${describeOwner(found.uid)}, who could use it to run anything as you`,
         {
-          hint: `when you trust them: mkdir -p ${quoteForShell(dirname(list))} && echo ${quoteForShell(resolve(root))} >> ${quoteForShell(list)}`,
+          hint: `if you trust them: mkdir -p ${quoteForShell(dirname(list))} && echo ${quoteForShell(resolve(root))} >> ${quoteForShell(list)}`,
           data: { path, uid: found.uid },
         },
       );
@@ -75,7 +75,7 @@ export function checkHomeOwner(env: NodeJS.ProcessEnv, names: readonly string[] 
     if (found === undefined) continue;
     if (!isTrustedOwner(found.uid, env)) {
       throw new SvcError('owner_untrusted', `${path} belongs to ${describeOwner(found.uid)}`, {
-        hint: 'chown it to yourself, or set SVC_HOME to a folder of your own',
+        hint: 'chown it to yourself, or set SVC_HOME to your own folder',
         data: { path, uid: found.uid },
       });
     }

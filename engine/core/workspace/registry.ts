@@ -48,7 +48,7 @@ function checkRegistry(env: NodeJS.ProcessEnv): boolean {
   if (found === undefined) return false;
   if (found.isDirectory() && isTrustedOwner(found.uid, env) && (found.mode & 0o022) === 0) return true;
   throw new SvcError('owner_untrusted', `${folder} is a link, another user's, or can be changed by others`, {
-    hint: `look at it: ls -ld ${quoteForShell(folder)}; it has to be your own folder with mode 0700`,
+    hint: `check it: ls -ld ${quoteForShell(folder)}; it must be your own folder with mode 0700`,
     data: { path: folder },
   });
 }
@@ -101,7 +101,7 @@ function readEntry(path: string, id: string, env: NodeJS.ProcessEnv): Registered
   const text = readPrivate(path, MOST_BYTES);
   if (text === null) return null;
   const entry = parseEntry(text);
-  if (entry === null || entry.id !== id) throw new Error('it is not what svc has written');
+  if (entry === null || entry.id !== id) throw new Error('it is not what svc wrote');
   return entry;
 }
 
@@ -125,8 +125,8 @@ const isPlace = (value: unknown): value is string =>
  */
 export function findGone({ file, data, id }: RegisteredWorkspace): string | null {
   try {
-    if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return `${file} is no longer there`;
-    if (lstatSync(data, { throwIfNoEntry: false }) === undefined) return `${data} is no longer there`;
+    if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return `${file} no longer exists`;
+    if (lstatSync(data, { throwIfNoEntry: false }) === undefined) return `${data} no longer exists`;
     return readDataFolderId(data) === id ? null : `${data} was replaced by another`;
   } catch {
     return null;

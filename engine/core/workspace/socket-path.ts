@@ -34,8 +34,8 @@ function chooseOtherPlace(wanted: string, env: NodeJS.ProcessEnv, ending: string
   }
   throw new SvcError(
     'storage_unsafe',
-    `there is no safe place for the engine's socket: ${wanted} is too long for one, and ${reasons.join('; ')}`,
-    { hint: 'set daemon.socket to a shorter path in a folder that only you can write in' },
+    `there is no safe location for the engine's socket: ${wanted} is too long, and ${reasons.join('; ')}`,
+    { hint: 'set daemon.socket to a shorter path in a folder that only you can write to' },
   );
 }
 
@@ -56,7 +56,7 @@ export function listPrivateSocketFolders(env: NodeJS.ProcessEnv): { folder: stri
 const findRuntimeFault = (folder: string): string | null =>
   isOwnFolder(folder)
     ? findFolderFault(join(folder, 'svc'))
-    : `XDG_RUNTIME_DIR (${folder}) is not a folder of this user alone`;
+    : `XDG_RUNTIME_DIR (${folder}) is not private to this user`;
 
 /** Every folder on the way must be root's or ours, and the folder itself, if it exists, ours alone. */
 function findFolderFault(folder: string): string | null {
@@ -70,7 +70,7 @@ function findFolderFault(folder: string): string | null {
   const isOthers = process.getuid !== undefined && own.uid !== process.getuid();
   return isOthers
     ? `${folder} belongs to ${describeOwner(own.uid)}`
-    : `${folder} is not a folder of this user alone (chmod 700 ${quoteForShell(folder)})`;
+    : `${folder} is not private to this user (chmod 700 ${quoteForShell(folder)})`;
 }
 
 /**
@@ -82,8 +82,8 @@ export function makeSocketFolder(folder: string, isWithinOurs: boolean): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const part = isWithinOurs ? (isOwnFolder(folder) ? null : folder) : findUnsafePart(realpathSync(folder));
   if (part === null) return;
-  throw new SvcError('storage_unsafe', `no socket can be made in ${folder}: others can change ${part}`, {
-    hint: 'set daemon.socket to a path in a folder that only you can write in',
+  throw new SvcError('storage_unsafe', `no socket can be created in ${folder}: others can change ${part}`, {
+    hint: 'set daemon.socket to a path in a folder that only you can write to',
     data: { path: part },
   });
 }
@@ -97,7 +97,7 @@ export function checkSocket(path: string, data: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   const refuseSocket = (why: string): never => {
     throw new SvcError('storage_unsafe', `${path} ${why}, so nothing is sent to it`, {
-      hint: 'set daemon.socket to a path in a folder that only you can write in',
+      hint: 'set daemon.socket to a path in a folder that only you can write to',
       data: { path },
     });
   };
@@ -107,5 +107,5 @@ export function checkSocket(path: string, data: string): void {
   const folder = dirname(path);
   if (folder === data || lstatSync(folder, { throwIfNoEntry: false }) === undefined) return;
   const part = findUnsafePart(realpathSync(folder));
-  if (part !== null) refuseSocket(`lies where others can put something else (${part})`);
+  if (part !== null) refuseSocket(`is where others can replace it (${part})`);
 }

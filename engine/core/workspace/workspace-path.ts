@@ -74,7 +74,7 @@ export function createWorkspacePaths(deps: {
 
   function checkPath(path: string): void {
     if (path.trim() === '' || path.includes('\0')) {
-      throw new SvcError('fields_invalid', `${JSON.stringify(path.slice(0, 200))} is no path`);
+      throw new SvcError('fields_invalid', `invalid path ${JSON.stringify(path.slice(0, 200))}`);
     }
     const isLong = path.split(sep).some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES);
     if (isLong || Buffer.byteLength(path) > MAX_BYTES) {

@@ -52,7 +52,7 @@ export function engineOperations(deps: {
   return [
     operation({
       name: 'engine.status',
-      about: 'What runs, what waits, where it listens.',
+      about: 'Running and waiting work, and the addresses that the engine listens on.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
@@ -60,7 +60,7 @@ export function engineOperations(deps: {
     }),
     operation({
       name: 'engine.reload',
-      about: 'Read svc.yaml again now, for whoever has just written it.',
+      about: 'Read svc.yaml again now, after it was changed.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
@@ -69,7 +69,7 @@ export function engineOperations(deps: {
     operation({
       name: 'engine.stop',
       about:
-        'Stop the engine. Workers go on and are adopted at the next start, unless they are to be stopped too.',
+        'Stop the engine. Workers keep running and are adopted at the next start, unless they are to be stopped too.',
       seat: 'chair',
       // Alone it changes no work: a person who is not listed may stop what runs on their machine. Ending workers does.
       changes: false,

@@ -123,7 +123,7 @@ export function createKeys({ storage, clock }: { storage: Storage; clock: Clock 
       const pidStart = pid === null ? null : readProcessStart(pid);
       if (pid !== null && pidStart === null) throw new SvcError('usage', `there is no process ${pid}`);
       if (listPersonKeys().some((each) => each.name === name))
-        throw new SvcError('exists', `there is a key ${JSON.stringify(name)} already`, {
+        throw new SvcError('exists', `a key ${JSON.stringify(name)} already exists`, {
           hint: sentence`{gateway.remove_key ${name}} ends it; a key is shown only once`,
         });
       const key = createVirtualKey();

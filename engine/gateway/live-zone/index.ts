@@ -81,7 +81,7 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
       try {
         texts?.sweep(settings?.idleMs ?? 0);
       } catch (error) {
-        warn(error, 'what was forwarded is not swept');
+        warn(error, 'old forwarded outputs were not removed');
       }
     }, SWEEP_MS).unref();
     return texts;

@@ -316,8 +316,7 @@ export function tryUpstream(
     }
 
     function endStream() {
-      if (!meter.isComplete() && !meter.hasFailed())
-        return endBadly(`${provider.name} ended its answer before the end`);
+      if (!meter.isComplete() && !meter.hasFailed()) return endBadly(`${provider.name} cut off its answer`);
       release();
       try {
         send(translated?.end() ?? []);
@@ -328,7 +327,7 @@ export function tryUpstream(
       response.end(writer.end());
       const broken = translated?.failure() ?? null;
       const fault = meter.hasFailed()
-        ? `${provider.name} told of an error within its answer`
+        ? `${provider.name} reported an error within its answer`
         : broken && `${provider.name}: ${broken}`;
       finish({ kind: 'answered', outcome: fault === null ? 'ok' : 'failed', status, fault });
     }
@@ -342,8 +341,8 @@ export function tryUpstream(
             code: 'upstream_invalid',
             message:
               body.length === 0
-                ? `${provider.name} answered with nothing (status ${status})`
-                : `the answer of ${provider.name} is cut, or no JSON object`,
+                ? `${provider.name} sent an empty answer (status ${status})`
+                : `the answer of ${provider.name} is cut off, or not a JSON object`,
           },
           { mayRepeat: true },
         );
@@ -355,7 +354,7 @@ export function tryUpstream(
       // Whoever asked for a stream reads no other answer, and would take this for an empty one.
       if (call.isStream && !call.isListed) {
         const message =
-          readErrorMessage(parsed) ?? `${provider.name} was asked for a stream and does not stream`;
+          readErrorMessage(parsed) ?? `${provider.name} did not stream although a stream was requested`;
         return failed({ status: 502, code: 'upstream_invalid', message: hideSecret(message, secret) });
       }
       let out: Buffer = body;

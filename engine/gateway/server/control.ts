@@ -79,7 +79,7 @@ export function createControl({
       const isNear = isLoopback(request.socket.remoteAddress ?? '');
       if (!isNear || !isToken(key)) {
         request.resume();
-        return sendJson(response, 403, { error: 'this is for the engine of the workspace' });
+        return sendJson(response, 403, { error: 'only the engine of the workspace may call this' });
       }
       const { method } = request;
       if (path === '/metrics' && method === 'GET')

@@ -191,7 +191,7 @@ const COUNTS_NOTHING = new Set([404, 405, 501]);
 function relayFailure(call: Call, last: Extract<Attempted, { kind: 'failed' }> | null): Forwarded {
   const { response, face } = call;
   if (last === null) {
-    sendFailure(response, face, { status: 503, code: 'no_provider', message: 'no provider could be asked' });
+    sendFailure(response, face, { status: 503, code: 'no_provider', message: 'no provider could be called' });
     return { status: 503, outcome: 'failed' };
   }
   const { failure, relayed, headers } = last;

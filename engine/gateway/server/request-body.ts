@@ -14,9 +14,9 @@ export class RefusedRequest extends Error {
 }
 
 const tooLarge = (most: number): RefusedRequest =>
-  new RefusedRequest(413, 'body_too_large', `a request may have ${most} bytes`);
+  new RefusedRequest(413, 'body_too_large', `a request may have at most ${most} bytes`);
 const tooSlow = (ms: number): RefusedRequest =>
-  new RefusedRequest(408, 'request_timeout', `nothing of the request came for ${Math.round(ms / 1000)} s`);
+  new RefusedRequest(408, 'request_timeout', `no part of the request arrived for ${Math.round(ms / 1000)} s`);
 const tooBusy = (): RefusedRequest =>
   new RefusedRequest(503, 'busy', 'too many large requests are being answered; try again');
 
@@ -63,7 +63,7 @@ export function createBodyReader({
         resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
       });
       request.once('error', fail);
-      request.once('close', () => fail(new Error('the client has gone')));
+      request.once('close', () => fail(new Error('the client disconnected')));
     });
   }
 

@@ -142,14 +142,14 @@ export function createRouting(now: () => number): Routing {
     const meant = all.filter((each) => (tiers === undefined ? each === named : tiers.includes(each.tier)));
     const [first] = meant;
     if (first === undefined)
-      return `no provider answers to ${asked}: none is of the tiers ${(tiers ?? []).join(', ')}`;
+      return `no provider for ${asked}: none has one of the tiers ${(tiers ?? []).join(', ')}`;
     const names = meant.map(({ name }) => name).join(', ');
-    return `no model answers to ${asked}: none is set for ${names}${describeList(first)}; ask for svc/${first.name}/MODEL, or set a model in svc.yaml`;
+    return `no model for ${asked}: none is set for ${names}${describeList(first)}; request svc/${first.name}/MODEL, or set a model in svc.yaml`;
   }
 
   function describeList({ name }: Provider): string {
     const { models } = healthOf(name);
-    if (models === null) return ` (${name} has told of no list)`;
+    if (models === null) return ` (${name} has sent no list)`;
     const [first] = models;
     return first === undefined ? '' : ` (${name} lists ${models.length}, such as ${first.id})`;
   }

@@ -178,7 +178,11 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
       const read = readCallBody(body, route);
       if (read === null) return refuse(400, 'body_invalid', 'the body is not a JSON object');
       if (read.asked.length > LONGEST_MODEL)
-        return refuse(400, 'body_invalid', `the name of a model may have ${LONGEST_MODEL} characters`);
+        return refuse(
+          400,
+          'body_invalid',
+          `the name of a model may have at most ${LONGEST_MODEL} characters`,
+        );
       const call: Call = {
         ...given,
         ...read,
@@ -197,7 +201,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
         return refuse(
           400,
           'unsupported',
-          'previous_response_id is not supported: no answers are kept here; send the whole conversation',
+          'previous_response_id is not supported: answers are not stored here; send the whole conversation',
         );
       const saveContent = deps.content.watch(call);
       active.add(call);
@@ -297,10 +301,10 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
       return [
         503,
         'no_provider',
-        'there is no provider: svc.yaml names them under ai.providers, ai.ollama and ai.passthrough',
+        'no provider is configured: svc.yaml sets them in ai.providers, ai.ollama and ai.passthrough',
       ];
     if (routing.findCandidates(route.protocol, asked).length > 0)
-      return [503, 'no_provider', 'no provider takes embeddings: that needs one that speaks chat'];
+      return [503, 'no_provider', 'no provider accepts embeddings: one that speaks chat is required'];
     return [404, 'model_not_found', routing.explainNobody(asked)];
   }
 
@@ -313,7 +317,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     const message =
       scope === 'day'
         ? `token budget exceeded: ${used} of ai.budget_tokens_day${reserved === 0 ? ' are spent' : ''}; ${spent < limit ? 'try again at' : 'it resets at'} ${new Date(until ?? 0).toISOString()}`
-        : `token budget exceeded: ${used} of the task${reserved === 0 ? ' are spent' : ''}; a larger SVC_TASK_TOKEN_BUDGET lets it go on`;
+        : `token budget exceeded: ${used} of the task${reserved === 0 ? ' are spent' : ''}; a larger SVC_TASK_TOKEN_BUDGET lets it continue`;
     const sessionId = holder.kind === 'run' ? holder.sessionId : null;
     const taskId = holder.kind === 'run' ? holder.taskId : null;
     books.noteExhausted({
@@ -353,7 +357,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
         sendFailure(response, face, {
           status: 500,
           code: 'internal',
-          message: 'the gateway failed; its log says why',
+          message: 'the gateway failed; its log shows the reason',
         });
     });
   }
@@ -384,5 +388,5 @@ const namesEarlierAnswer = ({ route, members, body }: Call): boolean =>
 
 const keyMessage = (key: string | null): string =>
   key === null
-    ? 'no key: a run is given one, and svc gateway keys add NAME makes one for a person'
-    : 'this key is not valid, or not any more: a run has its key for as long as it runs; svc gateway keys lists those of persons';
+    ? 'no key: a run receives one automatically, and svc gateway keys add NAME creates one for a person'
+    : 'this key is invalid or has expired: the key of a run is valid while it runs; svc gateway keys lists the keys of persons';

@@ -29,5 +29,5 @@ export function findStranger(
   const { origin } = headers;
   if (origin === undefined) return null;
   const isOwn = URL.canParse(origin) && new URL(origin).host === named;
-  return isOwn ? null : 'pages of browsers are not served: this request has an Origin';
+  return isOwn ? null : 'requests from browser pages are refused: this request has an Origin';
 }

@@ -4,7 +4,7 @@ import type { Call } from './call.ts';
 import { readJsonValue } from './json-members.ts';
 
 const TEXT =
-  'This is a stub answer of the svc gateway: no model was asked. For real ones set ai.mode to live, and a provider in ai.providers.';
+  'This is a stub answer of the svc gateway: no model was called. For real answers set ai.mode to live, and a provider in ai.providers.';
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -67,8 +67,8 @@ export function describeUpstreamError({
         status: 502,
         code: isRedirect ? 'upstream_redirect' : 'upstream_invalid',
         message: isRedirect
-          ? `${name} redirects elsewhere (${status}), where no key is sent; correct its base_url`
-          : `${name} answered with status ${status}, which is no answer to a call`,
+          ? `${name} redirects to another address (${status}), to which no key is sent; correct its base_url`
+          : `${name} answered with status ${status}, which is not an answer to a call`,
       },
       {},
     ];

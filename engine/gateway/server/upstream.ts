@@ -228,7 +228,7 @@ function exchange(
     // The client is slow, not the upstream; it has a limit of its own.
     if (isPaused) return void timer.refresh();
     const ms = hasHead ? limits.idleMs : limits.firstByteMs;
-    fail(new UpstreamFault(`the upstream said nothing for ${Math.round(ms / 1000)} s`, { isTimeout: true }));
+    fail(new UpstreamFault(`the upstream sent nothing for ${Math.round(ms / 1000)} s`, { isTimeout: true }));
   }
 
   const end = (): void => {
@@ -240,7 +240,7 @@ function exchange(
     inflater = stream;
     stream.on('data', (chunk: Buffer) => !isOver && listener.onData(chunk));
     stream.on('end', end);
-    stream.on('error', () => fail(new UpstreamFault('the answer is cut, or compressed in a wrong way')));
+    stream.on('error', () => fail(new UpstreamFault('the answer is cut off, or its compression is invalid')));
     stream.on('drain', () => !isPaused && controller?.resume());
   }
 
@@ -304,12 +304,12 @@ function toFault(
 ): UpstreamFault {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (error instanceof SvcError) return new UpstreamFault(error.message, { isUnreached: true });
-  if (hasHead) return new UpstreamFault('the upstream ended its answer before the end');
+  if (hasHead) return new UpstreamFault('the upstream cut off its answer');
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return new UpstreamFault('the headers of its answer are too large');
   if (error.name === 'HTTPParserError' || /^bad (?:response|upgrade)$/.test(error.message))
-    return new UpstreamFault('what it answered is not HTTP/1.1');
-  const who = isProxied ? 'the upstream, or the proxy before it,' : 'the upstream';
+    return new UpstreamFault('its answer is not HTTP/1.1');
+  const who = isProxied ? 'the upstream, or the proxy in front of it,' : 'the upstream';
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
     return new UpstreamFault(`${who} cannot be reached in time`, {
       isUnreached: true,
@@ -328,7 +328,7 @@ function toFault(
   if (/^(?:ERR_TLS|CERT|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/.test(code))
     return new UpstreamFault(`the upstream's certificate is refused (${code})`, { isUnreached: true });
   if (/^(?:ERR_SSL|EPROTO)/.test(code))
-    return new UpstreamFault(`the upstream does not speak TLS as https: would have it (${code})`, {
+    return new UpstreamFault(`the upstream does not speak TLS, which https: requires (${code})`, {
       isUnreached: true,
     });
   return new UpstreamFault('the upstream closed the connection without an answer');

@@ -123,7 +123,7 @@ export const cutFault = (): Fault => ({
 /** The fault of an event that cannot be read. */
 export const brokenFault = (): Fault => ({
   status: 502,
-  message: 'the provider sent an event that is no JSON',
+  message: 'the provider sent an event that is not JSON',
   code: null,
   field: null,
 });

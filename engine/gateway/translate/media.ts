@@ -63,7 +63,7 @@ export function readMediaUrl(
   if (!url.startsWith('data:')) return makeMedia(guessMediaType(url, otherwise), { url }, { name, detail });
   const comma = url.indexOf(',');
   const [mediaType = '', ...parameters] = url.slice('data:'.length, comma).split(';');
-  if (comma < 0 || !parameters.includes('base64')) throw refuseField(field, 'a data URL has to be in base64');
+  if (comma < 0 || !parameters.includes('base64')) throw refuseField(field, 'a data URL must be in base64');
   return makeMedia(mediaType || otherwise, { data: url.slice(comma + 1) }, { name, detail });
 }
 

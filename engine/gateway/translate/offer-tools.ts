@@ -9,7 +9,7 @@ export function offeredTools({ tools, hostedTools, allowedTools }: Conversation)
   if (tools.length === 0 && hostedTools.length > 0)
     throw refuseField(
       hostedTools[0]!,
-      'only the provider of that protocol can run this tool, and there is no other',
+      'only the provider of that protocol can run this tool, and the request has no other tool',
     );
   if (allowedTools === null) return tools;
   return tools.filter(({ name, namespace }) =>
@@ -24,7 +24,7 @@ export function describeTextTool({ description, textFormat }: ToolDefinition): s
   const grammar = textFormat as { definition?: unknown; syntax?: unknown } | null;
   const how =
     typeof grammar?.definition === 'string'
-      ? `The text has to follow this grammar (${String(grammar.syntax ?? 'lark')}):\n${grammar.definition}`
+      ? `The text must follow this grammar (${String(grammar.syntax ?? 'lark')}):\n${grammar.definition}`
       : '';
   return [description ?? '', how].filter((text) => text !== '').join('\n\n');
 }

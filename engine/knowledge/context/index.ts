@@ -131,7 +131,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
         found = texts.length > 0;
       }
     } catch (error) {
-      log.warn({ error }, 'what the gateway has left out was not stored');
+      log.warn({ error }, 'text omitted by the gateway was not stored');
     }
   }
 
@@ -188,7 +188,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
       const hint = 'run the command again';
       throw bytes === 'gone'
         ? new SvcError('not_found', `the file of ${row.id} was removed from context.dir`, { hint })
-        : new SvcError('storage_failed', `the file of ${row.id} holds something else than was stored`, {
+        : new SvcError('storage_failed', `the file of ${row.id} does not hold the stored text`, {
             hint,
           });
     },

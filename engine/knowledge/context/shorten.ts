@@ -22,7 +22,7 @@ export function shortenOperations({ texts }: { texts: StoredTexts }) {
     operation({
       name: 'context.shorten',
       about:
-        'What is to stand in the place of a tool’s long output, as context.guidance says; or, where the agent takes no other, what it is told of it.',
+        'The replacement of a tool’s long output, according to context.guidance; or, if the agent accepts none, a notice about it.',
       seat: 'any',
       changes: true,
       input: z.strictObject({
@@ -74,6 +74,6 @@ export function shortenOperations({ texts }: { texts: StoredTexts }) {
 
 const explainKept = (id: string, bytesIn: number, bytesOut: number): string =>
   renderWords(
-    sentence`All but ${bytesOut} of the ${bytesIn} bytes of this output repeat or say that all went well. It is kept as ${id}: when it is gone from your context, {context.retrieve ${id}} has it, so that nothing need be run again.`,
+    sentence`All but ${bytesOut} of the ${bytesIn} bytes of this output repeat or only report success. It is stored as ${id}: once it has left your context, {context.retrieve ${id}} returns it, so you need not run anything again.`,
     'anyone',
   );

@@ -170,9 +170,9 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
   function expiredError({ id, used_at }: StoredRow): SvcError {
     return new SvcError(
       'expired',
-      `expired: run the command again (nobody has read ${id} since ${rfc3339(used_at)})`,
+      `expired: run the command again (no one has read ${id} since ${rfc3339(used_at)})`,
       {
-        hint: 'context.ttl_minutes says how long a text is kept that nobody reads',
+        hint: 'context.ttl_minutes sets how long an unread text is kept',
       },
     );
   }
@@ -201,11 +201,11 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
       const [first, second] = exact === undefined ? findLike(wanted, isWhole) : [exact];
       if (first === undefined)
         throw new SvcError('not_found', `no stored text ${JSON.stringify(given.slice(0, 80))}`, {
-          hint: isWhole ? 'give the whole id, as the stub has it' : sentence`{context.list} shows them`,
+          hint: isWhole ? 'give the whole id, as the stub shows it' : sentence`{context.list} lists them`,
         });
       if (second !== undefined)
-        throw new SvcError('conflict', `several stored texts begin with ${wanted}`, {
-          hint: 'give more of the id',
+        throw new SvcError('conflict', `several stored texts start with ${wanted}`, {
+          hint: 'give more characters of the id',
         });
       if (first.ended_at !== null || first.used_at <= expiresBefore()) throw expiredError(first);
       return first;

@@ -47,7 +47,7 @@ export function composeStub({ id, bytes, lines, kind, exitCode, idleMs }: StubFa
     ...(kind === 'text' ? [] : [kind]),
     ...(exitCode === null ? [] : [`exit code ${exitCode}`]),
   ];
-  const until = idleMs === 0 ? '' : `, until nobody has read it for ${Math.round(idleMs / 60_000)} min`;
+  const until = idleMs === 0 ? '' : `, until it has been unread for ${Math.round(idleMs / 60_000)} min`;
   const head = `[svc-stored: ${id}, ${facts.join(', ')}; all: ${explainRetrieval(id)}${until}]`;
   return `${head}\n${takeEnds(redactSecrets(shown).text)}`;
 }

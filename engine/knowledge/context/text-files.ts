@@ -102,6 +102,6 @@ function toFileError(error: unknown, what: string): SvcError {
     cause: error,
     hint: isFull
       ? 'free some disk space; nothing that was stored before is lost'
-      : 'context.dir must be a folder that this user can write',
+      : 'context.dir must be a folder that this user can write to',
   });
 }

@@ -37,7 +37,7 @@ export async function checkProject(
   { root, paths, range, wanted, signal, progress }: CheckRequest,
   { readChangedTexts, isWanted }: Pick<Worktrees, 'readChangedTexts'> & { isWanted(path: string): boolean },
 ): Promise<CheckResult> {
-  progress('reads what has changed since the last time');
+  progress('reads the changes since the last time');
   const state = await thread.call('refresh', { root });
   if (paths !== null) {
     progress(`compares with ${formatCount(state.files, 'file')}`);

@@ -2,8 +2,8 @@ import { formatCount, toPrintable } from '../../core/base/text.ts';
 import type { CopyFinding } from './writes/check-writes.ts';
 
 const LIKENESS = {
-  1: 'the same to the letter',
-  2: 'the same but for names and literals',
+  1: 'identical',
+  2: 'the same except for names and literals',
   3: 'the same with small edits',
 } as const;
 
@@ -37,12 +37,12 @@ const MOST_TOLD = 3;
 export function tellOfCopies(copies: readonly CopyFinding[], isDenied: boolean): string {
   const told = copies.slice(0, MOST_TOLD).map((copy) => {
     const excerpt = toPrintable(copy.original.excerpt, { lines: true }).replaceAll('\n', '\n    ');
-    return `${describeCopy(copy)}. There it begins:\n    ${excerpt}`;
+    return `${describeCopy(copy)}. It starts there with:\n    ${excerpt}`;
   });
   const more = copies.length - told.length;
   const left = more > 0 ? [`${formatCount(more, 'more copy', 'more copies')} in this write.`] : [];
   const next = isDenied
-    ? 'Nothing was written. Call or import what is there, or extend it for both uses, then write what is left.'
-    : 'This code exists already in the project. Call or import what is there, or extend it, instead of keeping a second copy; go on when it has to be its own.';
+    ? 'Nothing was written. Call or import the existing code, or extend it for both uses, then write the rest.'
+    : 'This code already exists in the project. Call, import or extend it instead of keeping a second copy; continue if it must be separate.';
   return [...told, ...left, next].join('\n');
 }

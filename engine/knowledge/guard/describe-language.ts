@@ -8,12 +8,12 @@ const nameLanguage = (code: string): string => NAMES.of(code) ?? code;
 
 /** Some languages cannot be told from each other. */
 const nameFound = (code: string): string =>
-  `${nameLanguage(code)}${hasNearLanguages(code) ? ' or a language near it' : ''}`;
+  `${nameLanguage(code)}${hasNearLanguages(code) ? ' or a related language' : ''}`;
 
 /** Says in a line what is in another language: `src/a.ts:4: the comment is German, and the project writes English: “…”`. */
 export const describeLanguage = ({ path, line, kind, found, wanted, excerpt }: LanguageFinding): string =>
   toPrintable(
-    `${path}:${line}: ${kind === 'prose' ? 'the text' : `the ${kind}`} is ${nameFound(found)}, and the project writes ${nameLanguage(wanted)}: “${excerpt}”`,
+    `${path}:${line}: ${kind === 'prose' ? 'the text' : `the ${kind}`} is ${nameFound(found)}, but the project writes ${nameLanguage(wanted)}: “${excerpt}”`,
   );
 
 const MOST_TOLD = 5;
@@ -25,7 +25,7 @@ export function tellOfLanguages(findings: readonly LanguageFinding[], isDenied: 
   const left =
     more > 0 ? [`${formatCount(more, 'more text is', 'more texts are')} in another language.`] : [];
   const next = isDenied
-    ? 'Nothing was written. Write these texts in the language of the project; what has to stay in another one, such as a quote, belongs in quotes.'
-    : 'Write these texts in the language of the project, unless they have to be in another one.';
+    ? 'Nothing was written. Write these texts in the language of the project; put text that must stay in another one, such as a quote, in quotes.'
+    : 'Write these texts in the language of the project, unless they must be in another one.';
   return [...told, ...left, next].join('\n');
 }

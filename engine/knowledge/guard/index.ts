@@ -67,8 +67,7 @@ export type Guard = ReturnType<typeof createGuard>;
 const DEADLINE_MS = 40;
 const BUDGET_MS = 32;
 /** What an agent is told of a write that was not looked through. */
-const PARTIAL =
-  'Not all of this write could be looked through in time: `svc guard check` does that, once it is made.';
+const PARTIAL = 'Not all of this write could be checked in time: run `svc guard check` once it is made.';
 /** Of finished work. */
 const MOST_LINES = 20;
 
@@ -202,8 +201,8 @@ export function createGuard({
       try {
         found = await checkRange(request);
       } catch (error) {
-        log.warn({ error }, 'work was not looked through');
-        const output = `it could not be looked through: ${asSvcError(error).message}`;
+        log.warn({ error }, 'work was not checked');
+        const output = `it could not be checked: ${asSvcError(error).message}`;
         return blocks ? { command, exitCode: EXIT.failure, agrees: false, output } : null;
       }
       const { copies, languages } = found;
@@ -234,7 +233,7 @@ export function createGuard({
       const worktree = whose === null ? null : worktreeOf(whose);
       if (session !== undefined && worktree === null)
         throw new SvcError('not_found', `${session} has no worktree`, {
-          hint: 'leave the session out to check the project itself',
+          hint: 'omit the session to check the project itself',
         });
       const root = worktree ?? projectFolder(project ?? caller.project);
       const keys = named?.map((path) => callerPaths.resolveBelow(root, path, caller).key) ?? null;

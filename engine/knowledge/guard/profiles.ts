@@ -39,7 +39,7 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
     confined: false,
   },
   bring: {
-    about: 'only what the repository brings itself: its git hooks, and its checks as evidence',
+    about: 'only what the repository provides: its git hooks, and its checks as evidence',
     locks: false,
     sharedCode: false,
     copies: 'off',
@@ -48,7 +48,7 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
     confined: false,
   },
   lite: {
-    about: 'agents are told, and nobody writes to what another one has locked',
+    about: 'agents are informed, and no one writes to paths that another session has locked',
     locks: true,
     sharedCode: false,
     copies: 'advisory',
@@ -57,7 +57,7 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
     confined: false,
   },
   shared: {
-    about: 'lite, and shared code is looked for and locked before it is changed',
+    about: 'lite, and shared code is searched and locked before it is changed',
     locks: true,
     sharedCode: true,
     copies: 'advisory',
@@ -66,7 +66,7 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
     confined: false,
   },
   strict: {
-    about: 'all of it, and what is found refuses the write',
+    about: 'all of it, and findings refuse the write',
     locks: true,
     sharedCode: true,
     copies: 'block',

@@ -80,8 +80,8 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
   /** Throws `config_invalid` while memory.enabled is false. What is past its retention has ended when it resolves. */
   async function open(): Promise<OpenMemory> {
     if (!settings().enabled)
-      throw new SvcError('config_invalid', 'the memory is off', {
-        hint: 'memory.enabled: true switches it on',
+      throw new SvcError('config_invalid', 'memory is off', {
+        hint: 'memory.enabled: true turns it on',
       });
     opened ??= load();
     const memory = await opened;
@@ -96,7 +96,7 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
     onDue() {
       const hasRetention = Object.values(settings().retentionDays).some((days) => days > 0);
       if (settings().enabled && hasRetention)
-        open().catch((error: unknown) => deps.log.warn({ error }, 'the memory was not swept'));
+        open().catch((error: unknown) => deps.log.warn({ error }, 'memory was not swept'));
       timer.sleepUntil(clock.now() + SWEEP_EVERY_MS);
     },
   });
@@ -104,10 +104,10 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
   /** Why what the caller stores waits for a person, a clause; null when it does not. */
   function findDoubt(caller: Caller, taskId: string | null): string | null {
     if (caller.seat !== 'worker') return null;
-    if (taskId === null) return 'a worker of an unknown task stored it';
+    if (taskId === null) return 'stored by a worker of an unknown task';
     const { source, stranger } = deps.task(taskId);
     return stranger !== null || OUTSIDE.has(source)
-      ? `a worker of ${taskId}, which comes from outside (${source}), stored it`
+      ? `stored by a worker of ${taskId}, which comes from outside (${source})`
       : null;
   }
 
@@ -170,7 +170,7 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
     importerOf(caller: Caller): Author {
       const author = authorOf(caller);
       const { sessionId, unreviewed } = author;
-      const doubt = sessionId === null ? null : `${sessionId} imported it, and nobody has looked at it`;
+      const doubt = sessionId === null ? null : `imported by ${sessionId}, and not reviewed by a person`;
       return { ...author, unreviewed: unreviewed ?? doubt };
     },
     /** What is remembered about a task, as the file that its worker reads, recorded with its session; null for nothing. */

@@ -83,11 +83,11 @@ export function createMemoryTable(db: Db, clock: Clock) {
     const [first, second] = wanted.length > 3 ? byPrefix.all(wanted, `${wanted}\u{10ffff}`) : [];
     if (first === undefined)
       throw new SvcError('not_found', `no memory ${JSON.stringify(id.slice(0, 60))}`, {
-        hint: sentence`{memory.list} shows them`,
+        hint: sentence`{memory.list} lists them`,
       });
     if (second !== undefined)
-      throw new SvcError('conflict', `several memories begin with ${wanted}`, {
-        hint: 'give more of the id',
+      throw new SvcError('conflict', `several memories start with ${wanted}`, {
+        hint: 'give more characters of the id',
       });
     return first;
   }
@@ -96,7 +96,7 @@ export function createMemoryTable(db: Db, clock: Clock) {
     const row = resolve(id);
     if (row.state === 'active') return row;
     throw new SvcError('conflict', `${row.id} is ${row.state} already`, {
-      hint: row.superseded_by === null ? 'remember it anew' : `${row.superseded_by} stands in its place`,
+      hint: row.superseded_by === null ? 'remember it again' : `${row.superseded_by} replaced it`,
     });
   }
 

@@ -70,8 +70,8 @@ export function sayMemories(memories: readonly z.output<typeof shownMemory>[], m
     const facts = [
       each.type,
       `, ${each.age} old`,
-      each.unreviewed === undefined ? '' : '; nobody has reviewed it',
-      Array.isArray(missing) ? `; not there any more: ${missing.join(', ')}` : '',
+      each.unreviewed === undefined ? '' : '; not reviewed by a person',
+      Array.isArray(missing) ? `; no longer there: ${missing.join(', ')}` : '',
       Array.isArray(unknown) ? `; not in the code graph: ${unknown.join(', ')}` : '',
     ].join('');
     return `${each.id} ${toPrintable(each.title)} (${toPrintable(facts)})\n${indent(each.text)}`;

@@ -1,12 +1,12 @@
 /** Why a file with the extension of a source is not read as one. */
 export const SKIP_REASONS = {
-  vendored: 'code of others (vendor, third_party, node_modules, linguist-vendored)',
-  generated: 'generated (a marker at its beginning, linguist-generated)',
+  vendored: 'third-party code (vendor, third_party, node_modules, linguist-vendored)',
+  generated: 'generated (a marker at its start, linguist-generated)',
   minified: 'minified',
   too_large: 'larger than 2 MiB',
   link: 'a symbolic link, or below one',
   binary: 'binary',
-  special: 'no regular file',
+  special: 'not a regular file',
   unreadable: 'not readable',
   too_many: 'beyond the first 200,000 files',
 } as const;

@@ -43,7 +43,7 @@ export function createImpactAtEnd({
     } catch (error) {
       // What an engine breaks off that closes, nobody waits for.
       if (!isClosed)
-        log.warn({ session: sessionId, error: asSvcError(error).message }, 'its impact was not told');
+        log.warn({ session: sessionId, error: asSvcError(error).message }, 'its impact was not reported');
     }
   }
   return {

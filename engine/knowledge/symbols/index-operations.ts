@@ -33,7 +33,7 @@ const toWireRun = ({ version, at, ms, peakMb, raised, added, unconfined, failed 
 export const indexOperations = ({ graph, projectId, placeOf }: IndexOperationDeps) => [
   operation({
     name: 'graph.index',
-    about: 'Bring the index of the code up to date.',
+    about: 'Update the index of the code.',
     seat: 'trusted',
     changes: false,
     input: z.strictObject({
@@ -53,7 +53,7 @@ export const indexOperations = ({ graph, projectId, placeOf }: IndexOperationDep
   }),
   operation({
     name: 'graph.status',
-    about: 'What the index of the code holds, and what it leaves out.',
+    about: 'The content of the code index, and what it omits.',
     seat: 'trusted',
     changes: false,
     input: z.strictObject({ session: z.string().optional(), project: z.string().optional() }),

@@ -197,7 +197,7 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
       if ('empty' in answer) return answer.reason;
       return 'references' in answer
         ? { path: answer.symbol.path, line: answer.symbol.line }
-        : `no symbol is called ${symbol}`;
+        : `no symbol is named ${symbol}`;
     },
     /** Those of the names that no index of a project knows as it is on the disk; null when there is none, and none is made for it. */
     listUnknownNames: (names: readonly string[]) => listUnknownNames(indexFolder(), names),
@@ -212,14 +212,14 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
       if (!deps.settings().exact.isOn)
         throw new SvcError(
           'config_invalid',
-          'graph.exact is off: the typescript of a repository is its own code',
+          'graph.exact is off: the typescript of a repository is code of that repository',
           {
             hint: 'set graph.exact to true in svc.yaml, and agree to it with svc trust',
           },
         );
       const view = viewOf(place);
       if (!isOfProject(view))
-        throw new SvcError('fields_invalid', 'the compiler is asked about a project, never about a worktree');
+        throw new SvcError('fields_invalid', 'the compiler analyses a project, never a worktree');
       return compile(view, progress);
     },
     close: thread.close,

@@ -75,7 +75,7 @@ const NO_IMPACT: WireImpact = {
   tests: [],
   not_indexed: [],
   more: 0,
-  summary: 'nothing of it is known',
+  summary: 'nothing is known about it',
 };
 
 const listTouchedLines = ({ files }: ChangedCode): TouchedLines =>
@@ -93,20 +93,20 @@ const describeUnindexed = (unknown: readonly string[]): string | null =>
 const describeRemoved = (removed: readonly string[]): string | null =>
   removed.length === 0
     ? null
-    : `who used what ${formatCount(removed.length, 'removed file')} declared is not known`;
+    : `the users of declarations in ${formatCount(removed.length, 'removed file')} are not known`;
 
 function explainNothing(
   { files, reached, symbols, not_indexed: unknown }: WireImpact,
   removed: readonly string[],
 ): { empty: string | null; why: string | null } {
   if (files === 0 && unknown.length > 0)
-    return { empty: 'not_indexed', why: `${nameSome(unknown)}: not there, ignored, or no source` };
-  if (files === 0 && removed.length === 0) return { empty: 'no_changes', why: 'nothing is changed' };
+    return { empty: 'not_indexed', why: `${nameSome(unknown)}: missing, ignored, or not a source` };
+  if (files === 0 && removed.length === 0) return { empty: 'no_changes', why: 'nothing has changed' };
   if (reached.length > 0) return { empty: null, why: null };
   const why =
     symbols.length === 0
-      ? 'no symbol is declared in the lines that are changed'
-      : 'nothing else refers to what is declared there';
+      ? 'no symbol is declared in the changed lines'
+      : 'nothing else refers to the symbols declared there';
   return { empty: 'no_callers', why };
 }
 

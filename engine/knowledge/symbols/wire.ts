@@ -46,10 +46,10 @@ export interface WireState {
 
 const formatStale = (stale: AskedGraph['stale']): string | null => {
   if (stale === null) return null;
-  if ('changing' in stale) return `files change while they are read: ${stale.changing.join(', ')}`;
+  if ('changing' in stale) return `files change while they are being read: ${stale.changing.join(', ')}`;
   const { phase, done, total } = stale.indexing;
   const what = phase === 'read' ? 'files read' : 'files resolved';
-  return `stale: the index is being made, ${done} of ${total} ${what}; ask again in some seconds`;
+  return `stale: the index is being built, ${done} of ${total} ${what}; ask again in a few seconds`;
 };
 
 /** What lacks the edges of the project's compiler says so. */

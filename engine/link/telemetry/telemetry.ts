@@ -104,7 +104,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
   const findObstacle = (): string | null =>
     findRefusal() ??
     (waitsForPerson()
-      ? 'a person has to look first: svc telemetry show in a terminal, or svc telemetry on'
+      ? 'a person must review it first: svc telemetry show in a terminal, or svc telemetry on'
       : null);
 
   async function applySettings(): Promise<void> {
@@ -187,7 +187,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
       const { code, message } = asSvcError(thrown);
       if (code !== 'fields_invalid') throw thrown;
       // One that is refused must not hold up the others.
-      log.warn({ day: row.day, refused: message }, 'the linked server does not take the figures of a day');
+      log.warn({ day: row.day, refused: message }, 'the linked server rejected the figures of a day');
       await storage.write(() => rows().setRefused(row.day, clock.now(), message));
       return;
     }
@@ -247,7 +247,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
       const { code, message } = asSvcError(thrown);
       if (code !== 'server_unreachable') throw thrown;
       throw new SvcError(code, message, {
-        hint: 'ask again once it answers; svc telemetry off ends what comes after it',
+        hint: 'try again once it answers; svc telemetry off stops further figures',
         cause: thrown,
       });
     });
@@ -315,7 +315,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
     show,
     async agree(schema) {
       if (schema !== TELEMETRY_SCHEMA)
-        throw new SvcError('conflict', `schema ${TELEMETRY_SCHEMA} is sent, and ${schema} was looked at`, {
+        throw new SvcError('conflict', `schema ${TELEMETRY_SCHEMA} is sent, but ${schema} was reviewed`, {
           hint: 'svc telemetry show shows what is sent now',
         });
       // Linking says it anew.
@@ -330,7 +330,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
       const calls = deps.calls();
       if (calls === null)
         throw new SvcError('not_linked', 'this workspace is not linked', {
-          hint: 'what a server has of it is deleted on its page /app/usage',
+          hint: "the figures on its former server are deleted on that server's page /app/usage",
         });
       while (looking !== null) await looking;
       const deleting = deleteThrough(calls);

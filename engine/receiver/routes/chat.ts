@@ -73,10 +73,7 @@ export function createChatRoute({
     const refused = whyReplaced(approved);
     // Returned, not thrown: the decision that is pending now must be kept.
     if (refused !== null)
-      return ephemeralAnswer(
-        `${refused.message}. ${decision.decisionId} waits in its place.`,
-        decision.taskId,
-      );
+      return ephemeralAnswer(`${refused.message}. ${decision.decisionId} replaces it.`, decision.taskId);
     const how = decision.sessionId === null ? 'is approved' : `was dispatched as ${decision.sessionId}`;
     const text = `${decision.decisionId} was approved by ${decision.decidedBy ?? by.actor}: ${decision.taskId} ${how}.${warnOfUnseen(tasks.get(decision.taskId))}`;
     return ephemeralAnswer(text, decision.taskId);

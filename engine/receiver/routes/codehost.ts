@@ -111,14 +111,14 @@ function findStranger(
   if (!isTrusted && !isVouchedFor(author)) {
     const name = formatCodehostActor(author);
     return association === null
-      ? `the code host does not say that the ${what}'s author ${name} is owner, member or collaborator of the repository`
-      : `the ${what}'s author ${name} is not owner, member or collaborator of the repository`;
+      ? `the code host does not report the ${what}'s author ${name} as owner, member or collaborator of the repository`
+      : `the ${what}'s author ${name} is not an owner, member or collaborator of the repository`;
   }
   const isOwnDoing = sender === author;
   const isKnown = isOwnDoing || isVouchedFor(sender) || (sender !== null && sender === owner);
   return isKnown
     ? null
-    : `it was sent here by ${formatCodehostActor(sender)}, of whom the code host does not say that they are owner, member or collaborator`;
+    : `it was sent here by ${formatCodehostActor(sender)}, whom the code host does not report as owner, member or collaborator`;
 }
 
 /** Removes NUL, which a program's argument cannot contain; an event's sender cannot be asked to correct it. */

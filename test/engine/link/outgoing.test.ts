@@ -28,15 +28,15 @@ test("the reason why a decision waits is sent in svc's own words only", () => {
     'what would run has changed since d-7: prompt, base branch',
   );
   assert.equal(describeWait('the prompt was edited by secret', null), 'the prompt was edited');
-  assert.equal(describeWait('/home/ann/secret.md has an open question', null), 'a person has to look at it');
-  assert.equal(describeWait(`by a stranger: secret; ${whole}`, 'secret'), `by a stranger; ${said}`);
+  assert.equal(describeWait('/home/ann/secret.md has an open question', null), 'a person must review it');
+  assert.equal(describeWait(`untrusted author: secret; ${whole}`, 'secret'), `untrusted author; ${said}`);
   assert.equal(
     describeWait('what would run has changed since d-7: prompt\nsecret', null),
-    'a person has to look at it',
+    'a person must review it',
   );
   assert.equal(describeCode('secret'), null);
   assert.equal(describeCode(undefined), null);
-  assert.match(describeCode('timeout') ?? '', /^timeout: it ran for as long as it may/);
+  assert.match(describeCode('timeout') ?? '', /^timeout: it reached its time limit/);
 });
 
 test('only requests that the code host vouches for can be approved from outside', () => {

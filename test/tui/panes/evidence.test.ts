@@ -75,8 +75,8 @@ describe('evidence in a promotion', () => {
       said(null),
       /Not verified: the worker says 3 tests passed, .*; svc has not rerun them \(V\)\.$/,
     );
-    assert.match(said('waiting'), /own word · its tests wait to be rerun/);
-    assert.match(said('running'), /own word · its tests are being rerun/);
+    assert.match(said('waiting'), /by the worker only · its tests wait to be rerun/);
+    assert.match(said('running'), /by the worker only · its tests are being rerun/);
   });
 
   it('p waits for the evidence, and loads it again when a report arrives', () => {

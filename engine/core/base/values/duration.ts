@@ -20,8 +20,7 @@ export function parseDuration(text: string): number {
   for (const [, number, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhdw])/g)) {
     total += Number(number) * MS[unit as keyof typeof MS];
   }
-  if (total > Number.MAX_SAFE_INTEGER)
-    throw new SvcError('config_invalid', 'this duration is too long to count');
+  if (total > Number.MAX_SAFE_INTEGER) throw new SvcError('config_invalid', 'this duration is too long');
   return Math.round(total);
 }
 

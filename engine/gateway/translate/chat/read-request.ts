@@ -82,7 +82,7 @@ function readPart(part: Fields, field: string): Part {
     case 'file': {
       const { file_data: data, filename } = asFields(part.file);
       if (typeof data !== 'string')
-        throw refuseField(`${field}.file`, 'a stored file is known to its own provider only');
+        throw refuseField(`${field}.file`, 'only its own provider knows a stored file');
       return readMediaUrl(data, { field, otherwise: 'application/pdf', name: textOrNull(filename) });
     }
     default:
@@ -125,7 +125,7 @@ function readMessage(message: Fields, field: string): Conversation['turns'][numb
     case 'assistant': {
       const refusal = textOrNull(message.refusal);
       if (isJsonObject(message.audio))
-        throw refuseField(`${field}.audio`, 'a stored answer is known to its own provider only');
+        throw refuseField(`${field}.audio`, 'only its own provider knows a stored answer');
       const parts = refusal === null ? content : [...content, { kind: 'refusal' as const, text: refusal }];
       return { role: 'assistant', parts: [...parts, ...readCalls(message)] };
     }
@@ -189,7 +189,7 @@ function readToolChoice(choice: unknown): Pick<Conversation, 'toolChoice' | 'all
 function refuseUnknowable(body: Fields): void {
   if ((numberOrNull(body.n) ?? 1) > 1) throw refuseField('n', 'only one answer can be translated');
   refuseIfSet(body, 'logprobs', 'probabilities of tokens cannot be translated');
-  refuseIfSet(body, 'logit_bias', 'the numbers of tokens differ between models');
+  refuseIfSet(body, 'logit_bias', 'token numbers differ between models');
   refuseIfSet(body, 'audio', 'a spoken answer cannot be translated');
   refuseIfSet(body, 'functions', 'use tools instead');
 }

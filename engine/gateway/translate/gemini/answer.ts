@@ -120,7 +120,7 @@ function writeParts({ parts, ending }: Answer): Item[] {
     if (written !== null) return [written];
     // A call that the limit cut short is no call.
     if (ending.reason === 'length') return [];
-    throw refuseAnswer(`the arguments of the call of ${part.name} are no JSON object`);
+    throw refuseAnswer(`the arguments of the call of ${part.name} are not a JSON object`);
   });
   return [...written, ...sealedPart(seals)];
 }

@@ -75,8 +75,7 @@ function readMedia(part: Fields, at: string): Part | null {
   const file = field(part, 'fileData');
   if (!isJsonObject(file)) return null;
   const url = asText(field(file, 'fileUri'));
-  if (STORED.test(url))
-    throw refuseField(`${at}.fileData`, 'a stored file is known to its own provider only');
+  if (STORED.test(url)) throw refuseField(`${at}.fileData`, 'only its own provider knows a stored file');
   const mediaType = textOrNull(field(file, 'mimeType')) ?? guessMediaType(url, 'application/octet-stream');
   return makeMedia(mediaType, { url });
 }
@@ -184,7 +183,7 @@ function refuseUnknowable(body: Fields, config: Fields): void {
   refuseIfSet(
     { cachedContent: field(body, 'cachedContent') },
     'cachedContent',
-    'cached content is known to its own provider only',
+    'only its own provider knows cached content',
   );
   if ((numberOrNull(field(config, 'candidateCount')) ?? 1) > 1)
     throw refuseField('generationConfig.candidateCount', 'only one answer can be translated');

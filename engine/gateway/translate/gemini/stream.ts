@@ -126,7 +126,7 @@ export function writeStream(emit: EmitEvent, exchange: Exchange): StreamWriter {
     },
     finish(ending, usage) {
       if (strange !== null && ending.reason !== 'length')
-        fail({ ...cutFault(), message: `the arguments of the call of ${strange} are no JSON object` });
+        fail({ ...cutFault(), message: `the arguments of the call of ${strange} are not a JSON object` });
       else
         say(
           sealedPart(seals)[0] ?? { text: '' },

@@ -136,7 +136,7 @@ function writePart(part: Answer['parts'][number], isCut: boolean, exchange: Exch
       if (input !== null) return [callBlock(part.id, part.name, input)];
       // A call that the limit cut short is no call.
       if (isCut) return [];
-      throw refuseAnswer(`the arguments of the call of ${part.name} are no JSON object`);
+      throw refuseAnswer(`the arguments of the call of ${part.name} are not a JSON object`);
     }
     default:
       return [{ type: 'text', text: part.text, citations: null }];

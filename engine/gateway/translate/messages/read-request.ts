@@ -42,7 +42,7 @@ function readSource(block: Fields, otherwise: string, field: string): (TextPart 
     case 'content':
       return readContent(source.content, field).filter(isContent);
     default:
-      throw refuseField(`${field}.source`, 'a stored file is known to its own provider only');
+      throw refuseField(`${field}.source`, 'only its own provider knows a stored file');
   }
 }
 
@@ -117,7 +117,7 @@ function readTool(tool: Fields, field: string): ToolDefinition {
   if (!isJsonObject(tool.input_schema))
     throw refuseField(
       field,
-      `a tool of type ${JSON.stringify(tool.type ?? null)} is known to its own provider's models only`,
+      `only models of its own provider know a tool of type ${JSON.stringify(tool.type ?? null)}`,
     );
   return {
     name: asText(tool.name),
@@ -168,7 +168,7 @@ function readThinking(
 export function readRequest(body: Fields): Conversation {
   if (body.max_tokens === 0)
     throw refuseField('max_tokens', 'filling a cache without an answer cannot be translated');
-  refuseIfSet(body, 'container', 'a container is known to its own provider only');
+  refuseIfSet(body, 'container', 'only its own provider knows a container');
   if (asFieldsList(body.mcp_servers).length > 0)
     throw refuseField('mcp_servers', 'only the provider of that protocol can call these servers');
   const output = asFields(body.output_config);

@@ -177,7 +177,7 @@ export function writeRequest(conversation: Conversation, exchange: Exchange): Bl
   if (stop.some((each) => each.trim() === ''))
     throw refuseField(
       FIELD_NAMES[exchange.from].stop,
-      'the messages protocol has no stop sequence of space alone',
+      'the messages protocol does not support a stop sequence of whitespace only',
     );
   const tools = offeredTools(conversation).map((tool) => writeTool(tool, exchange));
   const { system, turns } = startWithUser(orderTurns(conversation, exchange, { keepsSystem: false }));

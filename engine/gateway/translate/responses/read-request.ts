@@ -69,14 +69,12 @@ function readPart(part: Fields, field: string): Part {
       return { kind: 'refusal', text: asText(part.refusal) };
     case 'input_image': {
       const url = textOrNull(part.image_url);
-      if (url === null)
-        throw refuseField(`${field}.file_id`, 'a stored image is known to its own provider only');
+      if (url === null) throw refuseField(`${field}.file_id`, 'only its own provider knows a stored image');
       return readMediaUrl(url, { field, otherwise: 'image/*', detail: textOrNull(part.detail) });
     }
     case 'input_file': {
       const url = textOrNull(part.file_data) ?? textOrNull(part.file_url);
-      if (url === null)
-        throw refuseField(`${field}.file_id`, 'a stored file is known to its own provider only');
+      if (url === null) throw refuseField(`${field}.file_id`, 'only its own provider knows a stored file');
       return readMediaUrl(url, { field, otherwise: 'application/pdf', name: textOrNull(part.filename) });
     }
     default:
@@ -221,15 +219,15 @@ function refuseUnknowable(body: Fields): void {
   refuseIfSet(
     body,
     'previous_response_id',
-    'nothing of earlier responses is kept here: send the whole conversation as input',
+    'earlier responses are not stored here: send the whole conversation as input',
   );
   refuseIfSet(
     body,
     'conversation',
-    'nothing of conversations is kept here: send the whole conversation as input',
+    'conversations are not stored here: send the whole conversation as input',
   );
-  refuseIfSet(body, 'prompt', 'a stored prompt is known to its own provider only');
-  refuseIfSet(body, 'background', 'an answer in the background cannot be translated');
+  refuseIfSet(body, 'prompt', 'only its own provider knows a stored prompt');
+  refuseIfSet(body, 'background', 'a background answer cannot be translated');
   if ((numberOrNull(body.top_logprobs) ?? 0) > 0)
     throw refuseField('top_logprobs', 'probabilities of tokens cannot be translated');
   if (asList(body.include).includes('message.output_text.logprobs'))

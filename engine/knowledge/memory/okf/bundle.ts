@@ -62,7 +62,7 @@ export async function listFiles(top: string): Promise<{ files: string[]; skipped
 function findReason(entry: Dirent, path: string): string | null {
   if (entry.isSymbolicLink()) return 'it is a link';
   if (entry.name.startsWith('.')) return 'it is hidden';
-  if (entry.isDirectory()) return path.split('/').length > MOST_DEPTH ? 'it lies too deep' : null;
+  if (entry.isDirectory()) return path.split('/').length > MOST_DEPTH ? 'it is nested too deeply' : null;
   if (!entry.isFile()) return 'it is not a file';
   return entry.name.toLowerCase().endsWith('.md') ? null : 'it is not markdown';
 }
@@ -77,7 +77,7 @@ export function readBundleFile(folder: string, path: string): string {
         if (!isFileAt(fd, join(folder, path))) throw new ConceptFault('it is reached through a link');
         const { size } = fstatSync(fd);
         if (size > MOST_FILE_BYTES)
-          throw new ConceptFault(`it has ${size} bytes, and ${MOST_FILE_BYTES} are read at most`);
+          throw new ConceptFault(`it has ${size} bytes, but at most ${MOST_FILE_BYTES} are read`);
         const bytes = Buffer.alloc(size);
         const read = readSync(fd, bytes, 0, size, 0);
         return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes.subarray(0, read));

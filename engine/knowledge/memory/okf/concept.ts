@@ -208,7 +208,7 @@ function splitFile(file: string): { yaml: string; body: string } {
         return { yaml: file.slice(open[0].length, at), body: file.slice(at + close[0].length) };
     }
   }
-  throw new ConceptFault('it does not begin with a frontmatter between two lines of ---');
+  throw new ConceptFault('it does not start with a frontmatter between two lines of ---');
 }
 
 const CITATION = /^\s*(?:[-*]\s+)?(?:\[?(\d+)\]?[.:]?\s+)?(?:\[([^\]]*)\]\(([^)\s]+)\)|(https?:\/\/\S+))\s*$/;

@@ -80,7 +80,7 @@ export function createConcepts({ db, table, events, clock, writing }: ConceptsDe
     if (known !== undefined && known.state !== 'active')
       return { skipped: `${known.id} is ${known.state} here` };
     if (known !== undefined && !mayReplace)
-      return { skipped: `${known.id} says something else here, and only the Chair replaces it` };
+      return { skipped: `${known.id} has a different text here, and only the Chair can replace it` };
     const now = clock.now();
     const changedAt = known === undefined ? Math.min(found.changedAt ?? now, now) : now;
     const id = known === undefined && own !== null ? own.id : makeMemoryId();

@@ -114,7 +114,7 @@ async function findUnsaved(
       if (!isKnown)
         return {
           path,
-          reason: isReservedName(path) ? 'it is not an export’s' : 'the memory does not have it',
+          reason: isReservedName(path) ? 'it does not come from an export' : 'the memory does not contain it',
         };
     } catch (error) {
       if (!(error instanceof ConceptFault)) throw error;
@@ -153,7 +153,7 @@ export async function replaceBundle({
     const isFull = code === 'ENOSPC' || code === 'EDQUOT';
     throw new SvcError(isFull ? 'storage_full' : 'storage_failed', `cannot write ${folder}: ${message}`, {
       cause: error,
-      hint: 'nothing in it has changed',
+      hint: 'nothing in it was changed',
     });
   }
 }
@@ -171,7 +171,7 @@ async function replaceIn(parent: string, { folder: shown, files, knows }: Replac
   settleExports(folder);
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (found !== undefined && !found.isDirectory())
-    throw new SvcError('exists', `${shown} is not a folder`, { hint: 'name another one' });
+    throw new SvcError('exists', `${shown} is not a folder`, { hint: 'name another folder' });
   const unsaved = found === undefined ? null : await findUnsaved(realpathSync(folder), knows);
   if (unsaved !== null)
     throw new SvcError('exists', `${join(shown, unsaved.path)} would be lost: ${unsaved.reason}`, {

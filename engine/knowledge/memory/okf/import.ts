@@ -21,7 +21,7 @@ export async function readBundle(
   if (files.length > MOST_CONCEPTS)
     throw new SvcError(
       'fields_invalid',
-      `${folder} has ${formatCount(files.length, 'file')}, and ${MOST_CONCEPTS} are read at most`,
+      `${folder} has ${formatCount(files.length, 'file')}, but at most ${MOST_CONCEPTS} are read`,
       {
         hint: 'import its folders one by one',
       },

@@ -33,7 +33,7 @@ export function findTypescript(root: string, manifests: readonly string[]): Type
 function readPackage(root: string, path: string): TypescriptHere | string | null {
   try {
     const folder = realpathSync.native(path);
-    if (!isInsideFolder(root, folder)) return 'typescript is linked from outside of the project';
+    if (!isInsideFolder(root, folder)) return 'typescript is linked from outside the project';
     const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
       version?: unknown;
     };

@@ -67,7 +67,7 @@ export async function runCompiler(run: CompilerRun): Promise<CompilerEnd> {
 
   function readLine(line: string): void {
     const told = parseLine(line);
-    if (told === null) end('it said what no compiler says');
+    if (told === null) end('its output is invalid');
     else if ('file' in told) onFile(told.file);
     else if ('failed' in told) failed ??= told.failed.slice(0, 200);
     else isDone = true;
@@ -75,7 +75,7 @@ export async function runCompiler(run: CompilerRun): Promise<CompilerEnd> {
 
   const late = setTimeout(() => end(`it took longer than ${limits.wallMs / 1000} s`), limits.wallMs);
   const looking = setInterval(look, LOOK_MS);
-  const stop = (): void => end('it was broken off');
+  const stop = (): void => end('it was stopped');
   signal.addEventListener('abort', stop);
   if (signal.aborted) stop();
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
@@ -83,7 +83,7 @@ export async function runCompiler(run: CompilerRun): Promise<CompilerEnd> {
   });
   child.stdin!.on('error', () => undefined);
   child.stdin!.end(JSON.stringify(order));
-  const read = readLines(child.stdio[3] as Readable, readLine, () => end('it said too much'));
+  const read = readLines(child.stdio[3] as Readable, readLine, () => end('its output is too large'));
   const ended = await new Promise<string | null>((done) => {
     child.on('error', (error) => done(error.message));
     child.on('close', (code, by) => done(code === 0 ? null : describeEnd(code, by, said)));
@@ -109,7 +109,7 @@ function kill(pid: number): void {
 
 function describeEnd(code: number | null, by: string | null, said: string): string {
   if (said.includes('heap out of memory')) return 'it ran out of memory';
-  if (by === 'SIGXCPU' || code === 152) return 'it took too much time of the processor';
+  if (by === 'SIGXCPU' || code === 152) return 'it used too much processor time';
   const last = said.split('\n').find((line) => /error|bwrap/i.test(line)) ?? '';
   return `it ended with ${by ?? `exit code ${code}`}${last === '' ? '' : `: ${last.trim().slice(0, 160)}`}`;
 }

@@ -37,7 +37,7 @@ export async function buildCompilerStart(
     const allowed = [folder, ...listNodeFiles(node, program)].map((path) => `--allow-fs-read=${path}`);
     const argv = [...limited, heap, '--permission', '--allow-child-process', ...allowed, program];
     const { code, message } = asSvcError(error);
-    const unconfined = code === 'tool_missing' ? 'there is no bubblewrap' : message;
+    const unconfined = code === 'tool_missing' ? 'bubblewrap is not available' : message;
     return { argv, env: { PATH: '/usr/bin:/bin' }, unconfined };
   }
 }

@@ -100,14 +100,14 @@ export async function answerQuestion(
     const many = found.total > found.candidates.length ? `, ${found.total} in all` : '';
     return nothing(
       'ambiguous',
-      `several symbols are called so${many}: name one by its id or as file:name`,
+      `several symbols have this name${many}: name one by its id or as file:name`,
       found.candidates,
     );
   }
   if ('similar' in found)
     return only === null
       ? explainMissing(indexer, question.symbol, found.similar)
-      : nothing('not_found', `no symbol of the shared paths is called ${question.symbol}`, found.similar);
+      : nothing('not_found', `no symbol of the shared paths is named ${question.symbol}`, found.similar);
   const { symbol } = found;
   const names = new Set([symbol.path]);
   if (question.ask === 'trace') {
@@ -123,7 +123,7 @@ export async function answerQuestion(
     return { answer: { symbol, references: countReferences(indexer, symbol.id), errors }, names };
   }
   const snippet = readSnippet(indexer, symbol, question.maxLines);
-  if (snippet === null) return nothing('not_found', `${symbol.path} is not there any more`);
+  if (snippet === null) return nothing('not_found', `${symbol.path} no longer exists`);
   return { answer: { symbol, snippet }, names };
 }
 
@@ -143,24 +143,24 @@ function explainMissing(indexer: Indexer, wanted: string, similar: SymbolRow[]) 
       const skipped = (SKIP_REASONS as Record<string, string | undefined>)[row.state];
       const why =
         skipped ?? (row.state === 'slow' ? 'it takes too long to parse' : 'it could not be read as code');
-      return nothing(skipped === undefined ? 'parse_failed' : 'not_indexed', `${path} is left out: ${why}`);
+      return nothing(skipped === undefined ? 'parse_failed' : 'not_indexed', `${path} is omitted: ${why}`);
     }
     if (row !== undefined && row.errors > 0)
       return nothing(
         'parse_failed',
-        `${path} has places that could not be parsed, and no such symbol elsewhere`,
+        `${path} has sections that could not be parsed, and no such symbol elsewhere`,
         similar,
       );
     if (row === undefined && indexer.languageOf(path) === null)
-      return nothing('unsupported_language', `${path} is in no language that is parsed`);
+      return nothing('unsupported_language', `${path} is not in a supported language`);
     if (row === undefined)
       return nothing(
         'not_indexed',
-        `${path} is no source of the project: ignored, vendored, generated or not there`,
+        `${path} is not a source of the project: ignored, vendored, generated or missing`,
         similar,
       );
   }
-  return nothing('not_found', `no symbol is called ${JSON.stringify(wanted.slice(0, 200))}`, similar);
+  return nothing('not_found', `no symbol is named ${JSON.stringify(wanted.slice(0, 200))}`, similar);
 }
 
 function readStatus(indexer: Indexer): GraphStatus {

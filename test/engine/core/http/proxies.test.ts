@@ -43,7 +43,7 @@ test('an unusable proxy is reported where it is needed, without its password', (
   assert.throws(
     () => findProxy(new URL('https://a.example'), proxies),
     (error: Error) => {
-      assert.equal(error.message, 'the proxy of HTTPS_PROXY or HTTP_PROXY has to be http:// or https://');
+      assert.equal(error.message, 'the proxy of HTTPS_PROXY or HTTP_PROXY must be http:// or https://');
       return true;
     },
   );

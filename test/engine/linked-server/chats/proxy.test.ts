@@ -109,7 +109,7 @@ describe('a chat service behind a proxy', () => {
   it('an unusable proxy is reported, without its password', async () => {
     const proxies = { http: 'socks5://me:hunter2@127.0.0.1:1', https: '', except: '' };
     assert.throws(() => createOutgoing(new URL('http://telegram.invalid'), proxies), {
-      message: 'the proxy of HTTPS_PROXY or HTTP_PROXY has to be http:// or https://',
+      message: 'the proxy of HTTPS_PROXY or HTTP_PROXY must be http:// or https://',
     });
   });
 

@@ -1,7 +1,7 @@
 import type { NoiseClass, Recogniser } from '../recogniser.ts';
 
 const CANDIDATE: NoiseClass = {
-  what: 'more lines about what was tried in headers of the system',
+  what: 'more lines about candidates in system headers',
   pattern: /(?!)/,
 };
 /** Where headers are that the project has not written. */

@@ -11,7 +11,7 @@ const PASSED: NoiseClass = {
     /^[ \t]*(?:✓|✔|√|✅|☑|\[✔\]|\[✓\]|\(pass\))\s+(?!.*(?:\b(?:skip|retr(?:y|ied)|flaky|todo|warn|fail)|[✗✘×✖❌⚠]))\S.*$/iu,
 };
 const SUITE: NoiseClass = { what: 'names of suites that passed', pattern: /(?!)/, keep: 'none' };
-const STARTED: NoiseClass = { what: 'more lines that say a test begins', pattern: /(?!)/, keep: 'none' };
+const STARTED: NoiseClass = { what: 'more lines that announce a test', pattern: /(?!)/, keep: 'none' };
 
 /** Whatever marks what passed with a tick: vitest, jest, mocha, node, playwright, bun, ava, pest, hspec. */
 export const ticks: Recogniser = {
@@ -22,7 +22,7 @@ export const ticks: Recogniser = {
   classes: [
     PASSED,
     { what: 'more test files that passed', pattern: /^[ \t]*PASS\s+\S+\.[cm]?[jt]sx?(?: \(.*\))?$/ },
-    { what: 'more lines that say a test begins', pattern: /^[ \t]*(?:▶ |RUNS {2})\S.*$/ },
+    { what: 'more lines that announce a test', pattern: /^[ \t]*(?:▶ |RUNS {2})\S.*$/ },
   ],
   mark(text, marks) {
     keepOpenSuites(text.bodies, marks);
@@ -128,7 +128,7 @@ export const go: Recogniser = {
   evidence: /^[ \t]*(?:=== RUN {3}|--- (?:PASS|FAIL): )\S|^ok {2}\t\S+\t[\d.]+s/,
   classes: [
     { what: 'more passing tests', pattern: /^[ \t]*--- PASS: \S+ \([\d.]+s\)$/ },
-    { what: 'more lines that say a test begins', pattern: /^[ \t]*=== (?:RUN|PAUSE|CONT|NAME) +\S+$/ },
+    { what: 'more lines that announce a test', pattern: /^[ \t]*=== (?:RUN|PAUSE|CONT|NAME) +\S+$/ },
     {
       what: 'more packages that passed',
       pattern: /^ok {2}\t\S+\t(?:[\d.]+s|\(cached\))(?:\tcoverage: .*)?$/,
@@ -149,7 +149,7 @@ export const jvm: Recogniser = {
       pattern:
         /^(?:\[INFO\] )?Tests run: \d+, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: [\d.,]+ ?m?s(?:ec)? (?:--? )?in \S+$/,
     },
-    { what: 'more lines that say a test class begins', pattern: /^(?:\[INFO\] )?Running \S+$/ },
+    { what: 'more lines that announce a test class', pattern: /^(?:\[INFO\] )?Running \S+$/ },
     { what: 'more passing tests', pattern: /^[ \t]*\S+ > .+ PASSED(?: \([\d.]+m?s\))?$/ },
     { what: 'more tasks', pattern: /^> Task \S+(?: (?:UP-TO-DATE|NO-SOURCE|FROM-CACHE))?$/ },
   ],
@@ -162,13 +162,13 @@ export const others: Recogniser = {
     /^[ \t]*\d+\/\d+ Test +#\d+:|^\[ RUN {6}\] |^[ \t]+Passed \S+.* \[[<\d]|^Test Case '.*' (?:passed|started)|^\/\/\S+ +PASSED in |^##teamcity\[test|^Executed \d+ tests|^[.SFERIN]{20,} +\d+ \/ \d+/,
   classes: [
     { what: 'more passing tests', pattern: /^[ \t]*\d+\/\d+ Test +#\d+: \S+ \.+ +Passed +[\d.]+ sec$/ },
-    { what: 'more lines that say a test begins', pattern: /^[ \t]+Start +\d+: \S+$|^test \d+$/ },
+    { what: 'more lines that announce a test', pattern: /^[ \t]+Start +\d+: \S+$|^test \d+$/ },
     { what: 'more passing tests', pattern: /^\[ {7}OK \] \S+(?:, where .*)? \(\d+ ms\)$/ },
-    { what: 'more lines that say a test begins', pattern: /^\[ RUN {6}\] \S+$/ },
+    { what: 'more lines that announce a test', pattern: /^\[ RUN {6}\] \S+$/ },
     { what: 'more lines about groups of tests', pattern: /^\[-{10}\] (?:\d+ tests? from|Global test).*$/ },
     { what: 'more passing tests', pattern: /^[ \t]+Passed \S.* \[<? ?[\d.]+ ?m?s\]$/ },
     { what: 'more passing tests', pattern: /^Test Case '.*' passed \([\d.]+ seconds\)\.?$/ },
-    { what: 'more lines that say a test begins', pattern: /^Test (?:Case|Suite) '.*' started(?: at .*)?$/ },
+    { what: 'more lines that announce a test', pattern: /^Test (?:Case|Suite) '.*' started(?: at .*)?$/ },
     { what: 'more passing tests', pattern: /^\/\/\S+ +(?:\(cached\) )?PASSED in [\d.]+s$/ },
     {
       what: 'more lines about passing tests',

@@ -173,7 +173,7 @@ describe('identifying a caller', () => {
       const pidStart = processes.readStartTime(pid) ?? '';
       assert.equal(processes.traceProcess({ pid, pidStart }).doubt, 'the engine itself started it');
       assert.match(processes.traceProcess({ pid, pidStart: '1' }).doubt ?? '', /has ended/);
-      assert.match(processes.traceProcess(null).doubt ?? '', /does not tell/);
+      assert.match(processes.traceProcess(null).doubt ?? '', /does not report/);
       process.kill(pid, 'SIGKILL');
       await until(() => !existsSync(`/proc/${pid}`), 'the zombie to be cleared away');
     } finally {
