@@ -26,7 +26,7 @@ import { formatBindingKeys, formatKey } from '../dist/tui/overlays/key-finder.js
 import { DEFAULT_PREFERENCES } from '../dist/tui/preferences/preferences.js';
 import { preferencesSchema } from '../dist/tui/preferences/schema.js';
 import { LOOKS, THEMES } from '../dist/tui/text/theme.js';
-import { buildTelemetrySchema, describeServerApi, describeTelemetry } from './server-api.js';
+import { buildTelemetrySchema, describeServerApi, telemetryTable } from './server-api.js';
 import { listTranslationFields } from './translation-fields.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -40,7 +40,7 @@ const capitalize = (text) => `${text[0].toUpperCase()}${text.slice(1)}`;
 const table = (head, rows) =>
   [row(...head), row(...head.map(() => '---')), ...rows.map((each) => row(...each))].join('\n');
 
-async function commandsPage() {
+async function listCommands() {
   const groups = await loadCommandGroups();
   const section = (command) => {
     const among = (choices) => (choices === undefined ? '' : `: ${choices.map(code).join(', ')}`);
@@ -72,24 +72,13 @@ async function commandsPage() {
     return `- [${capitalize(title)}](#${title.replaceAll(' ', '-')}): ${words.map(code).join(', ')}`;
   });
   return [
-    '# Commands',
-    `Every command takes \`--json\` (one JSON value on standard output; an error is \`{"error": {code, message, hint, data}}\`) and
-\`--help\`. Ids are accepted as any unique prefix, with or without their letter. Lists are tables on a terminal and
-tab-separated values elsewhere. Exit codes are in [errors.md](errors.md).`,
-    `**Pages.** A list shows as many rows as \`--limit\` says, and on stderr how many there are and the cursor that goes on. The cursor of a
-page is the id of its last row, so that rows that come or go in between shift nothing. For scripts, \`--json --cursor start\` prints
-\`{"rows": […], "next_cursor": "t-41"}\` in place of the array, \`--cursor t-41\` the page after it, and \`next_cursor\` is null on the last one. The
-operations of the engine take the same \`cursor\` beside \`limit\`.`,
-    `**Colour and pager.** What has \`--color\` is in colour on a terminal unless \`NO_COLOR\` is set, \`--color always\` or \`never\` goes before
-that (and so does \`SVC_FORCE_COLOR\`, which counts for the dashboard too). On a terminal it goes through \`SVC_PAGER\`, else \`PAGER\`, else \`less -FRX\` when it is longer
-than the screen; an empty one or \`cat\` is none. JSON is never coloured or paged.`,
     contents.join('\n'),
     ...groups.flatMap(({ title, commands }) => [`## ${capitalize(title)}`, ...commands.map(section)]),
   ].join('\n\n');
 }
 
 /** The tools as an agent in the Chair seat is served them, from an engine in an empty workspace. */
-async function toolsPage() {
+async function listTools() {
   const root = mkdtempSync(join(tmpdir(), 'svc-tools-'));
   const file = join(root, 'svc.yaml');
   writeFileSync(file, '');
@@ -130,11 +119,7 @@ async function toolsPage() {
   };
   const bytes = Buffer.byteLength(JSON.stringify(tools));
   return [
-    '# Tools',
-    `What agents are offered over MCP by \`svc mcp\` and \`/mcp\`: ${tools.length} tools for the Chair, ${shared.size} of them for every
-other seat, ${bytes} bytes as \`tools/list\` serves them. The same by hand: \`svc tool list\`, \`svc tool call <name> --key value …\`.
-A refusal is a result with \`isError\` and \`{code, message, hint}\`; the codes are in [errors.md](errors.md). How clients are set up
-is in [agents.md](agents.md), how seats are decided in [mcp.md](mcp.md).`,
+    `${tools.length} tools for the Chair, ${shared.size} of them for every other seat, in ${bytes} bytes of \`tools/list\`.`,
     ...tools.map(section),
   ].join('\n\n');
 }
@@ -146,7 +131,7 @@ function describeOutput(agent) {
   return form.replace === undefined ? 'named' : 'replaced';
 }
 
-async function guardPage() {
+async function profilesTable() {
   const { GUARD_PROFILES } = await catalogues();
   const yes = (is) => (is ? 'yes' : '-');
   const rows = Object.entries(GUARD_PROFILES).map(([name, profile]) => [
@@ -159,77 +144,19 @@ async function guardPage() {
     { off: '-', checks: 'checks', tests: 'tests, checks' }[profile.reruns],
     yes(profile.confined),
   ]);
-  return `# The guard
-
-Before an agent writes a file, svc looks at what it is about to write: whether somebody else has locked the file, whether the code
-exists already in the project, whether texts are in the language of the project. The agent is told in the answer of its hook
-([hooks.md](hooks.md)), or the write is refused with what to do instead. What a program in a shell writes no hook sees:
-\`svc guard check\` finds it afterwards.
-
-## Profiles
-
-\`guard.profile\` says what is on:
-
-${table(['profile', 'what it is', 'locks', 'shared code', 'copies', 'languages', 'evidence', 'confined'], rows)}
-
-- **locks**: a write to what somebody else has locked is refused ([locks.md](locks.md)).
-- **shared code**: so is a write below \`paths.shared\` or \`shared\` without a lock of one's own. The refusal names the search for what is there already.
-- **copies** and **languages**: \`advisory\` tells the agent, \`block\` refuses the write. \`guard.dup.mode\` goes before the profile, unless that has it off.
-- **evidence**: after a run that ended well svc itself runs, in a clean checkout of its branch, the commands of \`guard.checks\`
-  (package scripts, make targets, \`pre-commit run --all-files\`), which have to pass, and under \`strict\` the reported tests as well ([verification.md](verification.md)). Under the
-  other profiles \`svc verify rerun\` runs both when it is asked to. The git hooks of the repository run as they always do, at a worker's commits.
-- **confined**: workers run in a sandbox, and only verified work is promoted ([confinement.md](confinement.md), [verification.md](verification.md)).
-
-## Copies of code
-
-What is new in a write is compared with the project's own sources in 15 languages (TypeScript, TSX, JavaScript, Python, Go, Rust,
-Java, C, C++, C#, Ruby, PHP, Kotlin, Swift, Bash):
-
-| type | what it is | under \`block\` |
-| --- | --- | --- |
-| 1 | the same to the letter, whatever the white space and the comments | refused |
-| 2 | the same but for names and literals, by one renaming | refused |
-| 3 | the same with small edits | told |
-
-- New is what the file did not have before: an edit inside of an old copy, a line that was moved and a file that moves are none.
-- Nobody is told of the file itself, imports, comments, lists and other data, the fields of types, generated, minified and vendored
-  files and what git ignores. No link is followed, and nothing outside of the project is read.
-- Any run of \`guard.dup.min_tokens\` (60) tokens that is in both is found: texts share a fingerprint of \`guard.dup.window\` (40)
-  tokens then. Shorter fingerprints find copies with edits. The 25 files with most of them in common are compared token by token.
-- An agent waits 40 ms at most. What was not compared by then passes, as does what was written before the files of a project were
-  read for the first time, which takes some seconds for 5,000 files; the agent is told so in a line. The files of a worktree are read
-  when its run begins, other folders when an agent's hook is first heard of there.
-- A session's worktree is compared with itself: what the session has changed counts as it is there.
-- Fingerprints are in \`guard.db\` in the data folder. It can be deleted at any time, and is made anew.
-
-\`\`\`sh
-svc guard check                        # what is not committed yet
-svc guard check src lib/parse.ts       # all of these files
-svc guard check --range main..HEAD     # what these commits have brought
-svc guard check --range main..HEAD --sarif > guard.sarif
-\`\`\`
-
-It exits with 3 where the write would have been refused, else with 0.
-
-## Languages
-
-\`workspace.code_lang\` is the language of comments, strings of several words and names; \`workspace.locale\` that of documents
-(\`.md\`, \`.mdx\`, \`.rst\`, \`.adoc\`, \`.txt\`). Where one is empty, nothing is checked there. New lines only are looked at.
-
-- Other scripts are told by their letters, languages in Latin letters by their function words, words of the trade and endings: Czech,
-  Danish, Dutch, English, Finnish, French, German, Hungarian, Indonesian, Italian, Norwegian, Polish, Portuguese, Romanian, Spanish,
-  Swedish and Turkish. Of Danish, Norwegian and Swedish, and of languages in Cyrillic letters, none is told from another.
-- Code in texts, quotes, addresses, names, tables and what tools read is left out. A text that says too little is in no language.
-- A name counts when it is in another script. Whether \`berechneSumme\` is English nobody says.`;
+  return table(
+    ['profile', 'purpose', 'locks', 'shared code', 'copies', 'languages', 'evidence', 'confined'],
+    rows,
+  );
 }
 
-async function hooksPage() {
-  const moments = ['pre-write', 'post-tool', 'pre-compact', 'session-start'];
+async function hookTables() {
+  const events = ['pre-write', 'post-tool', 'pre-compact', 'session-start'];
   const { findPreset } = await agentPrograms();
   const told = HOOK_FILES.map(({ agent }) => [
     agent,
     'yes',
-    ...moments.map((event) =>
+    ...events.map((event) =>
       findPreset(agent).hooks.moments[event] && SHAPES[agent].context[event] ? 'yes' : '-',
     ),
     describeOutput(agent),
@@ -241,58 +168,10 @@ async function hooksPage() {
       ? code(`~/${user.below}/${user.file}`)
       : `${code(`$${user.variable}/${user.file}`)}, without it ${code(`~/${[user.below, user.file].filter(Boolean).join('/')}`)}`,
   ]);
-  return `# Hooks
-
-Agents can run a command at certain moments of their work. svc's is \`svc hook <moment> --agent <preset>\`: it reads what the agent
-says on standard input, asks the engine of the workspace, and answers in that agent's own form.
-
-| moment | what the agent is told |
-| --- | --- |
-| \`pre-write\`, before a tool writes files | that the write is refused, where somebody else holds a lock on one of them: who, until when, and what to do instead ([locks.md](locks.md)); the same for shared code without a lock of its own, for copies of code and for texts in another language, as the profile has it ([guard.md](guard.md)). What does not refuse the write is told beside it |
-| \`post-tool\`, after each tool | messages that it has not seen ([bus.md](bus.md)), each once and at most 4 KB of them, with how to read the rest; they stay unread until it acknowledges them |
-| \`post-tool\`, and the tool's output is long, with \`context.hooks.post_tool\` | what is left of the output when repeats and good news are left out, or that all of it is kept and under which id ([context.md](context.md)) |
-| \`pre-compact\`, before its context is summarised | what the summary must keep: session, task, brief, acceptance criteria by number, open asks, locks; with \`context.hooks.pre_compact\` its claims, its last report and the ids of its stored texts as well |
-| \`session-start\`, after that | the same, and new messages |
-
-The session is that of the caller: a worker's, the one that \`SVC_SESSION\` names, or the Chair's seat. A Chair's agent without a session
-of its own is not refused by the lock of a Chair, since that may be its own. Messages are shown at every moment that carries text but
-\`pre-compact\`.
-
-A fault of svc is never the agent's: without an engine (none is started), after 2 seconds, for what is no JSON or over 8 MiB, for an
-agent that it does not know or a call that is refused, it prints nothing. Its exit code is always 0.
-
-## What reaches the model
-
-\`-\` is a moment that the agent does not have, or at which it takes no text. What was to be said before a write is then said after it.
-What opencode is told after a compaction comes with the result of its next tool. Of cursor's \`session-start\`, which is the beginning of
-any conversation, only its documentation is known.
-
-${table(['agent', 'refusal', ...moments.map(code), 'a long output'], told)}
-
-Where a long output is replaced, the model reads what is left of it and nothing else; where it is named, the model has the whole of it and
-is told its id. Claude takes no other output of a tool that failed, so that one is named; codex tells its hook no exit code, and without
-one in its transcript its output is named, since its model would lose it. Gemini takes another output for an error of the tool.
-
-Only tools that say in their name that they write are refused (\`write_file\`, \`Edit\`, \`apply_patch\`, …), and a command that runs
-\`apply_patch\`. What a program in a shell writes no hook sees; the git hook of [locks.md](locks.md) does.
-
-## For agents that you start yourself
-
-Workers are told of the hooks for their run ([workers.md](workers.md)). An agent of your own runs them once they are in its own configuration:
-
-\`\`\`sh
-svc hooks install claude          # for this project where the agent has a file for that, else or with --user for all folders
-svc hooks list
-svc hooks remove claude           # takes out what svc has put in, and nothing else; --print only shows it
-\`\`\`
-
-Everything else in the file stays as it is, with comments and order. Where svc is not on the path, the entries name it by its
-place on this machine.
-
-${table(['agent', 'file of the project', 'file for all folders'], places)}
-
-Codex runs a new hook only after you have trusted it (\`/hooks\`); Gemini and Qwen run those of a project in folders that they were told to
-trust. The copilot and opencode files are of svc alone.`;
+  return {
+    told: table(['agent', 'refusal', ...events.map(code), 'a long output'], told),
+    places: table(['agent', "project's file", 'file for all folders'], places),
+  };
 }
 
 /** Where a key works. */
@@ -302,7 +181,7 @@ function placeOf({ panes, view }) {
 }
 
 /** The keys of ui.yaml. */
-function preferencesPage() {
+function preferenceTables() {
   const rows = Object.entries(preferencesSchema.shape).map(([name, type]) => [
     code(name),
     code(JSON.stringify(DEFAULT_PREFERENCES[name])),
@@ -318,42 +197,16 @@ function preferencesPage() {
       .map(({ id, keys }) => `${code(id)} ${keys.map(formatKey).map(code).join(' ')}`)
       .join(', '),
   ]);
-  return `# Preferences of the dashboard
+  return {
+    preferences: table(['key', 'default', 'meaning'], rows),
+    colours: `${table(['style', ...Object.keys(THEMES).map(code)], styles)}
 
-\`ui.yaml\` in the machine home (\`~/.config/svc\`, or \`SVC_HOME\`) says how you want the dashboard, on this machine and in every workspace. It is
-checked like svc.yaml: what is unknown or wrong is named with its line, and the dashboard does not open with it. \`,\` in the dashboard changes
-theme, bell, notices, title, copying and the columns of the list in focus, \`<\`, \`>\` and \`^\` how a list is sorted; each writes to the
-file in one step and keeps your comments. \`NO_COLOR\` wins over every theme. Bell, notices, title and copying are off until you turn them on.
-
-${table(['key', 'without it', 'what'], rows)}
-
-\`\`\`yaml
-theme: colour-blind
-keys:
-  approve: [ctrl+y]
-columns:
-  workers: [id, state, time, work, doing]
-sort:
-  workers: -tokens
-title: true
-\`\`\`
-
-A key is a character, \`ctrl+\` and a letter, or one of enter, esc, tab, space, up, down, left, right, pageup, pagedown, home, end. A key that
-another action of the same list has is refused, and so is one that is also the second key of its own question. Hints, help and palette name your
-keys; sentences that mention a key otherwise name the built-in one.
-
-## Colours
-
-${table(['style', ...Object.keys(THEMES).map(code)], styles)}
-
-The names are ${LOOKS.map(code).join(', ')}.
-
-## Names of keys
-
-${table(['group', 'name and built-in keys'], names)}`;
+The names are ${LOOKS.map(code).join(', ')}.`,
+    'key-names': table(['group', 'name and built-in keys'], names),
+  };
 }
 
-function keysPage() {
+function keysTable() {
   const rows = KEY_GROUPS.flatMap((group) =>
     KEYMAP.filter((each) => each.group === group).map((each) => [
       group,
@@ -367,169 +220,59 @@ function keysPage() {
       placeOf(each),
     ]),
   );
-  return `# Keys of the dashboard
-
-\`?\` shows and searches them in the dashboard, \`:\` runs any of them by name. Two keys mean: the second one confirms, every other
-key leaves things as they are. While a line is typed, keys are text; there Ctrl-A, Ctrl-E, Ctrl-U, Ctrl-K and Ctrl-W edit it.
-
-${table(['group', 'keys', 'what', 'where'], rows)}`;
+  return table(['group', 'keys', 'action', 'where'], rows);
 }
 
-/** The word for each state, which every screen, command and event uses. */
-function wordsPage() {
+/** Lists every state, with the name that all interfaces use. */
+function statesSections() {
   const words = (meanings) => Object.entries(meanings).map(([word, meaning]) => [code(word), meaning]);
-  const section = (title, meanings) => `## ${title}\n\n${table(['word', 'meaning'], words(meanings))}`;
+  const section = (title, meanings) => `## ${title}\n\n${table(['state', 'meaning'], words(meanings))}`;
   return [
-    '# Words',
-    `Each state has one word, in the dashboard, in the lists of the command line, in events and in these pages. JSON has the fields that a word is made
-of (\`state\`, \`status\`, \`resume_at\`, \`branch_state\`, …).`,
     section('A task', TASK_WORDS),
     section("A worker's session", SESSION_WORDS),
     ...Object.entries(OTHER_WORDS).map(([what, meanings]) => section(capitalize(what), meanings)),
-    section('A workspace, among those of the machine', WORKSPACE_WORDS),
+    section('A workspace', WORKSPACE_WORDS),
     section('Evidence', VERIFICATION_WORDS),
-    `## What is easily confused
-
-- A **session** is \`sealed\` when its run ended well; its **task** is \`done\` then. A person may mark a task done without a run.
-- Work is **promoted** when svc takes it into its base, and **merged** when it is there, whoever did it.
-- A task **waits** for a decision, a session is **queued** for a free worker, **paused** until a time, **blocked** by a question.
-- An agent is **held back** when it has failed three times in a row for reasons of its own: its sessions stay queued.
-- A message is **unread** until it is acknowledged. A **notice** is how its recipient is told that it is there, and is no message of its own.
-- **Discarded** is work whose branch was taken away, **archived** a task that lists leave out, **removed** what was deleted for its age.`,
   ].join('\n\n');
 }
 
-async function eventsPage() {
+async function eventsTable() {
   const { EVENTS } = await catalogues();
-  const rows = Object.entries(EVENTS).map(([event, about]) => [code(event), about]);
-  return `# Outbound events
-
-Each entry of \`notify.webhooks\` in \`svc.yaml\` is a target: \`url\`, \`events\` (all when left out) and \`secret_env\` (the
-name of the variable with the secret; \`webhook.secret_env\` when left out). \`svc notify test\` sends a test event,
-\`svc notify deliveries\` shows what became of each delivery, \`svc notify redeliver\` repeats one. An address is shown as where it
-leads and eight digits of the rest, since a catch URL is often a secret itself; \`svc notify test --url\` takes either form.
-
-${table(['event', 'when'], rows)}
-
-## Envelope
-
-The body is one JSON object. Absent fields are null. No prompt, file content or diff is in it.
-
-${table(
-  ['field', 'meaning'],
-  [
-    ['`id`', 'the same on every try of the same event: use it to drop repetitions'],
-    ['`event`', 'a name of the table above'],
-    ['`at`', 'when it happened, RFC 3339 in UTC'],
-    ['`workspace`', '`workspace.name`'],
-    ['`project`', 'project id; null is the project of the workspace itself'],
-    ['`task_id`, `decision_id`, `session_id`', 'such as `t-42`, `d-17`, `s-88`'],
-    ['`agent`', 'the preset'],
-    ['`status`', "the task's, at the time of the event: `open`, `assigned`, `running`, `done`, `failed`"],
-    ['`title`', "the task's"],
-    ['`reason`', 'why it waits, failed or was denied; of an ask its number and what became of it'],
-  ],
-)}
-
-What comes by way of a linked server ([server.md](server.md#where-events-go)) has two fields more:
-
-${table(
-  ['field', 'meaning'],
-  [
-    ['`workspace_id`', 'of the workspace on that server; it stays when the name changes'],
-    [
-      '`decision_url`',
-      'where the decision of `decision_id` is asked about, and with `/approve` or `/deny` behind it made ([server.md](server.md#from-an-automation))',
-    ],
-  ],
-)}
-
-## Signature
-
-Every try is signed anew, in two ways over the same bytes; verify whichever suits.
-
-${table(
-  ['headers', 'value'],
-  [
-    [
-      '`X-Svc-Timestamp`, `X-Svc-Signature`',
-      'Unix seconds; lower-case hex HMAC-SHA256 of `<timestamp>.<raw body>`',
-    ],
-    [
-      '`webhook-id`, `webhook-timestamp`, `webhook-signature`',
-      '[Standard Webhooks](https://www.standardwebhooks.com): `v1,` and base64 HMAC-SHA256 of `<id>.<timestamp>.<raw body>`; a secret that begins with `whsec_` is base64, any other is taken as it is written',
-    ],
-  ],
-)}
-
-\`\`\`js
-import { createHmac, timingSafeEqual } from 'node:crypto';
-
-// body: the raw bytes as they arrived
-function isFromSvc(headers, body, secret) {
-  const time = headers['x-svc-timestamp'];
-  if (!(Math.abs(Date.now() / 1000 - Number(time)) < 300)) return false;
-  const expected = createHmac('sha256', secret).update(\`\${time}.\`).update(body).digest();
-  const given = Buffer.from(headers['x-svc-signature'] ?? '', 'hex');
-  return given.length === expected.length && timingSafeEqual(given, expected);
-}
-\`\`\`
-
-## Delivery
-
-- The delivery is written in the transaction of the event itself, so an event that happened is not forgotten in a crash.
-- At least once: a target may see the same \`id\` twice. Deliveries of one target go out one after the other, a failed one comes later than those after it.
-- Any 2xx answer within 10 seconds is success. Redirects are not followed.
-- A failure is tried again with exponential backoff and jitter, up to an hour apart, for 24 hours; then the delivery is \`dead\`. More than
-  an hour in which nothing could be tried, since the engine was off or the machine slept, does not count.
-  \`Retry-After\` is respected on 429 and 503. 410 is a failure like any other: some answer so of what is only switched off.
-- A target whose secret is not set is not sent anything unsigned: its deliveries stay pending for as long as the engine lacks it, and \`svc notify deliveries\`
-  says so; that time does not count either.
-- A dead or slow target delays no other.
-- \`svc notify test\` sends an \`alert\` with the title \`test\`, also to targets that have not asked for alerts.`;
+  return table(
+    ['event', 'when'],
+    Object.entries(EVENTS).map(([event, about]) => [code(event), about]),
+  );
 }
 
-async function errorsPage() {
+async function errorTables() {
   const { ERROR_MEANINGS } = await catalogues();
-  return `# Errors
-
-Every failure has a code. It is \`code\` in the receiver's problem details (RFC 9457, \`application/problem+json\`), in an error
-of the socket, and in the \`--json\` output of a command. The command line prints \`error: …\` and, where something can be done,
-\`hint: …\` on standard error. \`svc help <code>\` prints the line of a code.
-
-${table(
-  ['exit code', 'meaning'],
-  [
-    ['0', 'success'],
-    [EXIT.failure, 'failure'],
-    [EXIT.usage, 'usage: what was asked for cannot be understood'],
-    [EXIT.denied, 'denied'],
-    [EXIT.notFound, 'not found'],
-    [EXIT.conflict, 'conflict: something has changed meanwhile, or is taken'],
-  ],
-)}
-
-${table(
-  ['code', 'HTTP', 'exit', 'meaning', 'what next'],
-  Object.entries(CODES).map(([name, [http, exit]]) => {
-    const { means, next } = ERROR_MEANINGS[name];
-    return [code(name), http, exit, means, next];
-  }),
-)}
-
-## Sessions that failed
-
-A session that failed has a code as well: one of these, or one of the above when it could not start. \`svc worker show\` prints it
-with what to do next. How an end is judged is in [workers.md](workers.md#the-end). A failure "of the agent" counts towards holding
-that agent back; one that "passes" is a pause when its end is known.
-
-${await failuresTable()}`;
+  return {
+    'exit-codes': table(
+      ['exit code', 'meaning'],
+      [
+        ['0', 'success'],
+        [EXIT.failure, 'failure'],
+        [EXIT.usage, 'usage: the command line cannot be understood'],
+        [EXIT.denied, 'denied'],
+        [EXIT.notFound, 'not found'],
+        [EXIT.conflict, 'conflict: something has changed, or is taken'],
+      ],
+    ),
+    codes: table(
+      ['code', 'HTTP', 'exit', 'meaning', 'next step'],
+      Object.entries(CODES).map(([name, [http, exit]]) => {
+        const { means, next } = ERROR_MEANINGS[name];
+        return [code(name), http, exit, means, next];
+      }),
+    ),
+    failures: await failuresTable(),
+  };
 }
 
 async function failuresTable() {
   const { SESSION_FAILURES } = await catalogues();
   return table(
-    ['code', 'meaning', 'what next', ''],
+    ['code', 'meaning', 'next step', ''],
     Object.entries(SESSION_FAILURES).map(([name, { means, next, isOfAgent, isLimit }]) => [
       code(name),
       means,
@@ -552,7 +295,7 @@ const CANNOT = {
   length: 'say that an answer was cut off at its longest',
 };
 
-async function presetsPage() {
+async function presetsTable() {
   const { PRESETS, describeAbility } = await agentPrograms();
   const abilities = PRESETS.map((preset) => [preset.name, describeAbility(preset)]);
   const words = { mcp: 'MCP per run', hooks: 'hooks per run', acp: 'ACP' };
@@ -565,26 +308,24 @@ async function presetsPage() {
     code(name),
     ...columns.map((each) => (can[each] === true ? 'yes' : can[each] || '')),
   ]);
-  return `${GENERATED}\n\n${table(head, rows)}\n\n${reasons.join('\n')}`;
+  return `${table(head, rows)}\n\n${reasons.join('\n')}`;
 }
 
-/** Replaces what is behind the mark; what is before it is written by hand. */
-async function withPresets(file) {
-  const text = read(file) ?? '';
-  const at = text.indexOf(GENERATED);
-  return [file, `${(at === -1 ? text : text.slice(0, at)).trim()}\n\n${await presetsPage()}\n`];
+/** Replaces the blocks between marks of a hand-written page. */
+function withBlocks(file, blocks) {
+  let page = read(file) ?? '';
+  for (const [mark, text] of Object.entries(blocks)) {
+    const [first, last] = [`<!-- ${mark} -->`, `<!-- /${mark} -->`];
+    const [before, rest] = page.split(first);
+    const after = rest?.split(last)[1];
+    if (after === undefined) throw new Error(`${file} has no block ${mark}`);
+    page = `${before}${first}\n\n${text}\n\n${last}${after}`;
+  }
+  return [file, page];
 }
 
-/** Replaces what is between two marks of a page that is written by hand otherwise. */
-function betweenMarks(file, mark, text) {
-  const [first, last] = [`<!-- ${mark} -->`, `<!-- /${mark} -->`];
-  const [before, rest = ''] = (read(file) ?? '').split(first);
-  const [, after = ''] = rest.split(last);
-  return [file, `${before}${first}\n\n${text}\n\n${last}${after}`];
-}
-
-/** What lets each agent do everything without being asked, between marks in README.md. */
-async function withPermissions(file) {
+/** Lists the options with which each agent uses every tool without asking. */
+async function permissionsTable() {
   const { PRESETS } = await agentPrograms();
   const rows = PRESETS.flatMap(({ name, headless, headlessLong, unasked }) => {
     for (const command of [headless, headlessLong])
@@ -593,7 +334,7 @@ async function withPermissions(file) {
           throw new Error(`${name}: ${option} is not in ${command}`);
     return headless === null ? [] : [[code(name), unasked.map(code).join(' ')]];
   });
-  return betweenMarks(file, 'permissions', table(['agent', 'asks nobody because of'], rows));
+  return table(['agent', 'options for unattended work'], rows);
 }
 
 const ATTEMPT =
@@ -617,21 +358,21 @@ function attempts() {
     });
 }
 
-/** The table of who tries what, for each attacker that the page names. */
-function withAttempts(file) {
+/** Tabulates the attempts of each attacker that the page names. */
+function attemptsSections() {
   const all = attempts();
   const sections = Object.entries(ATTACKERS).map(([attacker, who]) => {
     const rows = all
       .filter((each) => each.attacker === attacker)
-      .map((each) => [each.tries, each.lite, each.strict, `[test](../${each.file})`]);
+      .map((each) => [each.tries, each.lite, each.strict, `[test](../../${each.file})`]);
     return `### ${who}\n\n${table(['tries to', 'lite', 'strict', 'shown by'], rows)}`;
   });
   const strange = all.find(({ attacker }) => ATTACKERS[attacker] === undefined);
   if (strange) throw new Error(`${strange.file}: unknown attacker ${strange.attacker}`);
-  return betweenMarks(file, 'attempts', sections.join('\n\n'));
+  return sections.join('\n\n');
 }
 
-/** The folders of test/hostile, as docs/security.md numbers those who are not trusted. */
+/** The folders of test/hostile, as docs/operate/security.md numbers those who are not trusted. */
 const ATTACKERS = {
   repository: '1. Whoever wrote a repository',
   text: '2. Whoever writes what an agent or the receiver reads',
@@ -641,8 +382,8 @@ const ATTACKERS = {
   'same-user': '6. A program of the same user',
 };
 
-/** What becomes of each field in each translation, between marks in a page that people write. */
-function withTranslationFields(file) {
+/** Lists the result of each field in each translation. */
+function translationFields() {
   const sections = listTranslationFields().map(
     ({ from, head, rows }) =>
       `### A program that speaks ${from}\n\n${table(
@@ -650,32 +391,29 @@ function withTranslationFields(file) {
         rows.map(([field, ...fates]) => [code(field), ...fates]),
       )}`,
   );
-  return betweenMarks(file, 'fields', sections.join('\n\n'));
+  return sections.join('\n\n');
 }
 
-const GENERATED = `<!-- What follows is generated by ${RENEW}. -->`;
-
 const { renderConfigMarkdown, renderExampleYaml } = await configuration();
-const page = (file, text) => [file, `<!-- ${SAYS_SO} -->\n\n${text.trim()}\n`];
 const FILES = Object.fromEntries([
   ['svc.yaml.example', `# ${SAYS_SO}\n${renderExampleYaml()}`],
-  page('docs/commands.md', await commandsPage()),
-  page('docs/config.md', renderConfigMarkdown()),
-  page('docs/errors.md', await errorsPage()),
-  page('docs/events.md', await eventsPage()),
-  page('docs/guard.md', await guardPage()),
-  page('docs/hooks.md', await hooksPage()),
-  page('docs/keys.md', keysPage()),
-  page('docs/server-api.md', describeServerApi(table)),
-  page('docs/telemetry.md', describeTelemetry(table)),
-  ['docs/telemetry.schema.json', buildTelemetrySchema()],
-  page('docs/tools.md', await toolsPage()),
-  page('docs/ui.md', preferencesPage()),
-  page('docs/words.md', wordsPage()),
-  await withPresets('docs/presets.md'),
-  withAttempts('docs/security.md'),
-  withTranslationFields('docs/gateway-translation.md'),
-  await withPermissions('README.md'),
+  ['docs/reference/config.md', `<!-- ${SAYS_SO} -->\n\n${renderConfigMarkdown().trim()}\n`],
+  ['docs/reference/telemetry.schema.json', buildTelemetrySchema()],
+  withBlocks('docs/automate/events.md', { events: await eventsTable() }),
+  withBlocks('docs/extend/hooks.md', await hookTables()),
+  withBlocks('docs/extend/presets.md', { presets: await presetsTable() }),
+  withBlocks('docs/operate/permissions.md', { permissions: await permissionsTable() }),
+  withBlocks('docs/operate/security.md', { attempts: attemptsSections() }),
+  withBlocks('docs/reference/commands.md', { commands: await listCommands() }),
+  withBlocks('docs/reference/errors.md', await errorTables()),
+  withBlocks('docs/reference/keys.md', { keys: keysTable() }),
+  withBlocks('docs/reference/server-api.md', { 'server-api': describeServerApi(table) }),
+  withBlocks('docs/reference/states.md', { states: statesSections() }),
+  withBlocks('docs/reference/tools.md', { tools: await listTools() }),
+  withBlocks('docs/reference/translation.md', { fields: translationFields() }),
+  withBlocks('docs/team/telemetry.md', { telemetry: telemetryTable(table) }),
+  withBlocks('docs/use/guard.md', { profiles: await profilesTable() }),
+  withBlocks('docs/use/preferences.md', preferenceTables()),
 ]);
 
 function read(file) {

@@ -1,4 +1,4 @@
-// docs/server-api.md from the schemas that both sides of the link read with.
+// docs/reference/server-api.md from the schemas that both sides of the link read with.
 import { z } from 'zod';
 import * as protocol from '../dist/engine/core/link-protocol/messages.js';
 import * as telemetry from '../dist/engine/core/link-protocol/telemetry-day.js';
@@ -58,64 +58,60 @@ export function describeServerApi(table) {
       ...parts.map((part) => (typeof part === 'string' ? part : fieldsOf(part, table))),
     ].join('\n\n');
   return [
-    '# What goes between a workspace and a linked server',
-    `Everything that a workspace sends to a linked server, and everything that it is sent; [server.md](server.md) says how it is used and
-[link-security.md](link-security.md) what follows from it. The schemas are strict: a field that is not named here is 422, and nothing of
-the call is kept. The workspace reads at most ${protocol.LARGEST_ANSWER_BYTES / 1024} KB of an answer.`,
     `Every request has \`Svc-Protocol: ${LINK_PROTOCOL}\` and \`Authorization: Bearer\` with a token: of the machine (\`svcm_…\`) for
 \`POST /v1/workspaces\`, of the workspace (\`svcw_…\`) for all others. Bodies are JSON; errors are problem details (RFC 9457) with a
 \`code\` of [errors.md](errors.md): 401 \`token_invalid\`, \`revoked\`; 409 \`displaced\`; 413 \`body_too_large\`; 422 \`fields_invalid\`; 426
-\`protocol_mismatch\`, which says which side is to be updated; 429 \`limit_reached\` with \`Retry-After\` (50 requests a second for each token).`,
+\`protocol_mismatch\`, which names the side to update; 429 \`limit_reached\` with \`Retry-After\` (50 requests a second for each token).`,
     section(
       'POST /v1/workspaces',
-      'Links a workspace. Asked:',
+      'Links a workspace. Request:',
       protocol.linkRequest,
-      'Answered:',
+      'Answer:',
       protocol.linkAnswer,
     ),
     section(
       'POST /v1/workspace/token',
-      'A new token; the old one opens until the new one was used. Answered:',
+      'A new token; the old one is valid until the new one was used. Answer:',
       protocol.tokenAnswer,
     ),
     section('DELETE /v1/workspace', 'Unlinks. Answered with 204.'),
     section(
       'POST /v1/events',
-      `At most ${MOST_EVENTS} events and ${LARGEST_EVENTS_BYTES / 1024} KB. An event whose id is known is dropped. Asked:`,
+      `At most ${MOST_EVENTS} events and ${LARGEST_EVENTS_BYTES / 1024} KB. An event whose id is known is dropped. Request:`,
       protocol.eventsRequest,
       'Each event:',
       protocol.linkEvent,
-      'Answered:',
+      'Answer:',
       protocol.eventsAnswer,
     ),
     section(
       'PUT /v1/decisions',
-      `The whole list of what waits, whenever it has changed: it takes the place of the one before. At most ${LARGEST_DECISIONS_BYTES / 1024 / 1024} MB. Asked:`,
+      `The whole list of pending decisions, after each change; it replaces the earlier one. At most ${LARGEST_DECISIONS_BYTES / 1024 / 1024} MB. Request:`,
       protocol.decisionsRequest,
       'Each decision:',
       protocol.pendingDecision,
-      'Answered:',
+      'Answer:',
       protocol.timeAnswer,
     ),
     section(
       'PUT /v1/usage/DAY',
-      `What was done on a UTC day, such as \`2026-11-22\`: it takes the place of what was told of that day before. One of the last ${telemetry.KEPT_TELEMETRY_DAYS}
-days, tomorrow by the server's clock at the latest. [telemetry.md](telemetry.md) says what is asked, [telemetry.schema.json](telemetry.schema.json) as a JSON Schema.
-Answered:`,
+      `The counts of a UTC day, such as \`2026-11-22\`, replacing earlier ones. One of the last ${telemetry.KEPT_TELEMETRY_DAYS}
+days, tomorrow by the server's clock at the latest. [Telemetry](../team/telemetry.md) describes the body, [telemetry.schema.json](telemetry.schema.json) is its schema.
+Answer:`,
       protocol.timeAnswer,
     ),
-    section('DELETE /v1/usage', 'Deletes what this workspace has told of its days. Answered with 204.'),
+    section('DELETE /v1/usage', 'Deletes the counts of this workspace. Answered with 204.'),
     section(
       'GET /v1/commands?after=N&wait=S&instance=I',
-      `Commands after that number that have no outcome. With none the answer waits for up to S seconds, ${LONGEST_POLL_S} at most. \`instance\` names the
-engine: another one with the same token ends the poll of this one with 409 \`displaced\`. Answered:`,
+      `Commands after that number without an outcome. Without any, the answer waits up to S seconds, ${LONGEST_POLL_S} at most. \`instance\` names the
+engine: another one with the same token ends this poll with 409 \`displaced\`. Answer:`,
       protocol.commandsAnswer,
       'Each command:',
       protocol.linkCommand,
     ),
     section(
       'POST /v1/commands/ID',
-      'How a command ended; the first answer counts, and the server answers 204. Asked:',
+      'The outcome of a command; the first one is kept, and the server answers 204. Request:',
       protocol.commandOutcome,
       'The outcomes:',
       table(
@@ -126,46 +122,8 @@ engine: another one with the same token ends the poll of this one with 409 \`dis
   ].join('\n\n');
 }
 
-const TELEMETRY_TEXT = `A workspace that is linked to a server counts what happens in it by the day (UTC), and sends each day once it is over. It sends
-numbers under the words below and nothing else: the schema that both sides check has room for no other text, so that no name that anybody
-has given to an agent, a model, a project, a branch or an error can be in it. Whatever is in no list is counted as \`other\`.`;
-
-const TELEMETRY_RULES = `## When it goes
-
-- Only while the workspace is linked, and only to that server. A workspace without a link counts nothing and sends nothing.
-- Not before a person has seen it: \`svc link\` says so and \`svc telemetry show\` prints it. A later version of svc that counts more has a higher
-  \`schema\`, and sends nothing until somebody has looked at \`svc telemetry show\` in a terminal, or said \`svc telemetry on\`.
-- \`telemetry.work\` in svc.yaml: \`auto\` (also when it is unset) and \`on\` send while the workspace is linked; \`off\` counts nothing and drops what was not
-  sent. \`svc telemetry on\` and \`svc telemetry off\` set it. \`DO_NOT_TRACK=1\` in the environment in which the engine is started is \`off\`,
-  whatever svc.yaml says, and a command in whose environment it stands agrees to nothing.
-- Counting begins with the link: nothing of what happened before it is counted.
-- Once a day, from an hour after the day's end (UTC) on. A day on which nothing was counted is not sent. A day that has changed since, as when a clock was set
-  back, is sent again and takes the place of what was told. A server that refuses a day gets it again a day later. What could not be sent for 30
-  days is given up.
-
-\`svc telemetry show\` prints the very bytes that go next, and those that went in the last 30 days. \`svc telemetry delete\` deletes what the
-server has of this workspace; an admin of the account deletes that of all its workspaces on the page \`/app/usage\`, which shows it to the
-account. The server keeps a day for ${telemetry.KEPT_TELEMETRY_DAYS} days; its operator sees sums over all accounts.`;
-
-const TELEMETRY_COUNTS = `## How it is counted
-
-- A task counts on the day on which it was created, a decision on the day on which it was made, a run and its duration on the day on which its session ended.
-- The preset is the agent's name where that is one of svc's own; an agent under any other name is \`other\`, whatever program it runs.
-- \`sealed\` and the codes of failures are those of [errors.md](errors.md#sessions-that-failed); any other code is \`other\`.
-- \`account\`: tokens that agents told of runs with a login of their own; runs whose agent says nothing add none. The other words of \`tokens\` are the tiers of
-  \`ai.providers\`, of all calls through the gateway that a provider has worked on, those of people too.
-- Version, Node.js and system are those at the time of sending.`;
-
-/** What a workspace counts, field by field; `table` makes one of a head and rows. */
-export const describeTelemetry = (table) =>
-  [
-    '# Telemetry',
-    TELEMETRY_TEXT,
-    `\`PUT /v1/usage/DAY\` ([server-api.md](server-api.md)) has this body; [telemetry.schema.json](telemetry.schema.json) is the same as a JSON Schema:`,
-    fieldsOf(telemetry.telemetryDay, table),
-    TELEMETRY_COUNTS,
-    TELEMETRY_RULES,
-  ].join('\n\n');
+/** Tabulates the counts of a workspace; `table` makes a table of a head and rows. */
+export const telemetryTable = (table) => fieldsOf(telemetry.telemetryDay, table);
 
 /** The same as a JSON Schema. */
 export const buildTelemetrySchema = () =>

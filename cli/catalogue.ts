@@ -6,7 +6,7 @@ interface CommandModule {
   load(): Promise<readonly Command[]>;
 }
 
-/** Commands that serve the same purpose, under one title in help and in docs/commands.md. */
+/** Commands that serve the same purpose, under one title in help and in docs/reference/commands.md. */
 interface CommandGroup {
   title: string;
   modules: readonly CommandModule[];

@@ -100,7 +100,7 @@ export interface Context<T extends FlagTable = FlagTable> {
   paint: Paint;
 }
 
-/** A command is data: help, completion, docs/commands.md and parsing all come from it. */
+/** A command is data: help, completion, docs/reference/commands.md and parsing all come from it. */
 export interface Command<T extends FlagTable = FlagTable> {
   /** Words after `svc`, e.g. `task add`. */
   name: string;

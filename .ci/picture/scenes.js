@@ -19,7 +19,7 @@ const quiet = {
   ],
   pictures: [
     {
-      file: 'docs/dashboard.svg',
+      file: 'docs/pictures/dashboard.svg',
       columns: 140,
       rows: 40,
       /** What is done in the dashboard before the picture: keys to press, then text to await, or its end. */
@@ -95,7 +95,7 @@ const busy = {
     [80, 24],
     [140, 40],
     [200, 50],
-  ].map(([columns, rows]) => ({ file: `docs/busy-${columns}x${rows}.svg`, columns, rows, steps: busySteps })),
+  ].map(([columns, rows]) => ({ file: `docs/pictures/busy-${columns}x${rows}.svg`, columns, rows, steps: busySteps })),
 };
 
 export const SCENES = [quiet, busy];

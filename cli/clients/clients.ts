@@ -48,7 +48,7 @@ const TRUST = 'gemini starts servers only in trusted folders';
 
 const formatPlainEntry = ({ command, args }: Server): Record<string, unknown> => ({ command, args });
 
-/** The file formats as the programs themselves write them; docs/agents.md has the same as a table. */
+/** The file formats as the programs themselves write them; docs/extend/agents.md has the same as a table. */
 export const listClients = (passedOn: readonly string[]): readonly Client[] => [
   {
     name: 'claude',

@@ -28,7 +28,7 @@ export interface HookFile {
   next?: string;
 }
 
-/** The places and forms as the programs themselves have them; docs/hooks.md has the same as a table. */
+/** The places and forms as the programs themselves have them; docs/extend/hooks.md has the same as a table. */
 export const HOOK_FILES: readonly HookFile[] = [
   {
     agent: 'claude',

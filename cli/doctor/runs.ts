@@ -22,7 +22,7 @@ export async function checkRuns(
       ? reportWarning(
           'containment',
           'runs are tracked only by marks in their environment: a process that clears it and loses its parents outlives its run',
-          'install bubblewrap (apt install bubblewrap), or start the engine where it may create cgroups, for example with systemd-run --user --scope -p Delegate=yes svc up; see docs/workers.md',
+          'install bubblewrap (apt install bubblewrap), or start the engine where it may create cgroups, for example with systemd-run --user --scope -p Delegate=yes svc up; see docs/use/run-ends.md',
         )
       : reportPass(
           'containment',

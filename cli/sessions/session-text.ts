@@ -40,7 +40,7 @@ export async function loadOpenAsks(client: EngineClient): Promise<Map<string | n
   return new Map(asks.reverse().map((ask) => [ask.from_session, ask]));
 }
 
-/** The word of a session's state, as docs/words.md has it. */
+/** The word of a session's state, as docs/reference/states.md has it. */
 export const formatState = (row: ShownSession, ask?: OpenAsk): string =>
   nameSessionState(row, undefined, ask !== undefined);
 

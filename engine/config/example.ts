@@ -62,7 +62,7 @@ const escapeCell = (text: string): string => text.replaceAll('|', '\\|').replace
 const formatCode = (text: string): string => `\`${text}\``;
 const formatRow = (...cells: string[]): string => `| ${cells.map(escapeCell).join(' | ')} |`;
 
-/** `docs/config.md`: the keys by section, the environment, precedence and the machine home. */
+/** `docs/reference/config.md`: the keys by section, the environment, precedence and the machine home. */
 export function renderConfigMarkdown(): string {
   const details = describeKeyDetails();
   const sections = [...new Set(details.map(({ key }) => key.split('.')[0]!))];
@@ -119,7 +119,7 @@ placeholders are filled in, so a prompt always stays one argument. \`< {{prompt_
 standard input. No shell is involved.
 
 Keys marked *under consent* name a program, an address, a guard or a path. Their values in svc.yaml take effect once a
-person on this machine has agreed to them, with \`svc trust\` or by setting them with svc; [trust.md](trust.md) has the rules. All other
+person on this machine has agreed to them, with \`svc trust\` or by setting them with svc; [trust](../operate/trust.md) has the rules. All other
 keys take effect immediately: they cannot start or guard anything.
 
 A key marked *pending* is checked and kept, but not used yet: setting it has no effect until its feature

@@ -77,14 +77,14 @@ export const workspaceSchema = z.strictObject({
   locale: z.string().default('').meta({
     notation: 'string',
     description:
-      'Language of documents and prose, see docs/guard.md; agents also get the rules of chair.guidance in it (en, de, es, fr, ja, zh).',
+      'Language of documents and prose, see docs/use/guard.md; agents also get the rules of chair.guidance in it (en, de, es, fr, ja, zh).',
     unset: 'English rules; documents are not checked',
     example: 'en',
   }),
   code_lang: z.string().default('').meta({
     notation: 'string',
     description:
-      'Language of comments, identifiers and texts that users see, see docs/guard.md; en is recommended.',
+      'Language of comments, identifiers and texts that users see, see docs/use/guard.md; en is recommended.',
     unset: 'not checked',
     example: 'en',
   }),

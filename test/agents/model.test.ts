@@ -37,7 +37,7 @@ const TWO_FACES: Script = {
   steps: [{ call: 'answer', arguments: {} }, { call: 'refusal', arguments: {} }, { say: 'Seen.' }],
 };
 
-/** As docs/mcp.md says: the texts of our tools rely on it. */
+/** As docs/extend/mcp.md says: the texts of our tools rely on it. */
 const SHOWN: Record<string, string[]> = {
   claude: ['structure of answer', 'text of refusal'],
   codex: ['structure of answer', 'structure of refusal'],

@@ -17,7 +17,7 @@ import { until } from '../support/wait.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 import { openAutomation } from '../support/workspace-by-hand.ts';
 
-// The whole way of docs/server.md with the programs that people have: `svc server serve`, `svc login`, an engine, and a phone.
+// The whole way of docs/team/server.md with the programs that people have: `svc server serve`, `svc login`, an engine, and a phone.
 
 const ANN = { id: 4201, first_name: 'Ann' };
 const PHONE = LOOKS[0]!;

@@ -8,8 +8,8 @@ import { runHere } from '../support/command-line.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The rows of docs/errors.md, as their cells. */
-const documented = readFileSync(join(PROJECT, 'docs/errors.md'), 'utf8')
+/** The rows of docs/reference/errors.md, as their cells. */
+const documented = readFileSync(join(PROJECT, 'docs/reference/errors.md'), 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| `'))
   .map((line) =>
@@ -39,7 +39,7 @@ test('every code has a meaning and a next step of its own', () => {
   }
 });
 
-test('docs/errors.md is generated from both tables, in their order', () => {
+test('docs/reference/errors.md is generated from both tables, in their order', () => {
   const rows = documented.filter(([code = '']) => code !== '');
   const errors = Object.keys(CODES)
     .filter(isErrorCode)

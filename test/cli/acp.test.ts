@@ -392,7 +392,7 @@ describe('svc acp run', () => {
     const { code, stderr } = await ws.svc(['acp', 'run', '--', 'x']);
     assert.deepEqual([code, /needs --prompt-file/.test(stderr)], [2, true]);
     assert.match(
-      readFileSync(fileURLToPath(new URL('../../../docs/commands.md', import.meta.url)), 'utf8'),
+      readFileSync(fileURLToPath(new URL('../../../docs/reference/commands.md', import.meta.url)), 'utf8'),
       /svc ask open/,
     );
   });

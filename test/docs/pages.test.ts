@@ -12,7 +12,7 @@ const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
 const PAGES = [
   'README.md',
   ...globSync('*.md', { cwd: PROJECT }).filter((path) => path !== 'README.md'),
-  ...globSync('docs/*.md', { cwd: PROJECT }),
+  ...globSync('docs/**/*.md', { cwd: PROJECT }),
 ];
 const read = (path: string): string => readFileSync(join(PROJECT, path), 'utf8');
 const withoutBlocks = (text: string): string => text.replace(/^```[\s\S]*?^```/gm, '');
@@ -47,7 +47,7 @@ test('the pictures of a busy day have their sizes, and show ten running agents a
     [140, 40, 10],
     [200, 50, 10],
   ] as const) {
-    const svg = read(`docs/busy-${columns}x${rows}.svg`);
+    const svg = read(`docs/pictures/busy-${columns}x${rows}.svg`);
     const size = /viewBox="0 0 (\d+) (\d+)"/.exec(svg)?.slice(1).map(Number);
     assert.deepEqual(size, [columns * 9 + 24, rows * 19 + 50]);
     const text = svg.replace(/<[^>]*>/g, ' ').replaceAll('\u00a0', ' ');
@@ -57,9 +57,11 @@ test('the pictures of a busy day have their sizes, and show ten running agents a
   }
 });
 
-test('README leads to every page', () => {
-  const linked = new Set([...read('README.md').matchAll(/\]\((docs\/[\w-]+\.md)/g)].map(([, path]) => path));
-  const missing = PAGES.filter((page) => page.startsWith('docs/') && !linked.has(page));
+test('the index of the documentation leads to every page', () => {
+  const linked = new Set(
+    [...read('docs/README.md').matchAll(/\]\(([\w/-]+\.md)\)/g)].map(([, path]) => `docs/${path}`),
+  );
+  const missing = PAGES.filter((page) => /^docs\/.+\//.test(page) && !linked.has(page));
   assert.deepEqual(missing, []);
 });
 
@@ -72,9 +74,9 @@ function listTexts(): string[] {
   );
 }
 
-test('the program prints each message that docs/troubleshooting.md explains', () => {
+test('the program prints each message that docs/operate/troubleshooting.md explains', () => {
   const texts = new Set(listTexts());
-  const messages = [...read('docs/troubleshooting.md').matchAll(/^### `(.*)`$/gm)].map(
+  const messages = [...read('docs/operate/troubleshooting.md').matchAll(/^### `(.*)`$/gm)].map(
     ([, message]) => message!,
   );
   assert.ok(messages.length > 20);
@@ -87,7 +89,7 @@ test('the program prints each message that docs/troubleshooting.md explains', ()
   );
 });
 
-test('the steps of docs/uninstall.md leave nothing of svc behind, except the branch of unmerged work', async (t) => {
+test('the steps of docs/operate/uninstall.md leave nothing of svc behind, except the branch of unmerged work', async (t) => {
   const reader = await openReader(t);
   await reader.type(`git init --quiet shop
 cd shop
@@ -100,7 +102,7 @@ svc task add second --agent scripted --prompt second --run --follow
 export npm_config_prefix=~/npm`);
   const git = (...words: string[]): string =>
     execFileSync('git', words, { cwd: join(reader.home, 'shop'), encoding: 'utf8' });
-  const blocks = readBlocks('docs/uninstall.md');
+  const blocks = readBlocks('docs/operate/uninstall.md');
   const [remove, ...rest] = blocks;
   assert.match(await reader.type(remove?.text ?? '', remove?.at), /^s-2\b/m);
   assert.match(git('for-each-ref'), /refs\/heads\/svc\/s-2[\s\S]*refs\/svc\/pruned\/svc\/s-1/);

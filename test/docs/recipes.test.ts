@@ -22,7 +22,7 @@ import { openReader, type Reader } from '../support/reader.ts';
 import { until } from '../support/wait.ts';
 import { AGENT } from '../support/workspace.ts';
 
-const BLOCKS = readBlocks('docs/recipes.md');
+const BLOCKS = readBlocks('docs/automate/recipes.md');
 
 /** The one block with this word behind its fence. */
 function blockOf(word: string) {
@@ -250,7 +250,7 @@ describe('each recipe runs as written', () => {
     const [request] = (JSON.parse(blockOf('n8n-send').text) as { nodes: HttpRequestNode[] }).nodes;
     assert.ok(request);
     request.parameters.url =
-      /`(={{ \$json\.url }})`/.exec(readFileSync('docs/recipes.md', 'utf8'))?.[1] ?? '';
+      /`(={{ \$json\.url }})`/.exec(readFileSync('docs/automate/recipes.md', 'utf8'))?.[1] ?? '';
     const items = await runCodeNode(blockOf('n8n-decide').text, {
       items: [{ json: { ...event, verb: 'approve' } }],
       env,
@@ -303,9 +303,9 @@ describe('each recipe runs as written', () => {
     assert.match(await say('U012AB3CD', 'help'), /fix/);
   });
 
-  test('the examples of docs/receiver.md and docs/events.md sign and verify, in each of their languages', async (t) => {
+  test('the examples of docs/automate/receiver.md and docs/automate/events.md sign and verify, in each of their languages', async (t) => {
     const { reader, secretOf, url } = await openShop(t);
-    const examples = readBlocks('docs/receiver.md').filter(({ text }) => text.includes('127.0.0.1:8790'));
+    const examples = readBlocks('docs/automate/receiver.md').filter(({ text }) => text.includes('127.0.0.1:8790'));
     assert.deepEqual(
       examples.map(({ language }) => language),
       ['js', 'python', 'sh'],
@@ -322,7 +322,7 @@ describe('each recipe runs as written', () => {
       assert.match(printed, new RegExp(`t-${index + 1}\\b`), at);
     }
 
-    const [verify] = readBlocks('docs/events.md').filter(({ text }) => text.includes('isFromSvc'));
+    const [verify] = readBlocks('docs/automate/events.md').filter(({ text }) => text.includes('isFromSvc'));
     const body = '{"event":"sealed"}';
     const time = String(Math.floor(Date.now() / 1000));
     const signature = createHmac('sha256', 'secret').update(`${time}.${body}`).digest('hex');

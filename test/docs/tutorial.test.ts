@@ -61,7 +61,7 @@ async function press(reader: Reader, { text }: Block): Promise<void> {
   }
 }
 
-const blocks = readBlocks('docs/tutorial.md');
+const blocks = readBlocks('docs/start/tutorial.md');
 const isForClaude = ({ words }: Block): boolean => words.includes('claude');
 
 /** A reader who can clone the repository. With SVC_TEST_CLONE it is the real one, which needs a network or a mirror at that address. */

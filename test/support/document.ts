@@ -13,7 +13,7 @@ export interface Block {
   text: string;
   /** The heading that it stands below. */
   heading: string;
-  /** Where it begins, as `docs/tutorial.md:12`. */
+  /** Where it begins, as `docs/start/tutorial.md:12`. */
   at: string;
 }
 

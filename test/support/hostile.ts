@@ -8,12 +8,12 @@ import { isRunning } from './processes.ts';
 import { until } from './wait.ts';
 import { SVC } from './workspace.ts';
 
-/** Who is not trusted, as docs/security.md numbers them. */
+/** Who is not trusted, as docs/operate/security.md numbers them. */
 export const ATTACKERS = ['repository', 'text', 'worker', 'neighbour', 'page', 'same-user'] as const;
 export type Attacker = (typeof ATTACKERS)[number];
 
 /**
- * A row of the table in docs/security.md. `.ci/generate.js` reads the calls of `hostile` from the sources of
+ * A row of the table in docs/operate/security.md. `.ci/generate.js` reads the calls of `hostile` from the sources of
  * test/hostile, so the four are string literals there.
  */
 export interface HostileAttempt {

@@ -109,7 +109,7 @@ export async function linkByHand(
   };
 }
 
-/** Sends requests of an automation, signed as docs/receiver.md says. */
+/** Sends requests of an automation, signed as docs/automate/receiver.md says. */
 export function openAutomation(
   server: Pick<TestServer, 'url' | 'port'> & { clock: Pick<Clock, 'now'> },
   secret: string,

@@ -21,7 +21,7 @@ export const KEY_GROUPS = [
 ] as const;
 export type KeyGroup = (typeof KEY_GROUPS)[number];
 
-/** A key and what it does. Input, hint bar, help, palette and docs/keys.md all come from this table. */
+/** A key and what it does. Input, hint bar, help, palette and docs/reference/keys.md all come from this table. */
 export interface Binding {
   id: string;
   /** What it asks of the engine, for sentences that name that. */

@@ -19,7 +19,7 @@ const FIGURES =
 const describeTelemetry = (obstacle: string | null): string =>
   obstacle === null ? FIGURES : `none: ${obstacle}`;
 
-/** What a linked server is told, in the order of docs/link-security.md. */
+/** What a linked server is told, in the order of docs/team/link-security.md. */
 async function describeOutgoing({ cwd, env }: Context, telemetry: string): Promise<[string, string][]> {
   const { configuration } = await import('../../../engine/index.ts');
   const { findWorkspace, loadConfig } = await configuration();

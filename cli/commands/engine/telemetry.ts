@@ -25,7 +25,7 @@ function formatView(view: View): string {
   return [
     formatFacts([
       ['telemetry', describeWork(view)],
-      ['schema', `${schema}, described in docs/telemetry.md`],
+      ['schema', `${schema}, described in docs/team/telemetry.md`],
     ]),
     ...days(
       isGoing ? 'sent next:' : 'would be sent:',

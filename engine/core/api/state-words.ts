@@ -1,4 +1,4 @@
-// The one word for each state, wherever it is shown. docs/words.md is made of these tables.
+// The one word for each state, wherever it is shown. docs/reference/states.md is made of these tables.
 
 /** States of a task as lists show them; `assigned` alone says too little while something is waited for. */
 export const TASK_WORDS = {

@@ -20,7 +20,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
   body_invalid: {
     means:
       'the body of the request is empty, or does not have the form that the route expects, such as a JSON object',
-    next: 'send the body that docs/receiver.md describes for the route',
+    next: 'send the body that docs/automate/receiver.md describes for the route',
   },
   fields_invalid: {
     means: 'a field is missing, unknown, or has an invalid value',
@@ -61,7 +61,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
   // who the caller is
   signature_invalid: {
     means: 'the signature is missing, malformed or was not made with the secret of this receiver',
-    next: 'sign the raw body with the secret of webhook.secret_env, as described in docs/receiver.md',
+    next: 'sign the raw body with the secret of webhook.secret_env, as described in docs/automate/receiver.md',
   },
   timestamp_out_of_range: {
     means: "the timestamp header is missing, or too far from this machine's clock",
@@ -168,7 +168,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
   },
   replayed: {
     means: 'a request with this signature was already accepted',
-    next: 'sign again with a new timestamp; docs/receiver.md describes how to repeat a request safely',
+    next: 'sign again with a new timestamp; docs/automate/receiver.md describes how to repeat a request safely',
   },
   already_decided: {
     means: 'the decision was already approved, denied or replaced',
@@ -331,7 +331,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
   },
   confinement_unavailable: {
     means: 'guard.profile is strict, and no sandbox can be created here',
-    next: 'svc doctor shows why; docs/confinement.md explains the reasons',
+    next: 'svc doctor shows why; docs/operate/confinement.md explains the reasons',
   },
   protocol_mismatch: {
     means: 'the linked server and this machine speak different protocols: one of them is older',

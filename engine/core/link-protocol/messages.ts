@@ -3,7 +3,7 @@ import { toPrintable } from '../base/text.ts';
 import { CHANNELS } from './channels.ts';
 
 // What goes between a workspace and a linked server. Both sides read with these schemas, which are strict: what they do not
-// name is refused and nothing of it is kept. docs/server-api.md is generated from them.
+// name is refused and nothing of it is kept. docs/reference/server-api.md is generated from them.
 
 /** The version of this protocol, sent as `Svc-Protocol` with every request of a workspace. */
 export const LINK_PROTOCOL = 1;
@@ -75,19 +75,19 @@ export const linkAnswer = z.strictObject({
 
 /** `GET /v1/lease?nonce=N` */
 export const leaseAnswer = z.strictObject({
-  lease: z.string().max(16_384).describe('a JWS of three days, as docs/server.md describes it'),
+  lease: z.string().max(16_384).describe('a JWS of three days, as docs/team/server.md describes it'),
 });
 
 /** `POST /v1/workspace/token`: the old token opens until the new one was used. */
 export const tokenAnswer = linkAnswer.pick({ token: true, server_time: true });
 
-/** What leaves of an outbound event: its envelope (docs/events.md) made smaller. */
+/** What leaves of an outbound event: its envelope (docs/automate/events.md) made smaller. */
 export const linkEvent = z.strictObject({
   id: z
     .string()
     .regex(/^[\w-]{1,80}$/)
     .describe('the same each time the event is sent'),
-  event: word('see docs/events.md'),
+  event: word('see docs/automate/events.md'),
   at: time,
   project: shortText('its id').nullable(),
   task_id: id('t', 'such as `t-42`').nullable(),
@@ -201,6 +201,6 @@ export const commandOutcome = z.strictObject({
   session_id: id('s', 'started session').nullable(),
   decided_by: plainText(200).nullable().describe('who decided it before'),
   state: z.enum(['pending', 'approved', 'denied', 'expired']).nullable().describe('of the decision'),
-  code: word('an error of docs/errors.md').nullable(),
+  code: word('an error of docs/reference/errors.md').nullable(),
 });
 export type CommandOutcome = z.output<typeof commandOutcome>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 // What a workspace counts of a day for a linked server: numbers under words of the lists here, and nothing that anybody has
-// named. Both sides read with this schema; docs/telemetry.md and docs/telemetry.schema.json are generated from it.
+// named. Both sides read with this schema; docs/team/telemetry.md and docs/reference/telemetry.schema.json are generated from it.
 
 /** Raised whenever a field or a word is added: nothing more is sent before a person has seen it. */
 export const TELEMETRY_SCHEMA = 1;

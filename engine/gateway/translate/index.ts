@@ -2,7 +2,7 @@
  * Translates model calls between the protocols, for a caller of one and a provider of another: pure functions on parsed bodies
  * and events. Each protocol has a reader into the neutral form of conversation.ts and a writer out of it.
  *
- * What another protocol cannot express (docs/gateway-translation.md has the reasons):
+ * What another protocol cannot express (docs/reference/translation.md has the reasons):
  *
  * | refused by the name of its field                         | left out                                              |
  * | --- | --- |

@@ -6,7 +6,7 @@ export const guardSchema = z.strictObject({
     consent: true,
     notation: 'string',
     description:
-      'Set of guards that hooks apply, see docs/guard.md; strict also confines workers and only promotes verified work.',
+      'Set of guards that hooks apply, see docs/use/guard.md; strict also confines workers and only promotes verified work.',
     unset: 'lite',
   }),
   checks: z

@@ -18,7 +18,7 @@ export const graphSchema = z.strictObject({
     consent: true,
     notation: 'bool',
     description:
-      'Ask the project’s own typescript which symbols call which, in addition to the index. It is code of the repository, and runs confined if this machine can confine it; see docs/graph.md.',
+      'Ask the project’s own typescript which symbols call which, in addition to the index. It is code of the repository, and runs confined if this machine can confine it; see docs/use/graph.md.',
     unset: 'off',
   }),
 });

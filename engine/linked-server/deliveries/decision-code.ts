@@ -1,7 +1,7 @@
 import type { AddonName } from '../../core/link-protocol/capabilities.ts';
 import type { VerificationCode } from './verification-code.ts';
 
-// What people paste into their tool so that it decides: the signed request of docs/receiver.md, to the decision_url of an event.
+// What people paste into their tool so that it decides: the signed request of docs/automate/receiver.md, to the decision_url of an event.
 
 const SIGN = `const body = JSON.stringify({ decision_id, nonce: crypto.randomUUID() });
 const timestamp = String(Math.floor(Date.now() / 1000));

@@ -91,7 +91,7 @@ function readPublicUrl(text: string): URL {
     throw usage('--public-url must be a scheme and a host only', `for example ${url.origin}`);
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname))
     throw new SvcError('address_refused', `${url.origin} would send passwords unencrypted`, {
-      hint: 'put a proxy with TLS in front and give its https:// address; docs/server.md has two examples',
+      hint: 'put a proxy with TLS in front and give its https:// address; docs/team/server.md has two examples',
     });
   return url;
 }

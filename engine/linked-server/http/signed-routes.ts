@@ -40,7 +40,7 @@ interface SignedRequest {
 
 /**
  * Where an automation asks and decides, signed with the secret of its catch URL: the routes of the receiver
- * (docs/receiver.md), for workspaces that no request from outside reaches. The workspace decides.
+ * (docs/automate/receiver.md), for workspaces that no request from outside reaches. The workspace decides.
  */
 export function signedRoutes(parts: ServerParts): Hono<ServerEnv> {
   const { db, clock, log, targets, plans, workspaces, pending, commands, polls, signatures } = parts;

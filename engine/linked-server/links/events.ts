@@ -45,11 +45,11 @@ const NEWEST_FIRST: ListOrder = {
   direction: 'desc',
 };
 
-/** Where an automation decides, signed as docs/receiver.md describes. */
+/** Where an automation decides, signed as docs/automate/receiver.md describes. */
 const decisionUrl = (origin: string, workspace: string, decision: string): string =>
   `${origin}/v1/decisions/${workspace}/${decision}`;
 
-/** The envelope of docs/events.md, which says where an event comes from and where its decision is made. */
+/** The envelope of docs/automate/events.md, which says where an event comes from and where its decision is made. */
 function toEnvelope(
   { id, event, at, ...rest }: LinkEvent,
   { id: workspaceId, name }: Pick<LinkedWorkspace, 'id' | 'name'>,

@@ -108,7 +108,7 @@ const AT_START = {
   inputs_changed: ERROR_MEANINGS.inputs_changed,
 } satisfies Partial<Record<ErrorCode, Failure>>;
 
-/** Codes of sessions that failed. A start can also fail with any other code of docs/errors.md. */
+/** Codes of sessions that failed. A start can also fail with any other code of docs/reference/errors.md. */
 export const SESSION_FAILURES: Readonly<Record<AtEnd | keyof typeof AT_START, Failure>> = {
   ...AT_END,
   ...AT_START,

@@ -35,7 +35,7 @@ test('svc.yaml.example loads with every value uncommented, and then sets every k
   }
 });
 
-test('docs/config.md names every key and every variable', () => {
+test('docs/reference/config.md names every key and every variable', () => {
   const text = renderConfigMarkdown();
   for (const { key } of describeKeys()) assert.ok(text.includes(`| \`${key}\` |`), key);
   for (const { name } of ENVIRONMENT) {
@@ -44,7 +44,7 @@ test('docs/config.md names every key and every variable', () => {
   }
 });
 
-test('every table of docs/config.md has as many cells in each row', () => {
+test('every table of docs/reference/config.md has as many cells in each row', () => {
   const widths = renderConfigMarkdown()
     .split('\n\n')
     .filter((block) => block.includes('\n| --- |'))

@@ -19,7 +19,7 @@ const PROBLEMS: Readonly<Record<string, readonly [SendProblem | 'token' | 'scope
   account_inactive: ['token', 'the app was removed from its Slack workspace'],
   org_login_required: ['token', 'the Slack workspace is being moved to an organization'],
   access_denied: ['token', 'Slack does not admit the app'],
-  missing_scope: ['scope', 'the token lacks a scope; docs/server.md lists them'],
+  missing_scope: ['scope', 'the token lacks a scope; docs/team/server.md lists them'],
   not_allowed_token_type: ['scope', 'this is not the kind of token that Slack expects here'],
   no_permission: ['scope', 'the app may not do this in its Slack workspace'],
   restricted_action: ['refused', 'an admin of the Slack workspace does not let the app post there'],

@@ -3,7 +3,7 @@ import type { Preset, RunWish } from './preset.ts';
 /** In words: `only with the gateway` where its own login would be hidden. */
 type Told = 'yes' | 'with the gateway' | '';
 
-/** What svc can do with an agent, as docs/presets.md shows it. */
+/** What svc can do with an agent, as docs/extend/presets.md shows it. */
 export interface Ability {
   headless: boolean;
   interactive: boolean;

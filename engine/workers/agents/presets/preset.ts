@@ -93,7 +93,7 @@ export interface Preset {
   name: string;
   /** What its program is called, as the last part of a path: a command of the user's own may run it too. */
   programs: readonly string[];
-  /** The headless command, see docs/workers.md; null when it only runs for a person. */
+  /** The headless command, see docs/use/workers.md; null when it only runs for a person. */
   headless: string | null;
   /**
    * Like `headless`, for a prompt that is too long for one argument; null when the agent has to read the prompt file

@@ -1,4 +1,4 @@
-/** Why a run failed, as the agent itself reports it. docs/workers.md explains each. */
+/** Why a run failed, as the agent itself reports it. docs/use/workers.md explains each. */
 export const END_CODES = [
   'permission_denied',
   'auth_failed',

@@ -82,7 +82,7 @@ const GIT_SETTINGS = [
 
 const TRIAL_MS = 10_000;
 
-const DOCS = 'docs/confinement.md lists the requirements';
+const DOCS = 'docs/operate/confinement.md lists the requirements';
 
 const unavailableError = (what: string, hint: Words, cause?: unknown): SvcError =>
   new SvcError('confinement_unavailable', `the worker cannot be confined: ${what}`, { hint, cause });

@@ -14,7 +14,7 @@ interface Manifest {
   };
 }
 
-const blocks = readFileSync('docs/server.md', 'utf8').matchAll(/```yaml\n([\s\S]*?)```/g);
+const blocks = readFileSync('docs/team/server.md', 'utf8').matchAll(/```yaml\n([\s\S]*?)```/g);
 const manifests = [...blocks].map(([, text]) => text ?? '').filter((text) => text.includes('oauth_config'));
 const manifest = parse(manifests[0] ?? '') as Manifest;
 
@@ -46,7 +46,7 @@ async function tryEverything(scopes: readonly string[]): Promise<string[]> {
   return faults;
 }
 
-describe('the manifest in docs/server.md', () => {
+describe('the manifest in docs/team/server.md', () => {
   it('the documented manifest is sufficient', async () => {
     assert.equal(manifests.length, 1);
     assert.deepEqual(await tryEverything(manifest.oauth_config.scopes.bot), []);
