@@ -285,14 +285,14 @@ async function failuresTable() {
 /** What it is that a preset cannot. */
 const CANNOT = {
   gateway: 'be sent through the gateway',
-  mcp: 'be told of the tools for one run with its own login',
-  hooks: 'be told of hooks for one run with its own login',
+  mcp: 'get the tools for one run with its own login',
+  hooks: 'get hooks for one run with its own login',
   headless: 'run without a person',
   literal:
-    'be trusted to hand a leading `/` and an `@path` in a prompt from elsewhere to its model as they are',
-  usage: 'say what it spent',
-  refusal: 'say that its model declined',
-  length: 'say that an answer was cut off at its longest',
+    'be trusted to pass a leading `/` and an `@path` in a prompt from elsewhere to its model unchanged',
+  usage: 'report its usage',
+  refusal: 'report that its model declined',
+  length: 'report an answer that was cut off',
 };
 
 async function presetsTable() {
@@ -374,8 +374,8 @@ function attemptsSections() {
 
 /** The folders of test/hostile, as docs/operate/security.md numbers those who are not trusted. */
 const ATTACKERS = {
-  repository: '1. Whoever wrote a repository',
-  text: '2. Whoever writes what an agent or the receiver reads',
+  repository: '1. The author of a repository',
+  text: '2. The author of a text that an agent or the receiver reads',
   worker: '3. A worker',
   neighbour: '4. Another user of the machine',
   page: "5. A page in the person's browser",

@@ -95,7 +95,12 @@ const busy = {
     [80, 24],
     [140, 40],
     [200, 50],
-  ].map(([columns, rows]) => ({ file: `docs/pictures/busy-${columns}x${rows}.svg`, columns, rows, steps: busySteps })),
+  ].map(([columns, rows]) => ({
+    file: `docs/pictures/busy-${columns}x${rows}.svg`,
+    columns,
+    rows,
+    steps: busySteps,
+  })),
 };
 
 export const SCENES = [quiet, busy];

@@ -85,8 +85,8 @@ hostile(
   {
     attacker: 'neighbour',
     tries: 'plant compiled code in a shared temporary folder for the next svc to run',
-    lite: 'not read: compiled code is kept below the user’s own cache folder',
-    strict: 'not read: compiled code is kept below the user’s own cache folder',
+    lite: 'not read: compiled code is kept in the user’s own cache folder',
+    strict: 'not read: compiled code is kept in the user’s own cache folder',
   },
   async () => {
     for (const victim of asUsers()) {
@@ -119,9 +119,9 @@ hostile(
 hostile(
   {
     attacker: 'neighbour',
-    tries: 'own, write or redirect the folder in which svc keeps compiled code',
-    lite: 'not used: nothing is kept then',
-    strict: 'not used: nothing is kept then',
+    tries: 'own, write or redirect the folder of compiled code',
+    lite: 'not used, and no code is kept',
+    strict: 'not used, and no code is kept',
   },
   async () => {
     const victim = ordinaryUser() as TestUser;
@@ -158,9 +158,9 @@ hostile(
 hostile(
   {
     attacker: 'neighbour',
-    tries: 'reach the engine by a NODE_COMPILE_CACHE of its user that others can write to',
-    lite: 'taken out of the environment of all that svc starts',
-    strict: 'taken out of the environment of all that svc starts',
+    tries: 'reach the engine through a NODE_COMPILE_CACHE that others can write to',
+    lite: 'removed from the environment of everything that svc starts',
+    strict: 'removed from the environment of everything that svc starts',
   },
   async () => {
     const common = temporaryFolder('svc-common-');

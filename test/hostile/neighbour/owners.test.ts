@@ -49,9 +49,9 @@ async function svc(user: TestUser, cwd: string, env: NodeJS.ProcessEnv, ...args:
 hostile(
   {
     attacker: 'neighbour',
-    tries: 'leave a svc.yaml where another user works below',
-    lite: 'refused, its owner is named',
-    strict: 'refused, its owner is named',
+    tries: 'leave a svc.yaml above another user’s folder',
+    lite: 'refused, with its owner',
+    strict: 'refused, with its owner',
   },
   async () => {
     const victim = other as TestUser;
@@ -113,8 +113,8 @@ hostile(
   {
     attacker: 'neighbour',
     tries: 'have root use their workspace',
-    lite: 'refused, unless they are who called sudo',
-    strict: 'refused, unless they are who called sudo',
+    lite: 'refused, unless they called sudo',
+    strict: 'refused, unless they called sudo',
   },
   async () => {
     const owner = other as TestUser;
@@ -161,7 +161,7 @@ hostile(
 hostile(
   {
     attacker: 'neighbour',
-    tries: 'own or write the machine home that another user works with',
+    tries: 'own or write another user’s machine home',
     lite: 'refused',
     strict: 'refused',
   },
@@ -211,9 +211,9 @@ hostile(
 hostile(
   {
     attacker: 'neighbour',
-    tries: 'write into a data folder whose rights are loose',
-    lite: 'refused until they are not',
-    strict: 'refused until they are not',
+    tries: 'write into a data folder with loose permissions',
+    lite: 'refused until they are fixed',
+    strict: 'refused until they are fixed',
   },
   async () => {
     const victim = other as TestUser;
@@ -244,7 +244,7 @@ hostile(
 hostile(
   {
     attacker: 'neighbour',
-    tries: 'make the folder first in which the socket of a deep workspace lies',
+    tries: 'create the socket folder of a deep workspace first',
     lite: 'refused, nothing is sent there',
     strict: 'refused, nothing is sent there',
   },
@@ -302,7 +302,7 @@ hostile(
 hostile(
   {
     attacker: 'neighbour',
-    tries: 'listen at the place of daemon.socket in a folder that all may write',
+    tries: 'listen at daemon.socket in a folder that everyone may write',
     lite: 'refused, nothing is sent there',
     strict: 'refused, nothing is sent there',
   },

@@ -48,8 +48,7 @@ const ask = async (name, path, headers) => {
 hostile(
   {
     attacker: 'neighbour',
-    tries:
-      'read the data folder, reach the socket, ask the loopback servers or signal the engine of somebody else',
+    tries: 'read another user’s data folder, reach the socket or loopback servers, or signal the engine',
     lite: 'refused',
     strict: 'refused',
   },

@@ -55,7 +55,7 @@ const JSON_HEADERS = {
 hostile(
   {
     attacker: 'page',
-    tries: 'call /mcp under a name of its own that it has made point to 127.0.0.1',
+    tries: 'call /mcp under its own name that resolves to 127.0.0.1',
     lite: 'refused',
     strict: 'refused',
   },
@@ -121,7 +121,7 @@ hostile(
 hostile(
   {
     attacker: 'page',
-    tries: 'guess or leave out the token of /mcp, or give it in the address',
+    tries: 'guess or omit the token of /mcp, or send it in the address',
     lite: 'refused',
     strict: 'refused',
   },

@@ -78,7 +78,7 @@ const codeOf = (text: string): string => (JSON.parse(text) as { error: { code: s
 hostile(
   {
     attacker: 'repository',
-    tries: 'name programs, addresses and guards in the svc.yaml that it brings',
+    tries: 'name programs, addresses and guards in its svc.yaml',
     lite: 'nothing is started before svc trust',
     strict: 'nothing is started before svc trust',
   },
@@ -221,7 +221,7 @@ hostile(
 hostile(
   {
     attacker: 'repository',
-    tries: 'bring a consent along, or hide what is agreed to from whoever reads it',
+    tries: 'include a consent, or hide its values from the reader',
     lite: 'refused',
     strict: 'refused',
   },
@@ -256,7 +256,7 @@ hostile(
 hostile(
   {
     attacker: 'repository',
-    tries: 'change svc.yaml between what a person is shown and what they agree to',
+    tries: 'change svc.yaml between the display and the consent',
     lite: 'refused',
     strict: 'refused',
   },

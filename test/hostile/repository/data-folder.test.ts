@@ -92,7 +92,7 @@ async function refusedUntouched(reason: string): Promise<void> {
 hostile(
   {
     attacker: 'repository',
-    tries: 'bring a .svc with a queued session under a used approval',
+    tries: 'include a .svc with a queued session under a used approval',
     lite: 'refused, untouched',
     strict: 'refused, untouched',
   },
@@ -113,7 +113,7 @@ hostile(
 hostile(
   {
     attacker: 'repository',
-    tries: 'bring a copy of a data folder with an id that is on record',
+    tries: 'include a copy of a data folder with a recorded id',
     lite: 'refused, untouched',
     strict: 'refused, untouched',
   },
@@ -134,7 +134,7 @@ hostile(
 hostile(
   {
     attacker: 'repository',
-    tries: 'bring a daemon.json that leads to a socket of its own',
+    tries: 'include a daemon.json that names its own socket',
     lite: 'refused, nothing is sent there',
     strict: 'refused, nothing is sent there',
   },
@@ -173,9 +173,9 @@ hostile(
 hostile(
   {
     attacker: 'repository',
-    tries: 'bring .svc, or what is in it, as a link to files elsewhere',
-    lite: 'refused, the files stay as they are',
-    strict: 'refused, the files stay as they are',
+    tries: 'include .svc or its content as a link to other files',
+    lite: 'refused, the files are unchanged',
+    strict: 'refused, the files are unchanged',
   },
   async () => {
     const elsewhere = join(ws.repository.folder, 'elsewhere');
@@ -228,7 +228,7 @@ hostile(
 hostile(
   {
     attacker: 'repository',
-    tries: 'bring a pipe, a folder or a file with two names where svc keeps a file',
+    tries: 'include a pipe, a folder or a hard link in place of a file of svc',
     lite: 'refused at once',
     strict: 'refused at once',
   },
@@ -270,7 +270,7 @@ hostile(
 hostile(
   {
     attacker: 'repository',
-    tries: 'write into a data folder that is ours by a pull of tracked files',
+    tries: 'write into a recorded data folder by a pull of tracked files',
     lite: 'refused',
     strict: 'refused',
   },
@@ -298,7 +298,7 @@ hostile(
 hostile(
   {
     attacker: 'repository',
-    tries: 'put another database in the place of ours',
+    tries: 'replace the database',
     lite: 'refused, untouched',
     strict: 'refused, untouched',
   },
@@ -432,7 +432,7 @@ hostile(
 hostile(
   {
     attacker: 'repository',
-    tries: 'make svc adopt --fresh move a folder that is not svc’s, or a link’s target',
+    tries: 'make svc adopt --fresh move a foreign folder, or a link’s target',
     lite: 'refused; a link itself is moved',
     strict: 'refused; a link itself is moved',
   },
@@ -459,7 +459,7 @@ hostile(
 hostile(
   {
     attacker: 'repository',
-    tries: 'track its .svc, so that a checkout brings it back',
+    tries: 'track its .svc, so that a checkout restores it',
     lite: 'refused until git tracks none of it',
     strict: 'refused until git tracks none of it',
   },

@@ -18,7 +18,7 @@ hostile(
     attacker: 'same-user',
     tries: 'read the token, or run svc, as a program that no engine has started',
     lite: 'not stopped',
-    strict: 'not stopped, outside of a sandbox',
+    strict: 'not stopped, outside a sandbox',
   },
   async () => {
     const { body } = await ws.post('anything');

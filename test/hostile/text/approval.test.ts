@@ -38,9 +38,9 @@ const readBack = (shown: string): string =>
 hostile(
   {
     attacker: 'text',
-    tries: 'show the person who approves less of a prompt than the agent is given',
-    lite: 'all of it is shown, and what does not show is counted',
-    strict: 'all of it is shown, and what does not show is counted',
+    tries: 'show the approver less of a prompt than the agent receives',
+    lite: 'all of it is shown, and invisible characters are counted',
+    strict: 'all of it is shown, and invisible characters are counted',
   },
   async () => {
     for (const [prompt, unseen] of PROMPTS) {

@@ -107,10 +107,9 @@ const CALLS: Readonly<Record<string, readonly object[]>> = {
 hostile(
   {
     attacker: 'text',
-    tries:
-      'have the worker of its task read prompts, code, questions, messages or evidence of other sessions',
-    lite: 'refused: it runs confined, and sees its own task alone',
-    strict: 'refused: it sees its own task alone',
+    tries: 'have its worker read prompts, code, questions, messages or evidence of other sessions',
+    lite: 'refused: it runs confined and sees only its own task',
+    strict: 'refused: it sees only its own task',
   },
   async (t) => {
     const ws = await makeStrict(

@@ -8,7 +8,7 @@ import { hostile } from '../../support/hostile.ts';
 hostile(
   {
     attacker: 'text',
-    tries: 'sign a task that is approved beforehand, or a decision, with the secret of the chat',
+    tries: 'sign a pre-approved task or a decision with the chat’s secret',
     lite: 'refused',
     strict: 'refused',
   },
@@ -49,7 +49,7 @@ hostile(
 hostile(
   {
     attacker: 'text',
-    tries: 'send a signed request again after the clock was set ahead and back, also over a restart',
+    tries: 'replay a signed request after clock changes, also over a restart',
     lite: 'refused',
     strict: 'refused',
   },

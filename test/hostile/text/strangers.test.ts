@@ -111,7 +111,7 @@ const code = (expected: string) => (error: SvcError) => {
 hostile(
   {
     attacker: 'text',
-    tries: 'have an issue, comment or label of a stranger run where requests need no approval',
+    tries: 'have an untrusted issue, comment or label run where requests need no approval',
     lite: 'waits, then runs confined',
     strict: 'waits, then runs confined',
   },
@@ -147,8 +147,8 @@ hostile(
 hostile(
   {
     attacker: 'text',
-    tries: 'run unconfined once a person has approved it, or by a retry or resume of it',
-    lite: 'runs confined all the same',
+    tries: 'run unconfined after an approval, a retry or a resume',
+    lite: 'runs confined anyway',
     strict: 'runs confined',
   },
   async (t) => {
@@ -180,7 +180,7 @@ hostile(
 hostile(
   {
     attacker: 'text',
-    tries: 'be approved by a request, a chat line, a tool or a script where nothing can confine it',
+    tries: 'be approved by a request, a chat, a tool or a script without a sandbox',
     lite: 'refused: a person types its id',
     strict: 'refused',
   },
@@ -255,7 +255,7 @@ hostile(
 hostile(
   {
     attacker: 'text',
-    tries: 'act in the chat under the name of somebody who may approve',
+    tries: 'act in the chat under an approver’s name',
     lite: 'refused',
     strict: 'refused',
   },
@@ -297,7 +297,7 @@ hostile(
 hostile(
   {
     attacker: 'text',
-    tries: 'claim to be somebody of a chat or code host by SVC_ACTOR',
+    tries: 'claim an actor of a chat or code host by SVC_ACTOR',
     lite: 'refused',
     strict: 'refused',
   },

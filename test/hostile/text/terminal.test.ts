@@ -35,9 +35,9 @@ async function nothingActs(...args: string[]): Promise<{ code: number; text: str
 hostile(
   {
     attacker: 'text',
-    tries: 'act upon the terminal by the title, prompt or criteria of a task',
-    lite: 'written out, acts on nothing',
-    strict: 'written out, acts on nothing',
+    tries: 'control the terminal by the title, prompt or criteria of a task',
+    lite: 'written out, without effect',
+    strict: 'written out, without effect',
   },
   async () => {
     const { body } = await ws.post(`Fix it ${SEQUENCES}\nsecond ${SEQUENCES} line`);
@@ -64,9 +64,9 @@ hostile(
 hostile(
   {
     attacker: 'text',
-    tries: 'act upon the terminal by what an error or its hint repeats, or write a line that looks like ours',
-    lite: 'written out, acts on nothing',
-    strict: 'written out, acts on nothing',
+    tries: 'control the terminal by text in an error or hint, or imitate svc’s lines',
+    lite: 'written out, without effect',
+    strict: 'written out, without effect',
   },
   async () => {
     for (const args of [
@@ -94,9 +94,9 @@ hostile(
 hostile(
   {
     attacker: 'text',
-    tries: 'act upon the terminal by the name that a chat shows for a user',
-    lite: 'written out, acts on nothing',
-    strict: 'written out, acts on nothing',
+    tries: 'control the terminal by a display name in a chat',
+    lite: 'written out, without effect',
+    strict: 'written out, without effect',
   },
   async () => {
     await ws.svc(['config', 'set', 'webhook.templates.fix', '{agent: scripted, prompt: "{{prompt}}"}']);

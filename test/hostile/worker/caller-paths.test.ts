@@ -59,8 +59,7 @@ const describeAnswers = (steps: readonly WorkerStep[], answers: readonly WorkerA
 hostile(
   {
     attacker: 'worker',
-    tries:
-      'have the engine write or read folders of memories outside of its worktree, by any spelling or link',
+    tries: 'have the engine write or read memory folders outside its worktree, by any spelling or link',
     lite: 'refused',
     strict: 'refused',
   },
@@ -180,7 +179,7 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'swap a folder of its worktree for a link while the engine writes a folder of memories there',
+    tries: 'replace a folder of its worktree by a link while the engine writes memories there',
     lite: 'not stopped',
     strict: 'written in its worktree, or refused',
   },
@@ -207,8 +206,7 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries:
-      'learn of files that it cannot see by a ledger, an answer, a message, its evidence, a memory or a check',
+    tries: 'probe hidden files by a ledger, an answer, a message, evidence, a memory or a check',
     lite: 'refused',
     strict: 'refused',
   },

@@ -84,7 +84,7 @@ for (const profile of PROFILES) {
   hostile(
     {
       attacker: 'worker',
-      tries: 'configure the engine while none runs, or start afresh with svc init',
+      tries: 'configure the engine while none runs, or start over with svc init',
       lite: 'refused',
       strict: 'refused',
     },
@@ -134,7 +134,7 @@ for (const profile of PROFILES) {
   hostile(
     {
       attacker: 'worker',
-      tries: 'have a promotion bring another svc.yaml, or edit it in place',
+      tries: 'change svc.yaml by a promotion, or in place',
       lite: 'waits for svc trust',
       strict: 'waits for svc trust; read-only in place',
     },

@@ -39,7 +39,7 @@ const memoryMb = async (): Promise<number> => {
 hostile(
   {
     attacker: 'worker',
-    tries: 'fill the engine’s memory over connections that never say hello',
+    tries: 'fill the engine’s memory by connections without a greeting',
     lite: 'ended after 64 KiB, 16 lines or 10 s',
     strict: 'ended after 64 KiB, 16 lines or 10 s',
   },
@@ -79,8 +79,8 @@ hostile(
   {
     attacker: 'worker',
     tries: 'use up the engine’s connections and subscriptions',
-    lite: 'refused with the limit, the others go on',
-    strict: 'refused with the limit, the others go on',
+    lite: 'refused at the limit, the others continue',
+    strict: 'refused at the limit, the others continue',
   },
   async () => {
     const client: EngineClient = await connectToEngine({ cwd: ws.root, env: ws.env });

@@ -29,7 +29,7 @@ async function refusedIn(ws: TestWorkspace, worktree: string, why: string): Prom
 hostile(
   {
     attacker: 'worker',
-    tries: 'leave a data folder in its worktree for the next svc that is run there',
+    tries: 'leave a data folder in its worktree for the next svc that runs there',
     lite: 'refused',
     strict: 'refused',
   },
@@ -78,9 +78,9 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'pose as the engine of a sandbox by a folder at /run/svc',
-    lite: 'not believed: the folder of a sandbox cannot be written',
-    strict: 'not believed: /run is hidden',
+    tries: 'pose as a sandbox’s engine by a folder at /run/svc',
+    lite: 'rejected: a sandbox’s folder is not writable',
+    strict: 'rejected: /run is hidden',
   },
   async (t) => {
     if (process.getuid?.() !== 0) return t.skip('only root can make a folder in /run');

@@ -80,9 +80,9 @@ async function open(t: TestContext, { yaml = '', cap = 0 } = {}): Promise<Rig> {
 hostile(
   {
     attacker: 'worker',
-    tries: 'change the command between the question and the approval',
-    lite: 'asked anew',
-    strict: 'asked anew',
+    tries: 'change the command between the decision and the approval',
+    lite: 'needs a new approval',
+    strict: 'needs a new approval',
   },
   async (t) => {
     const { here, configure, askedAnew, decision, task } = await open(t);
@@ -110,9 +110,9 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'have an approved run begin from another branch, account, protocol, guard or folder',
-    lite: 'asked anew',
-    strict: 'asked anew',
+    tries: 'have an approved run use another branch, account, protocol, guard or folder',
+    lite: 'needs a new approval',
+    strict: 'needs a new approval',
   },
   async (t) => {
     const { here, ws, configure, askedAnew } = await open(t, {
@@ -174,9 +174,9 @@ projects: [{ id: docs, path: docs, setup: ["true"] }]
 hostile(
   {
     attacker: 'worker',
-    tries: 'change what runs while an approved run waits for a free worker',
-    lite: 'asked anew',
-    strict: 'asked anew',
+    tries: 'change the inputs of an approved run that waits for a free worker',
+    lite: 'needs a new approval',
+    strict: 'needs a new approval',
   },
   async (t) => {
     const { here, configure, task, decision } = await open(t, { cap: 1 });
@@ -218,7 +218,7 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'weaken the guard before a run starts that was approved as confined',
+    tries: 'weaken the guard of a run that was approved as confined',
     lite: 'n/a',
     strict: 'refused: it runs confined',
   },
@@ -242,9 +242,9 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'change what a request runs that was approved beforehand and waits for svc task run',
-    lite: 'asked anew',
-    strict: 'asked anew',
+    tries: 'change the inputs of a pre-approved request that waits for svc task run',
+    lite: 'needs a new approval',
+    strict: 'needs a new approval',
   },
   async (t) => {
     const { here, configure, task } = await open(t);

@@ -118,7 +118,7 @@ const WAYS: Record<string, (here: Made, run: string) => void> = {
 hostile(
   {
     attacker: 'worker',
-    tries: 'have the engine’s git run its program, by a configuration that it writes',
+    tries: 'have the engine’s git run its program through configuration',
     lite: 'not run, and reported',
     strict: 'refused: configurations are read-only',
   },
@@ -155,8 +155,8 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'take a person’s own filter away, or make it another',
-    lite: 'the person’s goes on to count',
+    tries: 'remove or replace a person’s own filter',
+    lite: 'the person’s filter stays in use',
     strict: 'refused: configurations are read-only',
   },
   async (t) => {
@@ -192,7 +192,7 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'have its program run by a look at the code: guard check, the graph, snippets, hooks, the lists',
+    tries: 'have its program run when code is read: guard check, the graph, snippets, hooks, lists',
     lite: 'not run',
     strict: 'refused: configurations are read-only',
   },
@@ -253,9 +253,9 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'change the script of its worktree that a person’s own filter or merge driver names',
-    lite: 'the script of the person’s checkout runs',
-    strict: 'the script of the person’s checkout runs',
+    tries: 'change the script in its worktree that a person’s filter or merge driver names',
+    lite: 'the script in the person’s checkout runs',
+    strict: 'the script in the person’s checkout runs',
   },
   async (t) => {
     const here = await made(t);
@@ -291,10 +291,9 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries:
-      'leave its sandbox by the script of a filter, at the end of the run or when its branch is looked at',
+    tries: 'escape its sandbox by a filter’s script, at the end of the run or when its branch is read',
     lite: 'n/a',
-    strict: 'not run: the script of the person’s checkout runs',
+    strict: 'not run: the script in the person’s checkout runs',
   },
   async () => {
     for (const kind of ['clean', 'smudge', 'process']) {

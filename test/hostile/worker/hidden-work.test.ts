@@ -45,7 +45,7 @@ function openHere(ws: TestWorkspace) {
 hostile(
   {
     attacker: 'worker',
-    tries: 'have its changes taken for none by marks in its index, so that they are lost with its worktree',
+    tries: 'hide its changes by marks in its index, so that they are lost with its worktree',
     lite: 'committed with the rest',
     strict: 'committed with the rest',
   },
@@ -70,7 +70,7 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'have its new files taken for none by ignore rules of its own',
+    tries: 'hide its new files by its own ignore rules',
     lite: 'kept with the worktree, and reported',
     strict: 'kept with the worktree, and reported',
   },
@@ -97,7 +97,7 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'have its changes taken for none by settings of git for times, case, modes and untracked files',
+    tries: 'hide its changes by git settings for times, case, modes and untracked files',
     lite: 'committed with the rest',
     strict: 'committed with the rest: configurations are read-only',
   },

@@ -67,7 +67,7 @@ const WAYS: Record<string, () => string> = {
 hostile(
   {
     attacker: 'worker',
-    tries: 'make a repository below the project, in place, for the engine’s next call of git',
+    tries: 'create a repository below the project, in place, for the engine’s next git call',
     lite: 'not stopped',
     strict: 'set aside and reported',
   },
@@ -92,7 +92,7 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'have the engine call git in a repository of its making while it runs in place',
+    tries: 'have the engine call git in its own repository while it runs in place',
     lite: 'refused where the project was used before',
     strict: 'refused',
   },

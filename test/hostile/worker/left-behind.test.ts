@@ -40,10 +40,9 @@ ask('asked', false);
 hostile(
   {
     attacker: 'worker',
-    tries:
-      'change a person’s own filter, have it leave a process behind that kills the engine, and then ask as a person',
-    lite: 'plain seat: nothing shows that the process is older than the engine, and it can start none',
-    strict: 'refused: the checkout of the person is read-only',
+    tries: 'change a person’s filter to leave a process that kills the engine and then acts as a person',
+    lite: 'plain seat: the process has no proof of age and cannot start an engine',
+    strict: 'refused: the person’s checkout is read-only',
   },
   async (t) => {
     for (const user of asUsers()) {

@@ -98,7 +98,7 @@ for (const who of [user, ...others])
   hostile(
     {
       attacker: 'worker',
-      tries: 'put other content under the name of an object of main',
+      tries: 'store other content under the name of an object of main',
       lite: 'not stopped',
       strict: 'never read outside',
     },
@@ -182,7 +182,7 @@ const LIES: Record<string, string> = {
 hostile(
   {
     attacker: 'worker',
-    tries: 'have a branch taken over whose objects lie, are missing, lead in circles or are bombs',
+    tries: 'hand in a branch with forged, missing, cyclic or oversized objects',
     lite: 'not stopped',
     strict: 'set aside and reported',
   },
@@ -214,7 +214,7 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'have refs believed that are not its branch',
+    tries: 'hand in refs other than its branch',
     lite: 'not stopped',
     strict: 'refused, or set aside and reported',
   },
@@ -315,9 +315,9 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'have a clean-up of the repository fail, or lose what it has not handed in',
+    tries: 'make a repository clean-up fail, or lose its pending work',
     lite: 'n/a',
-    strict: 'refused: what it works with goes on, what it has made is kept',
+    strict: 'refused: the repository works, and its work is kept',
   },
   async (t) => {
     const here = await makeSandboxed(user);
@@ -355,9 +355,9 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'have lying objects promoted after a run that looks well',
+    tries: 'have forged objects promoted after a good run',
     lite: 'not stopped',
-    strict: 'set aside and reported: what is promoted is what lies in the files',
+    strict: 'set aside and reported: the files’ content is promoted',
   },
   async (t) => {
     const ws = await makeStrict();

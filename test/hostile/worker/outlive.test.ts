@@ -106,7 +106,7 @@ for (const level of LEVELS) {
   hostile(
     {
       attacker: 'worker',
-      tries: 'leave processes behind that have no parent, no terminal and an empty environment',
+      tries: 'leave processes without parent, terminal and environment',
       lite: 'found and killed; with marks alone not (doctor says so)',
       strict: 'found and killed',
     },

@@ -61,7 +61,7 @@ for (const user of asUsers()) {
   hostile(
     {
       attacker: 'worker',
-      tries: 'make namespaces of users, to come near more of the kernel',
+      tries: 'create user namespaces to reach more of the kernel',
       lite: 'not stopped',
       strict: 'refused with bubblewrap 0.8',
     },
@@ -92,7 +92,7 @@ for (const user of asUsers()) {
 hostile(
   {
     attacker: 'worker',
-    tries: 'find a sandbox that is open without anybody knowing',
+    tries: 'use a sandbox that is open unnoticed',
     lite: 'n/a',
     strict: 'refused before the run',
   },

@@ -29,9 +29,8 @@ const WAYS: Record<string, string[]> = {
 hostile(
   {
     attacker: 'worker',
-    tries:
-      'have svc worktree pr run its program in the person’s terminal, or push elsewhere, by settings that it wrote in an earlier run',
-    lite: 'refused while they are in force, and named',
+    tries: 'make svc worktree pr run its program or push elsewhere, by settings from an earlier run',
+    lite: 'refused with their names while they are in force',
     strict: 'refused: configurations are read-only',
   },
   async () => {

@@ -69,7 +69,8 @@ function assertRefused({ answers, wanted }: Awaited<ReturnType<typeof attackedBy
 hostile(
   {
     attacker: 'worker',
-    tries: 'take the Chair’s seat: clear its environment, lose its parents, name other pids, show the token',
+    tries:
+      'take the Chair’s seat: clear its environment, lose its parents, name other pids, present the token',
     lite: 'refused',
     strict: 'refused',
   },
@@ -88,7 +89,7 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'take the Chair’s seat from inside the sandbox by the same ways',
+    tries: 'take the Chair’s seat from inside the sandbox in the same ways',
     lite: 'n/a',
     strict: 'refused',
   },
@@ -109,9 +110,9 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'start another engine from its shell, once the person’s has died',
-    lite: 'refused: the person’s supervisor starts it again, with the person’s environment',
-    strict: 'refused: the person’s supervisor starts it again, with the person’s environment',
+    tries: 'start an engine from its shell after the person’s has died',
+    lite: 'refused: the person’s supervisor restarts it in the person’s environment',
+    strict: 'refused: the person’s supervisor restarts it in the person’s environment',
   },
   async () => {
     for (const level of LEVELS) {

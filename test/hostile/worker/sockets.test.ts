@@ -19,9 +19,9 @@ for (const user of asUsers()) {
   hostile(
     {
       attacker: 'worker',
-      tries: 'call a service by its socket, wherever that lies',
+      tries: 'call a service by its socket, in any place',
       lite: 'not stopped',
-      strict: 'refused, but for those that belong to the network',
+      strict: 'refused, except abstract sockets',
     },
     async (t) => {
       const here = await makeSandboxed(user);
@@ -50,7 +50,7 @@ for (const user of asUsers()) {
 hostile(
   {
     attacker: 'worker',
-    tries: 'read keys that are typed, by an X server without a file for its socket',
+    tries: 'read typed keys through an X server with an abstract socket',
     lite: 'not stopped',
     strict: 'not stopped, and doctor names it',
   },

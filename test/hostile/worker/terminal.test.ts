@@ -26,9 +26,9 @@ after(() => ws.close());
 hostile(
   {
     attacker: 'worker',
-    tries: 'act upon the terminal by the names of its files, in a conflict or a list',
-    lite: 'written out, acts on nothing',
-    strict: 'written out, acts on nothing',
+    tries: 'control the terminal by file names in a conflict or a list',
+    lite: 'written out, without effect',
+    strict: 'written out, without effect',
   },
   async () => {
     const each = NAMES.map((name) => JSON.stringify(name));
@@ -93,9 +93,9 @@ const HIDING: Readonly<Record<string, string>> = {
 hostile(
   {
     attacker: 'worker',
-    tries: 'hide lines of its diff from the person who reviews it',
-    lite: 'each line is shown, and what does not show is counted',
-    strict: 'each line is shown, and what does not show is counted',
+    tries: 'hide lines of its diff from the reviewer',
+    lite: 'each line is shown, and invisible characters are counted',
+    strict: 'each line is shown, and invisible characters are counted',
   },
   async () => {
     const program = `

@@ -26,9 +26,9 @@ async function byWorker(ws: TestWorkspace, script: string): Promise<string> {
 hostile(
   {
     attacker: 'worker',
-    tries: 'write to others in the name of the Chair, another agent or a person',
-    lite: 'sent as what it is',
-    strict: 'sent as what it is',
+    tries: 'send messages as the Chair, another agent or a person',
+    lite: 'sent under its own name',
+    strict: 'sent under its own name',
   },
   async () => {
     const ws = await makeWorkspace();
@@ -61,7 +61,7 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'act as a person whom the policy lists, by SVC_ACTOR',
+    tries: 'act as a listed person by SVC_ACTOR',
     lite: 'refused',
     strict: 'refused',
   },
@@ -94,7 +94,7 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'start a task by a command that the engine runs for it, such as that of a notice',
+    tries: 'start a task by a command that the engine runs for it, such as a notice command',
     lite: 'refused',
     strict: 'refused',
   },
@@ -149,8 +149,8 @@ hostile(
 hostile(
   {
     attacker: 'worker',
-    tries: 'point the notices of a session at any path of what listens on this machine',
-    lite: 'refused: its host and port count, the paths are those of the preset',
+    tries: 'point a session’s notices at any path of a local server',
+    lite: 'refused: only host and port are used, with the preset’s paths',
     strict: 'refused',
   },
   async () => {
