@@ -26,7 +26,7 @@ import { sayEnded, type Verdict, verdictOf, waitForEnd } from './verdict.ts';
 /** How a worker is to be started. */
 const dispatching = {
   ...dispatchInput,
-  actor: z.string().min(1).optional().describe('who acts, for records; default: you'),
+  actor: z.string().min(1).optional().describe('who acts; default: you'),
   session: z.string().min(1).optional().describe('parent session; default: yours'),
   wait: z.boolean().optional().describe('wait for the end; default false'),
 };
@@ -42,7 +42,7 @@ const dispatchWorker = z.strictObject({
   task: id
     .optional()
     .describe(
-      'instead of a prompt: race this task, one call per agent; you promote one, the rest are discarded',
+      'instead of a prompt: race this task, one call per agent',
     ),
   project: z
     .string()

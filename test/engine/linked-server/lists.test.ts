@@ -67,7 +67,7 @@ onBothDatabases((start) => {
 
     it('long lists say how many decisions follow, and of how many nothing is shown here', async () => {
       const counts = (await walk('/app', 'next')).map((page) =>
-        Number(/(\d+) more decisions? waits? behind/.exec(page)?.[1]),
+        Number(/(\d+) more decisions? waits? after these/.exec(page)?.[1]),
       );
       assert.deepEqual(counts, [ROWS - 50 + 7, ROWS - 100 + 7, 7]);
     });
