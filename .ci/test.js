@@ -34,100 +34,21 @@ const place = (file) => {
 };
 
 /**
- * What takes minutes of its own: left out unless it is asked for, by name or all of it with `--apart`. `.ci/run` does.
- * These are the storms and sieges: many processes killed, raced, typed at or attacked for one sentence that must hold; git
- * in every shape that a repository can be in; and long tables of cases. A file belongs here that takes more than some four
- * seconds of CPU, its children's included, for what a shorter one of every run already shows in small.
+ * Slow tests end in `.slow.test.ts` and run only on request, by name or all together with `--apart`, as `.ci/run` does: storms and
+ * sieges that kill, race, type or attack for one sentence, git in every layout, and long tables of cases. A file belongs here
+ * that takes more than about four seconds of CPU, including its children.
  */
-const APART = [
-  'browser',
-  'ci/imports',
-  'cli/acp.test',
-  'cli/commands/configuration/adopt',
-  'cli/commands/demo/demo-link',
-  'cli/commands/work/lock',
-  'cli/commands/engine/telemetry',
-  'cli/commands/configuration/trust',
-  'cli/completion',
-  'cli/doctor',
-  'cli/hung-engine',
-  'cli/mcp/bridge',
-  'cli/neighbours',
-  'cli/package',
-  'day/',
-  'docs/recipes',
-  'docs/tutorial',
-  'engine/board/verify/rerun',
-  'engine/daemon/supervisor',
-  'engine/dispatch/acp',
-  'engine/dispatch/pause',
-  'engine/gateway/server/client-faults',
-  'engine/gateway/server/faults',
-  'engine/gateway/translate/pairs',
-  'engine/knowledge/memory/okf',
-  'engine/knowledge/symbols/cases',
-  'engine/knowledge/symbols/exact',
-  'engine/link/canary',
-  'engine/link/hostile-server',
-  'engine/link/link',
-  'engine/link/telemetry',
-  'engine/receiver/replay',
-  'engine/retention',
-  'engine/board/review/discard-actions',
-  'engine/board/review/layouts',
-  'engine/board/review/shared-repository',
-  'engine/board/review/two-repositories',
-  'engine/workers/runner/confine/commands',
-  'engine/workers/runner/confine/confinement',
-  'engine/workers/runner/confine/traps',
-  'engine/workers/runner/setup/setup',
-  'engine/workers/runner/worktrees/git/checked-out',
-  'engine/workers/runner/worktrees/remove/discard',
-  'engine/workers/runner/worktrees/finish/finish',
-  'engine/workers/runner/worktrees/hidden-work',
-  'engine/workers/runner/worktrees/git/lfs',
-  'engine/workers/runner/worktrees/moved-base',
-  'engine/workers/runner/worktrees/merge/promote',
-  'engine/workers/runner/worktrees/remove/prune',
-  'engine/workers/runner/worktrees/merge/trial',
-  'engine/workers/runner/worktrees/merge/undo-promotion',
-  'engine/linked-server/chats/all-channels',
-  'engine/linked-server/chats/chats',
-  'engine/linked-server/chats/connecting',
-  'engine/linked-server/chats/server-kill',
-  'engine/linked-server/chats/slack/decide',
-  'engine/linked-server/chats/workspace',
-  'engine/linked-server/deliveries/deliveries',
-  'engine/linked-server/deliveries/targets',
-  'engine/linked-server/deleting',
-  'engine/linked-server/hostile-people',
-  'engine/linked-server/keeping',
-  'engine/linked-server/links/tokens',
-  'engine/linked-server/login',
-  'engine/linked-server/meanwhile',
-  'engine/linked-server/older-schemas',
-  'engine/linked-server/people',
-  'engine/linked-server/signed-routes',
-  'engine/linked-server/usage',
-  'engine/takeover',
-  'faults',
-  'hostile',
-  'terminal',
-  'tui/text/every-title',
-];
-/** One of each kind that belongs to every run all the same: the main job in a terminal, and killed workers. */
-const KEPT = ['terminal/main-job', 'faults/worker'];
-/** What needs many processes of what is left: `quick` leaves it out too. */
-const SLOW = ['agents', 'cli/main-job', ...KEPT];
+const isApart = (file) => /\.slow\.test\.js$/.test(file);
+/** Tests with many processes, which `quick` leaves out too. */
+const MANY_PROCESSES = ['agents', 'cli/main-job', 'terminal/main-job', 'faults/worker'];
 const isOneOf = (parts, file) => parts.some((part) => file.includes(join('dist/test', part)));
-const isApart = (file) => isOneOf(APART, file) && !isOneOf(KEPT, file);
 
 const words = process.argv.slice(2);
 const filters = words.filter((word) => !word.startsWith('--') && word !== 'quick');
 const onlyApart = words.includes('--apart');
 const isQuick = words.includes('quick');
 const isAsked = (file) => {
-  if (isQuick && (isOneOf(SLOW, file) || isApart(file))) return false;
+  if (isQuick && (isOneOf(MANY_PROCESSES, file) || isApart(file))) return false;
   if (filters.length > 0) return filters.some((part) => file.includes(part));
   return isApart(file) === onlyApart;
 };
@@ -163,7 +84,7 @@ const ALONE = [
 /** How many other files share a process at most: loading the program takes longer than many of them do. */
 const MOST_TOGETHER = 10;
 
-const nameOf = (file) => relative(join('dist', 'test'), file).replace(/\.test\.js$/, '');
+const nameOf = (file) => relative(join('dist', 'test'), file).replace(/(?:\.slow)?\.test\.js$/, '');
 
 /** The files of each process: neighbours of one folder at the top. */
 function makeGroups() {
@@ -232,7 +153,7 @@ stream.on('end', () => {
     const longest = [...durations].sort(([, one], [, other]) => other - one).slice(0, LONGEST_SHOWN);
     for (const [name, ms] of longest) console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${name}`);
   }
-  if (isQuick) console.log(`not run: ${SLOW.join(', ')}; npm test does`);
+  if (isQuick) console.log(`not run: ${MANY_PROCESSES.join(', ')}; npm test does`);
   if (filters.length === 0 && !onlyApart)
     console.log(
       `not run: ${allFiles.filter(isApart).length} files that take minutes of their own; npm test -- --apart does`,
