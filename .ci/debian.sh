@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests need of Debian: bubblewrap for strict workers, tmux for the dashboard, script(1) for
-# other terminals, git's extensions for the layouts of a repository, PostgreSQL and a browser for the linked server. Where it cannot, it says so and goes on: the tests then say aloud what they leave out, and count it.
+# other terminals, git's extensions for the layouts of a repository, PostgreSQL and a browser for the linked server. If it cannot
+# install them, it says so and exits with 0: the tests report what they skip.
 set -euo pipefail
 
 declare -A packages=([bwrap]=bubblewrap [tmux]=tmux [script]=bsdutils [git-crypt]=git-crypt [git-lfs]=git-lfs [pg_ctlcluster]=postgresql [chromium]=chromium)

@@ -22,7 +22,7 @@ const FIRST = [
   'terminal',
   'faults',
   'cli',
-  'engine/runner',
+  'engine/workers/runner',
   'engine/dispatch',
   'engine/daemon',
   'engine/board',

@@ -52,7 +52,7 @@ async function findPathHint({ data }: SvcError, env: NodeJS.ProcessEnv): Promise
   const { findProgram } = await agentPrograms();
   return findProgram(program, { cwd: sep, path: env.PATH }) === undefined
     ? null
-    : `${program} is on your PATH, but not on that of the engine: svc down, then svc up; workers continue`;
+    : `${program} is on your PATH, but not on the engine’s: svc down, then svc up; workers continue`;
 }
 
 /** Says on stderr what went wrong, and returns it as JSON has it, with the exit code. */

@@ -137,7 +137,7 @@ export async function checkProjects({ loaded }: Workspace): Promise<Check[]> {
   ];
 }
 
-/** Checks for keys of svc.yaml whose values nobody on this machine has agreed to; other values are in use instead. */
+/** Checks for keys of svc.yaml whose values no one on this machine has agreed to; other values are in use instead. */
 export function checkConsent({ loaded: { consent, file } }: Workspace, place: readonly Check[]): Check {
   const name = 'consent';
   const { state, pending, problem } = consent;
@@ -145,7 +145,7 @@ export function checkConsent({ loaded: { consent, file } }: Workspace, place: re
   const keys = pending.map(({ key }) => key).join(', ');
   const found =
     state === 'none'
-      ? `nobody on this machine has agreed to ${keys} of svc.yaml, so nothing is started`
+      ? `no one on this machine has agreed to ${keys} of svc.yaml, so nothing is started`
       : `${keys} of svc.yaml were changed since they were agreed to; the earlier values are in use`;
   const isRefused = place.some(({ check, state: is }) => check === 'data folder is ours' && is === 'fail');
   const remedy = isRefused

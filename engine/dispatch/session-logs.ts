@@ -36,7 +36,7 @@ export function createSessionLogs(
     checkReader(sessionId, { seat, sessionId: own }) {
       if (seat !== 'worker' || own === sessionId) return;
       throw new SvcError('chair_only', `${own ?? 'this worker'} may not read the log of ${sessionId}`, {
-        hint: 'a worker may only read the log of its own session',
+        hint: 'a worker may only read its own session’s log',
       });
     },
     open(sessionId, form) {

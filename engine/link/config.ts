@@ -42,7 +42,7 @@ export const serverSchema = z.strictObject({
       consent: true,
       notation: 'map string->[]string',
       description:
-        'Who may decide from outside, by which channels: page, telegram, slack, automation. Without one-time codes (decide_code), anyone who takes over the linked server can approve in their name.',
+        'The people who may decide from outside, each by channel: page, telegram, slack, automation. Without one-time codes (decide_code), anyone who takes over the linked server can approve in their name.',
       unset: 'no one: the linked server shows pending decisions and cannot decide anything',
       example: { ann: ['page'] },
     }),

@@ -357,7 +357,7 @@ export function createLink(deps: LinkDeps): Link {
             'exists',
             'one-time codes are already set up, and their secret is shown only once',
             {
-              hint: 'svc link code --new creates a new secret, which invalidates the former one',
+              hint: 'svc link code --new creates a new secret, which invalidates the previous one',
             },
           );
         rows.putCode(secret, clock.now());

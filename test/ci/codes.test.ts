@@ -21,7 +21,7 @@ const documented = readFileSync(join(PROJECT, 'docs/reference/errors.md'), 'utf8
 
 const { ERROR_MEANINGS, SESSION_FAILURES } = await catalogues();
 
-test('every code has a meaning and a next step of its own', () => {
+test('every code has its own meaning and next step', () => {
   assert.deepEqual(Object.keys(ERROR_MEANINGS).sort(), Object.keys(CODES).sort());
   for (const table of [ERROR_MEANINGS, SESSION_FAILURES]) {
     for (const [code, { means, next }] of Object.entries(table)) {

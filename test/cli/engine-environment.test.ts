@@ -30,7 +30,7 @@ describe('the environment of the engine', () => {
     assert.notEqual(refused.code, 0);
     assert.match(
       refused.stderr,
-      /hint: fresh-agent is on your PATH, but not on that of the engine: svc down, then svc up/,
+      /hint: fresh-agent is on your PATH, but not on the engine’s: svc down, then svc up/,
     );
     const elsewhere = await ws.program(['task', 'add', 'w', '--agent', 'fresh', '--run']);
     assert.doesNotMatch(elsewhere.stderr, /is on your PATH/);

@@ -305,7 +305,9 @@ describe('each recipe runs as written', () => {
 
   test('the examples of docs/automate/receiver.md and docs/automate/events.md sign and verify, in each of their languages', async (t) => {
     const { reader, secretOf, url } = await openShop(t);
-    const examples = readBlocks('docs/automate/receiver.md').filter(({ text }) => text.includes('127.0.0.1:8790'));
+    const examples = readBlocks('docs/automate/receiver.md').filter(({ text }) =>
+      text.includes('127.0.0.1:8790'),
+    );
     assert.deepEqual(
       examples.map(({ language }) => language),
       ['js', 'python', 'sh'],

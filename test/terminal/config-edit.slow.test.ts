@@ -250,7 +250,7 @@ describe('svc config edit without a terminal', () => {
     const trace = join(ws.repository.folder, 'trace');
     const { code, stderr } = await ws.program(['config', 'edit'], { env: { EDITOR: `touch ${trace};:` } });
     assert.equal(code, 2);
-    assert.match(stderr, /there is no terminal to edit on\nhint: svc config set/);
+    assert.match(stderr, /no terminal is available to edit on\nhint: svc config set/);
     assert.ok(!existsSync(trace));
   });
 });

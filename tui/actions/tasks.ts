@@ -121,10 +121,10 @@ export const askToCancelTask = (task: TaskRow): Question => {
     subject: { kind: 'task', id },
     text:
       task.race !== null
-        ? `Stop every worker of the race of ${id} and cancel it? What they have done so far is kept on their branches.`
+        ? `Stop every worker of the race of ${id} and cancel it? Their work so far is kept on their branches.`
         : session === null
           ? `Cancel ${id}? It fails with code cancelled and can be retried.`
-          : `Stop ${session} and cancel ${id}? What it has done so far is kept on its branch.`,
+          : `Stop ${session} and cancel ${id}? The work so far is kept on its branch.`,
     answers: [
       {
         key: 'y',

@@ -97,7 +97,7 @@ export function askToStop(state: State): Question {
   if (race === null) return askToCancelTask(findSessionTask(state)!);
   return {
     subject: { kind: 'session', id },
-    text: `Stop ${id}? The other sessions of its race continue. What it has done so far is kept on its branch.`,
+    text: `Stop ${id}? The other sessions of its race continue. The work so far is kept on its branch.`,
     answers: [
       {
         key: 'y',

@@ -60,7 +60,7 @@ async function choosePreset(asked: string | undefined, agents: Agents, { cwd, en
   if (asked !== undefined && !isPreset(asked)) {
     const { findNearest } = await nearWords();
     const close = findNearest(asked, Object.keys(interactive));
-    throw new SvcError('unknown_agent', `there is no interactive command for ${JSON.stringify(asked)}`, {
+    throw new SvcError('unknown_agent', `no interactive command is configured for ${JSON.stringify(asked)}`, {
       hint:
         close === undefined
           ? 'svc agents lists them; agents.interactive adds one'

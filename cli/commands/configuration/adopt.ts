@@ -30,7 +30,7 @@ async function askForConsent(
   const { readEnvironmentFlag } = await configuration();
   if (isYes || readEnvironmentFlag(context.env, 'SVC_SETUP_YES')) return true;
   if (!context.stdin.isTTY || context.json)
-    throw new SvcError('usage', 'there is no terminal to ask on', {
+    throw new SvcError('usage', 'no terminal is available to ask on', {
       hint: `svc adopt ${words}--yes agrees to what was shown`,
     });
   return askForYes(context, question);

@@ -115,7 +115,7 @@ const isFilled = (value: unknown): boolean =>
 /** Whoever lets people decide from outside hears what that means while no code is asked for. */
 const noteDeciders = ({ note }: Pick<Context, 'note'>): void =>
   note(
-    'note: without one-time codes, whoever takes over the server can approve in their name; svc link code sets codes up',
+    'note: without one-time codes, anyone who takes over the server can approve in their name; svc link code sets codes up',
   );
 
 const set = defineCommand({
@@ -165,7 +165,7 @@ const edit = defineCommand({
     // The engine checks this too when it writes; checked here so that nobody edits a text in vain.
     (await ownSeat()).refuseInsideRun(what, env);
     if (!stdin.isTTY || !stdout.isTTY)
-      throw new SvcError('usage', 'there is no terminal to edit on', {
+      throw new SvcError('usage', 'no terminal is available to edit on', {
         hint: 'svc config set changes one key',
       });
     const { file } = findWorkspace({ cwd, env });

@@ -90,7 +90,7 @@ export const trustCommand: Command = defineCommand({
     for (const line of await formatDifference(pending, setups)) context.note(toPrintable(line));
     if (!(flags.yes || readEnvironmentFlag(env, 'SVC_SETUP_YES'))) {
       if (!stdin.isTTY || json)
-        throw new SvcError('usage', 'there is no terminal to ask on', {
+        throw new SvcError('usage', 'no terminal is available to ask on', {
           hint: `svc trust ${flags.key.map((key) => `--key ${key} `).join('')}--yes agrees to what was shown`,
         });
       if (!(await askForYes(context, 'Use this on this machine?'))) {

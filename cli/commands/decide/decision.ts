@@ -275,7 +275,7 @@ const edit = defineCommand({
     const { flags, stdin, stdout } = context;
     const given = await readPrompt(flags.prompt, stdin);
     if (given === undefined && !(stdin.isTTY && stdout.isTTY)) {
-      throw new SvcError('usage', 'there is no terminal to edit on, and no --prompt', {
+      throw new SvcError('usage', 'no terminal is available to edit on, and no --prompt', {
         hint: 'svc decision edit --prompt - reads the new prompt from standard input',
       });
     }

@@ -61,7 +61,7 @@ export const gatewayRun = defineCommand({
     await requireRoutable(agent);
     const template = agents.interactive[agent];
     if (template === undefined)
-      throw new SvcError('unknown_agent', `there is no interactive command for ${agent}`, {
+      throw new SvcError('unknown_agent', `no interactive command is configured for ${agent}`, {
         hint: 'add one under agents.interactive',
       });
     const client = await context.engine();

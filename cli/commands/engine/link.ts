@@ -47,7 +47,7 @@ async function describeOutgoing({ cwd, env }: Context, telemetry: string): Promi
       'decides',
       deciders.length === 0
         ? 'no one outside; server.decide names people and channels'
-        : `${deciders.join(', ')}, ${server.decide_code ? 'approving with a one-time code' : 'without one-time codes: whoever takes over the server can approve in their name'}`,
+        : `${deciders.join(', ')}, ${server.decide_code ? 'approving with a one-time code' : 'without one-time codes: anyone who takes over the server can approve in their name'}`,
     ],
   ];
 }
@@ -86,7 +86,7 @@ const link = defineCommand({
     'link this workspace to the server that this machine is logged in to, after showing what the server will receive',
   details: [
     "The server receives outbound events and pending decisions: ids, states and times, names of the workspace, agents and projects, titles as server.titles allows, handles of outside authors, lengths and fingerprints, and reasons in svc's own words. Unless telemetry.work is off, the figures of each day follow when the day is over; svc telemetry show prints them.",
-    'It never receives a prompt, a file, a diff, a path, a branch, an ask, or a reason that a person typed. What your settings make of this is printed before anything is sent.',
+    'It never receives a prompt, a file, a diff, a path, a branch, an ask, or a reason that a person typed. The command prints what your settings send before it sends anything.',
   ],
   flags: {
     token: {

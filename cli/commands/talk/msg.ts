@@ -139,7 +139,7 @@ function formatInbox({ session, messages, unread, read }: Inbox, paint: Paint): 
 
 const inbox = defineCommand({
   name: 'msg inbox',
-  about: 'read an inbox (of your own session)',
+  about: 'read an inbox (by default your session’s)',
   args: [{ name: 'session', about: 'whose inbox', optional: true, completes: 'session' }],
   flags: {
     all: { type: 'boolean', about: 'include read messages' },

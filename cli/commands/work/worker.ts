@@ -207,7 +207,7 @@ const attach = defineCommand({
     const row = await client.call('session.show', { session: context.arg(0) });
     const template = agents.interactive[row.agent];
     if (template === undefined)
-      throw new SvcError('unknown_agent', `there is no interactive command for ${row.agent}`, {
+      throw new SvcError('unknown_agent', `no interactive command is configured for ${row.agent}`, {
         hint: 'add one under agents.interactive',
       });
     const wasConfined = row.profile === 'strict';

@@ -92,7 +92,7 @@ const trust = defineCommand({
     const isYes = context.flags.yes || readEnvironmentFlag(context.env, 'SVC_SETUP_YES');
     if (!isYes) {
       if (!context.stdin.isTTY || context.json)
-        throw new SvcError('usage', 'there is no terminal to ask on', {
+        throw new SvcError('usage', 'no terminal is available to ask on', {
           hint: `svc project trust ${id} --yes agrees to what was shown`,
         });
       const question = 'Run this as you, without a sandbox, in every new worktree of the project?';

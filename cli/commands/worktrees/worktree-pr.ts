@@ -218,7 +218,7 @@ async function askBeforePush(
 ): Promise<boolean> {
   if (context.flags.yes) return true;
   if (!context.stdin.isTTY || context.json)
-    throw new SvcError('usage', 'there is no terminal to ask on before the push', {
+    throw new SvcError('usage', 'no terminal is available to ask on before the push', {
       hint: 'svc worktree pr <session> --print shows what would run; --yes agrees to it',
     });
   context.note(toPrintable(commands.join('\n'), { lines: true }));

@@ -39,11 +39,7 @@ const dispatchWorker = z.strictObject({
     .max(4_000_000)
     .optional()
     .describe('complete instructions: the worker sees nothing else; required without task'),
-  task: id
-    .optional()
-    .describe(
-      'instead of a prompt: race this task, one call per agent',
-    ),
+  task: id.optional().describe('instead of a prompt: race this task, one call per agent'),
   project: z
     .string()
     .optional()
@@ -187,7 +183,7 @@ export function runOperations(deps: BoardOperationsDeps) {
     }),
     operation({
       name: 'task.plan',
-      about: 'What a run of the task would do now; `problem` is the obstacle, if any.',
+      about: 'The decisions that a run of the task would make now; `problem` is the obstacle, if any.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ id }),

@@ -44,7 +44,7 @@ export const testsInput = boundedList(
 export const symbolsInput = boundedList(
   500,
   z.object({ path: boundedText(4096), symbol: boundedText(500).optional() }),
-).describe('Where the work is; path is relative to your worktree.');
+).describe('The place of the work; path is relative to your worktree.');
 
 const claimInvalidError = (field: string, problem: string): SvcError =>
   new SvcError('fields_invalid', `${field}: ${problem}`, { data: { fields: [{ field, problem }] } });

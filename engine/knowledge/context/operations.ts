@@ -119,7 +119,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
         'Find parts of stored texts by words, identifiers, paths, error codes. context_retrieve returns the surrounding text.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ limit: limit(50, 5), query: z.string().describe('What it says.') }),
+      input: z.strictObject({ limit: limit(50, 5), query: z.string().describe('Words of the text.') }),
       output: z.object({
         chunks: z.array(z.object({ id: z.string(), lines: z.string(), text: z.string() })),
       }),

@@ -57,7 +57,7 @@ function describeOutcome({ person, channel, outcome }: Command): {
     denied: say`Denied by ${who}.`,
     refreshed: say`The lease was fetched again.`,
     already_decided: describeDecided(said),
-    changed: say`What would run has changed since you looked, and nothing was started. Review the decision that replaced it.`,
+    changed: say`The decision has changed since you looked, and nothing was started. Review the decision that replaced it.`,
     unknown_decision: say`The workspace has no such decision.`,
     not_allowed: say`The workspace does not let ${who} decide: ${own('server.decide')} of its ${own('svc.yaml')} does not allow it.`,
     actor_denied: say`The workspace does not let ${`${somebody}@${channel ?? ''}`} act: ${own('policy.actors')} of its ${own('svc.yaml')} does not list them.`,

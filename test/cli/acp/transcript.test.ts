@@ -22,7 +22,7 @@ test('cached tokens are counted once, whether an agent includes them in its inpu
   );
 });
 
-test("copilot's reports of its own failures are not taken for words of its model", () => {
+test("copilot's failure reports are not taken for words of its model", () => {
   const lines: AcpLine[] = [];
   const transcript = createTranscript({
     print: (line) => lines.push(line),

@@ -111,7 +111,7 @@ describe('a subscription that its client ends', () => {
     await client.unsubscribe(other.subscription);
   });
 
-  test('a worker can subscribe only to the log of its own session', async () => {
+  test('a worker can subscribe only to the log of its session', async () => {
     const worker = await connectToEngine({ cwd: ws.root, env: { ...ws.env, SVC_SESSION: 's-1' } });
     const own = await worker.subscribe<{ subscription: number }>(
       'log.follow',

@@ -43,7 +43,7 @@ describe('the route to the gateway', () => {
   }
   const holds = (key?: string): boolean => keyRow(key).revoked_at === null;
 
-  test('the agent gets the route with a key of its own run, which is valid until its end', async () => {
+  test('the agent gets the route with a key that is valid until its run ends', async () => {
     const { session_id } = await rig.run(['no-change', 'echo-env']);
     const ended = await rig.settled(session_id);
     assert.deepEqual([ended.failure, ended.auth], [null, 'gateway']);

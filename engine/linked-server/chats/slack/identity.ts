@@ -47,7 +47,7 @@ export function createIdentityCheck({
     if (teamId !== null && teamId !== found.team_id)
       throw new ChatSendError(
         'refused',
-        'the bot token belongs to a different Slack workspace than the one that was set',
+        'the bot token belongs to a different Slack workspace than the configured one',
       );
     current = { teamId: found.team_id, botUserId: found.user_id, botName: `@${found.user}` };
   }

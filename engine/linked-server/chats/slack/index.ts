@@ -137,7 +137,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
             if (settings.appId !== null && appId !== settings.appId)
               throw new ChatSendError(
                 'refused',
-                'the app token belongs to a different Slack app than the one that was set',
+                'the app token belongs to a different Slack app than the configured one',
               );
             status.setReceiving(null);
           },

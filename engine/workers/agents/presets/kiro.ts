@@ -19,7 +19,7 @@ export const kiro: Preset = {
   home: NO_HOME,
   cannot: {
     mcp: 'no per-run setting is known',
-    gateway: 'it only uses models of its own service',
+    gateway: 'it only uses its own service’s models',
     hooks: 'no per-run setting is known',
     headless: 'without a terminal it requires a key for its own service',
   },

@@ -51,7 +51,7 @@ const ALLOWED: readonly (readonly [why: string, names: readonly string[]])[] = [
 
 /** Refused although a prefix above would allow it. */
 const REFUSED: readonly (readonly [why: string, names: readonly string[]])[] = [
-  ['a worker gets only the SVC_ names of its own session', ['SVC_*']],
+  ['a worker gets only the SVC_ names that its session needs', ['SVC_*']],
   ['they belong to the agent session that the host was started from', ['CLAUDE_CODE_SSE_PORT']],
   ['the same', ['CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SESSION_ID', 'CODEX_SANDBOX', 'CURSOR_TRACE_ID']],
 ];

@@ -34,7 +34,7 @@ export interface ProjectSetup {
   consent: ConsentState;
   /** Digest of exactly this content; consents refer to it. */
   digest: string;
-  /** The folder is outside the workspace, and nobody on this machine has agreed to it. */
+  /** The folder is outside the workspace, and no one on this machine has agreed to it. */
   folderWaits: boolean;
   /** Why a recorded consent does not count; null when the record is fine. */
   problem: string | null;

@@ -213,7 +213,10 @@ describe('pull requests', () => {
     const bare = addRemote('origin');
     const unasked = await ws.svc(['worktree', 'pr', session.session_id], { env: { ...ws.env, ...env } });
     assert.equal(unasked.code, 2);
-    assert.match(unasked.stderr, /there is no terminal to ask on before the push\nhint: .*--print.*--yes/);
+    assert.match(
+      unasked.stderr,
+      /no terminal is available to ask on before the push\nhint: .*--print.*--yes/,
+    );
     assert.deepEqual([calls(), git('-C', bare, 'for-each-ref')], [[], '']);
   });
 

@@ -81,7 +81,7 @@ describe('two workspaces in one repository', () => {
     assert.equal(existsSync(theirs.worktree ?? ''), false);
   });
 
-  test('a workspace does not claim a branch because an earlier one of its own had that name', async () => {
+  test('a workspace does not claim a branch because one of its earlier branches had that name', async () => {
     for (let count = 0; count < 3; count += 1) await ran(first, '#agent: no-change');
     await prune(first);
     const again = await ran(second, '#agent: no-change');

@@ -175,7 +175,7 @@ describe('errors', () => {
     assert.equal(busy.error.message, 'too many tokens: total');
   });
 
-  test('a failed stream has the status of its own error', () => {
+  test('a failed stream has the status of its error', () => {
     const failed = (from: Protocol, to: Protocol, data: Json): Json => {
       const [event] = createTranslation(from, to)
         .stream()

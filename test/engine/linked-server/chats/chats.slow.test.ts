@@ -115,7 +115,7 @@ onBothDatabases((start) => {
     assert.match(command!.hash!, /^ab12cd34/, 'of what the message showed when it was pressed');
     await workspace.answer(command!, { outcome: 'changed', state: 'pending' });
     await settle();
-    assert.match(message!.text, /What would run has changed since you looked/);
+    assert.match(message!.text, /The decision has changed since you looked/);
     assert.deepEqual(labelsOf(message!), ['Approve', 'Deny', 'Open'], 'it still waits');
     await workspace.waits([]);
     await settle();
