@@ -1,5 +1,5 @@
-// Makes dist/bin of the sources, as part of the build: one file of each program and files of what they share, with the packages
-// that they use, so that a start reads a dozen files and not hundreds. Fails on every warning.
+// Bundles the programs into dist/bin, as part of the build: one file per program and shared files, with the packages they use, so
+// that a start reads a dozen files instead of hundreds. Fails on every warning, and does nothing while dist/bin is up to date.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -7,79 +7,83 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { PROGRAMS, PROGRAMS_FOLDER } from '../dist/engine/core/base/own-package.js';
 import { redirectInkImport } from '../dist/tui/text/ink-imports.js';
+import { areProgramsStale } from './needs-programs.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const TARGET = join(ROOT, PROGRAMS_FOLDER);
 
+/** Written last: its time is that of the bundle. */
+const NOTICES = 'THIRD-PARTY.txt';
 /** What has machine code, or loads files or packages by itself; Ink would load the last one for its debugger. */
 const NOT_BUNDLED = ['better-sqlite3', 'koffi', 'web-tree-sitter', 'pg', 'react-devtools-core'];
 
-/** The modules that Ink got instead of others. */
-const redirected = new Set();
+async function bundlePrograms() {
+  /** The modules that Ink got instead of others. */
+  const redirected = new Set();
 
-const build = await rolldown({
-  input: Object.fromEntries(Object.entries(PROGRAMS).map(([name, module]) => [name, join(ROOT, module)])),
-  cwd: ROOT,
-  platform: 'node',
-  // Node itself would take what is for require, and some of that requires what cannot be known before it runs.
-  resolve: { mainFields: ['module', 'main'] },
-  external: NOT_BUNDLED,
-  transform: {
-    target: 'node22.22',
-    define: {
-      // React has two builds and picks one by this.
-      'process.env.NODE_ENV': '"production"',
-      // ws would look for faster machine code that nobody installs.
-      'process.env.WS_NO_BUFFER_UTIL': '"1"',
-      'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
-    },
-  },
-  plugins: [
-    {
-      name: 'ink-imports',
-      resolveId: (specifier, importer) => {
-        const module = redirectInkImport(specifier, importer);
-        if (module === null) return null;
-        redirected.add(module);
-        return join(ROOT, 'tui/text', `${module}.ts`);
+  const build = await rolldown({
+    input: Object.fromEntries(Object.entries(PROGRAMS).map(([name, module]) => [name, join(ROOT, module)])),
+    cwd: ROOT,
+    platform: 'node',
+    // Node itself would take what is for require, and some of that requires what cannot be known before it runs.
+    resolve: { mainFields: ['module', 'main'] },
+    external: NOT_BUNDLED,
+    transform: {
+      target: 'node22.22',
+      define: {
+        // React has two builds and picks one by this.
+        'process.env.NODE_ENV': '"production"',
+        // ws would look for faster machine code that nobody installs.
+        'process.env.WS_NO_BUFFER_UTIL': '"1"',
+        'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
       },
     },
-  ],
-  onLog(_level, { message }) {
-    throw new Error(message);
-  },
-});
-const { output } = await build.write({
-  dir: TARGET,
-  format: 'esm',
-  entryFileNames: '[name].js',
-  chunkFileNames: '[name].js',
-  codeSplitting: {
-    groups: [
-      // Loaded before the compile cache is enabled, so small and separate.
-      { name: 'compile-cache', test: /engine\/core\/base\/compile-cache\.ts$/, priority: 4 },
-      // Each of them with all that it imports, as one file, since these start most often: what is the supervisor's too, then
-      // what is the hook's too, then what every command needs.
-      { name: 'base', test: /engine\/core\/(?:base\/backoff|workspace\/data-folder)\.ts$/, priority: 3 },
-      { name: 'hook', test: /cli\/hooks\/run\.ts$/, priority: 2 },
-      { name: 'command', test: /cli\/main\.ts$/, priority: 1 },
+    plugins: [
+      {
+        name: 'ink-imports',
+        resolveId: (specifier, importer) => {
+          const module = redirectInkImport(specifier, importer);
+          if (module === null) return null;
+          redirected.add(module);
+          return join(ROOT, 'tui/text', `${module}.ts`);
+        },
+      },
     ],
-  },
-});
-await build.close();
-if (redirected.size < 2) throw new Error('Ink no longer imports what tui/text/ink-imports.ts redirects');
-for (const { fileName, code = '' } of output) {
-  const [bad] = [...code.matchAll(/(?<!as )\b__require(?:[,)]|\("([^"]+)"\))/g)].filter(
-    ([, name = '']) => !isBuiltin(name),
-  );
-  if (bad !== undefined) throw new Error(`${fileName} would require what is not there: ${bad[0]}`);
-}
+    onLog(_level, { message }) {
+      throw new Error(message);
+    },
+  });
+  const { output } = await build.write({
+    dir: TARGET,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name].js',
+    codeSplitting: {
+      groups: [
+        // Loaded before the compile cache is enabled, so small and separate.
+        { name: 'compile-cache', test: /engine\/core\/base\/compile-cache\.ts$/, priority: 4 },
+        // Each of them with all that it imports, as one file, since these start most often: what is the supervisor's too, then
+        // what is the hook's too, then what every command needs.
+        { name: 'base', test: /engine\/core\/(?:base\/backoff|workspace\/data-folder)\.ts$/, priority: 3 },
+        { name: 'hook', test: /cli\/hooks\/run\.ts$/, priority: 2 },
+        { name: 'command', test: /cli\/main\.ts$/, priority: 1 },
+      ],
+    },
+  });
+  await build.close();
+  if (redirected.size < 2) throw new Error('Ink no longer imports what tui/text/ink-imports.ts redirects');
+  for (const { fileName, code = '' } of output) {
+    const [bad] = [...code.matchAll(/(?<!as )\b__require(?:[,)]|\("([^"]+)"\))/g)].filter(
+      ([, name = '']) => !isBuiltin(name),
+    );
+    if (bad !== undefined) throw new Error(`${fileName} would require what is not there: ${bad[0]}`);
+  }
 
-const NOTICES = 'THIRD-PARTY.txt';
-writeFileSync(join(TARGET, NOTICES), renderNotices(output.flatMap(({ moduleIds = [] }) => moduleIds)));
-// What an earlier build has left; not before, since a program may just be starting.
-const written = new Set([NOTICES, ...output.map(({ fileName }) => fileName)]);
-for (const name of readdirSync(TARGET)) if (!written.has(name)) rmSync(join(TARGET, name));
+  // Removed after the new files exist, since a program may be starting.
+  const written = new Set([NOTICES, ...output.map(({ fileName }) => fileName)]);
+  for (const name of readdirSync(TARGET)) if (!written.has(name)) rmSync(join(TARGET, name));
+  writeFileSync(join(TARGET, NOTICES), renderNotices(output.flatMap(({ moduleIds = [] }) => moduleIds)));
+}
 
 /** The licences of the packages that these modules belong to. Throws for a package without one. */
 function renderNotices(moduleIds) {
@@ -94,4 +98,9 @@ function renderNotices(moduleIds) {
     return `${name} ${version}\n\n${text}\n`;
   });
   return `The files of this folder contain these packages.\n\n${notices.join(`\n${'-'.repeat(80)}\n\n`)}`;
+}
+
+if (areProgramsStale()) {
+  console.error('bundling the programs into dist/bin …');
+  await bundlePrograms();
 }

@@ -1,8 +1,10 @@
 import type { EngineClient } from '../engine/index.ts';
-import type { AllDashboardOptions, DashboardEnd, DashboardOptions } from './options.ts';
+import type { AllDashboardOptions } from './all/options.ts';
+import type { DashboardEnd, DashboardOptions } from './options.ts';
 import { openPreferenceFile, type PreferenceFile } from './preferences/preference-file.ts';
 
-export type { AllDashboardOptions, DashboardEnd, DashboardOptions } from './options.ts';
+export type { AllDashboardOptions } from './all/options.ts';
+export type { DashboardEnd, DashboardOptions } from './options.ts';
 
 /**
  * Opens the dashboard and resolves when the person leaves it. Rejects if it cannot connect or fails. The terminal is

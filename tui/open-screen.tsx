@@ -1,4 +1,4 @@
-import type { DrawnState, DrawnStore } from './app.tsx';
+import type { DrawnState, DrawnStore } from './all/drawn-store.ts';
 import { type EffectHandlers, performEffect, runEditor, runSvcCommand } from './effects.ts';
 import type { DashboardEnd, DashboardOptions } from './options.ts';
 import { describeWaitingCount } from './panes/waiting.ts';

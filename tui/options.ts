@@ -1,6 +1,5 @@
 import type { EngineClient } from '../engine/index.ts';
-import type { WorkspacePlace } from './all/state.ts';
-import type { PaneId } from './state/pane-ids.ts';
+import type { PaneId } from './pane-ids.ts';
 
 /** The terminal, and the program on it. */
 export interface TerminalOptions {
@@ -25,20 +24,6 @@ export interface DashboardOptions extends TerminalOptions {
   plain: boolean;
   /** The row to select at the start. */
   select?: { pane: PaneId; id: string } | undefined;
-}
-
-/** The dashboard of all workspaces of a machine. */
-export interface AllDashboardOptions extends TerminalOptions {
-  /** Those that there are when it is opened. */
-  workspaces: readonly [WorkspacePlace, ...WorkspacePlace[]];
-  /** svc.yaml of the workspace that the person is in; null for none. */
-  here: string | null;
-  /** Those that there are now. */
-  listWorkspaces(): readonly WorkspacePlace[];
-  /** The folder and the environment of programs that work in a workspace. */
-  placeOf(workspace: WorkspacePlace): { cwd: string; env: NodeJS.ProcessEnv };
-  /** Connects to the engine of a workspace. With `start`, starts one if none runs. */
-  connect(workspace: WorkspacePlace, start: boolean): Promise<EngineClient>;
 }
 
 export interface DashboardEnd {

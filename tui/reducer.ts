@@ -1,16 +1,17 @@
 import type { Words } from '../engine/index.ts';
 import { closeStaleAnswer } from './actions/asks.ts';
-import { askWhenKnown, settleBulkCall } from './actions/bulk.ts';
 import { finishJump, replaceList } from './actions/navigation.ts';
 import { bringFormBack, isFormUnwelcome, keepWhileAway, setFormAside } from './actions/set-aside.ts';
 import { sortList } from './actions/sorting.ts';
 import { type Effect, showMessage, type Transition, transitionTo, withdraw } from './actions/transition.ts';
+import { askWhenKnown, settleBulkCall } from './keymap/bulk.ts';
 import { findBinding, findBindingById, getKeymap } from './keymap/index.ts';
 import { isForeignLetter, toLatinKey } from './keymap/latin-keys.ts';
 import { nameKey } from './keymap/name-key.ts';
 import { answerQuestion, askWhenFetched, disarmIfChanged, runBinding } from './keymap/run-binding.ts';
 import { getLayout, getListHeight } from './layout/layout.ts';
 import { handleOverlayBurst, handleOverlayKey, insertInOverlay, takesText } from './overlays/index.ts';
+import { PANE_IDS, type PaneId } from './pane-ids.ts';
 import { getPane } from './panes/index.ts';
 import type { Pane } from './panes/pane.ts';
 import { describeWaitingCount } from './panes/waiting.ts';
@@ -21,7 +22,6 @@ import { moveCursorTo, replaceRows, scrollIntoView } from './state/lists.ts';
 import { appendLogLines, EMPTY_LOG } from './state/log.ts';
 import type { Link, Message, Size, State } from './state/model.ts';
 import type { Overlay } from './state/overlays.ts';
-import { PANE_IDS, type PaneId } from './state/pane-ids.ts';
 import type { LoadedDetail } from './state/rows.ts';
 import { applyOrder } from './state/sorting.ts';
 

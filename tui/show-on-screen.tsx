@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { render } from 'ink';
+import type { ComponentProps } from 'react';
 import { usesColour } from '../engine/index.ts';
-import { App, type DrawnStore, type Terminal } from './app.tsx';
+import { App, type Terminal } from './app.tsx';
 import type { EffectHandlers } from './effects.ts';
 import type { DashboardEnd, TerminalOptions } from './options.ts';
 import type { PreferenceFile } from './preferences/preference-file.ts';
@@ -33,7 +34,7 @@ export interface ScreenActions {
 
 /** A dashboard that a screen shows. */
 export interface ShownDashboard {
-  store: DrawnStore;
+  store: ComponentProps<typeof App>['store'];
   /** What the terminal's title says; null for its own. */
   describeTitle(): string | null;
   close(): Promise<void>;

@@ -1,11 +1,11 @@
 import type { Effect } from './actions/transition.ts';
+import { PANE_IDS, type PaneId } from './pane-ids.ts';
 import { DEFAULT_PREFERENCES, type Preferences } from './preferences/preferences.ts';
 import { type DashboardEvent, reduceState } from './reducer.ts';
 import { EMPTY_DATA } from './state/data.ts';
 import { EMPTY_LIST } from './state/lists.ts';
 import { EMPTY_LOG } from './state/log.ts';
 import type { ListView, Size, State } from './state/model.ts';
-import { PANE_IDS, type PaneId } from './state/pane-ids.ts';
 import { parseSort } from './state/sorting.ts';
 
 export interface Store {

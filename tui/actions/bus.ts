@@ -1,11 +1,11 @@
 import { READING_WORDS } from '../../engine/index.ts';
+import type { PaneId } from '../pane-ids.ts';
 import { describeRecipient } from '../panes/bus.ts';
 import { describeHolder } from '../panes/locks.ts';
 import { getLockId } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { State } from '../state/model.ts';
 import type { WriteMessage } from '../state/overlays.ts';
-import type { PaneId } from '../state/pane-ids.ts';
 import type { MessageRow, PeerRow } from '../state/rows.ts';
 import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
 

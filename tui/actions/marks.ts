@@ -1,8 +1,8 @@
+import type { PaneId } from '../pane-ids.ts';
 import { getPane } from '../panes/index.ts';
 import { getSubjectStamp } from '../state/details.ts';
 import { dropMarks } from '../state/lists.ts';
 import type { ListView, State } from '../state/model.ts';
-import type { PaneId } from '../state/pane-ids.ts';
 import { moveWithinList, replaceList } from './navigation.ts';
 import { showMessage, type Transition, transitionTo } from './transition.ts';
 

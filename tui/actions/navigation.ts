@@ -1,4 +1,6 @@
 import { getLayout, getListHeight, getPreviewSize } from '../layout/layout.ts';
+import type { PaneId } from '../pane-ids.ts';
+import { isCombinedPane } from '../pane-ids.ts';
 import { getPreview, getTabPane, PANES } from '../panes/index.ts';
 import { listWaiting, type Waiting } from '../panes/waiting.ts';
 import { findDiffCursor, getWorkersMode } from '../state/details.ts';
@@ -6,8 +8,6 @@ import { createInput, EMPTY_INPUT } from '../state/input.ts';
 import { dropMarks, moveCursorTo, selectRow } from '../state/lists.ts';
 import { pauseLog, resumeLog } from '../state/log.ts';
 import type { Scroll, State } from '../state/model.ts';
-import type { PaneId } from '../state/pane-ids.ts';
-import { isCombinedPane } from '../state/pane-ids.ts';
 import { toPlainText } from '../text/theme.ts';
 import { showMessage, type Transition, transitionTo } from './transition.ts';
 

@@ -1,9 +1,9 @@
-import { fitColumns, getListCells } from '../layout/fit-columns.ts';
+import { fitColumns, getListCells } from '../frame/fit-columns.ts';
+import type { PaneId } from '../pane-ids.ts';
 import { getPane } from '../panes/index.ts';
 import type { Column, Pane } from '../panes/pane.ts';
 import type { Sort, State } from '../state/model.ts';
 import { rotateIndex } from '../state/numbers.ts';
-import type { PaneId } from '../state/pane-ids.ts';
 import { formatSort, sortByValue } from '../state/sorting.ts';
 import { replaceList } from './navigation.ts';
 import { showMessage, type Transition, transitionTo } from './transition.ts';

@@ -1,8 +1,8 @@
 import { type Api, localizeTimes } from '../../engine/index.ts';
+import type { PaneId } from '../pane-ids.ts';
 import type { PreferenceChange } from '../preferences/preferences.ts';
 import type { Message, State, Subject } from '../state/model.ts';
 import type { Overlay } from '../state/overlays.ts';
-import type { PaneId } from '../state/pane-ids.ts';
 
 /** Work outside the state. The reducer only requests it; the engine sync and the terminal carry it out. */
 export type Effect =

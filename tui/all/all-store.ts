@@ -1,5 +1,5 @@
-import type { DrawnState, DrawnStore } from '../app.tsx';
 import type { Store } from '../store.ts';
+import type { DrawnState, DrawnStore } from './drawn-store.ts';
 import { type AllEvent, type MemberEffect, reduceAll } from './reduce-all.ts';
 import { type AllState, findMember, getActive } from './state.ts';
 

@@ -1,8 +1,8 @@
-import { type FittedColumn, fitColumns } from '../layout/fit-columns.ts';
-import { explainEmptyList, renderEmptyLines, renderRows } from '../layout/list-lines.ts';
+import { type FittedColumn, fitColumns } from '../frame/fit-columns.ts';
+import { explainEmptyList, renderEmptyLines, renderRows } from '../frame/list-lines.ts';
+import type { CombinedPaneId } from '../pane-ids.ts';
 import { getPane } from '../panes/index.ts';
 import type { Column, Pane } from '../panes/pane.ts';
-import type { CombinedPaneId } from '../state/pane-ids.ts';
 import { measureCells } from '../text/cells.ts';
 import { makeDrawable } from '../text/text.ts';
 import type { Line } from '../text/theme.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type EngineClient, SvcError } from '../../engine/index.ts';
 import { type EffectHandlers, performEffect, runEditor, runSvcCommand } from '../effects.ts';
-import type { AllDashboardOptions, DashboardEnd } from '../options.ts';
+import type { DashboardEnd } from '../options.ts';
 import type { PreferenceFile } from '../preferences/preference-file.ts';
 import {
   getTerminalSize,
@@ -13,6 +13,7 @@ import { createInitialState } from '../store.ts';
 import { createEngineSync, type EngineSync } from '../sync/engine-sync.ts';
 import { createAllStore } from './all-store.ts';
 import { describeAllWaiting } from './header.ts';
+import type { AllDashboardOptions } from './options.ts';
 import { createAllState, getActive, type WorkspacePlace } from './state.ts';
 
 /** How often to look for workspaces whose engines have been started for the first time. */

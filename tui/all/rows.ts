@@ -1,6 +1,6 @@
-import type { ListedRow } from '../layout/list-lines.ts';
+import type { ListedRow } from '../frame/list-lines.ts';
+import type { CombinedPaneId } from '../pane-ids.ts';
 import { clampNumber } from '../state/numbers.ts';
-import type { CombinedPaneId } from '../state/pane-ids.ts';
 import { type AllState, findMember, type Member } from './state.ts';
 
 // The rows of a combined list stand by workspace, in the order of the members, each in the order of its own list. Nothing is

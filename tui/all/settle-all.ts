@@ -1,11 +1,11 @@
 import { sortList } from '../actions/sorting.ts';
 import { countLive, getLayout, getListHeight } from '../layout/layout.ts';
+import type { CombinedPaneId } from '../pane-ids.ts';
+import { COMBINED_PANE_IDS, isCombinedPane } from '../pane-ids.ts';
 import { reduceState } from '../reducer.ts';
 import { dropMarks } from '../state/lists.ts';
 import type { Across, CombinedLists, ListView, State } from '../state/model.ts';
 import { clampNumber } from '../state/numbers.ts';
-import type { CombinedPaneId } from '../state/pane-ids.ts';
-import { COMBINED_PANE_IDS, isCombinedPane } from '../state/pane-ids.ts';
 import { countCombinedRows, findCombinedIndex, findCombinedRow } from './rows.ts';
 import { type AllState, findMember, getActive, type Member } from './state.ts';
 import { changeMember, selectCombinedRow } from './steps.ts';

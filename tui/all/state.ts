@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
+import type { CombinedPaneId } from '../pane-ids.ts';
+import { COMBINED_PANE_IDS } from '../pane-ids.ts';
 import type { Preferences } from '../preferences/preferences.ts';
 import type { Size, State } from '../state/model.ts';
-import type { CombinedPaneId } from '../state/pane-ids.ts';
-import { COMBINED_PANE_IDS } from '../state/pane-ids.ts';
 import { createInitialState } from '../store.ts';
 
 // The dashboard of several workspaces is the dashboards of each, of which one has the keyboard. Its lists show the rows of all;

@@ -1,11 +1,11 @@
 import { focusPane, goToWaiting } from '../actions/navigation.ts';
 import { type AcrossStep, showMessage } from '../actions/transition.ts';
+import type { PaneId } from '../pane-ids.ts';
+import { isCombinedPane } from '../pane-ids.ts';
 import { listWaiting, type Waiting } from '../panes/waiting.ts';
 import { reduceState } from '../reducer.ts';
 import { selectRow } from '../state/lists.ts';
 import type { Message, State } from '../state/model.ts';
-import type { PaneId } from '../state/pane-ids.ts';
-import { isCombinedPane } from '../state/pane-ids.ts';
 import { findCombinedIndex, findCombinedRow } from './rows.ts';
 import { type AllState, findMember, getActive, type Member } from './state.ts';
 

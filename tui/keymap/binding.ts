@@ -1,7 +1,7 @@
 import type { Api } from '../../engine/index.ts';
 import type { Question, Transition } from '../actions/transition.ts';
+import type { PaneId } from '../pane-ids.ts';
 import type { State } from '../state/model.ts';
-import type { PaneId } from '../state/pane-ids.ts';
 
 export const KEY_GROUPS = [
   'Move',

@@ -10,3 +10,23 @@ export function nameKey(mention: Mention, keymap: readonly Binding[] = KEYMAP): 
   const name = `${binding.keys[0]} (${binding.label})`;
   return on.length === 0 ? name : `${name} on ${on[0]}`;
 }
+
+/** Returns a key as the screen shows it, e.g. `C-d` for `ctrl+d`. */
+export const formatKey = (key: string): string =>
+  ({
+    enter: 'Enter',
+    esc: 'Esc',
+    tab: 'Tab',
+    'shift+tab': 'S-Tab',
+    'shift+up': 'S-↑',
+    'shift+down': 'S-↓',
+    pageup: 'PgUp',
+    pagedown: 'PgDn',
+    up: '↑',
+    down: '↓',
+    left: '←',
+    right: '→',
+    home: 'Home',
+    end: 'End',
+    space: 'Space',
+  })[key] ?? key.replace(/^ctrl\+(.)$/, (_, letter: string) => `C-${letter}`);

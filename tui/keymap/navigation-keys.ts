@@ -1,7 +1,7 @@
 import * as diffCursor from '../actions/diff-cursor.ts';
 import * as navigation from '../actions/navigation.ts';
+import { PANE_IDS } from '../pane-ids.ts';
 import { PANES } from '../panes/index.ts';
-import { PANE_IDS } from '../state/pane-ids.ts';
 import type { Binding } from './binding.ts';
 
 const moves = { group: 'Move', moves: true, offline: true, isHiddenInHints: true } as const;

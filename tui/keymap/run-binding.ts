@@ -1,8 +1,8 @@
-import { isAboutMarks, openBulkQuestion } from '../actions/bulk.ts';
 import { isEssentialRead, readFurther } from '../actions/required-reading.ts';
 import { showMessage, type Transition, transitionTo, withdraw } from '../actions/transition.ts';
 import { getSubjectStamp } from '../state/details.ts';
 import type { Armed, State } from '../state/model.ts';
+import { isAboutMarks, openBulkQuestion } from './bulk.ts';
 import { type Binding, getDisabledReason, KEYMAP } from './index.ts';
 
 /** A key pressed this soon after the program moved the selection was meant for the row before. */

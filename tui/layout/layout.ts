@@ -1,8 +1,8 @@
+import type { PaneId } from '../pane-ids.ts';
+import { isCombinedPane, SOLE_PANES } from '../pane-ids.ts';
 import { isPaneFetched } from '../state/data.ts';
 import type { Size, State } from '../state/model.ts';
 import { clampNumber } from '../state/numbers.ts';
-import type { PaneId } from '../state/pane-ids.ts';
-import { isCombinedPane, SOLE_PANES } from '../state/pane-ids.ts';
 import { isWideScreen } from '../state/size.ts';
 import { renderMessageLines, renderQuestionLines } from './bottom-lines.ts';
 

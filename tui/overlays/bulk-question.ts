@@ -1,12 +1,12 @@
 import { formatCount } from '../../engine/index.ts';
+import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
 import {
   answerForAll,
   type BulkEntry,
   countMissingDetails,
   listBulkEntries,
   renderBulkEntry,
-} from '../actions/bulk.ts';
-import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
+} from '../keymap/bulk.ts';
 import { type Binding, findBindingById } from '../keymap/index.ts';
 import { TOO_FAST_MS } from '../keymap/run-binding.ts';
 import { getLayout, PREVIEW_EDGE } from '../layout/layout.ts';

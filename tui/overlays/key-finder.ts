@@ -1,6 +1,7 @@
 import type { Transition } from '../actions/transition.ts';
 import { transitionTo } from '../actions/transition.ts';
 import { type Binding, getDisabledReason, getKeymap, isBindingHere, KEY_GROUPS } from '../keymap/index.ts';
+import { formatKey } from '../keymap/name-key.ts';
 import { runBinding } from '../keymap/run-binding.ts';
 import { editInput } from '../state/input.ts';
 import type { State } from '../state/model.ts';
@@ -75,25 +76,6 @@ export const setFinderQuery = (state: State, overlay: Finder, input: Input): Sta
 });
 
 const KEY_CELLS = 12;
-
-export const formatKey = (key: string): string =>
-  ({
-    enter: 'Enter',
-    esc: 'Esc',
-    tab: 'Tab',
-    'shift+tab': 'S-Tab',
-    'shift+up': 'S-↑',
-    'shift+down': 'S-↓',
-    pageup: 'PgUp',
-    pagedown: 'PgDn',
-    up: '↑',
-    down: '↓',
-    left: '←',
-    right: '→',
-    home: 'Home',
-    end: 'End',
-    space: 'Space',
-  })[key] ?? key.replace(/^ctrl\+(.)$/, (_, letter: string) => `C-${letter}`);
 
 /** The keys to type, including the second key that confirms. */
 export const formatBindingKeys = ({ keys, confirm, asksOnlyOnLoss }: Binding): string => {

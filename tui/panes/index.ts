@@ -1,5 +1,5 @@
+import type { PaneId } from '../pane-ids.ts';
 import type { State } from '../state/model.ts';
-import type { PaneId } from '../state/pane-ids.ts';
 import { asksPane } from './asks.ts';
 import { busPane } from './bus.ts';
 import { decisionsPane } from './decisions.ts';

@@ -1,6 +1,6 @@
+import type { PaneId } from '../pane-ids.ts';
 import type { Fields } from '../state/filter.ts';
 import type { State, Subject } from '../state/model.ts';
-import type { PaneId } from '../state/pane-ids.ts';
 import type { Data } from '../state/rows.ts';
 import type { Line, Style } from '../text/theme.ts';
 

@@ -1,7 +1,7 @@
 import { formatCount } from '../../engine/index.ts';
+import type { PaneId } from '../pane-ids.ts';
 import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
-import type { PaneId } from '../state/pane-ids.ts';
 import type { DecisionRow } from '../state/rows.ts';
 import { makeDrawable } from '../text/text.ts';
 import { describeAsker, listOpenAsks } from './asks.ts';

@@ -1,4 +1,4 @@
-import type { PaneId } from '../state/pane-ids.ts';
+import type { PaneId } from '../pane-ids.ts';
 import type { Style, Theme, ThemeName } from '../text/theme.ts';
 import { THEMES } from '../text/theme.ts';
 

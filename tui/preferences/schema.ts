@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { KEYMAP } from '../keymap/index.ts';
 import { checkKeys, findClashes } from '../keymap/own-keys.ts';
+import { PANE_IDS, type PaneId } from '../pane-ids.ts';
 import { getPane } from '../panes/index.ts';
 import type { Pane } from '../panes/pane.ts';
-import { PANE_IDS, type PaneId } from '../state/pane-ids.ts';
 import { LOOKS, STYLES, THEME_NAMES } from '../text/theme.ts';
 import { DEFAULT_PREFERENCES } from './preferences.ts';
 

@@ -1,5 +1,5 @@
+import type { PaneId } from '../pane-ids.ts';
 import type { State } from './model.ts';
-import type { PaneId } from './pane-ids.ts';
 import type {
   AskRow,
   Choices,

@@ -1,6 +1,6 @@
+import type { PaneId } from '../pane-ids.ts';
 import type { State, Subject } from './model.ts';
 import type { BulkQuestion, CompareRace } from './overlays.ts';
-import type { PaneId } from './pane-ids.ts';
 import type { Data, DetailKind, LoadedDetail, LockRow } from './rows.ts';
 import { isWideScreen } from './size.ts';
 

@@ -1,6 +1,6 @@
+import type { CombinedPaneId, PaneId } from '../pane-ids.ts';
 import type { Preferences } from '../preferences/preferences.ts';
 import type { BulkRun, Overlay } from './overlays.ts';
-import type { CombinedPaneId, PaneId } from './pane-ids.ts';
 import type { Data, LoadedDetail, Stats } from './rows.ts';
 
 /** A list on the screen. The cursor belongs to a row, not to a position. */

@@ -1,5 +1,5 @@
 import type { Api } from '../../engine/index.ts';
-import type { PaneId } from './pane-ids.ts';
+import type { PaneId } from '../pane-ids.ts';
 import type { AskRow, MemoryRow, MessageRow } from './rows.ts';
 
 /** A line of text that is being typed. */

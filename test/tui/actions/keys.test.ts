@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { getDisabledReason, isBindingHere, KEYMAP } from '../../../tui/keymap/index.ts';
+import { PANE_IDS } from '../../../tui/pane-ids.ts';
 import { DEFAULT_PREFERENCES } from '../../../tui/preferences/preferences.ts';
 import { reduceState } from '../../../tui/reducer.ts';
-import { PANE_IDS } from '../../../tui/state/pane-ids.ts';
 import {
   askRow,
   type Bench,

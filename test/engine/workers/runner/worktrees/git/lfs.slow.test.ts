@@ -84,7 +84,7 @@ describe('files of Git LFS', { skip }, () => {
     assert.equal(promoted.code, 0, promoted.stderr);
     assert.match(
       promoted.stdout,
-      /not here +c\.bin: the content of this file is not on this machine; git lfs pull/,
+      /missing +c\.bin: the content of this file is not on this machine; git lfs pull/,
     );
     renameSync(join(ws.repository.folder, 'kept-object'), join(ws.root, '.git', path));
   });

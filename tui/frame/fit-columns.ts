@@ -1,7 +1,7 @@
+import { getLayout } from '../layout/layout.ts';
+import type { PaneId } from '../pane-ids.ts';
 import type { Column, Pane } from '../panes/pane.ts';
 import type { State } from '../state/model.ts';
-import type { PaneId } from '../state/pane-ids.ts';
-import { getLayout } from './layout.ts';
 
 export interface FittedColumn<R> {
   column: Column<R>;

@@ -1,13 +1,19 @@
 import { formatCount } from '../../engine/index.ts';
-import { type Binding, getDisabledReason } from '../keymap/index.ts';
+import { replaceList } from '../actions/navigation.ts';
+import {
+  type Effect,
+  type Question,
+  showMessage,
+  type Transition,
+  transitionTo,
+} from '../actions/transition.ts';
 import { getPane } from '../panes/index.ts';
 import { findDetail, getSubjectStamp, listBulkDetails } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { BulkQuestion, BulkRun, LeftOut } from '../state/overlays.ts';
 import { wrapText } from '../text/text.ts';
 import { type Line, span, toPlainText } from '../text/theme.ts';
-import { replaceList } from './navigation.ts';
-import { type Effect, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
+import { type Binding, getDisabledReason } from './index.ts';
 
 type Call = Extract<Effect, { do: 'call' }>;
 

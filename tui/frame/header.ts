@@ -1,10 +1,10 @@
 import { describeLinkState, formatLocalTime, nameSessionState } from '../../engine/index.ts';
+import { isCombinedPane } from '../pane-ids.ts';
 import { getPane, getTabPane, PANES } from '../panes/index.ts';
 import { alignEnds } from '../panes/lines.ts';
 import { formatClockTime } from '../panes/time.ts';
 import { describeToday, sumToday } from '../panes/today.ts';
 import type { State } from '../state/model.ts';
-import { isCombinedPane } from '../state/pane-ids.ts';
 import { measureCells } from '../text/cells.ts';
 import { makeDrawable, truncateText } from '../text/text.ts';
 import { type Line, type Span, span } from '../text/theme.ts';

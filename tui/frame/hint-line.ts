@@ -1,6 +1,6 @@
-import { isAboutMarks } from '../actions/bulk.ts';
+import { isAboutMarks } from '../keymap/bulk.ts';
 import { type Binding, getDisabledReason, getKeymap, isBindingHere } from '../keymap/index.ts';
-import { formatKey } from '../overlays/key-finder.ts';
+import { formatKey } from '../keymap/name-key.ts';
 import type { State } from '../state/model.ts';
 import { measureCells } from '../text/cells.ts';
 import { type Line, type Span, span } from '../text/theme.ts';
