@@ -7,21 +7,24 @@ const ANN_IN_SLACK = 'U0ANN';
 const ANN_AND_BOT = 'D0ANN';
 const ROOM = { id: 'C0APPROVALS', name: 'approvals' };
 
-/** What a chat says about a decision at the moment. */
+/** The current message of a chat about a decision. */
 export interface SaidInChat {
   text: string;
-  /** The words on its buttons. */
+  /** The labels of its buttons. */
   buttons: string[];
 }
 
-/** One of the two chats, with Ann in front of it. */
+/** One of the two chats, with Ann as its user. */
 export interface DemoChat {
   name: 'Telegram' | 'Slack';
-  /** Sets the bot up and connects Ann, as people do it on the pages and in the chat. Gives what she did, a line each. */
+  /**
+   * Sets the bot up and connects Ann, as people do it on the pages and in the chat. Returns what she did, one line
+   * per step.
+   */
   connect(ann: Visitor): Promise<string[]>;
-  /** The message about a decision; null while there is none. */
+  /** Returns the message about a decision; null if there is none yet. */
   read(decision: string): SaidInChat | null;
-  /** Ann presses a button of it; resolves with what she alone is told. */
+  /** Presses a button as Ann; resolves with the answer that only she sees. */
   press(decision: string, button: string): Promise<string>;
 }
 
@@ -62,7 +65,7 @@ async function setBotUp(ann: Visitor, kind: string, settings: Record<string, str
   );
 }
 
-/** Makes a code on a page of Ann, has her send it, and answers the question that the page then asks. */
+/** Makes a code on a page of Ann, sends it as her, and confirms the question on the page. */
 async function sendCode(
   ann: Visitor,
   {
@@ -78,7 +81,7 @@ async function sendCode(
   return code;
 }
 
-/** Only what waits is told: more than five messages within a minute would become one. */
+/** Only pending decisions are sent: more than five messages within a minute would become one. */
 async function chooseEvents(ann: Visitor, name: string): Promise<void> {
   const { html } = await ann.open('/app/chats');
   const place = findIn(html, new RegExp(`"(/app/chats/channel/[\\w-]+)">${name}`));

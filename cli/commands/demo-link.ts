@@ -19,7 +19,7 @@ interface LinkedDemo extends Outside {
   client: EngineClient;
 }
 
-/** Shows the whole way over a linked server in a temporary folder, and leaves no process and no file behind. */
+/** Shows the complete linked-server flow in a temporary folder, and leaves no process and no file behind. */
 export async function runLinkedDemo(
   context: Pick<Context, 'env' | 'stdout' | 'signal'>,
   isKept: boolean,
@@ -59,7 +59,7 @@ export async function runLinkedDemo(
       '   decides  ann on the web, in Telegram and in Slack; n8n by signed requests: server.decide in svc.yaml',
     );
     const demo: LinkedDemo = { env, workspace, ann, automation, secret, client, say };
-    // Each approves a task of its own.
+    // Each approves its own task.
     const ways = [byPage, bySignedRequest, ...chats.chats.map(byChat)];
     for (const [index, way] of ways.entries()) await showWay(demo, way, index + 6);
     say(`${ways.length + 6}. what the server and the chats have never seen: the prompt, a file, a diff`);
@@ -135,7 +135,7 @@ async function logIn(
   say(`   token    of ${state.machine.name}, mode ${state.token_mode}; it cannot decide anything`);
 }
 
-/** A catch URL of n8n, and what listens there. */
+/** Creates a catch URL of n8n, with a listener. */
 async function openCatchUrl(
   folder: string,
   ann: Visitor,
@@ -164,7 +164,7 @@ async function openCatchUrl(
   return { automation, secret };
 }
 
-/** The bots of the server, and who speaks for whom in Telegram and Slack. */
+/** Sets up the bots of the server, and who decides in Telegram and Slack. */
 async function connectChats(
   folder: string,
   ann: Visitor,
@@ -180,7 +180,7 @@ async function connectChats(
     for (const line of await chat.connect(ann)) say(`   ${chat.name.padEnd(8)} ${line}`);
 }
 
-/** One task: it waits, the automation hears of it, somebody approves, and a worker does it. */
+/** Runs one task: it waits, the automation is notified, someone approves, and a worker runs it. */
 async function showWay(demo: LinkedDemo, way: Way, number: number): Promise<void> {
   const { env, automation, client, say } = demo;
   const { receivers } = await client.call('engine.status');

@@ -45,7 +45,7 @@ export const demoCommand: Command = defineCommand({
     const around = await realpath(await mkdtemp(join(tmpdir(), 'svc-demo-')));
     const folder = join(around, 'demo');
     const secret = randomBytes(24).toString('hex');
-    // Output waits while the dashboard has the terminal.
+    // Output is buffered while the dashboard has the terminal.
     const held: string[] = [];
     const speech: Speech = {
       isHeld: false,
