@@ -7,17 +7,17 @@ import { Screen } from './screen.tsx';
 import type { State } from './state/model.ts';
 import type { Store } from './store.ts';
 
-/** What the rest of the program can do only through Ink. */
+/** Capabilities that only Ink provides. */
 export interface Terminal {
   /** Hands the terminal to another program until the promise settles. */
   suspend(use: () => Promise<void>): Promise<void>;
   exit(error?: Error): void;
 }
 
-/** What is drawn. It is another object whenever, and only when, something in it has changed. */
+/** The input for drawing. A new object exactly when something in it has changed. */
 export interface DrawnState {
   state: State;
-  /** The workspaces whose rows are in the lists too; null where one is shown. */
+  /** The workspaces whose rows are also in the lists; null for a single one. */
   all: AllState | null;
 }
 

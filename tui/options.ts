@@ -10,7 +10,7 @@ export interface TerminalOptions {
   stdin: NodeJS.ReadStream;
   stdout: NodeJS.WriteStream;
   stderr: NodeJS.WriteStream;
-  /** Ring the terminal's bell when something new waits. */
+  /** Rings the terminal's bell when something new waits. */
   bell: boolean;
   /** Closes the dashboard. SIGTERM and SIGINT abort it. */
   signal: AbortSignal;
@@ -29,11 +29,11 @@ export interface DashboardOptions extends TerminalOptions {
 
 /** The dashboard of all workspaces of a machine. */
 export interface AllDashboardOptions extends TerminalOptions {
-  /** Those that there are when it is opened. */
+  /** The workspaces known at the start. */
   workspaces: readonly [WorkspacePlace, ...WorkspacePlace[]];
   /** svc.yaml of the workspace that the person is in; null for none. */
   here: string | null;
-  /** Those that there are now. */
+  /** Returns the workspaces known now. */
   listWorkspaces(): readonly WorkspacePlace[];
   /** The folder and the environment of programs that work in a workspace. */
   placeOf(workspace: WorkspacePlace): { cwd: string; env: NodeJS.ProcessEnv };

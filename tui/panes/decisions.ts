@@ -20,7 +20,7 @@ const describeSource = ({ source, source_ref: ref, stranger }: DecisionRow): str
     ? (ROUTES[source] ?? source)
     : `${stranger === null ? '' : 'stranger: '}${ref}`;
 
-/** Inputs that have changed since the request. An approval is for the new values. */
+/** Lists inputs that have changed since the request. An approval covers the new values. */
 const listInputChanges = (
   name: string,
   changes: DecisionRow['changes'],
