@@ -17,7 +17,7 @@ import { type Ledger, type Ledgers, quoteItem } from './index.ts';
 const ledger = z.string().describe('Markdown file of the workspace.');
 const item = z.int().min(1).describe('Number among - [ ] and - [x], from 1, top to bottom.');
 
-/** What clients may ask about ledgers. */
+/** Operations on ledgers. */
 export function ledgerOperations({
   ledgers,
   peers,
@@ -27,10 +27,10 @@ export function ledgerOperations({
   peers: HolderPeers;
   callerPaths: Pick<CallerPaths, 'resolveShared'>;
 }) {
-  /** All sessions count the items of one file, that of the project: a copy in a worktree may number them otherwise. */
+  /** Resolves the one file that all sessions use, the project's: a copy in a worktree may have other numbers. */
   const nameLedger = (path: string, caller: Caller): string => callerPaths.resolveShared(path, caller).key;
 
-  /** Whose claim it is. Only the Chair frees what is another's. */
+  /** Checks the owner of a claim. Only the Chair releases another session's. */
   function holderToFree(caller: Caller, input: { holder: string; ledger: string; item: number }): string {
     if (input.holder !== ANY) return resolveHolder(input.holder, caller, peers);
     const claims = ledgers.claimsOn(input.ledger, input.item);
