@@ -14,7 +14,7 @@ export interface AgentOverrides {
   command?: string | undefined;
   /** Overrides agents.default_preset. */
   preset?: string | undefined;
-  /** For every preset; acp only for those that support it. */
+  /** For every preset; acp only for supported ones. */
   transport?: 'subprocess' | 'acp' | undefined;
   /** Overrides agents.timeout_sec. */
   timeoutSec?: number | undefined;

@@ -84,8 +84,8 @@ export const pickRequested = (options: DispatchOptions): DispatchOptions =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== false));
 
 /**
- * Returns the options that the next run in the same worktree repeats: not those of one call, of one approval or for a
- * new worktree. Its agent stays the one of its conversation.
+ * Returns the options that the next run in the same worktree repeats: not the ones of one call, of one approval or
+ * for a new worktree. Its agent stays the one of its conversation.
  */
 export const pickRepeatable = ({
   base: _base,

@@ -27,7 +27,7 @@ const SENTENCES: readonly (readonly [RegExp, EndCode])[] = [
 
 /** Printed outside the stream, about a patch or a command that its sandbox or its policy blocked. */
 const REJECTED = /error=((patch)?.*\brejected by user.*|.*\bapproval policy\b.*)/;
-/** The trace of a write that its sandbox blocked; it has no message of its own for that. */
+/** The trace of a write that its sandbox blocked; there is no separate message for that. */
 const BLOCKED = /Read-only file system/;
 
 /** Reads the stream of `codex exec --json`. */

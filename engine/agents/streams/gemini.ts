@@ -32,7 +32,7 @@ export function createGeminiReader(now: () => number = Date.now): StreamReader {
   const denied = createRecent<string>();
   const names = createRecent<string>();
   let isModelKnown = false;
-  /** Warnings of its own after which it still ends normally. */
+  /** Its warnings after which it still ends normally. */
   let stopped: Failure | null = null;
   /** Its last failure, which it prints outside the stream. */
   let status: number | null = null;

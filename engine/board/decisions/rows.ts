@@ -33,7 +33,7 @@ export interface Decision {
   decidedBy: string | null;
   decidedVia: string | null;
   reason: string | null;
-  /** When it started its session, or all those of a race. */
+  /** When it started its session, or all sessions of a race. */
   consumedAt: string | null;
   /** The first session of a race. */
   sessionId: string | null;

@@ -20,7 +20,7 @@ export interface LedgersDeps {
   clock: Clock;
   peers: Pick<Peers, 'find'>;
   paths: WorkspacePaths;
-  /** Lists sessions whose claims do not exclude those of a given one. */
+  /** Lists sessions whose claims do not exclude a given session's. */
   rivalsOf(sessionId: string): readonly string[];
 }
 

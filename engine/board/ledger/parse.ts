@@ -29,7 +29,7 @@ const CLARIFY_LEVEL = 2;
 
 /**
  * Parses the checklist of a Markdown file. Items and headings inside fenced code blocks and HTML comments are
- * ignored. A comment starts at the beginning of a line, as in Markdown; a `<!--` in the middle of a sentence hides
+ * ignored. A comment starts at the start of a line, as in Markdown; a `<!--` in the middle of a sentence hides
  * nothing below.
  */
 export function parseLedger(source: string): ParsedLedger {

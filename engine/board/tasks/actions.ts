@@ -9,7 +9,7 @@ import type { Submitted, Workflow } from '../workflow/index.ts';
 import type { NewTask, Tasks } from './index.ts';
 import { applyTemplate, type TaskTemplates } from './templates.ts';
 
-/** What a client may specify for a new task. */
+/** A client's input for a new task. */
 export interface TaskWish {
   title?: string | undefined;
   body?: string | undefined;

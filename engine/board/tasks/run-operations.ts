@@ -73,7 +73,7 @@ const sayDispatched = (result: z.output<typeof dispatched>): string =>
 /** Operations to start a worker on a task, and to plan it. */
 export function runOperations(deps: BoardOperationsDeps) {
   const { tasks, decisions, sessions, workflow, plans, agents, peers, actions } = deps;
-  /** Returns the options of a run without flags: those of its open decision. */
+  /** Returns the options of a run without flags: its open decision's. */
   const planOptions = (task: Task, caller: Caller) => plannedOptions(decisions, task.taskId, caller);
 
   function readActor(input: { actor?: string | undefined }, caller: Caller): By {

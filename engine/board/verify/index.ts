@@ -62,7 +62,7 @@ export interface Verify {
    * one rerun at a time.
    */
   rerun(name: string, request: RerunRequest): Promise<Verification>;
-  /** Ends reruns that a killed engine left running, then continues with those that are due. */
+  /** Ends reruns that a killed engine left running, then continues with the due ones. */
   start(): void;
   close(): Promise<void>;
 }

@@ -31,7 +31,10 @@ export interface RerunsDeps {
   requireConsent(): void;
   /** `guard.checks`: commands of the repository that run in addition to the reported ones, and have to pass. */
   checks(): readonly string[];
-  /** What svc reruns by itself for a session that ended well: reported tests as well, only checks, or nothing. */
+  /**
+   * The parts that svc reruns by itself for a session that ended well: reported tests as well, only checks, or
+   * nothing.
+   */
   rerunsFor(): 'tests' | 'checks' | 'off';
   /** Sends the result of a rerun to the recipients of the session's handoff. Called inside `storage.write`. */
   tell(session: Session, text: string): void;
@@ -68,7 +71,7 @@ export interface Reruns {
    * transaction that ends it.
    */
   setDue(session: Session): void;
-  /** Ends reruns that a killed engine left running, then continues with those that are due. */
+  /** Ends reruns that a killed engine left running, then continues with the due ones. */
   start(): void;
   close(): Promise<void>;
 }
@@ -95,7 +98,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
   /** Sessions whose tests are being rerun, or wait for a requested rerun. */
   const sessionsUnderRerun = new Set<string>();
   const enqueue = createSerialQueue();
-  /** Whether a rerun has become due; set inside a transaction, acted on after its commit. */
+  /** True if a rerun has become due; set inside a transaction, acted on after its commit. */
   let hasDue = false;
   let isWorking = false;
 

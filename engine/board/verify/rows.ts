@@ -42,7 +42,7 @@ export interface RerunResult {
 export const VERIFICATION_STATES = ['none', 'reported', 'verified', 'disagrees', 'stale'] as const;
 export type VerificationState = (typeof VERIFICATION_STATES)[number];
 
-/** Whether a rerun of the tests by svc is due or running; null for neither. */
+/** The rerun of the tests by svc that is due or running; null for neither. */
 export type RerunState = 'waiting' | 'running' | null;
 
 /** The evidence of a session and its current state. */

@@ -70,7 +70,7 @@ export interface Workflow {
    */
   edit(decisionId: string, body: string, by: By): Edited;
   assign(taskId: string, agent: string, by: By): Task;
-  /** Moves a task to another project; an approval for the former one expires. */
+  /** Moves a task to another project; an approval for the old one expires. */
   move(taskId: string, project: string | null, by: By): Task;
   cancel(taskId: string, by: By): Task;
   /**
