@@ -1,6 +1,6 @@
 export { findKeyBeforeLogin } from '../agents/find-payer.ts';
 export { addOptions, listPrograms, locateAgentIn } from '../agents/locate-agent.ts';
-/** Agent presets, which of their programs are installed, and how one is started for a person. */
+/** Agent presets, which of their programs are installed, and how to start one for a person. */
 export { describeAbility } from '../agents/presets/ability.ts';
 export { detectAgents } from '../agents/presets/detect.ts';
 export {

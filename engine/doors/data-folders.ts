@@ -1,4 +1,4 @@
-/** What becomes of a data folder that this machine does not know; whether git tracks any of it. */
+/** Handling of a data folder that this machine does not know, and of one that git tracks. */
 export { repairMovedWorktrees } from '../runner/worktrees/repair-moved.ts';
 export { listTrackedFiles, untrackFiles } from '../runner/worktrees/tracked.ts';
 export { adoptDataFolder, setDataFolderAside } from '../storage/adopt.ts';
