@@ -69,7 +69,7 @@ export const byChat = (chat: DemoChat): Way => ({
     say(`   answer   ${await chat.press(decision, 'Approve')}`);
     const after = await waitFor(() => {
       const said = chat.read(decision);
-      return said !== null && said.buttons.length === 0 && /; started /.test(said.text) ? said : null;
+      return said !== null && said.buttons.length === 0 && / has started\./.test(said.text) ? said : null;
     }, `what became of ${decision} in ${chat.name}`);
     say(`   message  ${after.text.split('\n').at(-1)} Its buttons are gone.`);
   },
