@@ -19,9 +19,9 @@ const lineRange = z
   .optional()
   .describe('Such as 120-180; default: all.');
 
-/** What clients may ask of the texts that stand outside of contexts. */
+/** The operations of clients on stored texts. */
 export function contextOperations({ texts }: { texts: StoredTexts }) {
-  /** The Chair finds everything, others what they or their task have stored or read. */
+  /** The Chair finds all texts, others the texts that they or their task stored or read. */
   const scopeOf = (caller: Caller): string | null =>
     caller.seat === 'chair' ? null : texts.holderOf(caller);
 
@@ -102,7 +102,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       say: (found) => found.text,
       async run(input, caller) {
         const { store } = await texts.open();
-        // An id is all that somebody needs to read a text, so that nobody else is told of one by a part of it.
+        // An id is enough to read a text, so no one else may learn an id from a part of the text.
         const row = await texts.resolve(input.id.trim(), { isWhole: caller.seat !== 'chair' });
         const whole = await texts.read(row);
         const found = input.lines === undefined ? whole : takeRange(whole, input.lines);
@@ -178,7 +178,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
   ];
 }
 
-/** What a person reads enters no context. */
+/** Texts read by a person enter no context. */
 function countReading(store: TextStore, { sessionId }: Caller, name: string, bytes: number): void {
   if (sessionId !== null) store.count(sessionId, name, 0, bytes);
 }

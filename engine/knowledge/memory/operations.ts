@@ -9,7 +9,7 @@ import type { Imported } from './okf/concepts.ts';
 import { LONGEST_TEXT, LONGEST_TITLE, type Memory } from './rows.ts';
 import { createMemoryView, sayMemories, shownMemory } from './show-memories.ts';
 
-/** Of a list for people, who may edit what they see whole. */
+/** Maximum size in a list for people, who may edit memories that they see in full. */
 const BROWSED_TEXT = 8000;
 const MOST_AGAINST = 8;
 
@@ -37,14 +37,14 @@ const splitTags = (tags: string | undefined): string[] =>
     .map((tag) => tag.trim())
     .filter(Boolean);
 
-/** What clients may ask of the memory. */
+/** The operations of clients on the memory. */
 export function memoryOperations({
   memory,
   ...deps
 }: { memory: Memories } & Pick<MemoryDeps, 'paths' | 'callerPaths' | 'clock' | 'listUnknownNames'>) {
   const show = createMemoryView(deps);
 
-  /** Only what it stored itself may a session forget that itself is not trusted. */
+  /** An untrusted session may only forget memories that it stored itself. */
   function checkMayForget({ store }: OpenMemory, id: string, caller: Caller): void {
     const { unreviewed, sessionId } = memory.authorOf(caller);
     if (unreviewed === null) return;

@@ -41,10 +41,10 @@ const state = {
   candidates: z.array(z.string()),
 };
 
-/** What clients may ask of the graph of the code. */
+/** The operations of clients on the code graph. */
 export function graphOperations({ graph, projects, projectId, readImpact }: GraphOperationDeps) {
   const { sharedPaths } = graph;
-  /** The tree that a caller means: the session that it names, its own, or its project. Throws `chair_only`. */
+  /** The tree that a caller means: the named session, its own, or its project. Throws `chair_only`. */
   function placeOf(caller: Caller, named: string | undefined): GraphPlace {
     const { ownWork, project, sessionId } = caller;
     if (named !== undefined && ownWork != null && named !== ownWork.sessionId)
@@ -52,7 +52,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
     return { project, session: named ?? sessionId ?? undefined };
   }
 
-  /** The projects whose shared code a caller may read: its own alone, when its task is a stranger's. */
+  /** The projects whose shared code a caller may read: only its own if its task is from an untrusted author. */
   const listReadable = ({ ownWork, project }: Caller): (string | null)[] =>
     ownWork == null ? [project, null, ...projects()] : [project];
 
@@ -63,7 +63,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
     return project;
   }
 
-  /** How the index of a project names one of its shared symbols; what nobody shares is not found, and not told of. */
+  /** Finds a shared symbol in the index of a project; unshared symbols are neither found nor mentioned. */
   async function nameShared(
     symbol: string,
     project: string | null,
