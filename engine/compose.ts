@@ -91,7 +91,7 @@ function excludeOrWarn(folder: string, log: Log): void {
     excludeFromGit(folder);
   } catch (error) {
     const { message } = error as Error;
-    log.warn({ folder, error: message }, 'git was not told to leave a folder of svc alone');
+    log.warn({ folder, error: message }, 'git could not be set to ignore a folder of svc');
   }
 }
 
@@ -153,7 +153,7 @@ export async function openEngine(options: OpenOptions) {
       tracked[0],
       'tracked',
       'is tracked by git, which may replace it at any time',
-      'svc adopt --fresh takes it out of git, moves the folder aside and starts anew',
+      'svc adopt --fresh removes it from git, moves the folder aside and starts again',
     );
   const dataId = claimDataFolder({ root, data: paths.data }, env);
   for (const folder of [paths.agents, paths.worktrees])
@@ -206,9 +206,13 @@ export async function openEngine(options: OpenOptions) {
     const { tasks, dispatcher } = board;
     // It would end with the run, and has the environment that the worker gave it.
     if (processes.listRunsAbove(process.pid).some((runId) => sessions.byRunId(runId) !== null))
-      throw new SvcError('engine_not_running', `no engine runs for ${root}, and a worker cannot start one`, {
-        hint: 'wait until the person has started it again',
-      });
+      throw new SvcError(
+        'engine_not_running',
+        `no engine is running for ${root}, and a worker cannot start one`,
+        {
+          hint: 'wait until the person has started it again',
+        },
+      );
 
     const receiver = createConfiguredReceiver({
       listeners,
@@ -390,7 +394,7 @@ export async function openEngine(options: OpenOptions) {
       };
       const waits = {
         code: 'consent_missing',
-        reason: `svc.yaml says something new under ${change.waits.join(', ')}; the earlier values stay in use until svc trust`,
+        reason: `svc.yaml has new values under ${change.waits.join(', ')}; the earlier values stay in use until svc trust`,
       };
       storage
         .write(() => {

@@ -55,7 +55,7 @@ export function engineOperations(deps: {
   return [
     operation({
       name: 'engine.status',
-      about: 'What runs, what waits, where it listens.',
+      about: 'Running and waiting work, and the addresses that the engine listens on.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
@@ -63,7 +63,7 @@ export function engineOperations(deps: {
     }),
     operation({
       name: 'engine.reload',
-      about: 'Read svc.yaml again now, for whoever has just written it.',
+      about: 'Read svc.yaml again now, after it was changed.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
@@ -72,7 +72,7 @@ export function engineOperations(deps: {
     operation({
       name: 'engine.stop',
       about:
-        'Stop the engine. Workers go on and are adopted at the next start, unless they are to be stopped too.',
+        'Stop the engine. Workers keep running and are adopted at the next start, unless they are to be stopped too.',
       seat: 'chair',
       // By itself it changes no work: an unlisted person may stop the engine on their machine. Ending workers does
       // change work.

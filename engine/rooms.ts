@@ -515,7 +515,9 @@ export function createRooms(ground: Ground): Rooms {
             storage.afterCommit(() => {
               worktreeActions
                 .discardDue()
-                .catch((error: unknown) => log.warn({ error }, 'who lost a race is not put away yet'));
+                .catch((error: unknown) =>
+                  log.warn({ error }, 'the losers of a race were not discarded yet'),
+                );
             });
           storage.afterCommit(() => void impactAtEnd.add({ ...session, commits: kept.commits }));
         },

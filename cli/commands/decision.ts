@@ -153,7 +153,7 @@ const show = defineCommand({
                   ['agent', decision.agent],
                   ['project', decision.project],
                 ] as const)),
-            ['needs approval', decision.why],
+            ['why', decision.why],
             [
               'from',
               decision.source_ref === null ? decision.source : `${decision.source} (${decision.source_ref})`,

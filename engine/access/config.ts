@@ -16,8 +16,8 @@ export const policySchema = z.strictObject({
       notation: '[]string',
       nil: true,
       description:
-        'Actors who may act when mode is allowlist: SVC_ACTOR, else the name of the OS user; chat:<user id> and codehost:<login> for people outside. In any mode, who of the chat is not listed is a stranger, and who of the code host is listed is none.',
-      unset: 'nobody, and nobody of the chat is a stranger',
+        'Actors who may act when mode is allowlist: SVC_ACTOR, or the name of the OS user; chat:<user id> and codehost:<login> for people outside. In any mode, chat users who are not listed are untrusted authors, and code host users who are not listed are ignored.',
+      unset: 'no one, and no chat user is an untrusted author',
       example: ['alice', 'chat:U2147483697'],
     }),
 });
@@ -28,7 +28,7 @@ export const telemetrySchema = z.strictObject({
     consent: true,
     notation: 'string',
     description:
-      'Whether figures of what was done are sent to the linked server, once a day: auto and on do so while the workspace is linked and a person has seen them (svc telemetry show), off counts nothing. DO_NOT_TRACK=1 is off.',
+      'Sends usage figures to the linked server once a day: auto and on send them while the workspace is linked and a person has seen them (svc telemetry show), off collects nothing. DO_NOT_TRACK=1 means off.',
     unset: 'auto',
   }),
 });

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { tool } from '../api/tool.ts';
 import type { EntitlementsReader } from './entitlements.ts';
 
-/** What an account may do, as agents and people are told. */
+/** The operations on entitlements, for agents and people. */
 export const entitlementsOperations = ({ entitlements }: { entitlements: EntitlementsReader }) => [
   tool({
     name: 'entitlements.status',
     about:
-      'Plan, lease, quotas with their use, and every capability, allowed or locked, with the reason and what to do. From memory; a workspace without a linked server has no quota.',
+      'Plan, lease, quotas with their use, and every capability, allowed or locked, with the reason and the remedy. Answered from memory; a workspace without a linked server has no quota.',
     seat: 'any',
     changes: false,
     input: z.strictObject({}),

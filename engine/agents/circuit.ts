@@ -103,7 +103,10 @@ export function createCircuits({
           agent,
           code: 'circuit_open',
           reason,
-          detail: renderWords(sentence`${failure.text}; {agent.reset ${agent}} lets it go on`, 'commands'),
+          detail: renderWords(
+            sentence`${failure.text}; {agent.reset ${agent}} lets it work again`,
+            'commands',
+          ),
         },
       });
     },

@@ -29,15 +29,14 @@ export const agentsSchema = z.strictObject({
     .meta({
       consent: true,
       notation: 'string',
-      description: 'Command of the agent that runs when a task names none.',
+      description: 'Command of the agent that runs if a task names none.',
       unset: 'agents.default_preset is used',
       example: 'claude -p -- {{prompt}}',
     }),
   default_preset: z.string().default('').meta({
     consent: true,
     notation: 'string',
-    description:
-      'Preset that runs when a task names none, looked up in agents.cmds when default_cmd is empty.',
+    description: 'Preset that runs if a task names none, looked up in agents.cmds if default_cmd is empty.',
     unset: 'a task without an agent waits until it is assigned',
     example: 'claude',
   }),
@@ -54,7 +53,7 @@ export const agentsSchema = z.strictObject({
   idle_timeout_sec: z.int().min(0).default(0).meta({
     notation: 'int',
     description:
-      'Stops a headless agent that has printed nothing for this many seconds; timeout_sec remains the outer bound.',
+      'Stops a headless agent that has printed nothing for this many seconds; timeout_sec remains the outer limit.',
     unset: '0 means off',
   }),
   cmds: z.record(presetId, headless).prefault({}).transform(mergeOver(HEADLESS)).meta({
@@ -102,15 +101,14 @@ export const agentsSchema = z.strictObject({
       consent: true,
       notation: '[]string',
       description:
-        'What an agent on transport acp may do without a person, if it stays in its worktree: kinds of tool calls (read, edit, delete, move, search, execute, think, fetch, switch_mode, other), each alone or with a folder or glob, as in edit:src/**. execute allows every command. Everything else becomes an ask.',
+        'Tool calls that an agent on transport acp may make without asking a person, inside its worktree: kinds (read, edit, delete, move, search, execute, think, fetch, switch_mode, other), each alone or with a folder or glob, as in edit:src/**. execute allows every command. Any other call becomes an ask.',
       unset: 'read, edit, move, delete, search, think and switch_mode, in the worktree',
       example: ['read', 'search', 'edit:src/**'],
     }),
   gateway_route: z.boolean().optional().meta({
     consent: true,
     notation: '*bool',
-    description:
-      'Whether a dispatch gives a worker with agents.auth gateway the address of gateway.addr and a virtual key.',
+    description: 'Gives each worker with agents.auth gateway the address of gateway.addr and a virtual key.',
     unset: 'true',
   }),
   auth: z
@@ -122,7 +120,7 @@ export const agentsSchema = z.strictObject({
       nil: true,
       description:
         'Credentials per preset: account uses the login of the agent itself, gateway a virtual key for the gateway at gateway.addr. cursor, droid, antigravity and kiro cannot use gateway.',
-      unset: 'account where the agent has a login of its own',
+      unset: 'account if the agent has its own login',
       example: { gemini: 'gateway' },
     }),
 });

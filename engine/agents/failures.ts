@@ -18,16 +18,16 @@ type AtEnd = EndCode | StopReason | 'exit_code' | 'no_result' | 'killed' | 'lost
 
 const AT_END: Readonly<Record<AtEnd, Failure>> = {
   permission_denied: {
-    means: 'a tool that it needed was denied to it, and nobody was there to allow it',
+    means: 'it was denied a tool that it needed, and no one was there to allow it',
     next: "allow it in the agent's own settings, or with transport acp in agents.permissions",
   },
   auth_failed: {
-    means: 'its login or key is missing, wrong or has run out',
-    next: 'start the agent once by hand and log in; for one that goes through the gateway, svc doctor --live says which provider refuses its key',
+    means: 'its login or key is missing, wrong or expired',
+    next: 'start the agent once by hand and log in; if it uses the gateway, svc doctor --live shows which provider refuses its key',
     isOfAgent: true,
   },
   rate_limited: {
-    means: 'the service of its model refused more requests, and it gave up trying',
+    means: 'its model service refused further requests, and it stopped retrying',
     next: 'wait a while',
     isLimit: true,
   },
@@ -37,58 +37,59 @@ const AT_END: Readonly<Record<AtEnd, Failure>> = {
     isLimit: true,
   },
   budget_exceeded: {
-    means: 'the tokens or the money that it might spend are spent',
+    means: 'its token or money budget is used up',
     next: 'run it with a larger SVC_TASK_TOKEN_BUDGET, or a larger limit of the agent',
   },
   turn_limit: {
-    means: "the agent's own limit of steps was reached",
-    next: 'raise the limit in the command under agents.cmds, or just let it go on',
+    means: 'it reached its own limit of steps',
+    next: 'raise the limit in its command under agents.cmds, or resume it',
   },
   context_exceeded: {
-    means: 'the conversation no longer fits its model',
-    next: 'split the task, or begin anew with a shorter prompt',
+    means: 'the conversation exceeds the context window of its model',
+    next: 'split the task, or start again with a shorter prompt',
   },
-  refused: { means: 'its model declined to go on', next: 'say the task in other words' },
+  refused: { means: 'its model refused to continue', next: 'rephrase the task' },
   model_error: {
-    means: 'the service of its model answered with an error, or could not be reached',
-    next: 'read the answer in the log, and wait if the service is down',
+    means: 'its model service returned an error or could not be reached',
+    next: 'read the answer in the log; if the service is down, wait',
     isOfAgent: true,
   },
   agent_error: {
-    means: 'the program failed by itself, or stopped in the middle',
+    means: 'the program failed or stopped midway',
     next: 'read the log; run the same command by hand',
     isOfAgent: true,
   },
   exit_code: {
-    means: 'it exited with a code other than 0 and said nothing else',
+    means: 'it exited with a code other than 0 and gave no reason',
     next: 'read the log',
   },
   no_result: {
-    means: 'it exited with code 0 and told no result, though its output is read',
+    means: 'it exited with code 0 and reported no result, although svc reads its output',
     next: 'read the log; run the same command by hand',
     isOfAgent: true,
   },
   killed: {
-    means: 'a signal that was not from svc ended it, such as that of a machine without memory',
-    next: 'read the log, and see what the machine says of it',
+    means:
+      'it was ended by a signal that svc did not send, for example because the machine ran out of memory',
+    next: 'read the log and the system log',
   },
   lost: {
-    means: 'it ended while no engine ran, and left no exit code',
+    means: 'it ended while no engine was running, and left no exit code',
     next: 'read the log',
   },
   reported: {
-    means: 'its worker marked the task failed, and then ended well',
+    means: 'its worker marked the task failed, and then exited normally',
     next: 'read why in the log',
   },
   timeout: {
-    means: 'it ran for as long as it may: agents.timeout_sec, timeout_sec of its template, --timeout',
-    next: 'give it longer with --timeout',
+    means: 'it reached its time limit: agents.timeout_sec, timeout_sec of its template, or --timeout',
+    next: 'allow more time with --timeout',
   },
   idle_timeout: {
     means: 'it printed nothing for agents.idle_timeout_sec',
     next: 'read the log',
   },
-  cancelled: { means: 'a person stopped it', next: 'nothing, unless that was by mistake' },
+  cancelled: { means: 'a person stopped it', next: 'nothing, unless it was a mistake' },
 };
 
 /** Errors that end a session before its agent runs. */
@@ -103,8 +104,8 @@ const AT_START = {
   tool_missing: ERROR_MEANINGS.tool_missing,
   confinement_unavailable: ERROR_MEANINGS.confinement_unavailable,
   consent_missing: {
-    means: 'nobody on this machine has agreed to the setup commands and files of its project',
-    next: 'read them with svc project trust, and agree',
+    means: 'no one on this machine has trusted the setup commands and files of its project',
+    next: 'review and trust them with svc project trust',
   },
   setup_failed: ERROR_MEANINGS.setup_failed,
   inputs_changed: ERROR_MEANINGS.inputs_changed,

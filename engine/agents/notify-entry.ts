@@ -6,11 +6,11 @@ const notifyTemplate = () =>
   z.string().superRefine(refineWith((text) => checkPlaceholders(text, NOTIFY_PLACEHOLDERS)));
 
 const request = {
-  method: z.string().optional().meta({ description: 'HTTP method, POST when left out' }),
+  method: z.string().optional().meta({ description: 'HTTP method; default POST' }),
   url: notifyTemplate().optional().meta({ description: 'address of the request' }),
   body: notifyTemplate()
     .optional()
-    .meta({ description: 'body of the request, or what is appended to the file' }),
+    .meta({ description: 'body of the request, or the text to append to the file' }),
   headers: z.record(z.string(), notifyTemplate()).optional().meta({ description: 'headers of the request' }),
 };
 
@@ -28,7 +28,7 @@ export const agentNotify = z
     steps: z
       .array(z.strictObject(request))
       .optional()
-      .meta({ description: 'a chain of requests; when set, url and body are ignored' }),
+      .meta({ description: 'a chain of requests; if set, url and body are ignored' }),
   })
   .superRefine((entry, context) => {
     const lacks =

@@ -16,7 +16,7 @@ export function circuitOperations({
   return [
     operation({
       name: 'agent.held',
-      about: 'Agents that are given no work, because they failed again and again for reasons of their own.',
+      about: 'Agents that get no work because they failed repeatedly.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
@@ -24,7 +24,7 @@ export function circuitOperations({
     }),
     operation({
       name: 'agent.reset',
-      about: 'Gives an agent work again.',
+      about: 'Lets an agent take work again after repeated failures.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ agent: z.string() }),
@@ -32,8 +32,8 @@ export function circuitOperations({
         const done = await call.finish(() => {
           const was = circuits.findCircuit(agent);
           if (!circuits.resetCircuit(agent, by(caller)))
-            throw new SvcError('conflict', `${agent} is not held back`, {
-              hint: sentence`{agent.held} lists those that are`,
+            throw new SvcError('conflict', `${agent} is not suspended`, {
+              hint: sentence`{agent.held} lists the suspended agents`,
             });
           return { agent, was };
         });

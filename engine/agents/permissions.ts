@@ -52,10 +52,9 @@ export function parsePermission(text: string): Entry {
   if (!isKind(kind))
     throw invalidEntry(`expected one of ${TOOL_KINDS.join(', ')}, or one of them with :path`);
   if (pattern === null) return { kind, pattern };
-  if (!NARROWED.has(kind))
-    throw invalidEntry(`${kind} takes no path: what it touches is not known beforehand`);
+  if (!NARROWED.has(kind)) throw invalidEntry(`${kind} takes no path: its effect is not known in advance`);
   if (pattern === '' || pattern.startsWith('/') || pattern.split('/').includes('..')) {
-    throw invalidEntry('a path is relative to the worktree, and in it');
+    throw invalidEntry('a path must be relative to the worktree and inside it');
   }
   return { kind, pattern };
 }

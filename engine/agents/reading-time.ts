@@ -5,6 +5,6 @@ export type ReadingTime = 'tool_call' | 'turn_end' | 'asks' | 'never';
 export const READING_WORDS: Readonly<Record<ReadingTime, string>> = {
   tool_call: 'reads it at its next tool call',
   turn_end: 'reads it when its turn ends, as its next prompt',
-  asks: 'reads it when it looks at its messages, of which nothing tells it while it works',
+  asks: 'reads it when it checks its inbox; nothing notifies it while it works',
   never: 'has ended and does not read it',
 };

@@ -212,8 +212,8 @@ export function createAgents(deps: {
       throw new SvcError('tool_missing', `${agent} is not installed: ${program} was not found`, {
         hint:
           installed.length === 0
-            ? 'no agent is installed here; svc agents shows those that are known'
-            : `installed: ${installed.join(', ')}; the engine has the PATH that it was started with`,
+            ? 'no agent is installed here; svc agents lists the known ones'
+            : `installed: ${installed.join(', ')}; the engine uses the PATH that it was started with`,
         data: { agent, program, installed },
       });
     },

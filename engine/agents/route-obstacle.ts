@@ -9,14 +9,14 @@ import type { Preset } from './presets/index.ts';
 export function findRouteObstacle(template: string, agent: string): string | null {
   const { words, started, preset, at } = locateAgent(template, agent);
   const program = words[started.at] ?? words[0] ?? '';
-  if (preset === null) return `svc does not know how ${program} takes a route`;
+  if (preset === null) return `svc does not know how to route ${program}`;
   if (preset.cannot.gateway !== undefined) return preset.cannot.gateway;
   if (at === null && preset.isRoutedByOptions)
-    return `${preset.name} takes its route in options, which cannot be passed to ${program}, another program`;
-  if (started.isCleared) return `its command removes all variables, and the key of the run is in one of them`;
+    return `${preset.name} takes its route as options, which cannot be passed to a different program (${program})`;
+  if (started.isCleared) return `its command clears the environment, which holds the key of the run`;
   const variables = listRouteVariables(preset);
   const changed = started.changes.find((name) => variables.includes(name));
-  return changed === undefined ? null : `its command changes ${changed}, which belongs to the route`;
+  return changed === undefined ? null : `its command changes ${changed}, which the route uses`;
 }
 
 const listRouteVariables = (preset: Preset): string[] =>

@@ -58,7 +58,7 @@ function parseWords(template: string): Word[] {
       else addText(char, false);
     } else if (char === '\\') {
       const next = template[++at];
-      if (next === undefined) throw new SvcError('config_invalid', 'the command ends in a lone backslash');
+      if (next === undefined) throw new SvcError('config_invalid', 'the command ends with a lone backslash');
       if (next === '\n') continue;
       // Inside double quotes a backslash is only special before the characters that are special there.
       addText(quote === '"' && !'"\\$`'.includes(next) ? `\\${next}` : next, false);
@@ -91,7 +91,7 @@ export function renderCommand(template: string, values: TemplateValues): Rendere
   if (stdin !== undefined) rendered.stdinFile = fillIn(stdin);
   if (rendered.argv.some((argument) => argument.includes('\0'))) {
     throw new SvcError('spawn_failed', 'an argument of the command contains a zero byte', {
-      hint: 'take the zero byte out of the prompt',
+      hint: 'remove the zero byte from the prompt',
     });
   }
   return rendered;
@@ -119,7 +119,7 @@ function parseCommand(template: string): { argv: string[]; stdin: string | undef
     const file = all[++at];
     if (!file)
       throw new SvcError('config_invalid', '< must be followed by the file that becomes standard input');
-    if (stdin !== undefined) throw new SvcError('config_invalid', '< may appear once in a command');
+    if (stdin !== undefined) throw new SvcError('config_invalid', '< may appear only once in a command');
     stdin = file.text;
   }
   if (argv.length === 0) throw new SvcError('config_invalid', 'the command is empty');
@@ -146,7 +146,7 @@ export function checkCommand(template: string, allowed: readonly string[]): void
         'config_invalid',
         text.startsWith('<')
           ? `put a space after the < of ${text}`
-          : `${text} has no meaning here, no shell runs the command; quote it when it is an argument`,
+          : `${text} has no meaning here because no shell runs the command; quote it if it is an argument`,
       );
     }
   }

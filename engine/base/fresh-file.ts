@@ -4,14 +4,14 @@ import { SvcError } from './errors.ts';
 import { makeFoldersWithin } from './private-files.ts';
 
 /**
- * Writes a file anew where a worker may have written before: a link that it left there must not lead us to a file of
- * somebody else. `top` has to be there; the folders below it are made when they are missing. Throws `worktree_unsafe`.
+ * Writes a file where a worker may have written before: a link left there must not redirect the write. `top` must
+ * exist; missing folders below it are created. Throws `worktree_unsafe`.
  */
 export async function writeFreshFile(top: string, file: string, text: string): Promise<void> {
   const inTheWay = makeFoldersWithin(top, dirname(file));
   if (inTheWay !== null) {
-    throw new SvcError('worktree_unsafe', `${inTheWay} is a link or a file, and svc writes nothing there`, {
-      hint: 'take it out of the branch, or begin from another one',
+    throw new SvcError('worktree_unsafe', `${inTheWay} is a link or a file, so svc does not write there`, {
+      hint: 'remove it from the branch, or start from another branch',
       data: { path: inTheWay },
     });
   }

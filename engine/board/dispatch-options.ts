@@ -15,21 +15,16 @@ export const timeoutSec = z
  * run that continues it repeats them; read an option with `decisions.boundTo(session.decisionId).options`.
  */
 export const dispatchInput = {
-  base: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('branch that the worktree is made from')
-    .meta({ unlisted: true }),
-  force: z.boolean().optional().describe('pass the ledger gate; recorded'),
+  base: z.string().min(1).optional().describe('branch to create the worktree from').meta({ unlisted: true }),
+  force: z.boolean().optional().describe('skip the ledger gate; recorded'),
   inplace: z.boolean().optional().describe('in the project’s own folder, without a worktree'),
   keep_worktree: z.boolean().optional().describe('keep it after a promotion'),
   name: z
     .string()
     .regex(/^[A-Za-z0-9][\w.-]{0,63}$/, 'a name has letters, digits, . _ - and at most 64 characters')
     .optional()
-    .describe('stable worker id over its sessions'),
-  timeout_sec: timeoutSec.describe('hard limit of the run'),
+    .describe('stable worker id across sessions'),
+  timeout_sec: timeoutSec.describe('time limit of the run'),
 };
 
 type DispatchInput = z.infer<z.ZodObject<typeof dispatchInput>>;

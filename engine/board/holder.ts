@@ -20,10 +20,10 @@ export const holder = z
 export const holderOrAny = z
   .string()
   .refine((text) => text === ANY || isSessionId(text), 'expected a session id such as s-12, or *')
-  .describe('Your session id, or me; * is whoever has it.');
+  .describe('Your session id, or me; * is any holder.');
 
 export const ttlInput = (minutes: number) =>
-  z.int().min(1).max(1440).default(minutes).describe('Minutes it holds.');
+  z.int().min(1).max(1440).default(minutes).describe('Minutes until it expires.');
 
 /** The lookups that resolving a holder needs. */
 export type HolderPeers = Pick<Peers, 'find' | 'known' | 'chairOf'>;
@@ -41,7 +41,8 @@ export function resolveHolder(named: string, caller: Caller, peers: HolderPeers)
   }
   if (seat === 'chair' || named === sessionId) return named;
   throw new SvcError('holder_mismatch', `${sessionId ?? `a ${seat} session`} cannot act for ${named}`, {
-    hint: sessionId === null ? 'set SVC_SESSION to a name of your own' : `give ${sessionId} as holder, or me`,
+    hint:
+      sessionId === null ? 'set SVC_SESSION to your own session name' : `give ${sessionId} as holder, or me`,
     data: { session: sessionId, holder: named },
   });
 }
@@ -74,7 +75,7 @@ export function checkNotEnded(peers: Pick<Peers, 'find'>, holder: string): void 
   throw new SvcError('conflict', `session ${holder} has ended and cannot hold anything`, {
     hint:
       peer.seat === 'plain'
-        ? `with SVC_SESSION=${holder} it takes part again; or give the id of a live session`
+        ? `SVC_SESSION=${holder} makes it live again; or give the id of a live session`
         : 'give the id of a live session',
     data: { holder },
   });

@@ -109,7 +109,7 @@ export function createPlans({
     },
     check(task, hash, options) {
       if (hash === undefined || hash === computeHash(task, options)) return;
-      throw new SvcError('conflict', `${task.taskId} is not what you saw`, {
+      throw new SvcError('conflict', `${task.taskId} has changed since you looked at it`, {
         hint: sentence`{task.show ${task.taskId}}`,
       });
     },

@@ -15,7 +15,7 @@ export const busSchema = z.strictObject({
   }),
   max_acked: z.int().min(0).default(200).meta({
     notation: '*int',
-    description: 'Acknowledged messages kept at most.',
+    description: 'Maximum number of acknowledged messages to keep.',
     unset: '200; an explicit 0 means unlimited',
   }),
   log_max_bytes: z.int().min(0).default(524_288).meta({

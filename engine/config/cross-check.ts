@@ -58,7 +58,7 @@ function checkAgents({
 
 type Presets = Pick<Config['agents'], 'cmds' | 'transport' | 'interactive'>;
 
-/** Why a preset cannot run a task, or nothing. */
+/** Returns why a preset cannot run a task, or nothing. */
 function explainUnrunnable(preset: string, { cmds, transport, interactive }: Presets): string | undefined {
   if (Object.hasOwn(cmds, preset) || (Object.hasOwn(transport, preset) && transport[preset] === 'acp'))
     return undefined;
@@ -67,7 +67,7 @@ function explainUnrunnable(preset: string, { cmds, transport, interactive }: Pre
     : `unknown preset${suggestName(preset, Object.keys(cmds))}`;
 }
 
-/** Words that /chat understands itself, so a template of that name cannot be reached there. */
+/** Commands of /chat, so a template of that name cannot be reached there. */
 const CHAT_WORDS = ['approve', 'deny', 'status'];
 
 function checkTemplates(config: Config, warnings: Finding[]): Finding[] {
@@ -87,7 +87,7 @@ function checkTemplates(config: Config, warnings: Finding[]): Finding[] {
       warnings.push({
         path,
         key: true,
-        message: `/chat understands the word ${name} itself and never starts this`,
+        message: `/chat uses ${name} as a command, so it can never start this template`,
       });
     }
   }
@@ -101,7 +101,7 @@ function checkSharedSecrets({ webhook: { secret_env } }: Config): Finding[] {
   return named.flatMap(({ route, names }, at) => {
     const other = named.slice(0, at).find((each) => each.names.some((name) => names.includes(name)));
     if (other === undefined) return [];
-    const message = `shares a variable with ${other.route}: who signs for the one can sign for the other`;
+    const message = `shares a variable with ${other.route}: a sender for one can sign for the other`;
     return [{ path: ['webhook', 'secret_env', String(route)], message }];
   });
 }
@@ -117,7 +117,7 @@ function checkPeople({ policy, projects, ai }: Config, warnings: Finding[]): Fin
   if (policy.mode !== 'allowlist' && policy.actors.length > 0) {
     warnings.push({
       path: ['policy', 'actors'],
-      message: 'counts for the chat and the code host only, until policy.mode is allowlist',
+      message: 'applies only to the chat and the code host until policy.mode is allowlist',
     });
   }
   found.push(...findRepeated(['projects'], 'id', projects));
@@ -138,7 +138,7 @@ function checkPeople({ policy, projects, ai }: Config, warnings: Finding[]): Fin
   return found;
 }
 
-/** Usage, health and routes are told apart by these names. */
+/** Usage, health and routes are distinguished by these names. */
 function checkProviderNames({ providers, ollama, passthrough }: Config['ai']): Finding[] {
   const taken = new Map<string, string>();
   if (ollama.host !== '') taken.set('ollama', 'ai.ollama.host');
@@ -146,7 +146,7 @@ function checkProviderNames({ providers, ollama, passthrough }: Config['ai']): F
   return providers.flatMap(({ name, enabled }, at) => {
     const key = enabled === false ? undefined : taken.get(name);
     if (key === undefined) return [];
-    const message = `is the name of the provider that ${key} sets; choose another, or leave one of the two out`;
+    const message = `is also the name of the provider that ${key} sets; choose another, or remove one of the two`;
     return [{ path: ['ai', 'providers', at, 'name'], message }];
   });
 }

@@ -1,13 +1,15 @@
 import { SvcError } from '../base/errors.ts';
 import { setAt, type Tree } from './layers.ts';
 
-/** One environment variable and what it does. */
+/** One environment variable and its effect. */
 export interface Variable {
   name: string;
   effect: string;
   /** The configuration key it overrides. */
   key?: string;
-  /** config: overrides a key; call: read by the command that is run; worker: given to a worker; process: read at start. */
+  /**
+   * config: overrides a key; call: read by the command that is run; worker: set for a worker; process: read at start.
+   */
   scope: 'config' | 'call' | 'worker' | 'process';
   /** The feature that reads it. */
   owner: string;
@@ -32,7 +34,7 @@ export const ENVIRONMENT: readonly Variable[] = [
     'SVC_ACTOR',
     'call',
     'policy',
-    'who acts, for the policy and for records; default: the name of the OS user',
+    'actor name for the policy and for records; default: the name of the OS user',
   ),
   variable(
     'SVC_AGENT',
@@ -86,9 +88,9 @@ export const ENVIRONMENT: readonly Variable[] = [
     'SVC_LEASE_SECRET',
     'process',
     'linked server',
-    'root secret of a linked server; where a workspace has it, its leases are verified with it and it needs none from the server; never shown',
+    'root secret of a linked server; a workspace that has it verifies its leases with it and fetches no key from the server; never shown',
   ),
-  variable('SVC_LEDGER_FORCE', 'call', 'ledger', '1: dispatch passes the ledger gate, recorded'),
+  variable('SVC_LEDGER_FORCE', 'call', 'ledger', '1: dispatch skips the ledger gate, recorded'),
   variable('SVC_NAME', 'worker', 'workers', 'given to a worker: its stable name; default name in messages'),
   variable(
     'SVC_NOTIFY_URL',
@@ -96,14 +98,14 @@ export const ENVIRONMENT: readonly Variable[] = [
     'bus delivery',
     "address under which this session's own agent listens: {{notify_base}}",
   ),
-  variable('SVC_NO_SPIN', 'process', 'dashboard', '1: no animation; there is none so far'),
+  variable('SVC_NO_SPIN', 'process', 'dashboard', '1: no animation (there is none yet)'),
   variable('SVC_OLLAMA_HOST', 'config', 'gateway', 'address of the local Ollama', 'ai.ollama.host'),
   variable('SVC_OLLAMA_MODEL', 'config', 'gateway', 'model of the local Ollama', 'ai.ollama.model'),
   variable(
     'SVC_PAGER',
     'process',
     'lists',
-    'program that shows what is longer than the terminal, before PAGER; empty: none',
+    'pager for output longer than the terminal, used before PAGER; empty: none',
   ),
   variable(
     'SVC_REQUIRE_LEASE',
@@ -120,7 +122,12 @@ export const ENVIRONMENT: readonly Variable[] = [
   ),
   variable('SVC_SESSION_NAME', 'worker', 'workers', "given to a worker: its session's title"),
   variable('SVC_SETUP_YES', 'call', 'set-up', '1: answers yes to the questions of svc init and other set-up'),
-  variable('SVC_SKIP_GATEWAY_AUTOSTART', 'process', 'gateway', '1: the engine starts no gateway by itself'),
+  variable(
+    'SVC_SKIP_GATEWAY_AUTOSTART',
+    'process',
+    'gateway',
+    '1: the engine does not start a gateway automatically',
+  ),
   variable(
     'SVC_TASK',
     'worker',
@@ -131,11 +138,11 @@ export const ENVIRONMENT: readonly Variable[] = [
     'SVC_TASK_TOKEN_BUDGET',
     'call',
     'gateway',
-    'tokens that all runs of one task may spend; a run that would begin beyond it does not',
+    'tokens that all runs of one task may spend; no run starts once they are spent',
   ),
 ];
 
-/** Whether a 1/0 variable is on. Throws `config_invalid` for anything that is neither. */
+/** Returns whether a 1/0 variable is on. Throws `config_invalid` for anything else. */
 export function readEnvironmentFlag(env: NodeJS.ProcessEnv, name: string): boolean {
   const value = (env[name] ?? '').toLowerCase();
   if (['1', 'true', 'yes', 'on'].includes(value)) return true;
@@ -145,7 +152,7 @@ export function readEnvironmentFlag(env: NodeJS.ProcessEnv, name: string): boole
 
 /**
  * Reads the keys that the environment sets. An empty variable counts as unset. `presets` come from the files: the
- * transport applies to every preset that exists there.
+ * transport applies to every existing preset.
  */
 export function readEnvironmentLayer(env: NodeJS.ProcessEnv, presets: TransportPresets): Tree {
   const layer: Tree = {};
@@ -158,13 +165,13 @@ export function readEnvironmentLayer(env: NodeJS.ProcessEnv, presets: TransportP
   return layer;
 }
 
-/** The presets that exist, and those of them that can speak the agent protocol. */
+/** The existing presets, and those that support the agent protocol. */
 export interface TransportPresets {
   all: readonly string[];
   acp: readonly string[];
 }
 
-// A preset without a protocol server keeps its transport: one word for all presets must not forbid most of them.
+// A preset without a protocol server keeps its transport: one value for all presets must not forbid most of them.
 function buildTransports(value: string, { all, acp }: TransportPresets): Tree {
   return Object.fromEntries((value === 'acp' ? acp : all).map((preset) => [preset, value]));
 }

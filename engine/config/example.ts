@@ -3,8 +3,8 @@ import { ENVIRONMENT } from './environment.ts';
 import { describeKeyDetails, describePending, type KeyDetail } from './keys.ts';
 
 const HEAD = `# Configuration of svc. Every key is here, commented out, with its default or an example.
-# Take the # away in front of a key (and of the lines below that belong to it) to set it.
-# svc config check reads the result; svc config show --sources tells where each value comes from.
+# Remove the # in front of a key (and of the lines below that belong to it) to set it.
+# svc config check reads the result; svc config show --sources shows where each value comes from.
 `;
 
 /** `svc.yaml.example`: every key, commented. Values follow a bare `#`, prose a `#` and one space. */
@@ -101,8 +101,8 @@ const INTRODUCTION = `# Configuration
 This page is generated from the schema. \`svc config keys\` prints the same table, \`svc config schema\` a JSON Schema for editors.
 
 A workspace is the folder that holds \`svc.yaml\`: the nearest one upwards from the current folder, or the one that
-\`SVC_CONFIG\` names. Every key is optional, and a key with nothing behind it counts as left out. A value comes from the
-first of these that has it:
+\`SVC_CONFIG\` names. Every key is optional, and a key without a value is ignored. A value comes from the
+first of these sources that sets it:
 
 1. a flag of the command
 2. the environment
@@ -112,18 +112,18 @@ first of these that has it:
 
 Lists are replaced as a whole. The maps of presets (\`agents.cmds\`, \`agents.interactive\`, \`agents.acp\`, \`agents.notify\`) add to
 the built-in presets: an entry replaces or adds one. Durations are written with their unit (\`30s\`, \`90m\`, \`24h\`, \`7d\`, \`1h30m\`),
-addresses as host and port (\`127.0.0.1:8790\`, \`[::1]:0\`). Relative paths count from the folder of \`svc.yaml\`.
+addresses as host and port (\`127.0.0.1:8790\`, \`[::1]:0\`). Relative paths are relative to the folder of \`svc.yaml\`.
 
-A command is split into words first, with quotes and backslashes as in a shell but nothing expanded; then the
-placeholders are filled in, so a prompt stays one argument whatever it holds. \`< {{prompt_file}}\` opens that file as
-standard input. No shell takes part.
+A command is split into words first, with quotes and backslashes as in a shell but without any expansion; then the
+placeholders are filled in, so a prompt always stays one argument. \`< {{prompt_file}}\` opens that file as
+standard input. No shell is involved.
 
-Keys marked *under consent* name a program, an address, a guard or a path. What svc.yaml says under them counts once a
-person on this machine has agreed to it, with \`svc trust\` or by writing it with svc; [trust.md](trust.md) has the rules. The other
-keys start nothing and guard nothing, and count at once.
+Keys marked *under consent* name a program, an address, a guard or a path. Their values in svc.yaml take effect once a
+person on this machine has agreed to them, with \`svc trust\` or by setting them with svc; [trust.md](trust.md) has the rules. All other
+keys take effect immediately: they cannot start or guard anything.
 
-A key marked *pending* is checked and kept, and nothing reads it yet: setting it changes nothing until the part that it is
-for exists. \`svc config check\` names those that svc.yaml sets.
+A key marked *pending* is checked and kept, but not used yet: setting it has no effect until its feature
+exists. \`svc config check\` lists the pending keys that svc.yaml sets.
 
 An unknown key, a wrong type or a contradiction is an error that names file, line, column and key, and exits with 2.`;
 
@@ -147,29 +147,29 @@ local app data folder (\`LOCALAPPDATA\`, when set), \`svc\` in \`XDG_CONFIG_HOME
 | file | content |
 | --- | --- |
 | \`ai.yaml\` | the sections \`ai\` and \`gateway\`, checked as in \`svc.yaml\` |
-| \`keys.env\` | \`NAME=VALUE\` lines; asked for the variable that a key such as \`api_key_env\` names when the environment does not have it. Keep it to yourself: \`chmod 600\` |
-| \`consents/\` | one file per workspace: what of its svc.yaml, and of what its projects run, was agreed to; does not count when others can write it |
-| \`data-folders/\` | one file per data folder that svc has made on this machine |
-| \`workspaces/\` | one file per workspace whose engine was started here: its name and folder, for \`svc status --all\` and \`svc dash --all\`; what is gone is taken out when an engine starts |
+| \`keys.env\` | \`NAME=VALUE\` lines, used for a variable that a key such as \`api_key_env\` names if the environment does not have it. Keep it private: \`chmod 600\` |
+| \`consents/\` | one file per workspace: the parts of its svc.yaml, and of its project setup, that a person agreed to; ignored if others can write it |
+| \`data-folders/\` | one file per data folder that svc has created on this machine |
+| \`workspaces/\` | one file per workspace whose engine was started here: its name and folder, for \`svc status --all\` and \`svc dash --all\`; entries of removed workspaces are deleted when an engine starts |
 | \`account.json\` | the account's profile after a login; holds no secret |
 | \`device.token\` | the token for the linked server |`;
 
-/** What `svc init` found. */
+/** The findings of `svc init`. */
 export interface Starter {
   name: string;
-  /** The agent to use by default, when one was found. */
+  /** The default agent, if one was found. */
   preset: string | undefined;
   installed: readonly string[];
-  /** Addresses other than the defaults, by key: another workspace of this machine uses those. */
+  /** Non-default addresses, by key: another workspace of this machine uses the defaults. */
   addresses: Readonly<Partial<Record<'ui.addr' | 'gateway.addr', string>>>;
 }
 
-/** A short svc.yaml to begin with. */
+/** Writes a short svc.yaml to start with. */
 export function renderStarterYaml({ name, preset, installed, addresses }: Starter): string {
   const formatScalar = (text: string): string => stringify(text, { lineWidth: 0 }).trimEnd();
   const agents =
     preset === undefined
-      ? '  # No agent was found on the path. Install one, or give a command of your own in cmds.\n  # default_preset: claude'
+      ? '  # No agent was found on the path. Install one, or set your own command in cmds.\n  # default_preset: claude'
       : `  # Found on this machine: ${installed.join(', ')}.\n  default_preset: ${preset}`;
   const apart = Object.entries(addresses).map(
     ([key, value]) => `${key.split('.')[0]}:\n  addr: ${formatScalar(value)}\n`,
@@ -177,13 +177,13 @@ export function renderStarterYaml({ name, preset, installed, addresses }: Starte
   const addressLines =
     apart.length === 0
       ? ''
-      : `\n# Other workspaces of this machine have the default addresses.\n${apart.join('')}`;
+      : `\n# Other workspaces of this machine use the default addresses.\n${apart.join('')}`;
   return `# Configuration of svc for this workspace. Every key is optional.
 # svc config keys lists them all, svc config check reads this file, svc config show --sources shows the result.
 
 workspace:
   name: ${formatScalar(name)}
-  # Not used yet: for the checks of languages.
+  # Not used yet: for language checks.
   # code_lang: en
 
 project:
@@ -202,7 +202,7 @@ webhook:
   templates:
     fix:${preset === undefined ? '' : `\n      agent: ${preset}`}
       prompt: Find the cause of the failing tests, fix it and commit.
-    # The one named codehost is used for issues of a code host:
+    # The template named codehost is used for issues of a code host:
     # codehost:
     #   agent: ${preset ?? 'claude'}
 ${addressLines}

@@ -1,6 +1,6 @@
 import leven from 'leven';
 
-/** Slips of the keyboard (insert, delete, replace, one swap of neighbours) that turn `a` into `b`. */
+/** The number of typing errors (insert, delete, replace, one swap of neighbours) that turn `a` into `b`. */
 export function countSlips(a: string, b: string): number {
   let least = leven(a, b);
   // leven counts a swap as two.

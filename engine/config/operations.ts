@@ -22,17 +22,17 @@ export interface ConfigOperationDeps {
   clock: Clock;
 }
 
-/** What clients may ask about the configuration, and how the Chair changes it. */
+/** The operations of clients on the configuration, and the Chair's changes to it. */
 export function configOperations(deps: ConfigOperationDeps) {
   const { file, env, keeper, storage, events } = deps;
 
   /** Reads what waits now; the file is checked first, because its change is noticed only a moment later. */
   function view(): ConsentView {
     keeper.refresh();
-    // What is in use is an earlier one then, of which nothing can be agreed to.
+    // In that case an earlier configuration is in use, and there is nothing to agree to.
     const problem = keeper.problem();
     if (problem !== null)
-      throw new SvcError('config_invalid', problem, { hint: 'svc config edit opens it to be corrected' });
+      throw new SvcError('config_invalid', problem, { hint: 'correct it with svc config edit' });
     return buildConsentView(keeper.loaded(), deps.carried());
   }
 
@@ -44,7 +44,7 @@ export function configOperations(deps: ConfigOperationDeps) {
   return [
     wireOperation({
       name: 'config.consent',
-      about: "Which values of svc.yaml wait for a person's consent, and what counts instead.",
+      about: "Values of svc.yaml that wait for a person's consent, and the values in use instead.",
       seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
@@ -52,7 +52,8 @@ export function configOperations(deps: ConfigOperationDeps) {
     }),
     wireOperation({
       name: 'config.trust',
-      about: 'Records on this machine that svc.yaml is agreed to: exactly what `digest` names.',
+      about:
+        'Records on this machine that a person agrees to svc.yaml: exactly to the values that `digest` identifies.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ digest: z.string(), keys: z.array(z.string()).min(1).optional() }),
@@ -65,7 +66,7 @@ export function configOperations(deps: ConfigOperationDeps) {
     wireOperation({
       name: 'config.set',
       about:
-        'Changes one key of svc.yaml, which is agreed to by that; the whole file is checked before it is written.',
+        'Changes one key of svc.yaml, which also counts as consent to it; the whole file is checked before it is written.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ key: z.string(), value: z.string() }),
@@ -83,7 +84,7 @@ export function configOperations(deps: ConfigOperationDeps) {
     }),
     wireOperation({
       name: 'config.write',
-      about: 'Replaces svc.yaml if it still says `seen`; what that changes is agreed to by it.',
+      about: 'Replaces svc.yaml if its content is still `seen`; this also counts as consent to the changes.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ text: z.string(), seen: z.string() }),

@@ -22,7 +22,7 @@ const projectEntry = z.strictObject({
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'expected a project id: letters, digits, . _ -')
     .meta({ description: 'id that tasks name' }),
   path: z.string().min(1).meta({ description: 'folder, relative to svc.yaml or absolute' }),
-  kind: z.string().default('').meta({ description: 'free word, such as app or library' }),
+  kind: z.string().default('').meta({ description: 'free text, such as app or library' }),
   ...setupFields,
 });
 
@@ -35,7 +35,7 @@ export const projectsSchema = z
     notation: '[]ProjectEntry',
     nil: true,
     description:
-      'Registered units of the workspace, each with id, path and kind. setup and teardown are lists of commands that run in a new worktree and before its removal, env_files are files that git ignores and a new worktree gets a copy of; svc project trust has to allow them on each machine. An entry with the path of the own project is its entry.',
+      "Registered units of the workspace, each with id, path and kind. setup and teardown are lists of commands that run in a new worktree and before its removal; env_files are files that git ignores and that are copied into a new worktree; svc project trust must allow them on each machine. An entry with the path of the workspace's own project applies to that project.",
     unset: 'only the project of this folder',
     example: [
       {
@@ -57,7 +57,7 @@ export const workspaceSchema = z.strictObject({
     .default('workspace')
     .meta({ notation: 'string', description: 'Name of the workspace.', unset: 'workspace' }),
   root: z.string().min(1).default('.').meta({
-    pending: 'a workspace in another folder than its svc.yaml',
+    pending: 'a workspace in a different folder from its svc.yaml',
     consent: true,
     notation: 'string',
     description: "The workspace's folder.",
@@ -70,22 +70,22 @@ export const workspaceSchema = z.strictObject({
       notation: '[]string',
       nil: true,
       description:
-        'Main programming languages, by the names that parsers has: their files come first where there are more than guard.dup.max_files.',
-      unset: 'those with most files',
+        'Main programming languages, by the names used in parsers: their files are checked first if there are more than guard.dup.max_files.',
+      unset: 'the languages with the most files',
       example: ['typescript'],
     }),
   locale: z.string().default('').meta({
     notation: 'string',
     description:
-      'Language of documents and prose, see docs/guard.md, in which agents are told the rules of chair.guidance too (en, de, es, fr, ja, zh).',
-    unset: 'English rules, and documents are not checked',
+      'Language of documents and prose, see docs/guard.md; agents also get the rules of chair.guidance in it (en, de, es, fr, ja, zh).',
+    unset: 'English rules; documents are not checked',
     example: 'en',
   }),
   code_lang: z.string().default('').meta({
     notation: 'string',
     description:
       'Language of comments, identifiers and texts that users see, see docs/guard.md; en is recommended.',
-    unset: 'it is not checked',
+    unset: 'not checked',
     example: 'en',
   }),
 });

@@ -115,7 +115,7 @@ export async function connectToEngine(options: ConnectOptions): Promise<EngineCl
     waitsUntil ??= Math.min(end, performance.now() + PATIENCE_MS);
     if (afterCrash || performance.now() >= waitsUntil) throw fail();
     await delay(PAUSE_MS, undefined, options).catch(() => {
-      throw new SvcError('cancelled', `nobody waits for the engine of ${root} any more`);
+      throw new SvcError('cancelled', `no one waits for the engine of ${root} any more`);
     });
   }
   for (;;) {
@@ -138,7 +138,9 @@ export async function connectToEngine(options: ConnectOptions): Promise<EngineCl
         });
       await delay(PAUSE_MS);
     } else if (daemon === undefined || (afterCrash && record === null)) {
-      throw new SvcError('engine_not_running', `no engine runs for ${root}`, { hint: 'svc up starts it' });
+      throw new SvcError('engine_not_running', `no engine is running for ${root}`, {
+        hint: 'svc up starts it',
+      });
     } else if (isConfined || (await loadLaunch()).mustNotStart(data, env)) {
       await waitOrFail(() => mayNotStartError(root));
     } else if ((await loadLaunch()).isSupervised(record, { isFirst: waitsUntil === null })) {
@@ -155,15 +157,15 @@ const loadLaunch = () => import('./launch.ts');
 
 /** The error for a process of a run, which may not start an engine. */
 export const mayNotStartError = (root: string): SvcError =>
-  new SvcError('engine_not_running', `no engine runs for ${root}, and a worker cannot start one`, {
-    hint: 'go on without it, or call again later: the person has to start it (svc up)',
+  new SvcError('engine_not_running', `no engine is running for ${root}, and a worker cannot start one`, {
+    hint: 'continue without it, or call again later: the person must start it (svc up)',
   });
 
 const notRestartedError = (root: string, record: DaemonRecord | null): SvcError =>
   new SvcError(
     'engine_not_running',
-    `the engine of ${root} has crashed, and its supervisor (pid ${record?.supervisor?.pid}) has not got it back yet`,
-    { hint: 'see .svc/log/daemon.out; svc down ends the supervisor, svc up then says what is wrong' },
+    `the engine of ${root} has crashed, and its supervisor (pid ${record?.supervisor?.pid}) has not restarted it yet`,
+    { hint: 'see .svc/log/daemon.out; svc down ends the supervisor, then svc up shows the error' },
   );
 
 function openSocket(path: string): Promise<Socket> {
@@ -211,7 +213,7 @@ async function openClient(
   const unwelcome = setTimeout(cutHung, WELCOME_MS);
   let isWelcome = false;
   let stopping: NodeJS.Timeout | undefined;
-  const cutStopped = (): void => cutConnection(new SvcError('cancelled', 'the command was told to stop'));
+  const cutStopped = (): void => cutConnection(new SvcError('cancelled', 'the command was stopped'));
   const onStop = (): void => {
     if (isWelcome) stopping = setTimeout(cutStopped, STOP_MS).unref();
     else cutStopped();
@@ -278,9 +280,9 @@ async function openClient(
       if ((error as { code?: unknown }).code === METHOD_NOT_FOUND) {
         throw new SvcError(
           'conflict',
-          `the engine that runs does not know ${method}: it is another version`,
+          `the running engine does not know ${method}: it has a different version`,
           {
-            hint: 'svc down, then svc up; workers go on meanwhile',
+            hint: 'svc down, then svc up; workers keep running',
           },
         );
       }
@@ -296,7 +298,7 @@ async function openClient(
     params: object,
     { key, signal, onProgress }: RunOptions,
   ): Promise<T> {
-    if (signal?.aborted) throw new SvcError('cancelled', `${name} was given up before it was sent`);
+    if (signal?.aborted) throw new SvcError('cancelled', `${name} was cancelled before it was sent`);
     const cancelRequest = (): void => void sendRequest('cancel', { key }).catch(() => undefined);
     signal?.addEventListener('abort', cancelRequest, { once: true });
     if (onProgress) progress.set(key, onProgress);

@@ -55,8 +55,8 @@ const FAREWELL_MS = 1000;
 
 /** The error for one connection too many. */
 export const tooManyConnectionsError = (most: number): SvcError =>
-  new SvcError('limit_reached', `the engine serves ${most} connections already`, {
-    hint: 'end some clients, or wait until they have ended',
+  new SvcError('limit_reached', `the engine already serves ${most} connections`, {
+    hint: 'close some clients, or wait until they end',
   });
 
 /** Sends the error and ends the connection, whether or not the error is read. */
@@ -83,7 +83,7 @@ export function serveConnection(
   let isGreeted = false;
   let earlyLines = 0;
   const late = setTimeout(() => {
-    refuseClient(new SvcError('limit_reached', `nobody has said hello within ${GREETING.ms / 1000} s`));
+    refuseClient(new SvcError('limit_reached', `no hello arrived within ${GREETING.ms / 1000} s`));
   }, GREETING.ms);
   late.unref();
   const gone = new AbortController();
@@ -124,7 +124,7 @@ export function serveConnection(
         },
       );
     }
-    if (admitted !== null) throw new SvcError('usage', 'a connection says hello once');
+    if (admitted !== null) throw new SvcError('usage', 'a connection may send hello only once');
     isGreeted = true;
     const { actor, via, cwd, attends, env, run_id: runId } = hello;
     const standing = engine.standingOf(run === null ? holder : null);
@@ -157,7 +157,7 @@ export function serveConnection(
   });
 
   async function waitForCaller(): Promise<Caller> {
-    if (admitted === null) throw new SvcError('usage', 'the first call of a connection is hello');
+    if (admitted === null) throw new SvcError('usage', 'the first call of a connection must be hello');
     const caller = await admitted;
     if (caller.sessionId !== null && caller.seat !== 'worker') engine.seatSeen(caller.sessionId);
     return caller;
@@ -230,7 +230,10 @@ export function serveConnection(
         if (!isGreeted) earlyLines += 1;
         if (earlyLines > GREETING.lines) {
           refuseClient(
-            new SvcError('limit_reached', `the first call of a connection is hello, not the ${earlyLines}th`),
+            new SvcError(
+              'limit_reached',
+              `the first call of a connection must be hello, not the ${earlyLines}th`,
+            ),
           );
           return;
         }

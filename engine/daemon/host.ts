@@ -38,7 +38,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
 
   const kernel = await loadKernel();
   if (kernel.problem !== null)
-    engine.log.error({ problem: kernel.problem }, 'nobody is the Chair: callers cannot be told apart');
+    engine.log.error({ problem: kernel.problem }, 'no caller is the Chair: callers cannot be distinguished');
   const clearAway = kernel.adoptOrphans();
   const connections = new Set<Socket>();
   const quota = createSubscriptionQuota();
@@ -52,7 +52,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     // Read immediately: later its pid may belong to another process.
     const peer = kernel.peerOf(socket);
     if (peer !== null && !isTrustedUser(peer.uid)) {
-      engine.log.error({ uid: peer.uid, pid: peer.pid }, 'another user has come by the socket');
+      engine.log.error({ uid: peer.uid, pid: peer.pid }, 'another user connected to the socket');
       socket.destroy();
       return;
     }
@@ -155,7 +155,10 @@ function registerHost({ env, dataId, config, root, file, paths, startedAt, log }
     const { name } = config().workspace;
     registerWorkspace(env, { id: dataId, name, root, file, data: paths.data, startedAt });
   } catch (error) {
-    log.warn({ error: asSvcError(error).message }, 'this workspace is not among those of the machine');
+    log.warn(
+      { error: asSvcError(error).message },
+      'this workspace is not in the list of workspaces of the machine',
+    );
   }
 }
 

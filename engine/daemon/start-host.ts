@@ -55,7 +55,7 @@ function readAnswer(child: ChildProcess, patienceMs?: number): Promise<Ready> {
   return new Promise((resolve) => {
     const stream = child.stdio[READY_FD] as Readable;
     let text = '';
-    const reportLate = (): void => settleStart(unreachableAnswer('did not get ready in time'));
+    const reportLate = (): void => settleStart(unreachableAnswer('was not ready in time'));
     const timer = patienceMs === undefined ? undefined : setTimeout(reportLate, patienceMs);
     function settleStart(said: Ready): void {
       clearTimeout(timer);

@@ -58,8 +58,8 @@ export function createSubscriptionQuota(most = MOST): SubscriptionQuota {
   return {
     take() {
       if (taken >= most)
-        throw new SvcError('limit_reached', `the engine serves ${most} subscriptions already`, {
-          hint: sentence`end some clients: {engine.status} says what runs`,
+        throw new SvcError('limit_reached', `the engine already serves ${most} subscriptions`, {
+          hint: sentence`close some clients: {engine.status} lists what is running`,
         });
       taken += 1;
     },
@@ -90,8 +90,8 @@ export function createSubscriptions(
   /** Counts a new subscription and returns its number. Its end is counted by `releaseSubscription`. Throws `limit_reached`. */
   function beginSubscription(): number {
     if (held >= MOST_OF_A_CONNECTION)
-      throw new SvcError('limit_reached', `this connection has ${held} subscriptions already`, {
-        hint: 'end those that are not needed (unsubscribe)',
+      throw new SvcError('limit_reached', `this connection already has ${held} subscriptions`, {
+        hint: 'end unneeded subscriptions (unsubscribe)',
       });
     quota.take();
     held += 1;
@@ -283,7 +283,7 @@ export function createSubscriptions(
           const ending = open.get(subscription);
           if (ending === undefined) {
             throw new SvcError('not_found', `this connection has no subscription ${subscription}`, {
-              hint: 'it has ended by itself, or belongs to another connection',
+              hint: 'it has already ended, or belongs to another connection',
             });
           }
           ending.stop.abort();

@@ -78,12 +78,10 @@ async function superviseHost(): Promise<number> {
     failures = performance.now() - startedAt >= HEALTHY_MS ? 1 : failures + 1;
     const why = refusal ?? `it ended with ${signalCode ?? `exit code ${exitCode}`}`;
     if (failures > MOST_FAILURES) {
-      logLine(`the engine is not started again after ${MOST_FAILURES} failures: ${why}; svc up starts it`);
+      logLine(`the engine is not restarted after ${MOST_FAILURES} failures: ${why}; svc up starts it`);
       return 1;
     }
-    logLine(
-      refusal === null ? `the engine is started again: ${why}` : `the engine could not be started: ${why}`,
-    );
+    logLine(refusal === null ? `the engine is restarted: ${why}` : `the engine could not be started: ${why}`);
     if (!isAwaited) await pauseFor(backoffMs(failures, PAUSES));
     isAwaited = false;
     if (isOver) return 0;

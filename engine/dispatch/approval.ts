@@ -14,7 +14,7 @@ export const inputsChangedError = (
 ): SvcError =>
   new SvcError(
     'inputs_changed',
-    `${sessionId} would not run what ${decisionId} approved (changed: ${changes.map(({ input }) => input).join(', ')})`,
+    `${sessionId} no longer matches what ${decisionId} approved (changed: ${changes.map(({ input }) => input).join(', ')})`,
     { data: { changes } },
   );
 

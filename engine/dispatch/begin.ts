@@ -155,8 +155,8 @@ async function fixRaceBase(
 function findFormerPlacement({ sessions }: DispatchDeps, sessionId: string): Placement | null {
   const former = sessions.get(sessionId);
   if (former.worktree !== null || former.inplace) return findPlacement(former);
-  throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
-    hint: sentence`dispatch the task anew: {task.run}`,
+  throw new SvcError('conflict', `the worktree of ${sessionId} no longer exists`, {
+    hint: sentence`dispatch the task again: {task.run}`,
   });
 }
 
@@ -204,7 +204,7 @@ async function writeNotes(
   try {
     return await deps.writeNotes(task, sessionId);
   } catch (error) {
-    deps.log.warn({ taskId: task.taskId, error }, 'what is remembered was left out');
+    deps.log.warn({ taskId: task.taskId, error }, 'remembered facts were omitted');
     return null;
   }
 }

@@ -66,7 +66,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     });
     deps.atEnd(sessions.get(sessionId), { ...verdict, reason, outcome }, kept);
     if (kept.left.length === 0) return;
-    const look = 'the worktree needs a look: svc task show says why';
+    const look = 'check the worktree: svc task show shows the reason';
     events.append({ ...about, kind: 'alert', data: { title, reason: look, detail: kept.left.join('; ') } });
   }
 

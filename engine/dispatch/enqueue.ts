@@ -27,7 +27,7 @@ export function enqueueSession(
     .find((each) => each.state !== 'ended' && (race === null || each.race !== race));
   if (live !== undefined)
     throw new SvcError('conflict', `${task.taskId} has a session that has not ended yet: ${live.sessionId}`, {
-      hint: sentence`{session.log ${live.sessionId} follow=true} shows what it does`,
+      hint: sentence`{session.log ${live.sessionId} follow=true} shows its output`,
     });
   const { idleTimeoutSec } = deps.timeouts();
   const session = sessions.create({
@@ -60,7 +60,7 @@ export function enqueueSession(
       title: task.title,
       agent,
       project: task.project,
-      ...(options.force ? { ledgerForced: true, detail: 'passed the ledger gate by force' } : {}),
+      ...(options.force ? { ledgerForced: true, detail: 'skipped the ledger gate by force' } : {}),
     },
   });
   return session;

@@ -146,8 +146,7 @@ export function sessionOperations(deps: {
   return [
     operation({
       name: 'session.list',
-      about:
-        'Worker sessions, newest first, live ones in the order of their turn; `ids` names the wanted ones.',
+      about: 'Worker sessions, newest first, live ones in queue order; `ids` selects some.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
@@ -174,7 +173,7 @@ export function sessionOperations(deps: {
     }),
     operation({
       name: 'session.count',
-      about: 'How many worker sessions there are, or how many have not ended.',
+      about: 'The number of worker sessions, in all or not yet ended.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({ live: z.boolean().optional() }),
@@ -182,7 +181,7 @@ export function sessionOperations(deps: {
     }),
     operation({
       name: 'session.show',
-      about: 'One session, with what its agent does at this moment.',
+      about: 'One session, with the current activity of its agent.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ session: z.string() }),
@@ -194,7 +193,7 @@ export function sessionOperations(deps: {
     }),
     operation({
       name: 'worker.kill',
-      about: 'Stops a session; what it did stays on its branch.',
+      about: 'Stops a session; its work stays on its branch.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ session: z.string() }),
@@ -204,7 +203,7 @@ export function sessionOperations(deps: {
     operation({
       name: 'worker.resume',
       about:
-        'Lets a paused session go on now, and one that failed go on in a new session, in the same worktree and conversation.',
+        'Resumes a paused session now, or a failed one in a new session, in the same worktree and conversation.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({
@@ -230,7 +229,7 @@ export function sessionOperations(deps: {
     operation({
       name: 'worker.follow_up',
       about:
-        'Sends an ended session on with more to do: a new task in the same worktree and, where its agent can resume, the same conversation.',
+        'Gives an ended session more work: a new task in the same worktree and, if its agent can resume, the same conversation.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({
@@ -260,7 +259,7 @@ export function sessionOperations(deps: {
     operation({
       name: 'worker.interrupt',
       about:
-        'Has a running worker read its messages now, in place of what it does: its turn is cancelled. Only on transport acp; others read them at a tool call.',
+        'Makes a running worker read its messages now: its current turn is cancelled. Only on transport acp; others read them at a tool call.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ session: z.string() }),
@@ -270,7 +269,7 @@ export function sessionOperations(deps: {
     operation({
       name: 'worker.attach',
       about:
-        'Lets a person into the worktree of a session that does not run; `pid` is the process that holds it. With `account` the agent has its own login also where its runs went through the gateway.',
+        'Lets a person into the worktree of a session that is not running; `pid` is the process that holds it. With `account` the agent uses its own login even if its runs went through the gateway.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({
@@ -285,7 +284,7 @@ export function sessionOperations(deps: {
     }),
     operation({
       name: 'worker.leave',
-      about: 'The person has left the session.',
+      about: 'Records that the person has left the session.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ session: z.string() }),
@@ -297,8 +296,7 @@ export function sessionOperations(deps: {
     }),
     operation({
       name: 'session.log',
-      about:
-        'A part of a session’s log, from a byte offset or its last lines; readable unless `form` is raw.',
+      about: 'A part of a session’s log, by byte offset or its last lines; readable unless `form` is raw.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
@@ -325,7 +323,8 @@ export function sessionOperations(deps: {
     }),
     operation({
       name: 'worker.permissions',
-      about: 'What the calling worker may do without a person, and the folder in which.',
+      about:
+        'The tool calls that the calling worker may make without asking a person, and the folder that they are limited to.',
       seat: 'any',
       changes: false,
       input: z.strictObject({}),

@@ -52,11 +52,8 @@ export function decideAfterLimit(
   if (resetAt - now > LONGEST_MS) return null;
   const idlePauses = toolCalls > 0 ? 0 : sessions.private(session.sessionId).idlePauses + 1;
   if (idlePauses > MOST_IDLE_PAUSES)
-    return giveUp(
-      verdict,
-      `it met its limit again after ${MOST_IDLE_PAUSES} pauses in which nothing was done`,
-    );
-  if (session.runs >= MOST_RUNS) return giveUp(verdict, `it met a limit in each of ${session.runs} runs`);
+    return giveUp(verdict, `it reached its limit again after ${MOST_IDLE_PAUSES} pauses without progress`);
+  if (session.runs >= MOST_RUNS) return giveUp(verdict, `it reached a limit in each of ${session.runs} runs`);
   const until = Math.max(resetAt, now + shortestPauseMs(idlePauses)) + MARGIN_MS;
   return { pause: { until, code: failure.code, text: failure.text, idlePauses } };
 }
@@ -67,7 +64,7 @@ const shortestPauseMs = (idlePauses: number): number =>
 const giveUp = (verdict: Verdict, why: string): { verdict: Verdict } => ({
   verdict: {
     ...verdict,
-    failure: { code: 'rate_limited', text: `${why}; at last: ${verdict.failure?.text ?? ''}` },
+    failure: { code: 'rate_limited', text: `${why}; last failure: ${verdict.failure?.text ?? ''}` },
     reason: why,
   },
 });
@@ -85,7 +82,7 @@ export function decideFreshStart(
   const wentOn = session.runs > 1 || session.continues !== null;
   if (session.stopReason !== null || session.runs >= MOST_RUNS || !wentOn) return null;
   if (failure === null || !hasLostSession || facts.toolCalls > 0) return null;
-  const text = 'its agent no longer had the conversation that it was to go on with';
+  const text = 'its agent no longer had the conversation to resume';
   const { idlePauses } = sessions.private(session.sessionId);
   return { until: clock.now(), code: 'agent_error', text, idlePauses, isLost: true };
 }

@@ -63,7 +63,7 @@ export function createQueue(
         if (closing.aborted) return;
         log.error(
           { session: sessionId, error: asSvcError(error).message },
-          'the session is stuck until it is taken up again',
+          'the session is stuck until it is picked up again',
         );
       })
       .finally(() => {

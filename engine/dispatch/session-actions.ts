@@ -110,21 +110,17 @@ export function createSessionActions(deps: {
   /** Throws if the configuration requires confined runs. */
   function checkMayLeave({ sessionId }: Session): void {
     if (!isStrict()) return;
-    throw new SvcError('conflict', `guard.profile is strict, and so ${sessionId} goes on in the sandbox`, {
-      hint: 'without --outside it goes on; another profile is for all that starts from then on',
+    throw new SvcError('conflict', `guard.profile is strict, so ${sessionId} must stay in the sandbox`, {
+      hint: 'resume it without --outside; another profile applies only to later starts',
     });
   }
 
   /** Throws while its race is open, whose task belongs to none of its sessions. */
   function checkRacesNoMore({ sessionId, taskId, race }: Session): void {
     if (race === null || deps.tasks.get(taskId).race !== race) return;
-    throw new SvcError(
-      'conflict',
-      `${sessionId} takes part in a race for ${taskId}, and is not run again for it`,
-      {
-        hint: sentence`{worker.follow_up ${sessionId} "…"} sends it on with more to do, still in the race; {task.compare ${taskId}} shows all of it`,
-      },
-    );
+    throw new SvcError('conflict', `${sessionId} is part of a race for ${taskId}, and cannot be run again`, {
+      hint: sentence`{worker.follow_up ${sessionId} "…"} gives it more work, still in the race; {task.compare ${taskId}} shows all its sessions`,
+    });
   }
 
   /** Finds a session that a person may enter. Throws `conflict` for any other. */
@@ -132,20 +128,20 @@ export function createSessionActions(deps: {
     const session = sessions.get(sessionId);
     const mayGoOn = isPaused(session);
     if (session.state !== 'ended' && !mayGoOn)
-      throw new SvcError('conflict', `${sessionId} is ${session.state}: its agent works alone`, {
-        hint: sentence`{session.log ${sessionId} follow=true} shows what it does; once it has ended or paused it can be entered`,
+      throw new SvcError('conflict', `${sessionId} is ${session.state}: its agent is at work`, {
+        hint: sentence`{session.log ${sessionId} follow=true} shows its output; you can enter once it has ended or paused`,
       });
     checkEmpty(session);
     const next = sessions.findSuccessor(sessionId);
     if (next !== null)
-      throw new SvcError('conflict', `${next.sessionId} goes on with ${sessionId}, in its worktree`, {
-        hint: sentence`{session.log ${next.sessionId} follow=true} shows what it does`,
+      throw new SvcError('conflict', `${next.sessionId} continues ${sessionId}, in its worktree`, {
+        hint: sentence`{session.log ${next.sessionId} follow=true} shows its output`,
       });
     if (session.branchState === 'discarded') throw discardedError(sessionId);
     const cwd = session.worktree === null && !session.inplace ? null : session.cwd;
     if (cwd === null)
-      throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
-        hint: sentence`{worktree.status} shows those that are`,
+      throw new SvcError('conflict', `the worktree of ${sessionId} no longer exists`, {
+        hint: sentence`{worktree.status} lists the existing ones`,
       });
     return { ...session, cwd, isPaused: mayGoOn };
   }
@@ -191,7 +187,7 @@ export function createSessionActions(deps: {
   return {
     kill(sessionId, by) {
       if (sessions.get(sessionId).state === 'ended')
-        throw new SvcError('conflict', `${sessionId} has ended already`);
+        throw new SvcError('conflict', `${sessionId} has already ended`);
       dispatcher.stop(sessionId, 'cancelled', by);
       return sessions.get(sessionId);
     },
@@ -200,17 +196,17 @@ export function createSessionActions(deps: {
       const session = sessions.get(sessionId);
       const { state, taskId, transport } = session;
       if (state === 'ended')
-        throw new SvcError('conflict', `${sessionId} has ended: it reads no messages`, {
-          hint: sentence`{worker.follow_up ${sessionId} "…"} sends it on with more to do`,
+        throw new SvcError('conflict', `${sessionId} has finished and reads no messages`, {
+          hint: sentence`{worker.follow_up ${sessionId} "…"} gives it more work`,
         });
       if (state !== 'running')
         throw new SvcError('conflict', `${sessionId} is ${state}: it reads its messages once it runs`);
       if (transport !== 'acp')
         throw new SvcError(
           'conflict',
-          `${sessionId} is not run over the agent client protocol, and cannot be interrupted`,
+          `${sessionId} does not use the agent client protocol, so it cannot be interrupted`,
           {
-            hint: sentence`{worker.kill ${sessionId}} stops it, and {worker.follow_up ${sessionId} "…"} sends it on with more to do`,
+            hint: sentence`{worker.kill ${sessionId}} stops it, and {worker.follow_up ${sessionId} "…"} gives it more work`,
           },
         );
       deps.events.append({ kind: 'session_interrupted', sessionId, taskId, actor, via });
@@ -230,7 +226,7 @@ export function createSessionActions(deps: {
         if (session.state === 'queued' && dispatcher.resume(sessionId, by))
           return { going: sessions.get(sessionId), started: null };
         if (session.state !== 'ended')
-          throw new SvcError('conflict', `${sessionId} is ${session.state} and has nothing to go on with`, {
+          throw new SvcError('conflict', `${sessionId} is ${session.state} and cannot be resumed`, {
             hint: sentence`{session.log ${sessionId} follow=true}`,
           });
         checkRacesNoMore(session);
@@ -241,20 +237,24 @@ export function createSessionActions(deps: {
             (each) => each.sessionId === sessionId || each.race === null || each.race !== session.race,
           );
         if (newest?.sessionId !== sessionId)
-          throw new SvcError('conflict', `${session.taskId} has gone on since, as ${newest?.sessionId}`, {
-            hint: sentence`{worker.resume ${newest?.sessionId}}`,
-          });
+          throw new SvcError(
+            'conflict',
+            `${session.taskId} has continued since then, as ${newest?.sessionId}`,
+            {
+              hint: sentence`{worker.resume ${newest?.sessionId}}`,
+            },
+          );
         if (session.failure === null)
-          throw new SvcError('conflict', `${sessionId} has done its work`, {
-            hint: sentence`{worker.follow_up ${sessionId}} sends it on with more to do`,
+          throw new SvcError('conflict', `${sessionId} has finished its work`, {
+            hint: sentence`{worker.follow_up ${sessionId}} gives it more work`,
           });
         if (session.branchState === 'discarded') throw discardedError(sessionId);
         if (session.worktree === null && !session.inplace)
-          throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
-            hint: sentence`{task.run ${session.taskId}} begins anew`,
+          throw new SvcError('conflict', `the worktree of ${sessionId} no longer exists`, {
+            hint: sentence`{task.run ${session.taskId}} starts again`,
           });
         if (session.failure.code === 'inputs_changed')
-          throw new SvcError('conflict', `${sessionId} goes on once its new decision is approved`, {
+          throw new SvcError('conflict', `${sessionId} resumes once its new decision is approved`, {
             hint: sentence`{task.show ${session.taskId}} names it`,
           });
         workflow.retry(session.taskId, by);
@@ -319,7 +319,7 @@ export function createSessionActions(deps: {
         await leave(visitor.sessionId, visitor).catch((error) =>
           log.error(
             { session: visitor.sessionId, error: asSvcError(error).message },
-            'a person’s end is not recorded',
+            'the end of a person’s visit was not recorded',
           ),
         );
     },
@@ -328,7 +328,7 @@ export function createSessionActions(deps: {
 
 const discardedError = (sessionId: string): SvcError =>
   new SvcError('conflict', `${sessionId} was discarded`, {
-    hint: sentence`{worktree.restore ${sessionId} worktree=true} brings its branch and worktree back`,
+    hint: sentence`{worktree.restore ${sessionId} worktree=true} restores its branch and worktree`,
   });
 
 const isPaused = ({ state, resumeAt }: Session): boolean => state === 'queued' && resumeAt !== null;

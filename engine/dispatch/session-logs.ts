@@ -35,8 +35,8 @@ export function createSessionLogs(
   return {
     checkReader(sessionId, { seat, sessionId: own }) {
       if (seat !== 'worker' || own === sessionId) return;
-      throw new SvcError('chair_only', `the log of ${sessionId} is not that of ${own ?? 'this worker'}`, {
-        hint: 'a worker reads the log of its own session only',
+      throw new SvcError('chair_only', `${own ?? 'this worker'} may not read the log of ${sessionId}`, {
+        hint: 'a worker may only read the log of its own session',
       });
     },
     open(sessionId, form) {

@@ -70,11 +70,11 @@ export function decideVerdict(
   if (exit.code !== 0) return failed('exit_code', `${session.agent} exited with code ${exit.code}`);
   if (facts.isStream)
     return facts.trouble === null
-      ? failed('agent_error', `${session.agent} stopped in the middle: it exited with code 0 and no end`)
+      ? failed('agent_error', `${session.agent} stopped midway: it exited with code 0 without an end`)
       : byItself(facts.trouble);
   if (facts.trouble !== null) return byItself(facts.trouble);
   if (expects === 'stream' || (expects === 'words' && !hasSpoken))
-    return failed('no_result', `${session.agent} exited with code 0 and told no result`);
+    return failed('no_result', `${session.agent} exited with code 0 and reported no result`);
   return { ...base, sealed: true, failure: null, reason: null };
 }
 
@@ -88,9 +88,9 @@ function judgeStopped(
   const text = STOPPED[reason](session);
   if (reason === 'cancelled' || end !== null || trouble === null) return failed(reason, text);
   const { code } = trouble;
-  const whole = `${text}, while ${session.agent} tried again after ${code}: ${trouble.text}`;
+  const whole = `${text}, while ${session.agent} was retrying after ${code}: ${trouble.text}`;
   return {
-    ...failed(reason, whole, `${text}, while ${session.agent} tried again after ${code}`),
+    ...failed(reason, whole, `${text}, while ${session.agent} was retrying after ${code}`),
     cause: { code, text: trouble.text },
   };
 }

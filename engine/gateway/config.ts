@@ -12,32 +12,30 @@ const provider = z.strictObject({
   tier: z
     .enum(['local', 'free', 'cheap', 'paid'])
     .default('paid')
-    .meta({ description: 'what a call costs; left out counts as paid' }),
+    .meta({ description: 'what a call costs; default: paid' }),
   priority: z.int().default(0).meta({ description: 'lower is tried first' }),
-  context: z
-    .int()
-    .positive()
-    .optional()
-    .meta({ description: 'tokens that a request and its answer may have; unset: as its list or svc knows' }),
+  context: z.int().positive().optional().meta({
+    description: "token limit of a request and its answer; unset: taken from the provider's list or from svc",
+  }),
   output: z
     .int()
     .positive()
     .optional()
-    .meta({ description: 'tokens that one answer may have; unset: as its list or svc knows' }),
+    .meta({ description: "token limit of one answer; unset: taken from the provider's list or from svc" }),
   enabled: z.boolean().optional().meta({ description: 'unset means true' }),
 });
 
 const usd = () => z.number().min(0);
 
-/** Prices in US dollars for a million tokens. */
+/** Prices in US dollars per million tokens. */
 const price = z.strictObject({
-  input: usd().meta({ description: 'what is read from no cache' }),
-  output: usd().meta({ description: 'what is answered' }),
+  input: usd().meta({ description: 'input that is not read from a cache' }),
+  output: usd().meta({ description: 'output' }),
   cache_read: usd().optional().meta({ description: 'read from the prompt cache; unset: as input' }),
   cache_write: usd().optional().meta({ description: 'written to the prompt cache; unset: as input' }),
 });
 
-/** The `ai` section; `ai.yaml` of the machine home may hold it too. */
+/** The `ai` section; `ai.yaml` of the machine home may contain it too. */
 export const aiSchema = z.strictObject({
   mode: z
     .enum(['', 'off', 'stub', 'live'])
@@ -131,24 +129,24 @@ export const aiSchema = z.strictObject({
       notation: 'map string->Price',
       nil: true,
       description:
-        'Prices by model, in US dollars for a million tokens: input, output, cache_read, cache_write. A name may have * in it and a provider before it (up/*); the longest that fits counts, before the prices that svc knows.',
-      unset: 'the prices that svc knows; local and free providers cost nothing',
+        'Prices by model, in US dollars per million tokens: input, output, cache_read, cache_write. A name may contain * and start with a provider (up/*); the longest match applies, before the built-in prices.',
+      unset: 'the built-in prices; local and free providers cost nothing',
       example: { 'qwen3-coder*': { input: 0.3, output: 1.2, cache_read: 0.03 } },
     }),
   probe_interval_sec: z.int().min(0).default(0).meta({
     notation: 'int',
-    description: "Seconds between two looks at the upstream's model list.",
+    description: "Seconds between two checks of the upstream's model list.",
     unset: '0 means once, at gateway start',
   }),
 });
 
-/** The `gateway` section; `ai.yaml` of the machine home may hold it too. */
+/** The `gateway` section; `ai.yaml` of the machine home may contain it too. */
 export const gatewaySchema = z.strictObject({
   addr: addressKey().default('127.0.0.1:8788').meta({
     consent: true,
     notation: 'string',
     description:
-      'Address of the gateway, to which agents with agents.auth gateway are sent; the engine starts it when a run needs it.',
+      'Address of the gateway, used by agents with agents.auth gateway; the engine starts it when a run needs it.',
     unset: '127.0.0.1:8788',
   }),
   cache: z
@@ -160,7 +158,7 @@ export const gatewaySchema = z.strictObject({
       }),
       max_entries: z.int().min(0).default(0).meta({
         notation: 'int',
-        description: 'Answers kept in the cache.',
+        description: 'Maximum number of answers in the cache.',
         unset: '0 means 256',
       }),
     })

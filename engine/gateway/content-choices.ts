@@ -4,18 +4,18 @@ import { sentence } from '../base/sentence.ts';
 import type { Storage } from '../storage/index.ts';
 
 /**
- * Whose calls are logged with their content: a session, `s-12`, or a person's key by its name, `key:laptop`. Nobody's, unless a
- * person has said so.
+ * The callers whose calls are logged with their content: a session, `s-12`, or a person's key by its name,
+ * `key:laptop`. None by default.
  */
 export interface ContentChoices {
   list(): string[];
-  /** Inside `storage.write`. Throws `usage` when too many are logged. */
+  /** Runs inside `storage.write`. Throws `usage` if too many callers are logged. */
   choose(holder: string): void;
-  /** Inside `storage.write`. */
+  /** Runs inside `storage.write`. */
   drop(holders: readonly string[]): void;
 }
 
-/** The log is for looking into one conversation, and not a way to keep them all. */
+/** The log is for inspecting single conversations, not for recording all of them. */
 const MOST_LOGGED = 16;
 /** The row of `meta`. */
 const NAME = 'gateway_content_of';
@@ -23,7 +23,7 @@ const NAME = 'gateway_content_of';
 export const nameRunHolder = (sessionId: number): string => `s-${sessionId}`;
 export const namePersonHolder = (key: string): string => `key:${key}`;
 
-/** Where the content of a holder's calls goes. */
+/** The log file for the content of a holder's calls. */
 export const contentLogPath = (data: string, holder: string): string =>
   join(data, 'log', `content.${holder.replace(':', '.')}.log`);
 
@@ -39,9 +39,13 @@ export function createContentChoices({ db }: Pick<Storage, 'db'>): ContentChoice
       const now = list();
       if (now.includes(holder)) return;
       if (now.length >= MOST_LOGGED)
-        throw new SvcError('usage', `the content of as many as ${MOST_LOGGED} is logged already`, {
-          hint: sentence`{gateway.status} names them; end one of them first`,
-        });
+        throw new SvcError(
+          'usage',
+          `the content of ${MOST_LOGGED} callers is already logged, which is the maximum`,
+          {
+            hint: sentence`{gateway.status} lists them; end one of them first`,
+          },
+        );
       write.run(NAME, JSON.stringify([...now, holder]));
     },
     drop(holders) {

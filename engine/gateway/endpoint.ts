@@ -4,17 +4,17 @@ import { refineWith } from '../base/values/duration.ts';
 import { httpUrlKey } from '../base/values/variable.ts';
 import type { Protocol } from './protocol.ts';
 
-/** Where an upstream is, and what it speaks. */
+/** The address of an upstream and its protocols. */
 export interface Endpoint {
   /** Without a slash at its end. */
   baseUrl: string;
-  /** What is most like it first. */
+  /** Closest match first. */
   protocols: readonly Protocol[];
 }
 
 const trimSlash = (url: string): string => url.replace(/\/+$/, '');
 
-/** The paths of the services' own documentation, which people copy as they are: each says what is spoken there. */
+/** The paths in the services' own documentation, which people copy: each implies a protocol. */
 const PATHS: readonly (readonly [end: string, Protocol])[] = [
   ['/chat/completions', 'chat'],
   ['/responses', 'responses'],
@@ -22,8 +22,8 @@ const PATHS: readonly (readonly [end: string, Protocol])[] = [
 ];
 
 /**
- * Reads an address: the services' own are known, a path of one protocol or Gemini's version says that protocol, and whatever
- * else there is speaks `otherwise`.
+ * Reads an address. The services' own addresses are known, a path of one protocol or Gemini's version determines the
+ * protocol, and any other address speaks `otherwise`.
  */
 export function readEndpoint(address: string, otherwise: Protocol = 'chat'): Endpoint {
   const baseUrl = trimSlash(address);
@@ -41,19 +41,19 @@ export function readEndpoint(address: string, otherwise: Protocol = 'chat'): End
 
 const refuse = (why: string): SvcError => new SvcError('config_invalid', why);
 
-/** What a call adds to an address would be lost behind these, and a password would be shown wherever the address is. */
+/** Anything that a call adds after these would be lost, and a password would be shown with the address. */
 function checkBase(address: string): void {
   if (!URL.canParse(address)) return;
   const { username, password, search, hash } = new URL(address);
   if (username !== '' || password !== '')
-    throw refuse('expected an address without a user name or password; keys belong into api_key_env');
+    throw refuse('expected an address without a user name or password; keys belong in api_key_env');
   if (search !== '' || hash !== '') throw refuse('expected an address without ? or #');
 }
 
-/** A key that holds the address of an upstream, whatever it speaks. */
+/** A key for the address of an upstream of any protocol. */
 export const endpointKey = () => httpUrlKey(true).superRefine(refineWith(checkBase));
 
-/** A key that holds the address of an upstream of Anthropic's messages; empty means none. */
+/** A key for the address of an upstream of Anthropic's messages; empty means none. */
 export const messagesEndpointKey = () =>
   httpUrlKey().superRefine(
     refineWith((address) => {
@@ -62,18 +62,18 @@ export const messagesEndpointKey = () =>
       const [spoken] = readEndpoint(address, 'messages').protocols;
       if (spoken !== 'messages')
         throw refuse(
-          `expected an upstream of Anthropic’s messages; this is an address of ${spoken}, which belongs into ai.providers`,
+          `expected an upstream for Anthropic’s messages; this is an address for ${spoken}, which belongs in ai.providers`,
         );
     }),
   );
 
-/** `host:port` or a URL; what an Ollama serves for OpenAI's clients is below `/v1`. */
+/** `host:port` or a URL; Ollama serves OpenAI clients below `/v1`. */
 export function buildOllamaUrl(host: string): string {
   const url = trimSlash(/^https?:\/\//.test(host) ? host : `http://${host}`);
   return url.endsWith('/v1') ? url : `${url}/v1`;
 }
 
-/** A key that holds where an Ollama is; empty means none. */
+/** A key for the address of an Ollama; empty means none. */
 export const ollamaKey = () =>
   z.string().superRefine(
     refineWith((host) => {

@@ -22,7 +22,7 @@ const NAME = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'expected a name: letters, digits, . _ -, at most 64');
 
-/** What clients may ask of the gateway and its books. Nothing here has content of a call. */
+/** The operations of clients on the gateway and its books. None of them returns the content of a call. */
 export function gatewayOperations({
   storage,
   clock,
@@ -49,12 +49,12 @@ export function gatewayOperations({
   sessions: Pick<Sessions, 'list' | 'resolve'>;
   /** Agents whose runs go through the gateway. */
   routedAgents(): string[];
-  /** `policy`, for those who ask what is in force. */
+  /** `policy`, for showing the rules in force. */
   policy(): { mode: string };
-  /** What was kept out of contexts, by session and tool, and all together. */
+  /** Bytes kept out of contexts, by session and tool, and in total. */
   sumSavings(session: string | null, limit: number): { total: object; savings: readonly object[] };
 }) {
-  /** Throws `not_found` for what is not there, and `usage` for both at once. */
+  /** Throws `not_found` for an unknown holder, and `usage` for both at once. */
   function nameHolder({
     session,
     key,
@@ -73,7 +73,7 @@ export function gatewayOperations({
     return namePersonHolder(key);
   }
 
-  /** Of those whose content is logged: sessions that have ended, and keys that are no more. */
+  /** Logged holders that no longer exist: ended sessions and removed keys. */
   function listEnded(holders: readonly string[]): string[] {
     const live = new Set(keys.listPersonKeys().map(({ name }) => namePersonHolder(name)));
     const known = sessions.list({ ids: holders.filter((each) => each.startsWith('s-')) });
@@ -99,7 +99,7 @@ export function gatewayOperations({
   return [
     operation({
       name: 'gateway.status',
-      about: 'How the gateway does: its process, its mode, its providers. Null while it does not run.',
+      about: 'State of the gateway: its process, mode and providers. Null while it is not running.',
       seat: 'chair',
       changes: false,
       input: z.strictObject({}),
@@ -107,8 +107,7 @@ export function gatewayOperations({
     }),
     wireOperation({
       name: 'gateway.serve',
-      about:
-        'Starts the gateway unless it runs, and answers where it is and what is known of the models there.',
+      about: 'Starts the gateway unless it is running, and returns its address and the models known there.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ allow_remote: z.boolean().default(false) }),
@@ -116,7 +115,7 @@ export function gatewayOperations({
     }),
     operation({
       name: 'gateway.stop',
-      about: 'Ends the gateway once the calls that it is answering are over.',
+      about: 'Stops the gateway once the calls in progress are answered.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({}),
@@ -127,7 +126,7 @@ export function gatewayOperations({
     }),
     wireOperation({
       name: 'gateway.metrics',
-      about: 'The gateway’s counters in the text format of Prometheus; empty while it does not run.',
+      about: 'The gateway’s counters in the text format of Prometheus; empty while it is not running.',
       seat: 'chair',
       changes: false,
       input: z.strictObject({}),
@@ -135,7 +134,7 @@ export function gatewayOperations({
     }),
     operation({
       name: 'gateway.keys',
-      about: 'Keys of persons for the gateway, by name.',
+      about: 'Gateway keys of persons, by name.',
       seat: 'chair',
       changes: false,
       input: z.strictObject({}),
@@ -143,7 +142,7 @@ export function gatewayOperations({
     }),
     operation({
       name: 'gateway.add_key',
-      about: 'Makes a key for a person’s own agents; it is shown this once.',
+      about: 'Creates a key for a person’s own agents; it is shown only once.',
       seat: 'chair',
       changes: true,
       isSecret: true,
@@ -158,7 +157,7 @@ export function gatewayOperations({
     }),
     operation({
       name: 'gateway.remove_key',
-      about: 'Ends a person’s key, at once.',
+      about: 'Ends a person’s key immediately.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ name: NAME }),
@@ -169,7 +168,7 @@ export function gatewayOperations({
           keys.removePersonKey(name);
           if (wasLogged) content.drop([holder]);
         });
-        // A later key of the same name is another one.
+        // A later key of the same name is a different key.
         if (wasLogged) await gateway.applySettings();
         return { name };
       },
@@ -177,7 +176,7 @@ export function gatewayOperations({
     operation({
       name: 'gateway.log_content',
       about:
-        'Logs what is said in the calls of one session or of one key of a person, or ends that. Without either it only tells whose is logged.',
+        'Logs the content of the calls of one session or of one person’s key, or stops logging it. Without either it only reports whose content is logged.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({
@@ -200,7 +199,7 @@ export function gatewayOperations({
     wireOperation({
       name: 'gateway.usage',
       about:
-        'What calls through the gateway have used, in tokens and money, by day, session, worker, task, person, provider, model or protocol: everybody’s for the Chair, for others those of their own session.',
+        'Usage of calls through the gateway, in tokens and money, by day, session, worker, task, person, provider, model or protocol: everyone’s for the Chair, for others their own session’s.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
@@ -224,7 +223,7 @@ export function gatewayOperations({
     wireOperation({
       name: 'gateway.today',
       about:
-        'Usage of this UTC day by session, model, provider and task, by the hour, and the budget of the day; of the calls that gateway.usage tells of.',
+        'Usage of this UTC day by session, model, provider and task, by the hour, and the budget of the day; for the same calls as gateway.usage.',
       seat: 'any',
       changes: false,
       input: z.strictObject({}),
@@ -232,8 +231,7 @@ export function gatewayOperations({
     }),
     tool({
       name: 'usage.status',
-      about:
-        'What model calls have used today, without their content: those of your session, for the Chair all.',
+      about: 'Usage of model calls today, without their content: those of your session; for the Chair, all.',
       seat: 'any',
       changes: false,
       input: z.strictObject({

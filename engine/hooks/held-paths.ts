@@ -6,21 +6,21 @@ import type { Lock } from '../board/locks/index.ts';
 import type { Peer } from '../sessions/index.ts';
 import type { Contributor } from './hooks.ts';
 
-/** At most this many are named; the others are held as well. */
+/** Maximum number of named files; the others are locked as well. */
 const NAMED = 5;
 
-/** Refuses writes to what somebody else has locked. */
+/** Refuses writes to paths that another session has locked. */
 export function listHeldPaths({
   isOn,
   over,
   isOwn,
   find,
 }: {
-  /** Whether hooks are to guard anything here. */
+  /** True if hooks guard anything here. */
   isOn(): boolean;
-  /** The lock over a path that is not `except`'s. Throws for a path that is nobody's. */
+  /** Returns the lock over a path by anyone but `except`. Throws for a path that cannot be locked. */
   over(path: string, except: string | null): Lock | null;
-  /** Whether what `holder` holds is the caller's own. */
+  /** Reports whether `holder` is the caller. */
   isOwn(holder: string, caller: Caller): boolean;
   find(sessionId: string): Peer | null;
 }): Contributor {
@@ -53,7 +53,7 @@ export function listHeldPaths({
       const { holder } = first.lock;
       lines.push(
         renderWords(
-          sentence`Nothing was written. Work on something else meanwhile, or ask for it with {msg.send "…" to_session=${holder}}; {lock.status} shows when it is free.`,
+          sentence`Nothing was written. Work on something else, or ask for it with {msg.send "…" to_session=${holder}}; {lock.status} shows when it is free.`,
           'anyone',
         ),
       );

@@ -7,11 +7,11 @@ import type { Contributor } from './hooks.ts';
 
 /** An agent pays for every character, and reads the rest when it matters. */
 const MAX_BYTES = 4096;
-/** Room for what follows the messages. */
+/** Room for the text after the messages. */
 const END_BYTES = 300;
 const MESSAGE_BYTES = 1200;
 
-/** Shows an agent the messages that it has not seen yet, each once. */
+/** Shows an agent its unseen messages, each once. */
 export const listNewMessages = ({ surface }: { surface(caller: Caller): Message[] }): Contributor => ({
   name: 'messages',
   look({ carries, event, caller }) {
@@ -37,7 +37,7 @@ function formatMessages(messages: readonly Message[]): string {
   }
   const more = messages.length - shown;
   if (more > 0) lines.push(`and ${more} more.`);
-  const read = more > 0 || !isWhole ? sentence`Read them whole with {msg.inbox}. ` : '';
+  const read = more > 0 || !isWhole ? sentence`Read them in full with {msg.inbox}. ` : '';
   const next = sentence`${read}They are shown here once; when you have dealt with one, {msg.ack <id>}; to answer, {msg.send "…" parent_id=<id>}.`;
   lines.push(renderWords(next, 'anyone'));
   return lines.join('\n');
@@ -47,12 +47,12 @@ function formatLine({ messageId, kind, fromSession, fromAgent, fromName, body, p
   line: string;
   isCut: boolean;
 } {
-  const from = fromSession ?? fromName ?? fromAgent ?? 'nobody known';
+  const from = fromSession ?? fromName ?? fromAgent ?? 'an unknown sender';
   const agent = fromSession !== null && fromAgent !== null ? ` (${fromAgent})` : '';
   const what = kind === 'note' ? 'message' : kind;
   const file = payloadPath === null ? '' : ` [file ${payloadPath}]`;
   const text = cutToWidth(body.trim(), MESSAGE_BYTES, Buffer.byteLength);
   const whole = toPrintable(`${what} ${messageId} from ${from}${agent}: ${text}${file}`, { lines: true });
-  // A line of the text must not look like somebody else's message.
+  // A line of the text must not look like another message.
   return { line: whole.replaceAll('\n', '\n  '), isCut: text !== body.trim() };
 }

@@ -5,20 +5,20 @@ import { toPrintable } from '../base/text.ts';
 import type { Lock } from '../board/locks/index.ts';
 import type { Contributor } from './hooks.ts';
 
-/** Refuses writes to shared code that nobody has locked: somebody else may be about to change it as well. */
+/** Refuses writes to shared code without a lock: another session may be about to change it as well. */
 export function requireSharedLocks({
   isOn,
   findShared,
   listOver,
   isOwn,
 }: {
-  /** Whether shared paths need a lock. */
+  /** True if shared paths need a lock. */
   isOn(): boolean;
-  /** The shared path that a path lies in, as svc.yaml has it; null for a path that is not shared. */
+  /** Returns the shared path of svc.yaml that contains a path; null if it is not shared. */
   findShared(path: string): string | null;
-  /** The locks over a path. Throws for a path that is nobody's. */
+  /** Returns the locks over a path. Throws for a path that cannot be locked. */
   listOver(path: string): readonly Lock[];
-  /** Whether what `holder` holds is the caller's own. */
+  /** Reports whether `holder` is the caller. */
   isOwn(holder: string, caller: Caller): boolean;
 }): Contributor {
   const isLocked = (path: string, caller: Caller): boolean =>
@@ -33,7 +33,7 @@ export function requireSharedLocks({
         if (shared === null || isLocked(path, caller)) continue;
         const holder = caller.sessionId ?? 'me';
         const next = renderWords(
-          sentence`Nothing was written. Look for what is there already with {search.shared_symbols <name>}, take a lock with {lock.acquire ${shared} holder=${holder}}, and release it when you are done.`,
+          sentence`Nothing was written. Search for existing code with {search.shared_symbols <name>}, take a lock with {lock.acquire ${shared} holder=${holder}}, and release it when you are done.`,
           'anyone',
         );
         return {

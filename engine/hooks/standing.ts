@@ -9,12 +9,12 @@ import type { Ask } from '../bus/asks/index.ts';
 import type { Session } from '../sessions/index.ts';
 import type { Contributor } from './hooks.ts';
 
-/** As many of a kind are named. */
+/** Maximum named items per kind. */
 const MOST = 10;
 
-/** Tells a session who it is and what it is doing, around the moment at which it forgets. */
+/** Tells a session its identity and current work around a compaction. */
 export function describeStanding(deps: {
-  /** A worker's session; null for the id of another. */
+  /** A worker's session; null for another id. */
   sessionOf(sessionId: string): Session | null;
   /** Absolute path of its brief; null before it has a folder. */
   briefOf(session: Session): string | null;
@@ -22,11 +22,11 @@ export function describeStanding(deps: {
   /** Its open questions. */
   asksOf(sessionId: string): Ask[];
   locksOf(sessionId: string): Lock[];
-  /** Whether the rest is told as well: `context.hooks.pre_compact`. */
+  /** True if the rest is included: `context.hooks.pre_compact`. */
   tellsMore(): boolean;
-  /** Items of ledgers that it has claimed. */
+  /** Ledger items that it has claimed. */
   claimsOf(sessionId: string): { ledger: string; item: number; text: string }[];
-  /** What it has reported of its work, and what became of that. */
+  /** Its last report, and the state of that evidence. */
   evidenceOf(sessionId: string): Promise<Verification>;
   /** Texts that it has stored or read, last used first. */
   textsOf(caller: Caller): Promise<{ id: string; bytes: number; kind: string }[]>;
@@ -42,7 +42,7 @@ export function describeStanding(deps: {
       ),
       ...describeEvidence(await deps.evidenceOf(sessionId)),
       ...formatList(
-        renderWords(sentence`stored texts, which {context.retrieve <id>} gives back`, 'tools'),
+        renderWords(sentence`stored texts, which {context.retrieve <id>} returns`, 'tools'),
         texts.map(({ id, bytes, kind }) => `${id} ${kind}, ${bytes} bytes`),
       ),
     ].map((fact) => `- ${fact}`);
@@ -54,15 +54,15 @@ export function describeStanding(deps: {
     const task = session === null ? null : deps.task(session.taskId);
     return [
       session === null || task === null
-        ? `you take part in svc as ${sessionId}`
+        ? `your session in svc is ${sessionId}`
         : `you are svc's session ${sessionId} (worker ${session.workerId}) with task ${task.taskId}: ${shortenText(task.title)}`,
-      ...(brief === null ? [] : [`your brief, to the letter: ${brief}`]),
+      ...(brief === null ? [] : [`your brief, verbatim: ${brief}`]),
       ...formatList(
         renderWords(sentence`acceptance criteria, by the numbers that {verify.report} takes`, 'tools'),
         (task?.acceptanceCriteria ?? []).map((text, index) => `${index + 1} ${shortenText(text)}`),
       ),
       ...formatList(
-        'questions of yours that wait for an answer',
+        'your questions that wait for an answer',
         deps.asksOf(sessionId).map(({ askId, question }) => `ask ${askId} ${shortenText(question)}`),
       ),
       ...formatList(
@@ -80,10 +80,10 @@ export function describeStanding(deps: {
       const isBefore = event === 'pre-compact';
       const isWorker = deps.sessionOf(sessionId) !== null;
       const text = [
-        isBefore ? 'The summary must keep these facts as they are:' : 'Where you stand:',
+        isBefore ? 'The summary must keep these facts as they are:' : 'Your current state:',
         ...listFacts(sessionId),
         ...(deps.tellsMore() ? await listMore(caller, sessionId) : []),
-        ...(!isBefore && isWorker ? ['Read the brief again before you go on.'] : []),
+        ...(!isBefore && isWorker ? ['Read the brief again before you continue.'] : []),
       ];
       return { context: [text.join('\n')] };
     },
@@ -91,7 +91,7 @@ export function describeStanding(deps: {
 }
 
 function describeEvidence({ reportedAt, state, summary, tests, criteria }: Verification): string[] {
-  if (reportedAt === null) return ['nothing of your work is reported yet'];
+  if (reportedAt === null) return ['none of your work is reported yet'];
   const unmet = criteria.filter(({ status }) => status !== 'met').length;
   const facts = [
     `your last report, of ${reportedAt}, is ${state}`,

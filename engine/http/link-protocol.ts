@@ -2,20 +2,20 @@ import { z } from 'zod';
 import { CHANNELS } from '../base/channels.ts';
 import { toPrintable } from '../base/text.ts';
 
-// What goes between a workspace and a linked server. Both sides read with these schemas, which are strict: what they do not
-// name is refused and nothing of it is kept. docs/server-api.md is generated from them.
+// The messages between a workspace and a linked server. Both sides validate with these schemas, which are strict:
+// messages with unknown fields are refused and not stored. docs/server-api.md is generated from them.
 
 /** The version of this protocol, sent as `Svc-Protocol` with every request of a workspace. */
 export const LINK_PROTOCOL = 1;
 export const PROTOCOL_HEADER = 'svc-protocol';
 
-/** At most so many events in one call, and so many bytes of body. */
+/** Maximum events per call, and maximum bytes of its body. */
 export const MOST_EVENTS = 100;
 export const LARGEST_EVENTS_BYTES = 256 * 1024;
-/** Of a list of pending decisions. */
+/** Maximum of a list of pending decisions. */
 export const MOST_DECISIONS = 500;
 export const LARGEST_DECISIONS_BYTES = 2 * 1024 * 1024;
-/** Seconds that a long poll may wait. */
+/** Maximum seconds of a long poll. */
 export const LONGEST_POLL_S = 25;
 /** How long a command may be applied after it was given, ms. */
 export const COMMAND_LIFE_MS = 3600_000;
@@ -28,7 +28,7 @@ const id = (prefix: string, what: string) =>
     .regex(new RegExp(`^${prefix}-[1-9]\\d{0,14}$`))
     .describe(what);
 const time = z.iso.datetime({ offset: false }).describe('RFC 3339, UTC');
-/** What does not print, or turns the writing around, is taken out by whoever reads. */
+/** Readers remove unprintable and bidirectional characters. */
 const plainText = (most: number) =>
   z
     .string()
@@ -45,7 +45,7 @@ const workspaceName = shortText('`workspace.name`');
 const titleField = plainText(200)
   .nullable()
   .describe(
-    'as `server.titles` allows: given by a person or an issue, else the template or agent; null for none',
+    'as `server.titles` allows: given by a person or an issue, otherwise the template or agent; null for none',
   );
 
 /** `POST /v1/workspaces`, with the token of a machine. */
@@ -53,7 +53,7 @@ export const linkRequest = z.strictObject({
   key: z
     .string()
     .regex(/^[\w-]{8,64}$/)
-    .describe('random, of the data folder: linked again it is the same workspace'),
+    .describe('random, from the data folder: after linking again it is the same workspace'),
   name: workspaceName,
   version: z.string().min(1).max(32).describe('of svc'),
 });
@@ -69,7 +69,7 @@ export const linkAnswer = z.strictObject({
   lease_key: z
     .string()
     .regex(/^[\w-]{43}$/)
-    .describe('the public key of leases (`x` of an Ed25519 JWK, RFC 8037), pinned from now on'),
+    .describe('the public key of leases (`x` of an Ed25519 JWK, RFC 8037), pinned from then on'),
   server_time: time,
 });
 
@@ -78,15 +78,15 @@ export const leaseAnswer = z.strictObject({
   lease: z.string().max(16_384).describe('a JWS of three days, as docs/server.md describes it'),
 });
 
-/** `POST /v1/workspace/token`: the old token opens until the new one was used. */
+/** `POST /v1/workspace/token`: the old token is valid until the new one was used. */
 export const tokenAnswer = linkAnswer.pick({ token: true, server_time: true });
 
-/** What leaves of an outbound event: its envelope (docs/events.md) made smaller. */
+/** The transmitted part of an outbound event: its envelope (docs/events.md) reduced. */
 export const linkEvent = z.strictObject({
   id: z
     .string()
     .regex(/^[\w-]{1,80}$/)
-    .describe('the same whenever the event is sent again'),
+    .describe('the same each time the event is sent'),
   event: word('see docs/events.md'),
   at: time,
   project: shortText('its id').nullable(),
@@ -96,7 +96,7 @@ export const linkEvent = z.strictObject({
   agent: shortText('the preset').nullable(),
   status: z.enum(['open', 'assigned', 'running', 'done', 'failed']).nullable().describe("the task's"),
   title: titleField,
-  reason: plainText(300).nullable().describe('in words of svc, never what somebody typed'),
+  reason: plainText(300).nullable().describe('written by svc, never text that a person typed'),
 });
 export type LinkEvent = z.output<typeof linkEvent>;
 
@@ -106,11 +106,11 @@ export const eventsRequest = z.strictObject({
   events: z.array(linkEvent).min(1).max(MOST_EVENTS),
 });
 export const eventsAnswer = z.strictObject({
-  kept: z.int().min(0).describe('those that were new'),
+  kept: z.int().min(0).describe('number of new events'),
   server_time: time,
 });
 
-/** A decision that waits. */
+/** A pending decision. */
 export const pendingDecision = z.strictObject({
   decision_id: id('d', 'such as `d-17`'),
   task_id: id('t', 'such as `t-42`'),
@@ -119,41 +119,41 @@ export const pendingDecision = z.strictObject({
     .regex(/^[0-9a-f]{64}$/)
     .describe('of exactly what would run; an approval names it'),
   agent: shortText('the preset').nullable(),
-  project: shortText('its id; null is the own one').nullable(),
+  project: shortText("its id; null for the workspace's own project").nullable(),
   title: titleField,
   source: z.enum(['task', 'codehost', 'chat', 'cli', 'tool', 'tui']).describe('where the task comes from'),
-  author: shortText('the handle of whoever wrote it outside').nullable(),
-  prompt_length: z.int().min(0).describe('characters; the prompt itself stays'),
+  author: shortText('the handle of its author outside svc').nullable(),
+  prompt_length: z.int().min(0).describe('in characters; the prompt itself is not sent'),
   why: plainText(300).describe('why it waits, in words of svc'),
   since: time,
   approval: z
     .enum(['yes', 'code', 'untrusted', 'off'])
     .describe(
-      'whether it can be approved from outside: `code` with a one-time code, `untrusted` not (nobody vouches for its author), `off` not (`server.decide` is empty)',
+      'how it can be approved from outside: `code` with a one-time code, `untrusted` not at all (its author is untrusted), `off` not at all (`server.decide` is empty)',
     ),
 });
 export type PendingDecision = z.output<typeof pendingDecision>;
 
-/** `PUT /v1/decisions`: the whole list, whenever it has changed. */
+/** `PUT /v1/decisions`: the whole list, after each change. */
 export const decisionsRequest = z.strictObject({
   workspace: workspaceName,
-  channels: z.array(z.enum(CHANNELS)).max(CHANNELS.length).describe('those that somebody may decide by'),
+  channels: z.array(z.enum(CHANNELS)).max(CHANNELS.length).describe('channels by which a person may decide'),
   decisions: z
     .array(pendingDecision)
     .max(MOST_DECISIONS)
     .refine(
       (all) => new Set(all.map(({ decision_id }) => decision_id)).size === all.length,
-      'two decisions have one id',
+      'two decisions have the same id',
     )
     .describe('oldest first'),
-  more: z.int().min(0).describe('how many wait beyond those'),
+  more: z.int().min(0).describe('number of further waiting decisions'),
 });
 export type DecisionsRequest = z.output<typeof decisionsRequest>;
 export const timeAnswer = z.strictObject({ server_time: time });
 
 const commandId = z.string().regex(/^k_[\w-]{8,64}$/);
 
-/** What a workspace is asked to do. It decides by itself whether it does. */
+/** A request to a workspace, which decides itself whether to follow it. */
 export const linkCommand = z.strictObject({
   id: commandId.describe('applied once, however often it arrives'),
   seq: z.int().min(1).describe('for `after`'),
@@ -170,36 +170,36 @@ export type LinkCommand = z.output<typeof linkCommand>;
 /** `GET /v1/commands?after=N&wait=S&instance=I` */
 export const commandsAnswer = z.strictObject({
   commands: z.array(linkCommand).max(100),
-  contested: z.boolean().describe('two engines poll with this token; none of them is given commands'),
+  contested: z.boolean().describe('two engines poll with this token; neither receives commands'),
   server_time: time,
 });
 export type CommandsAnswer = z.output<typeof commandsAnswer>;
 
-/** How a command ended, from the workspace. */
+/** The outcome of a command, from the workspace. */
 export const OUTCOMES = {
   started: 'approved, and a worker was started',
   denied: 'denied',
-  refreshed: 'the lease was fetched anew',
-  already_decided: 'it was decided before',
-  changed: 'what would run is not what was shown',
+  refreshed: 'the lease was fetched again',
+  already_decided: 'it was already decided',
+  changed: 'what would run differs from what was shown',
   unknown_decision: 'the workspace has no such decision',
   not_allowed: '`server.decide` does not let this person decide by this channel',
   actor_denied: '`policy.actors` does not list them',
-  remote_untrusted: "nobody vouches for the task's author, so it is approved at the machine only",
+  remote_untrusted: "the task's author is untrusted, so it can only be approved at the machine",
   code_missing: '`server.decide_code` is on and `svc link code` was never run',
   code_invalid: 'the one-time code was missing, wrong or used',
-  code_closed: 'five codes were wrong; approving from outside is closed for a quarter of an hour',
+  code_closed: 'five codes were wrong; approval from outside is blocked for a quarter of an hour',
   too_old: 'it was given more than an hour ago',
   unknown_verb: 'the workspace does not know this verb',
-  refused: 'the workspace could not do it; `code` says why',
+  refused: 'the workspace could not do it; `code` gives the reason',
 } as const;
 export type OutcomeWord = keyof typeof OUTCOMES;
 
 /** `POST /v1/commands/ID` */
 export const commandOutcome = z.strictObject({
   outcome: z.enum(Object.keys(OUTCOMES) as [OutcomeWord, ...OutcomeWord[]]),
-  session_id: id('s', 'that was started').nullable(),
-  decided_by: plainText(200).nullable().describe('of one that was decided before: who'),
+  session_id: id('s', 'started session').nullable(),
+  decided_by: plainText(200).nullable().describe('who decided it before'),
   state: z.enum(['pending', 'approved', 'denied', 'expired']).nullable().describe('of the decision'),
   code: word('an error of docs/errors.md').nullable(),
 });

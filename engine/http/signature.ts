@@ -12,7 +12,7 @@ export const LARGEST_SIGNED_BYTES = 262_144;
 
 /** One of the three signature schemes (01 Authentication). Of several header names the first one present is used. */
 export interface Scheme {
-  /** Absent when the scheme signs no time. */
+  /** Absent if the scheme signs no time. */
   timestamp?: readonly string[];
   signature: readonly string[];
   /** Prefix of the hex in the signature header. */
@@ -64,21 +64,21 @@ export function checkTime(scheme: Scheme, headers: Headers, now: number): string
     if (Math.abs(now - Number(text) * 1000) <= SKEW_MS) return text;
   }
   const found =
-    text === undefined ? 'is missing' : 'is not plain Unix seconds within 300 s of the clock here';
+    text === undefined ? 'is missing' : 'is not Unix time in whole seconds within 300 s of the local clock';
   throw new SvcError('timestamp_out_of_range', `the timestamp header ${found}`, {
-    hint: 'send the current Unix time in seconds; server_time is the time here',
+    hint: 'send the current Unix time in seconds; server_time is the time of this machine',
     data: { server_time: Math.floor(now / 1000) },
   });
 }
 
 /** Creates the error for a signed time that may have been used before the engine's clock was set back. */
 export const clockSetBackError = (now: number): SvcError =>
-  new SvcError('timestamp_out_of_range', 'the clock here was set back to a time that is used up', {
-    hint: 'set the clock of the machine that answers; server_time is the time there',
+  new SvcError('timestamp_out_of_range', 'the local clock was set back to a time that was already used', {
+    hint: 'correct the clock of the answering machine; server_time is its time',
     data: { server_time: Math.floor(now / 1000) },
   });
 
-/** Throws `unsupported_encoding`: what is signed are the bytes that arrive. */
+/** Throws `unsupported_encoding`: the signature covers the transmitted bytes. */
 export function checkEncoding(headers: Headers): void {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || /^identity$/i.test(String(encoding))) return;
@@ -90,9 +90,9 @@ export function checkEncoding(headers: Headers): void {
 export type Verify = (scheme: Scheme, headers: Headers, timestamp: string, body: Buffer) => Buffer | null;
 
 /**
- * Creates a verifier for any of `secrets` (several during a rotation), in constant time over the raw bytes. It returns
- * the signature's bytes, which are the key of the replay cache, or null. Upper-case hex, which some tools print, is
- * accepted: it is the same signature and so the same key.
+ * Creates a verifier for any of `secrets` (several during a rotation), in constant time over the raw bytes. It
+ * returns the signature's bytes, which are the key of the replay cache, or null. Upper-case hex is accepted: it is
+ * the same signature and so the same key.
  */
 export function createVerifier(secrets: readonly string[]): Verify {
   const keys: KeyObject[] = secrets.map((secret) => createSecretKey(secret, 'utf8'));

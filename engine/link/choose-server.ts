@@ -2,8 +2,8 @@ import { SvcError } from '../base/errors.ts';
 import { checkServerUrl, readMachineLogin } from './machine-login.ts';
 
 /**
- * Which server a workspace is to be linked to, and by which token of a machine: the given one, else that of `svc login`.
- * Throws `not_linked` where this machine is logged in nowhere, `usage`, `conflict`, `address_refused`.
+ * Returns the server to link a workspace to, and the machine token: the given one, otherwise the token of `svc
+ * login`. Throws `not_linked` if this machine is not logged in, `usage`, `conflict`, `address_refused`.
  */
 export function chooseServer(
   { token: given, server: named }: { token?: string | undefined; server?: string | undefined },
@@ -12,18 +12,18 @@ export function chooseServer(
   const login = given === undefined ? readMachineLogin(env) : null;
   const token = given ?? login?.token;
   if (token === undefined)
-    throw new SvcError('not_linked', 'this machine is logged in at no server', {
+    throw new SvcError('not_linked', 'this machine is not logged in to a server', {
       hint: 'svc login URL first',
     });
   const url = named ?? login?.server ?? (configured || undefined);
   if (url === undefined)
-    throw new SvcError('usage', 'the token alone does not say which server it is of', {
+    throw new SvcError('usage', 'the token alone does not identify its server', {
       hint: 'svc link --server https://svc.example.org --token -',
     });
   const server = checkServerUrl(url);
   if (login !== null && checkServerUrl(login.server).origin !== server.origin)
-    throw new SvcError('conflict', `this machine is logged in at ${login.server}, not at ${server.origin}`, {
-      hint: 'its token goes to that server alone; svc logout, then svc login',
+    throw new SvcError('conflict', `this machine is logged in to ${login.server}, not to ${server.origin}`, {
+      hint: 'its token is only sent to that server; svc logout, then svc login',
     });
   return { server, token };
 }

@@ -8,20 +8,20 @@ export const serverSchema = z.strictObject({
   url: httpUrlKey().default('').meta({
     consent: true,
     notation: 'string',
-    description: 'Address of the linked server. svc link sets it, svc unlink takes it out.',
+    description: 'Address of the linked server. svc link sets it, svc unlink removes it.',
     unset: 'not linked',
   }),
   token_path: z.string().min(1).default('.svc/device.token').meta({
     consent: true,
     notation: 'string',
-    description: "File of this workspace's token for the linked server.",
+    description: 'Token file of this workspace for the linked server.',
     unset: '.svc/device.token, below paths.data',
   }),
   titles: z.enum(['', 'given', 'all', 'none']).default('').meta({
     consent: true,
     notation: 'string',
     description:
-      'Titles of tasks that the linked server is told: given are those that a person or an issue gave, all also those made of a prompt, none none. The template or agent stands for the others.',
+      'Titles of tasks that are sent to the linked server: given sends titles from a person or an issue, all also sends titles derived from a prompt, none sends none. Other tasks show their template or agent instead.',
     unset: 'given',
   }),
   events: z
@@ -31,7 +31,7 @@ export const serverSchema = z.strictObject({
       consent: true,
       notation: '[]string',
       nil: true,
-      description: 'Outbound events that the linked server is told.',
+      description: 'Outbound events that are sent to the linked server.',
       unset: 'all of them',
       example: ['needs_approval', 'failed', 'sealed'],
     }),
@@ -42,15 +42,15 @@ export const serverSchema = z.strictObject({
       consent: true,
       notation: 'map string->[]string',
       description:
-        'Who may decide from outside, by which channels: page, telegram, slack, automation. Without one-time codes (decide_code), whoever takes over the server can approve in their name.',
-      unset: 'nobody: the linked server shows what waits and can decide nothing',
+        'Who may decide from outside, by which channels: page, telegram, slack, automation. Without one-time codes (decide_code), anyone who takes over the linked server can approve in their name.',
+      unset: 'no one: the linked server shows pending decisions and cannot decide anything',
       example: { ann: ['page'] },
     }),
   decide_code: z.boolean().default(false).meta({
     consent: true,
     notation: 'bool',
     description:
-      'Approving from outside takes a one-time code that this workspace checks and the linked server cannot make; svc link code sets it up.',
+      'Requires a one-time code for approval from outside, which this workspace checks and the linked server cannot generate; svc link code sets it up.',
     unset: 'a person named in decide approves without a code',
   }),
 });

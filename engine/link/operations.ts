@@ -3,12 +3,12 @@ import { by, operation } from '../api/operation.ts';
 import { MACHINE_TOKEN } from './machine-login.ts';
 import type { Link } from './room.ts';
 
-/** What clients may ask about the link to a server. */
+/** The operations of clients on the link to a server. */
 export function linkOperations(link: Link) {
   return [
     operation({
       name: 'link.status',
-      about: 'Which server this workspace is linked to, and how that stands.',
+      about: 'The linked server of this workspace, and the state of the link.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
@@ -17,7 +17,7 @@ export function linkOperations(link: Link) {
     operation({
       name: 'link.start',
       about:
-        'Links the workspace by the token of a machine, that of svc login when left out. Linked again, its former token opens nothing.',
+        'Links the workspace with the token of a machine; default: the token of svc login. Linking again invalidates the former token.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({
@@ -25,14 +25,14 @@ export function linkOperations(link: Link) {
         token: z
           .string()
           .trim()
-          .regex(MACHINE_TOKEN, 'is not the token of a machine, which begins with svcm_')
+          .regex(MACHINE_TOKEN, 'is not a machine token, which starts with svcm_')
           .optional(),
       }),
       run: (input, caller) => link.link(input, by(caller)),
     }),
     operation({
       name: 'link.stop',
-      about: 'Unlinks the workspace: on the server first, then here in any case.',
+      about: 'Unlinks the workspace: first on the server, then locally in any case.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({}),
@@ -40,7 +40,7 @@ export function linkOperations(link: Link) {
     }),
     operation({
       name: 'link.code',
-      about: 'Makes the secret of one-time codes for approving from outside; its address is shown once.',
+      about: 'Creates the secret for one-time codes for approval from outside; its address is shown once.',
       seat: 'chair',
       changes: true,
       isSecret: true,

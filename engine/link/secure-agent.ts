@@ -3,8 +3,7 @@ import type { Duplex } from 'node:stream';
 import { findProxy, readProxies } from '../http/proxies.ts';
 
 /**
- * The connections to the server of an https address, through the proxy that the environment names for it. Throws
- * `config_invalid`.
+ * The connections to an https server, through the proxy that the environment names for it. Throws `config_invalid`.
  */
 export function openSecureAgent(url: URL, options: AgentOptions): Agent {
   const proxy = findProxy(url, readProxies(process.env));
@@ -12,7 +11,7 @@ export function openSecureAgent(url: URL, options: AgentOptions): Agent {
   return new TunnelAgent({ ...options, proxyEnv: { https_proxy: proxy } });
 }
 
-/** Ends with it also those connections to the proxy whose tunnel does not stand yet, of which Node's own agent loses sight. */
+/** Also ends connections to the proxy whose tunnel is not established yet, which Node's own agent does not track. */
 class TunnelAgent extends Agent {
   readonly #toProxy = new Set<Duplex>();
 

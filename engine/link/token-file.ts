@@ -8,12 +8,15 @@ import { isLoginFile } from './login-files.ts';
 
 const LARGEST_BYTES = 4096;
 
-/** The file with the workspace's token; all but `path` throw `path_outside` or `storage_unsafe` for one that is not safe. */
+/**
+ * The file with the workspace's token; all methods except `path` throw `path_outside` or `storage_unsafe` for an
+ * unsafe one.
+ */
 export interface TokenFile {
   path(): string;
   /** Null where there is none. */
   read(): string | null;
-  /** Makes its folder. Throws where it could not be written, `exists` where a first link would take somebody else's place. */
+  /** Creates its folder. Throws if it cannot be written, and `exists` if a first link would replace another file. */
   check(place: { isFirst: boolean }): void;
   /** In one step, mode 0600. */
   write(token: string): void;
@@ -39,18 +42,18 @@ export function createTokenFile({
   const findTop = (file: string): string | undefined =>
     [data, home].find((folder) => isInsideFolder(folder, file));
 
-  /** Lies where no confined worker sees it. */
+  /** Checks that it is hidden from confined workers. */
   function findPlace(): string {
     const file = path();
     if (isLoginFile(file, env))
-      throw new SvcError('path_outside', `server.token_path leads to ${file}, which is of the login`, {
-        hint: 'leave it below paths.data, or give it another name',
+      throw new SvcError('path_outside', `server.token_path leads to ${file}, which belongs to the login`, {
+        hint: 'keep it below paths.data, or choose another name',
       });
     if (findTop(file) !== undefined) return file;
     throw new SvcError(
       'path_outside',
       `server.token_path leads to ${file}, where a confined worker could read it`,
-      { hint: 'leave it below paths.data, or put it below the machine home' },
+      { hint: 'keep it below paths.data, or put it below the machine home' },
     );
   }
 
@@ -60,7 +63,7 @@ export function createTokenFile({
       accessSync(folder, constants.W_OK);
     } catch (error) {
       if (error instanceof SvcError) throw error;
-      throw new SvcError('storage_failed', `${folder} cannot be written: ${(error as Error).message}`, {
+      throw new SvcError('storage_failed', `cannot write to ${folder}: ${(error as Error).message}`, {
         cause: error,
       });
     }
@@ -71,12 +74,12 @@ export function createTokenFile({
     makeFolder(dirname(file), file);
     const found = lstatSync(file, { throwIfNoEntry: false });
     if (found === undefined) return;
-    // A link is replaced; nothing is put where a folder or a pipe is.
+    // A link is replaced; a folder or a pipe is not.
     if (!found.isSymbolicLink()) readPrivate(file, LARGEST_BYTES, true);
     // In the machine home it may be the token of another workspace.
     if (isFirst && !isInsideFolder(data, file))
-      throw new SvcError('exists', `server.token_path leads to ${file}, which is there already`, {
-        hint: 'give this workspace a file of its own, or take that one away if nobody uses it',
+      throw new SvcError('exists', `server.token_path leads to ${file}, which already exists`, {
+        hint: 'give this workspace its own file, or remove the existing one if it is not used',
       });
   }
 

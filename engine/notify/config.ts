@@ -2,12 +2,12 @@ import * as z from 'zod';
 import { httpUrlKey, variableKey } from '../base/values/variable.ts';
 import { EVENT_NAMES, type OutboundEvent } from './events.ts';
 
-/** The name of an event that goes out. */
+/** The name of an outbound event. */
 export const outboundEvent = z.enum(EVENT_NAMES as [OutboundEvent, ...OutboundEvent[]]);
 
 const webhook = z.strictObject({
   url: httpUrlKey(true).meta({ description: 'address that events are posted to' }),
-  events: z.array(outboundEvent).optional().meta({ description: 'events to send; left out means all' }),
+  events: z.array(outboundEvent).optional().meta({ description: 'events to send; default: all' }),
   secret_env: variableKey()
     .optional()
     .meta({ description: 'environment variable that holds the secret of the signature' }),
@@ -21,8 +21,8 @@ export const notifySchema = z.strictObject({
     .meta({
       consent: true,
       notation: '[]NotifyWebhook',
-      description: 'Where outbound events are posted: url, events (all when left out), secret_env.',
-      unset: 'events go nowhere',
+      description: 'Targets of outbound events: url, events (default: all), secret_env.',
+      unset: 'no events are sent',
       example: [
         {
           url: 'http://127.0.0.1:9000/hook',

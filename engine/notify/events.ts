@@ -1,4 +1,4 @@
-/** Every event that goes out, in the order `svc notify events` prints them. */
+/** Every outbound event, in the order `svc notify events` prints them. */
 export const EVENTS = {
   task_created: 'a task was created',
   needs_approval: 'a task waits for a decision; carries decision_id',
@@ -6,18 +6,18 @@ export const EVENTS = {
   denied: 'a decision was denied',
   dispatched: 'a worker was started for a task',
   sealed: 'a run ended with exit code 0, its worker did not mark the task failed, and its session is closed',
-  failed: 'a run ended in any other way, named in reason',
+  failed: 'a run ended in any other way, given in reason',
   ask_opened: 'a worker asks a question and waits',
   ask_answered: 'a question was answered',
   ask_timeout: 'a question was not answered in time',
   worktree_promoted: "a session's branch was merged into its base",
-  promote_conflict: 'a promotion met a conflict; nothing has changed',
-  lock_expired: 'a lock on a shared path ran out',
-  budget_exhausted: 'a token budget is spent',
+  promote_conflict: 'a promotion hit a conflict; nothing was changed',
+  lock_expired: 'a lock on a shared path expired',
+  budget_exhausted: 'a token budget is used up',
   alert: 'an alert was sent on the bus',
 } as const;
 
-/** The id of an event that goes out. */
+/** The id of an outbound event. */
 export type OutboundEvent = keyof typeof EVENTS;
 
 export const EVENT_NAMES = Object.keys(EVENTS) as OutboundEvent[];

@@ -10,7 +10,7 @@ export function notifyOperations(notify: Notify) {
   return [
     operation({
       name: 'notify.events',
-      about: 'every outbound event with what it means',
+      about: 'every outbound event with its meaning',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
@@ -30,7 +30,7 @@ export function notifyOperations(notify: Notify) {
     }),
     operation({
       name: 'notify.count',
-      about: 'how many deliveries are kept, or how many of one state',
+      about: 'the number of kept deliveries, in all or in one state',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({ state: z.enum(DELIVERY_STATES).optional() }),

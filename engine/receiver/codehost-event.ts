@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { isJsonObject } from '../base/json-object.ts';
 import { type FieldProblem, fieldsInvalidError, type JsonObject } from '../http/body.ts';
 
-/** The label that makes an issue a task. */
+/** The label that turns an issue into a task. */
 export const LABEL = 'svc';
 
-/** An event of the code host, as svc understands it. */
+/** An event of the code host in svc's terms. */
 export type Occurrence =
   | { kind: 'ignored'; reason: string }
   | {
@@ -42,11 +42,11 @@ function inferEventName(payload: JsonObject): string | null {
 /** Reads a payload of `name` (null: inferred). Throws `fields_invalid`, naming each missing field. */
 export function readEvent(name: string | null, payload: JsonObject, body: Buffer): Occurrence {
   const event = name ?? inferEventName(payload);
-  if (event === null) return ignoreOccurrence('the payload is of no event that makes tasks');
+  if (event === null) return ignoreOccurrence('the payload is not of an event that creates tasks');
   if (event === 'ping') return ignoreOccurrence('ping');
   if (event === 'issues') return readIssue(payload, body);
   if (event === 'issue_comment') return readComment(payload, body);
-  return ignoreOccurrence(`the event ${JSON.stringify(event.slice(0, 60))} makes no tasks`);
+  return ignoreOccurrence(`the event ${JSON.stringify(event.slice(0, 60))} does not create tasks`);
 }
 
 function readIssue(payload: JsonObject, body: Buffer): Occurrence {
@@ -59,8 +59,8 @@ function readIssue(payload: JsonObject, body: Buffer): Occurrence {
   if (action !== 'opened' && !labeled) {
     return ignoreOccurrence(
       action === 'labeled'
-        ? `only the label ${LABEL} makes a task`
-        : 'only opened or labeled issues make tasks',
+        ? `only the label ${LABEL} creates a task`
+        : 'only opened or labeled issues create tasks',
     );
   }
   const title = asText(issue.title);
@@ -78,7 +78,7 @@ function readIssue(payload: JsonObject, body: Buffer): Occurrence {
 }
 
 function readComment(payload: JsonObject, body: Buffer): Occurrence {
-  if (asText(payload.action) !== 'created') return ignoreOccurrence('only created comments make tasks');
+  if (asText(payload.action) !== 'created') return ignoreOccurrence('only created comments create tasks');
   const comment = asObject(payload.comment);
   const issue = asObject(payload.issue);
   const written = asText(comment.body);

@@ -13,8 +13,12 @@ export type RouteSecrets = Readonly<Partial<Record<SecretRoute, readonly string[
 
 const template = z.strictObject({
   agent: z.string().min(1).optional().meta({ description: 'preset that runs it' }),
-  prompt: z.string().min(1).optional().meta({ description: 'what it is asked to do' }),
-  timeout_sec: z.int().min(0).optional().meta({ description: 'cap of the run; 0 means agents.timeout_sec' }),
+  prompt: z.string().min(1).optional().meta({ description: 'its prompt' }),
+  timeout_sec: z
+    .int()
+    .min(0)
+    .optional()
+    .meta({ description: 'time limit of the run; 0 means agents.timeout_sec' }),
   project: z.string().min(1).optional().meta({ description: 'project id' }),
 });
 
@@ -31,7 +35,7 @@ export const webhookSchema = z.strictObject({
       consent: true,
       notation: 'string, or map route->string',
       description:
-        'Environment variable that holds the shared secret; several, separated by commas, while a secret is replaced. A map has one for each of task, codehost, chat and decisions, so that who signs for one cannot sign for another; a route that it leaves out is closed.',
+        'Environment variable that holds the shared secret; several, separated by commas, while a secret is being replaced. A map has one for each of task, codehost, chat and decisions, so that a sender for one cannot sign for another; an omitted route is closed.',
       unset: 'svc webhook serve does not start',
       example: 'SVC_WEBHOOK_SECRET',
     }),
@@ -47,7 +51,7 @@ export const webhookSchema = z.strictObject({
   require_approval: z.boolean().default(true).meta({
     consent: true,
     notation: 'bool',
-    description: 'Whether a dispatch waits for approval; false lets a signed request dispatch at once.',
+    description: 'Makes a dispatch wait for approval; false lets a signed request dispatch immediately.',
     unset: 'true',
   }),
   templates: z
@@ -60,7 +64,7 @@ export const webhookSchema = z.strictObject({
       consent: true,
       notation: 'map string->TaskTemplate',
       description:
-        'Tasks that a request can name: agent, prompt, timeout_sec, project. The one named codehost is used for issues.',
+        'Tasks that a request can name: agent, prompt, timeout_sec, project. The template named codehost is used for issues.',
       unset: 'none; /codehost events are ignored',
       example: { codehost: { agent: 'claude', prompt: 'Fix the issue.', timeout_sec: 1800 } },
     }),

@@ -22,7 +22,7 @@ export function createListeners(
       requireConsent();
       const { host, port } = options;
       if ([...listeners].some(({ address }) => address.port === port && address.host === host)) {
-        throw new SvcError('address_in_use', `this engine listens on ${host}:${port} already`, {
+        throw new SvcError('address_in_use', `this engine already listens on ${host}:${port}`, {
           hint: 'svc status shows its receivers; --addr gives this one another address',
         });
       }

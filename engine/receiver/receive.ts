@@ -66,7 +66,7 @@ export function tooLargeAnswer(headers: InboundRequest['headers']): Answer {
     new SvcError(
       'body_too_large',
       `the body${isNamed ? ` of the event ${event}` : ''} has more than ${LARGEST_SIGNED_BYTES} bytes`,
-      isNamed ? { hint: 'send the events issues and issue_comment only, as application/json' } : {},
+      isNamed ? { hint: 'only send the events issues and issue_comment, as application/json' } : {},
     ),
     { connection: 'close' },
   );
@@ -124,7 +124,7 @@ export function createReceive({
     if (found === null) return problemAnswer(new SvcError('not_found', 'there is no such route here'));
     const allow = found.route.method;
     if (method !== allow) {
-      return problemAnswer(new SvcError('method_not_allowed', `this route answers ${allow} only`), { allow });
+      return problemAnswer(new SvcError('method_not_allowed', `this route only accepts ${allow}`), { allow });
     }
     const declared = headers['content-length'];
     if (declared !== undefined && Number(declared) > LARGEST_SIGNED_BYTES) return tooLargeAnswer(headers);

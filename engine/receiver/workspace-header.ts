@@ -9,9 +9,9 @@ export interface ReceiverWorkspace {
 }
 
 /**
- * Header that names a workspace: its id, a space, and its percent-encoded name. A sender may use it to say which workspace
- * a request is for, and every answer to a signed request carries it, since two workspaces may take turns on one address
- * with the same secret.
+ * Header that names a workspace: its id, a space, and its percent-encoded name. A sender may use it to name the
+ * intended workspace, and every answer to a signed request carries it, since two workspaces may take turns on one
+ * address with the same secret.
  */
 export const WORKSPACE_HEADER = 'X-Svc-Workspace';
 
@@ -38,9 +38,9 @@ export function checkWorkspace(workspace: ReceiverWorkspace, headers: Headers): 
   const isNamesake = other === workspace.name();
   throw new SvcError(
     'conflict',
-    `this receiver is that of workspace ${workspace.name()}, and the request is for ${
+    `this receiver belongs to workspace ${workspace.name()}, but the request is for ${
       other === null ? 'another one' : isNamesake ? 'another one of that name' : `workspace ${other}`
     }`,
-    { hint: 'give each workspace a ui.addr of its own; svc status says why a receiver is off' },
+    { hint: 'give each workspace its own ui.addr; svc status shows why a receiver is off' },
   );
 }

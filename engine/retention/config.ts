@@ -16,24 +16,21 @@ const ageKey = (standard: string, description: string) =>
 export const retainSchema = z.strictObject({
   events: ageKey(
     '180d',
-    'Age at which events are removed, but those of tasks that have not ended; or never.',
+    'Age at which events are removed, except events of tasks that have not ended; or never.',
   ),
   tasks: ageKey(
     '365d',
-    'Time after its end at which a task is removed with its decisions and sessions, when none of its work is unmerged; or never.',
+    'Time after its end at which a task is removed with its decisions and sessions, unless some of its work is unmerged; or never.',
   ),
   logs: ageKey(
     '90d',
-    'Time after its end at which the folder of a session is removed with its log, when its work is not unmerged; or never.',
+    'Time after its end at which the folder of a session is removed with its log, unless its work is unmerged; or never.',
   ),
   refs: ageKey(
     '90d',
     'Time after its removal at which the saved commits of a merged branch (refs/svc/pruned) are removed; or never.',
   ),
-  discarded: ageKey(
-    '30d',
-    'How long discarded work can be restored; or never, so that it always can. At least 1d.',
-  ),
+  discarded: ageKey('30d', 'How long discarded work can be restored; never means permanently. At least 1d.'),
 });
 
 export type RetainSection = z.output<typeof retainSchema>;

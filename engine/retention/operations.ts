@@ -7,7 +7,7 @@ export const retentionOperations = ({ retention }: { retention: DataRetention })
   operation({
     name: 'data.clean',
     about:
-      'Remove what is over and settled and older than the retain keys say, or than older_sec; nothing unmerged, and nothing that something live refers to.',
+      'Remove finished data that is older than the retain keys say, or than older_sec; nothing unmerged, and nothing that live data refers to.',
     seat: 'chair',
     changes: true,
     input: z.strictObject({ older_sec: z.number().min(0).optional(), dry_run: z.boolean().optional() }),

@@ -143,7 +143,7 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
   ): Promise<SavedState & { branch: string; repository: string }> {
     const { sessionId, branch, repository, headCommit } = session;
     if (branch === null || repository === null)
-      throw new SvcError('not_found', `${sessionId} has no branch of its own`);
+      throw new SvcError('not_found', `${sessionId} has no separate branch`);
     const discarded = records.findDiscarded(sessionId);
     if (discarded !== null) return { ...discarded, branch, repository };
     const saved = await worktrees.listSavedRefs(repository, branch);
@@ -153,10 +153,10 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
     if (known !== undefined)
       return { head: known.commit, detached: null, files: null, path: null, branch, repository };
     if ((await worktrees.findHead(repository, branch)) !== null)
-      throw new SvcError('conflict', `${branch} is still there: ${sessionId} was not discarded`, {
-        hint: sentence`{worktree.status} shows those that are`,
+      throw new SvcError('conflict', `${branch} still exists: ${sessionId} was not discarded`, {
+        hint: sentence`{worktree.status} lists the existing ones`,
       });
-    throw new SvcError('not_found', `nothing is saved of ${sessionId} any more`, {
+    throw new SvcError('not_found', `no saved work of ${sessionId} is left`, {
       data: { branch, refs: saved.map(({ ref }) => ref) },
     });
   }
@@ -168,7 +168,7 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
   ): Promise<Restored> {
     const { taskId, title, branchState } = sessions.get(sessionId);
     if (branchState === 'continued')
-      throw new SvcError('conflict', `a later run has gone on with ${sessionId}, on its branch`);
+      throw new SvcError('conflict', `a later run has continued ${sessionId}, on its branch`);
     const { branch, repository, ...saved } = await requireSaved(sessions.get(sessionId));
     await worktrees.restore({ repository, branch, saved, withWorktree });
     const worktree = withWorktree ? saved.path : null;

@@ -22,7 +22,7 @@ export function worktreeOperations({
     operation({
       name: 'worktree.diff',
       about:
-        'What a session changed: commits, files, patch, as promoting would bring them into its base now.',
+        'The changes of a session: commits, files, patch, as promoting it now would bring them into its base.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
@@ -44,7 +44,7 @@ export function worktreeOperations({
     }),
     operation({
       name: 'worktree.trial',
-      about: 'Whether promoting a session’s branch would go through, and if not, why. Writes nothing.',
+      about: 'Check that a session’s branch could be promoted, and if not, why. Writes nothing.',
       seat: 'chair',
       changes: false,
       input: z.strictObject({ session: z.string(), base: z.string().optional() }),
@@ -53,7 +53,7 @@ export function worktreeOperations({
     operation({
       name: 'worktree.discard',
       about:
-        'Remove the branch and worktree of an ended session, whatever they hold; all of it is saved first and can be restored.',
+        'Remove the branch and worktree of an ended session with all their content; everything is saved first and can be restored.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ session: z.string() }),
@@ -62,7 +62,7 @@ export function worktreeOperations({
     operation({
       name: 'worktree.restore',
       about:
-        'Bring back the branch of a session that was discarded, or removed after its promotion; with its worktree when asked.',
+        'Restore the branch of a session that was discarded, or removed after its promotion; on request with its worktree.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ session: z.string(), worktree: z.boolean().optional() }),
@@ -71,7 +71,7 @@ export function worktreeOperations({
     operation({
       name: 'worktree.undo',
       about:
-        'Take the last promotion of a session back while its base has not moved on: the base is where it was, the session unmerged.',
+        'Undo the last promotion of a session if its base has not moved since: the base returns to its previous commit, and the session is unmerged again.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ session: z.string() }),
@@ -79,7 +79,7 @@ export function worktreeOperations({
     }),
     operation({
       name: 'project.repin',
-      about: 'From here on the repository that the folder of a project is in now is the project’s own.',
+      about: 'Accept the repository that is now in the folder of a project as the project’s own.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id: z.string() }),
@@ -95,11 +95,11 @@ const project = z.string().optional().describe('registered project; default: all
 const worktreeTools = (actions: WorktreeActions) => [
   tool({
     name: 'worktree.status',
-    about: 'List session worktrees and what they hold.',
+    about: 'List session worktrees and their contents.',
     seat: 'chair',
     changes: false,
     input: z.strictObject({
-      base: z.string().optional().describe('compare with; default: what is checked out'),
+      base: z.string().optional().describe('branch to compare with; default: what is checked out'),
       project,
       state: z.enum(WORKTREE_STATES).optional(),
       limit: z.int().min(1).max(100_000).default(50),
@@ -138,13 +138,13 @@ const worktreeTools = (actions: WorktreeActions) => [
   tool({
     name: 'worktree.promote',
     about:
-      'Merge a finished session’s branch into its base. On a conflict nothing changes. Never pushes. Look at verify_status first.',
+      'Merge a finished session’s branch into its base. On a conflict nothing changes. Never pushes. Check verify_status first.',
     seat: 'chair',
     changes: true,
     input: z.strictObject({
       session: z.string().describe('session to promote, e.g. s-12'),
-      base: z.string().optional().describe('takes the work in; default: what it was made from'),
-      project: z.string().optional().describe('refuse for another project'),
+      base: z.string().optional().describe('branch to merge into; default: what it was made from'),
+      project: z.string().optional().describe('refuse if it belongs to another project'),
       strategy: z.enum(['merge', 'rebase']).optional().describe('default merge'),
       /** True to keep the worktree and the branch. */
       keep: z.boolean().optional().meta({ unlisted: true }),
@@ -161,21 +161,21 @@ const worktreeTools = (actions: WorktreeActions) => [
       after: z.string(),
       already_merged: z.boolean(),
       checkout: z.string(),
-      missing_lfs: z.array(z.string()).describe('files of Git LFS that remain pointers in the checkout'),
+      missing_lfs: z.array(z.string()).describe('Git LFS files that remain pointers in the checkout'),
       removed: z.boolean(),
       sensitive: z
         .array(z.object({ path: z.string(), kind: z.string(), change: z.string() }).meta({ unlisted: true }))
-        .describe('changed configuration of svc, git, agents, CI, hooks: look at it'),
-      discarded: z.array(z.string()).describe('the others of its race'),
+        .describe('changed configuration of svc, git, agents, CI, hooks: review it'),
+      discarded: z.array(z.string()).describe('the other sessions of its race'),
       warnings: z.array(z.string()),
     }),
     say: ({ session_id, base, after, already_merged, sensitive, discarded, warnings }) =>
       [
         already_merged
-          ? `${base} held the work of ${session_id} already.`
-          : `${session_id} is in ${base} at ${after}.`,
-        ...(sensitive.length === 0 ? [] : [`look at: ${sensitive.map(({ path }) => path).join(', ')}`]),
-        ...(discarded.length === 0 ? [] : [`discarded, and restorable: ${discarded.join(', ')}`]),
+          ? `${base} already contained the work of ${session_id}.`
+          : `${session_id} is merged into ${base} at ${after}.`,
+        ...(sensitive.length === 0 ? [] : [`review: ${sensitive.map(({ path }) => path).join(', ')}`]),
+        ...(discarded.length === 0 ? [] : [`discarded, can be restored: ${discarded.join(', ')}`]),
         ...warnings.map((each) => `warning: ${each}`),
       ].join('\n'),
     run: async ({ keep_others, ...input }, caller, call) =>
@@ -214,7 +214,7 @@ const worktreeTools = (actions: WorktreeActions) => [
         ...[...refused, ...entries]
           .filter(({ reasons }) => reasons.length > 0)
           .map(({ branch, path, reasons }) => ({ branch, path, reasons })),
-        ...gone.map((each) => ({ ...each, reasons: ['already gone: somebody else has removed it'] })),
+        ...gone.map((each) => ({ ...each, reasons: ['already gone: another process removed it'] })),
       ]);
       const problems = pruned.flatMap(({ repository, problem }) =>
         problem === null ? [] : [{ repository, ...problem }],

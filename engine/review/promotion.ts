@@ -52,7 +52,7 @@ function offerResolution(
     into === base
       ? sentence`{worker.follow_up ${sessionId} conflicts=true}`
       : sentence`{worker.follow_up ${sessionId} conflicts=true base=${into}}`;
-  const hint = sentence`${offer} has its worker merge ${into} on its branch and resolve them; then promote again`;
+  const hint = sentence`${offer} makes its worker merge ${into} on its branch and resolve them; then promote again`;
   return new SvcError(error.code, error.message, { hint, data: error.data, cause: error });
 }
 
@@ -86,8 +86,8 @@ export function createPromotion(
     throw new SvcError('unverified', `${text}, and guard.profile is strict`, {
       hint:
         rerunState === null
-          ? sentence`{verify.status ${sessionId}} has its evidence; {verify.rerun ${sessionId}} runs its tests again`
-          : sentence`{verify.status ${sessionId}} has the result when its tests have been run again`,
+          ? sentence`{verify.status ${sessionId}} shows its evidence; {verify.rerun ${sessionId}} reruns its tests`
+          : sentence`{verify.status ${sessionId}} will show the result once its tests have been rerun`,
     });
   }
 
@@ -187,7 +187,7 @@ export function createPromotion(
     into: string,
     isKeepAsked: boolean,
   ): Promise<Pick<Promoted, 'removed' | 'kept' | 'warnings'>> {
-    if (isKeepAsked || keepWorktree) return { removed: false, kept: ['as asked'], warnings: [] };
+    if (isKeepAsked || keepWorktree) return { removed: false, kept: ['as requested'], warnings: [] };
     const plan = await worktrees.planPrune({
       repository,
       base: into,

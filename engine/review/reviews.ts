@@ -85,7 +85,7 @@ export function createReviews(deps: {
     for (const [repository, group] of unpromoted) {
       if (repository === null || (only !== undefined && repository !== only)) continue;
       await reconcileRepository(repository, group).catch((error: unknown) =>
-        deps.log.warn({ error, repository }, 'what has become of its branches could not be read'),
+        deps.log.warn({ error, repository }, 'the state of its branches could not be read'),
       );
     }
   }
@@ -115,7 +115,7 @@ export function createReviews(deps: {
         })
           // A failure must neither suppress the next report nor end the engine as an unhandled rejection.
           .catch((error: unknown) =>
-            deps.log.warn({ error, repository }, 'a move of its branches could not be followed'),
+            deps.log.warn({ error, repository }, 'could not follow a move of its branches'),
           );
       });
       await reconcileRegister(repository);

@@ -49,7 +49,7 @@ export function createSessionChanges({
       removed: changed.removed,
       doubt: isThere
         ? null
-        : `the worktree of ${sessionId} is gone: its files count whole, as the project has them now`,
+        : `the worktree of ${sessionId} is gone: its files are compared in full, as they are in the project now`,
     };
   };
 }

@@ -41,8 +41,8 @@ export function createUndoActions(deps: UndoDeps): UndoActions {
       throw new SvcError('conflict', `${sessionId} is not promoted`, {
         hint: sentence`{worktree.promote ${sessionId}}`,
       });
-    throw new SvcError('conflict', `promoting ${sessionId} has changed nothing that could be undone`, {
-      hint: 'its base held the work before',
+    throw new SvcError('conflict', `promoting ${sessionId} changed nothing that could be undone`, {
+      hint: 'its base already contained the work',
     });
   }
 

@@ -119,29 +119,29 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
     // Until that has started, the worktree still belongs to the ended one.
     const next = sessions.findSuccessor(sessionId);
     if (next !== null) {
-      throw new SvcError('conflict', `${next.sessionId} goes on with ${sessionId}, in its worktree`, {
-        hint: sentence`{session.log ${next.sessionId} follow=true} shows what it does`,
+      throw new SvcError('conflict', `${next.sessionId} continues ${sessionId}, in its worktree`, {
+        hint: sentence`{session.log ${next.sessionId} follow=true} shows its output`,
       });
     }
     if (session.branchState === 'continued' && branch !== null) {
       const newest = sessions.byBranch(branch)?.sessionId ?? sessionId;
-      throw new SvcError('conflict', `${newest} has gone on with ${sessionId}, on its branch`, {
-        hint: sentence`{worktree.promote ${newest}} takes the work of both`,
+      throw new SvcError('conflict', `${newest} has continued ${sessionId}, on its branch`, {
+        hint: sentence`{worktree.promote ${newest}} promotes the work of both`,
       });
     }
     if (session.branchState === 'discarded' && session.worktree === null) {
       throw new SvcError('conflict', `${sessionId} was discarded`, {
-        hint: sentence`{worktree.restore ${sessionId}} brings its branch back`,
+        hint: sentence`{worktree.restore ${sessionId}} restores its branch`,
       });
     }
     if (session.promotedAt !== null && session.worktree === null) {
       throw new SvcError(
         'conflict',
-        `${sessionId} was promoted already by ${session.promotedBy}, and its branch removed`,
+        `${sessionId} was already promoted by ${session.promotedBy}, and its branch removed`,
       );
     }
     if (branch === null || repository === null) {
-      throw new SvcError('not_found', `${sessionId} has no branch of its own`);
+      throw new SvcError('not_found', `${sessionId} has no separate branch`);
     }
     return { ...session, branch, repository };
   }
@@ -153,11 +153,11 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
       wanted.project !== undefined &&
       deps.resolveFolder(wanted.project) !== deps.resolveFolder(session.project)
     ) {
-      throw new SvcError('conflict', `${session.sessionId} is not of project ${wanted.project}`);
+      throw new SvcError('conflict', `${session.sessionId} does not belong to project ${wanted.project}`);
     }
     const base = chooseBase(wanted, caller) ?? session.base;
     if (base !== null) return { session, base };
-    throw new SvcError('usage', `${session.sessionId} was made from no branch`, {
+    throw new SvcError('usage', `${session.sessionId} was not made from a branch`, {
       hint: 'name the branch with --base',
     });
   }

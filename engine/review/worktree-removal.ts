@@ -40,7 +40,7 @@ export function createWorktreeRemoval(
       const { sessionId, taskId, title } = session;
       const data = {
         title,
-        reason: 'the teardown of a worktree did not go as it should',
+        reason: 'the teardown of a worktree failed',
         detail: found.join('; '),
       };
       await storage.write(() => events.append({ kind: 'alert', sessionId, taskId, via: 'engine', data }));

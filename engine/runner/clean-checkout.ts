@@ -62,7 +62,7 @@ export function createCleanCheckouts(deps: {
     const way = relative(realpathSync(folder), realpathSync(cwd));
     if (way === inside) return cwd;
     throw new SvcError('worktree_unsafe', `${inside} is a link in the commit`, {
-      hint: "look at it by hand: the project's folder is not where it was",
+      hint: "inspect it by hand: the project's folder has moved",
     });
   }
 

@@ -19,7 +19,7 @@ export function findAdminSocket(folder: string): string {
   if (bytes > LONGEST_SOCKET_PATH)
     throw new SvcError(
       'usage',
-      `the path of the data folder is too long: ${path} has ${bytes} bytes, and a socket's at most ${LONGEST_SOCKET_PATH}`,
+      `the path of the data folder is too long: ${path} has ${bytes} bytes; a socket may have at most ${LONGEST_SOCKET_PATH}`,
       { hint: 'choose a shorter one with --data' },
     );
   return path;
@@ -52,7 +52,7 @@ export async function askRunningServer(
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ECONNREFUSED') return undefined;
     if (code === 'EACCES' || code === 'EPERM')
-      throw new SvcError('storage_failed', `${socketPath} is not yours to open`, {
+      throw new SvcError('storage_failed', `you may not open ${socketPath}`, {
         hint: 'run it as the user who runs the server',
         cause,
       });
@@ -62,7 +62,7 @@ export async function askRunningServer(
   try {
     read = answer.parse(JSON.parse(text));
   } catch (cause) {
-    throw noAnswer(socketPath, 'what it says makes no sense', cause);
+    throw noAnswer(socketPath, 'its answer is invalid', cause);
   }
   if ('result' in read) return { result: read.result };
   const { code, message, hint } = read;
@@ -71,7 +71,7 @@ export async function askRunningServer(
 
 const noAnswer = (socket: string, why: string, cause: unknown): SvcError =>
   new SvcError('storage_failed', `the server at ${socket} does not answer: ${why}`, {
-    hint: 'its log says more; once it is stopped, the command does without it',
+    hint: 'see its log; once it is stopped, the command works without it',
     cause,
   });
 
@@ -90,7 +90,7 @@ function post(
       response.on('error', reject);
       response.on('end', () => resolve(text));
     });
-    asked.on('timeout', () => asked.destroy(new Error(`nothing came within ${timeout / 1000} seconds`)));
+    asked.on('timeout', () => asked.destroy(new Error(`nothing arrived within ${timeout / 1000} seconds`)));
     asked.on('error', reject);
     asked.end(body);
   });

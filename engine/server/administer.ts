@@ -66,7 +66,7 @@ const ACTIONS: AdminActions = {
     const wanted =
       account ?? (accounts.length === 1 ? accounts[0]?.name : undefined) ?? (isFirst ? 'home' : '');
     if (wanted === '')
-      throw new SvcError('usage', 'there are several accounts', { hint: 'say which with --account NAME' });
+      throw new SvcError('usage', 'there are several accounts', { hint: 'choose one with --account NAME' });
     const wish = { name: given, isOperator: operator, password };
     const { person, account: home } = isFirst
       ? await people.addWithAccount({ ...wish, account: wanted }, ACTOR)
@@ -77,8 +77,8 @@ const ACTIONS: AdminActions = {
   async 'person.invite'(parts, { name: given }) {
     const person = await parts.people.find(given);
     if (person.password !== null)
-      throw new SvcError('conflict', `${person.name} can sign in already`, {
-        hint: 'svc server person reset makes an address to set another password',
+      throw new SvcError('conflict', `${person.name} can already sign in`, {
+        hint: 'svc server person reset creates an address to set another password',
       });
     return { name: person.name, invitation: await makeInvitation(parts, person) };
   },
@@ -142,11 +142,11 @@ const ACTIONS: AdminActions = {
     const [workspace, other] = found;
     if (workspace === undefined)
       throw new SvcError('not_found', `no workspace ${JSON.stringify(given)}`, {
-        hint: 'svc server workspace list shows them',
+        hint: 'svc server workspace list lists them',
       });
     if (other !== undefined)
-      throw new SvcError('conflict', `${found.length} workspaces are called ${JSON.stringify(given)}`, {
-        hint: `say which by its id: ${found.map(({ id }) => id).join(', ')}`,
+      throw new SvcError('conflict', `${found.length} workspaces are named ${JSON.stringify(given)}`, {
+        hint: `choose one by its id: ${found.map(({ id }) => id).join(', ')}`,
       });
     await workspaces.remove(workspace.account_id, workspace.id, ACTOR);
     polls.revoke(workspace.id);

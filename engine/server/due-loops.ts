@@ -91,7 +91,7 @@ export function createDueLoops({
     looking = startDue()
       .catch((thrown: unknown) => {
         if (isClosing) return;
-        log.error({ error: asSvcError(thrown).message }, `what is due cannot be read: ${what}`);
+        log.error({ error: asSvcError(thrown).message }, `cannot read due work: ${what}`);
         timer.sleepUntil(clock.now() + STALLED_MS, STALLED_MS);
       })
       .finally(() => {

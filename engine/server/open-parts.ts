@@ -86,7 +86,7 @@ export async function openParts(
     /** Also every hour, to repair failures. */
     const eraseDeleted = (): Promise<void> =>
       database.eraseDeleted().catch((thrown: unknown) => {
-        log.warn({ error: asSvcError(thrown).message }, 'what was deleted is not out of the files yet');
+        log.warn({ error: asSvcError(thrown).message }, 'deleted data was not yet removed from the files');
       });
     const loaded = loadRootSecret(folder, env);
     const secret = await checkRootSecret(db, loaded, folder);

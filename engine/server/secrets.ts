@@ -37,7 +37,7 @@ export function readRootSecret(folder: string, env: NodeJS.ProcessEnv): RootSecr
   if (found === undefined) return null;
   if (Buffer.byteLength(found) >= SHORTEST_ROOT_SECRET) return makeRootSecret(found, null);
   throw new SvcError('storage_unsafe', `${file} holds fewer than ${SHORTEST_ROOT_SECRET} bytes`, {
-    hint: 'put its backup in its place',
+    hint: 'restore its backup',
   });
 }
 
@@ -45,7 +45,7 @@ export function readRootSecret(folder: string, env: NodeJS.ProcessEnv): RootSecr
 export function checkSecretLength(text: string, name: string): void {
   if (Buffer.byteLength(text) < SHORTEST_ROOT_SECRET)
     throw new SvcError('usage', `${name} has fewer than ${SHORTEST_ROOT_SECRET} bytes`, {
-      hint: 'openssl rand -base64 48 makes one',
+      hint: 'openssl rand -base64 48 creates one',
     });
 }
 

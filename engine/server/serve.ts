@@ -99,7 +99,7 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
   if (settings.publicUrl?.protocol === 'https:' && !settings.hasTrustedProxy)
     log.warn(
       {},
-      'no proxy is trusted, so everybody behind the one in front counts as one: --trust-proxy names it',
+      'no proxy is trusted, so all clients behind the one in front count as one: --trust-proxy names it',
     );
   log.info({ url: origin, host: settings.host, port, database }, 'server open');
   const idleMemory = releaseIdleMemory({ collect: globalThis.gc });

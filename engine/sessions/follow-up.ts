@@ -30,22 +30,22 @@ export function createFollowUps({
       });
     const successor = sessions.findSuccessor(sessionId);
     if (successor !== null)
-      return new SvcError('conflict', `${successor.sessionId} goes on with ${sessionId}, in its worktree`, {
-        hint: sentence`{msg.send "…" to_session=${successor.sessionId}} reaches it; once it has ended it can be sent on`,
+      return new SvcError('conflict', `${successor.sessionId} continues ${sessionId}, in its worktree`, {
+        hint: sentence`{msg.send "…" to_session=${successor.sessionId}} reaches it; once it has ended it can get more work`,
       });
     if (session.branchState === 'continued' && branch !== null) {
       const newest = sessions.byBranch(branch)?.sessionId ?? sessionId;
-      return new SvcError('conflict', `${newest} has gone on with ${sessionId}`, {
+      return new SvcError('conflict', `${newest} has continued ${sessionId}`, {
         hint: sentence`{worker.follow_up ${newest}}`,
       });
     }
     if (session.branchState === 'discarded')
       return new SvcError('conflict', `${sessionId} was discarded`, {
-        hint: sentence`{worktree.restore ${sessionId} worktree=true} brings its branch and worktree back`,
+        hint: sentence`{worktree.restore ${sessionId} worktree=true} restores its branch and worktree`,
       });
     if (session.worktree === null && !session.inplace)
-      return new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
-        hint: sentence`{task.add} and {task.run} begin anew, from what was promoted`,
+      return new SvcError('conflict', `the worktree of ${sessionId} no longer exists`, {
+        hint: sentence`{task.add} and {task.run} start again, from the promoted state`,
       });
     return visitors.findVisitorConflict(sessionId);
   }

@@ -89,9 +89,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
     timer = setTimeout(() => {
       scheduleNext();
       if (everyMs === 0) return;
-      reapGone().catch((error: unknown) =>
-        deps.log.error({ error: String(error) }, 'the reaper could not look'),
-      );
+      reapGone().catch((error: unknown) => deps.log.error({ error: String(error) }, 'the reaper failed'));
     }, pause);
     timer.unref();
   }

@@ -36,15 +36,15 @@ const joinCounts = (counts: readonly (readonly [count: number, text: string])[])
 function describeTokens({ runs, tokens, untold_tokens: untold }: Wire<Figures>): string | null {
   if (runs === 0) return null;
   const known = `${formatTokenCount(tokens.input)} in (${formatTokenCount(tokens.cached)} cached), ${formatTokenCount(tokens.output)} out`;
-  if (untold === runs) return `not told by ${runs === 1 ? 'its agent' : 'their agents'}`;
-  return untold === 0 ? known : `${known}; ${untold} of ${formatCount(runs, 'run')} told none`;
+  if (untold === runs) return `not reported by ${runs === 1 ? 'its agent' : 'their agents'}`;
+  return untold === 0 ? known : `${known}; ${untold} of ${formatCount(runs, 'run')} reported none`;
 }
 
 function describeCost({ runs, cost_usd: cost, untold_cost: untold }: Wire<Figures>): string | null {
   if (runs === 0 || cost === null) return null;
   return untold === 0
     ? formatDollars(cost)
-    : `${formatDollars(cost)}; ${untold} of ${formatCount(runs, 'run')} told none`;
+    : `${formatDollars(cost)}; ${untold} of ${formatCount(runs, 'run')} reported none`;
 }
 
 /** Formats the figures of a group as lines. */
@@ -87,7 +87,7 @@ export function describeReach(
     ...(removed === 0
       ? []
       : [`${formatCount(removed, 'older task was', 'older tasks were')} removed and not counted`]),
-    ...(archived === 0 ? [] : [`${archived} archived counted too`]),
+    ...(archived === 0 ? [] : [`${archived} archived also counted`]),
     ...(isLogShorter ? [`conflicts since ${eventsSince.slice(0, 10)}`] : []),
   ].join(', ');
 }
@@ -97,12 +97,12 @@ export function describeQueue({ queue, at }: Pick<Wire<StatsReport>, 'queue' | '
   const { running, waiting, paused, cap, ends_at: endsAt } = queue;
   if (running + waiting + paused === 0) return 'nothing runs or waits';
   const counts = joinCounts([
-    [1, `${running} of at most ${cap} run`],
+    [1, `${running} of at most ${cap} running`],
     [waiting, `${waiting} queued`],
     [paused, `${paused} paused`],
   ]);
   if (running + waiting === 0) return counts;
-  if (endsAt === null) return `${counts}; no earlier run says how long that takes`;
+  if (endsAt === null) return `${counts}; no earlier run shows how long that takes`;
   const left = Math.max(0, Math.round((Date.parse(endsAt) - Date.parse(at)) / 1000));
   return `${counts}; by the median run ${left === 0 ? 'they should have ended by now' : `all end in ${formatElapsed(left)}`}`;
 }

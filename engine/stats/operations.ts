@@ -8,7 +8,7 @@ export const statsOperations = ({ stats }: { stats: Stats }) => [
   operation({
     name: 'stats.read',
     about:
-      'What was done so far, from every task and session that is kept: outcomes, times, rework, tokens and money, by agent, project or UTC day; and when the queue is likely to end. `since` is RFC 3339.',
+      'Results of every kept task and session: outcomes, times, rework, tokens and money, by agent, project or UTC day; and when the queue is likely to end. `since` is RFC 3339.',
     seat: 'trusted',
     changes: false,
     input: z.strictObject({

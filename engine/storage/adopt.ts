@@ -21,24 +21,24 @@ import { holdHostLock } from './host-lock.ts';
 import { type AdoptPlace, describeHostHolder, inspectDataFolder } from './inspect-data-folder.ts';
 import { toStorageError } from './sqlite-errors.ts';
 
-/** What became of the places of sessions. */
+/** The outcome for the folders of sessions. */
 interface PlacedSessions {
-  /** Those whose folders count. */
+  /** Sessions whose folders are valid. */
   kept: { worktree: string; repository: string }[];
-  /** Those whose folders do not: their work is on the branch. */
+  /** Sessions whose folders are not valid: their work is on the branch. */
   unplaced: { session: string; branch: string }[];
 }
 
 export interface Adopted extends PlacedSessions {
-  /** The folder with the originals; null when there were none. */
+  /** The folder with the originals; null if there were none. */
   before: string | null;
-  /** The folder that has moved with everything in it; null for a copy and anything else. */
+  /** The folder that was moved with all its content; null for a copy and anything else. */
   moved: MovedFolder | null;
 }
 
 /**
- * Holds everything that would start by itself: approvals expire, sessions end, nothing is delivered; marks, keys and
- * seats belong to nobody. Paths only count where the workspace has them now.
+ * Suspends everything that would start automatically: approvals expire, sessions end, nothing is delivered; marks,
+ * keys and seats become invalid. Paths are only valid at their current place in the workspace.
  */
 function holdEverything(
   db: Database.Database,
@@ -48,7 +48,7 @@ function holdEverything(
 ): PlacedSessions {
   const placed: PlacedSessions = { kept: [], unplaced: [] };
   const now = systemClock.now();
-  const why = 'held when the data folder was taken over; nothing of it was started';
+  const why = 'held when the data folder was taken over; nothing was started';
   const runSql = (sql: string, ...values: unknown[]): void => void db.prepare(sql).run(...values);
   db.transaction(() => {
     runSql(
@@ -69,7 +69,7 @@ function holdEverything(
     runSql(
       'UPDATE session SET run_id = NULL, pid = NULL, pid_start = NULL, attach_pid = NULL, attach_start = NULL, agent_session = NULL',
     );
-    // What was answered there is no answer to anybody here.
+    // Answers given there are not answers of anyone here.
     runSql('DELETE FROM call');
     const places = db.prepare<
       unknown[],
@@ -120,13 +120,13 @@ function holdEverything(
     runSql('UPDATE verification SET rerun_mark = NULL, rerun_due = NULL');
     for (const table of ['virtual_key', 'person_key'])
       runSql(`UPDATE ${table} SET revoked_at = ? WHERE revoked_at IS NULL`, now);
-    // A memory steers later workers, so a person reads it first.
+    // A memory influences later workers, so a person reads it first.
     runSql(
       "UPDATE memory SET unreviewed = ? WHERE state = 'active'",
       'it came with a data folder that was taken over',
     );
     for (const table of ['discarded_work', 'promotion']) {
-      // Their folders and commits are those of another machine, unless all of it has moved on this one.
+      // Their folders and commits belong to another machine, unless everything was moved on this one.
       if (moved === null) runSql(`DELETE FROM ${table}`);
       const rows = db.prepare<unknown[], { session_id: number; path: string | null }>(
         `SELECT session_id, path FROM ${table}`,
@@ -134,7 +134,7 @@ function holdEverything(
       for (const { session_id: session, path } of rows.all())
         runSql(`UPDATE ${table} SET path = ? WHERE session_id = ?`, follow(path), session);
     }
-    // Whose server that is nobody here has said.
+    // No one here has named the owner of that server.
     for (const table of ['link', 'link_event', 'link_command', 'link_code', 'telemetry', 'telemetry_day'])
       runSql(`DELETE FROM ${table}`);
     for (const table of ['lock', 'claim', 'circuit']) runSql(`DELETE FROM ${table}`);
@@ -154,7 +154,7 @@ function holdEverything(
 
 const formatStamp = (): string => rfc3339(systemClock.now()).replace(/\D/g, '').slice(0, 14);
 
-/** Finds an unused name beside a path. */
+/** Finds an unused name next to a path. */
 function findFreeNameBeside(path: string, word: string): string {
   const name = `${path}.${word}-${formatStamp()}`;
   for (let number = 1; ; number += 1) {
@@ -164,16 +164,19 @@ function findFreeNameBeside(path: string, word: string): string {
 }
 
 /**
- * Adopts a strange data folder. The inspected database is the one that is used: a copy, held and bound, replaces the
- * original; that, and the agents' own files, stay beside it. The record is written last, so an interruption leaves
- * the folder strange. Throws `conflict`, `already_running`, `storage_failed`.
+ * Adopts a data folder from elsewhere. The inspected copy of the database, with everything suspended, replaces the
+ * original; the original and the agents' own files are kept next to it. The record is written last, so an
+ * interruption leaves the folder unadopted. Throws `conflict`, `already_running`, `storage_failed`.
  */
 export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): Adopted {
   const { paths, env } = place;
   const report = inspectDataFolder(place, tracked);
-  if (report.state !== 'strange') throw new SvcError('conflict', `${paths.data} is not strange any more`);
+  if (report.state !== 'strange')
+    throw new SvcError('conflict', `${paths.data} already belongs to svc on this machine`);
   if (report.obstacle !== null)
-    throw new SvcError('conflict', report.obstacle, { hint: 'svc adopt --fresh starts anew beside it' });
+    throw new SvcError('conflict', report.obstacle, {
+      hint: 'svc adopt --fresh starts with a new folder next to it',
+    });
   tightenModes(paths);
   const lock = holdHostLock(paths.data);
   const copy = copyDatabase(paths.db, env);
@@ -213,14 +216,14 @@ export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): 
     replacePrivate(join(paths.data, 'id'), `${id}\n`, { isDurable: true });
     return { before: copy === null ? null : before, moved, ...placed };
   } catch (error) {
-    throw error instanceof SvcError ? error : toStorageError(error, `cannot take ${paths.data} over`);
+    throw error instanceof SvcError ? error : toStorageError(error, `cannot take over ${paths.data}`);
   } finally {
     copy?.remove();
     lock.release();
   }
 }
 
-/** A database elsewhere may lie on another disk than its data folder. */
+/** A database elsewhere may be on a different disk than its data folder. */
 function moveTo(file: string, to: string): void {
   try {
     renameSync(file, to);
@@ -231,7 +234,7 @@ function moveTo(file: string, to: string): void {
   }
 }
 
-/** A backup may have lost the rights; what others could have written was shown before. */
+/** A backup may have lost the modes; files that others could have written were reported before. */
 function tightenModes({ data, db, agents, worktrees }: KeptPaths): void {
   const own = readdirSync(data).map((name) => join(data, name));
   for (const path of [data, ...own, agents, worktrees, ...listDatabaseFiles(db)]) {
@@ -251,20 +254,20 @@ function setAgentFoldersAside(agents: string): void {
   }
 }
 
-/** The gateway's books are a database that nobody has looked into. */
+/** The gateway's books are a database that was not inspected. */
 function setBooksAside(data: string): void {
   for (const name of readdirSync(data))
     if (/^gateway\.db(?:-wal|-shm)?$/.test(name))
       renameSync(join(data, name), findFreeNameBeside(join(data, name), 'before-adopt'));
 }
 
-/** What a data folder of ours has in it, so that no other folder is taken for one. */
+/** Entries that identify a data folder of ours. */
 const OURS =
   /^(?:id(?:\..*)?|svc\.db.*|svc\.sock.*|host\.(?:lock|pid).*|daemon\.json.*|gateway\.(?:json|db).*|starting|log|agents|notices|context|memory|home|before\.adopt-.*|doctor-.*)$/;
 
 /**
- * Moves a strange data folder aside as it is, whatever it is, and a strange database that lies elsewhere. Returns the moves.
- * Throws `conflict` for what does not look like svc's, `already_running`.
+ * Moves an unknown data folder aside unchanged, and an unknown database stored elsewhere. Returns the moves. Throws
+ * `conflict` for a folder that does not look like svc's, `already_running`.
  */
 export function setDataFolderAside(
   place: AdoptPlace,
@@ -276,9 +279,13 @@ export function setDataFolderAside(
   const found = lstatSync(paths.data, { throwIfNoEntry: false });
   const isDefault = paths.data === join(root, '.svc');
   if (found?.isDirectory() && !isDefault && !readdirSync(paths.data).every((name) => OURS.test(name)))
-    throw new SvcError('conflict', `${paths.data} holds what svc has not made, and is left where it is`, {
-      hint: 'set paths.data to another folder',
-    });
+    throw new SvcError(
+      'conflict',
+      `${paths.data} contains files that svc did not create, and stays where it is`,
+      {
+        hint: 'set paths.data to another folder',
+      },
+    );
   const held = found?.isDirectory() && report.reason !== 'owner' ? describeHostHolder(paths.data) : null;
   if (held !== null) throw new SvcError('already_running', `${paths.data} stays where it is: ${held}`);
   const elsewhere = dirname(paths.db) === paths.data ? [] : listDatabaseFiles(paths.db);

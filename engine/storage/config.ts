@@ -10,7 +10,7 @@ export const dbSchema = z.strictObject({
   }),
 });
 
-/** The `paths` section; relative paths count from the folder of svc.yaml. */
+/** The `paths` section; relative paths are relative to the folder of svc.yaml. */
 export const pathsSchema = z.strictObject({
   shared: z.string().default('').meta({
     consent: true,
@@ -33,7 +33,7 @@ export const pathsSchema = z.strictObject({
   data: z.string().min(1).default('.svc').meta({
     consent: true,
     notation: 'string',
-    description: 'Folder of everything the engine keeps; other default paths below .svc follow it.',
+    description: 'Folder of all data of the engine; other default paths below .svc follow it.',
     unset: '.svc',
   }),
 });

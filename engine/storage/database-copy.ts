@@ -17,7 +17,7 @@ import { migrateDatabase } from './migrate.ts';
 import { migrations } from './migrations/index.ts';
 import { toStorageError } from './sqlite-errors.ts';
 
-/** A larger database is not inspected. Ten years of a busy workspace have a tenth of it. */
+/** Maximum size of an inspected database. Ten years of a busy workspace are a tenth of it. */
 const MOST_BYTES = 8 * 1024 ** 3;
 const PART_BYTES = 1024 * 1024;
 
@@ -26,8 +26,8 @@ export function copyPrivate(from: string, to: string): void {
   withPrivate(from, 'read', (source) => {
     const { size } = fstatSync(source);
     if (size > MOST_BYTES)
-      throw new SvcError('storage_unsafe', `${from} has ${size} bytes, and is not looked at`, {
-        hint: 'svc adopt --fresh starts anew beside it',
+      throw new SvcError('storage_unsafe', `${from} has ${size} bytes, which is too large to check`, {
+        hint: 'svc adopt --fresh starts with a new folder next to it',
       });
     withPrivate(to, 'new', (target) => {
       const part = Buffer.alloc(PART_BYTES);
@@ -77,7 +77,7 @@ const readSchema = (db: Database.Database): string =>
       .map(({ type, name, tbl_name, sql }) => [type, name, tbl_name, sql]),
   );
 
-/** The schema of a database of that version when svc has made it. */
+/** Returns the schema of a database of that version as svc creates it. */
 function buildExpectedSchema(version: number): string {
   const db = new Database(':memory:');
   try {
@@ -89,14 +89,14 @@ function buildExpectedSchema(version: number): string {
 }
 
 /**
- * Opens a copy and verifies that it is an intact database of svc's with nothing else in its schema. Nothing in it has
+ * Opens a copy and verifies that it is an intact svc database without additions to its schema. None of its code has
  * run by then: triggers and views only run when used. Throws `storage_failed`, `storage_newer`.
  */
 export function openCopy(file: string, path: string): Database.Database {
   const db = new Database(file, { timeout: 0 });
   const refuseCopy = (why: string): never => {
     throw new SvcError('storage_failed', `${path} ${why}`, {
-      hint: 'svc adopt --fresh starts anew beside it',
+      hint: 'svc adopt --fresh starts with a new folder next to it',
     });
   };
   try {
@@ -108,7 +108,7 @@ export function openCopy(file: string, path: string): Database.Database {
         hint: 'update svc',
       });
     if (version < 1 || readSchema(db) !== buildExpectedSchema(version))
-      refuseCopy('has tables, triggers or views that svc does not make');
+      refuseCopy('has tables, triggers or views that svc does not create');
     const [found] = db.pragma('integrity_check(1)') as { integrity_check: string }[];
     if (found?.integrity_check !== 'ok') refuseCopy(`is damaged: ${found?.integrity_check ?? 'no answer'}`);
     migrateDatabase(db, path);

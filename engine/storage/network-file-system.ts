@@ -1,4 +1,4 @@
-/** File systems on which locks and WAL cannot be trusted (magic numbers of statfs(2)). */
+/** File systems with unreliable locks and WAL (magic numbers of statfs(2)). */
 const NETWORK_FILE_SYSTEMS = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],

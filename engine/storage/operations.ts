@@ -3,19 +3,19 @@ import { cursor, parseNumberCursor } from '../api/cursor.ts';
 import { checkOwnTask, operation } from '../api/operation.ts';
 import type { EventLog } from './event-log.ts';
 
-/** What clients may ask about what happened. */
+/** The operations of clients on the event log. */
 export function eventOperations({
   events,
   taskId,
 }: {
   events: EventLog;
-  /** The full id of the one task that begins so. Throws `not_found`, `conflict`. */
+  /** Returns the full id of the only task that starts with this prefix. Throws `not_found`, `conflict`. */
   taskId(prefix: string): string;
 }) {
   return [
     operation({
       name: 'event.list',
-      about: 'What happened, newest first; events.subscribe follows what is to come.',
+      about: 'Events, newest first; events.subscribe follows new ones.',
       seat: 'any',
       changes: false,
       input: z.strictObject({

@@ -75,7 +75,7 @@ const has = (request: SeenRequest | undefined, line: string): boolean =>
 const STANDING = [
   /locks that you hold: shared\.txt until /,
   /items that you have claimed: plan\.md 1 the parser/,
-  /questions of yours that wait for an answer: ask 1 Which grammar\?/,
+  /your questions that wait for an answer: ask 1 Which grammar\?/,
 ];
 
 /** What the model was told around a compaction; null before that. */

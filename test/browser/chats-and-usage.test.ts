@@ -126,7 +126,7 @@ describe('pages on chats and on usage', withChromium, () => {
     await connectSlack(ann, slack);
     await open('/app/chats');
     await press('Send events to my Telegram');
-    await page.getByText('Events go there from now on.').waitFor();
+    await page.getByText('Events now go there.').waitFor();
     await inspectPage(page, 'chats');
     await page.getByRole('link', { name: 'C1' }).click();
     await inspectPage(page, 'chat-channel');

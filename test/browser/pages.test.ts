@@ -198,7 +198,7 @@ describe('the workspaces of a target in a browser', withChromium, () => {
     await inspectPage(page, 'target-new among many', { isPictured: false });
     await page.getByRole('radio', { name: 'all of the account' }).focus();
     await page.keyboard.press('ArrowDown');
-    assert.ok(await page.getByRole('radio', { name: 'only those that are chosen' }).isChecked());
+    assert.ok(await page.getByRole('radio', { name: 'only the chosen ones' }).isChecked());
     await page.getByLabel('Address').fill('https://93.184.215.14/hook');
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('link', { name: 'Choose them' }).click();

@@ -15,7 +15,7 @@ const filesOf = (folder: string, ending: RegExp): string[] =>
 
 /** What follows `svc` in a sentence about the program. */
 const VERBS = new Set(
-  'again alone command and as below brings can cannot changes commits coordinates does ended engine follow for from has here in is itself keeps knows made makes needs of on opens out program ran runs says takes the this to when will with without writes'.split(
+  'again alone and as below brings can cannot changes command commits coordinates could created creates did does ended engine follow for from has here in is itself keeps knows made makes may must needs never now of on opens or out program ran reads reran reruns runs says takes the this to when will with without writes wrote'.split(
     ' ',
   ),
 );

@@ -149,7 +149,7 @@ describe('a list that shows a part', () => {
     ]) {
       const wrong = await run(`${list} --cursor x`);
       assert.deepEqual([list, wrong.code], [list, 2]);
-      assert.match(wrong.stderr, /"x" is no cursor of this list/);
+      assert.match(wrong.stderr, /invalid cursor "x"/);
     }
   });
 

@@ -80,7 +80,7 @@ describe('svc guard check', () => {
     assert.match(text.stdout, /^src\/a copy\.js:1-10 \(sumByDay\) repeats src\/sums\.js:1-10 \(sumByDay\)$/m);
     assert.match(
       text.stdout,
-      /^ {2}the same but for names and literals, \d+ tokens, 100 % of the function$/m,
+      /^ {2}the same except for names and literals, \d+ tokens, 100 % of the function$/m,
     );
     const json = await ws.svc(['guard', 'check', 'src', '--json']);
     assert.equal(json.code, 3);

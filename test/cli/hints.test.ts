@@ -37,9 +37,9 @@ describe('the words of a hint', () => {
   test('are commands at the command line, as text and as JSON', async () => {
     const line = ['task', 'show', 't-99'];
     const { stderr } = await ws.svc(line);
-    assert.match(stderr, /^error: no task t-99\nhint: svc task list shows them$/m);
+    assert.match(stderr, /^error: no task t-99\nhint: svc task list lists them$/m);
     const { stdout } = await ws.svc([...line, '--json']);
-    assert.equal(JSON.parse(stdout).error.hint, 'svc task list shows them');
+    assert.equal(JSON.parse(stdout).error.hint, 'svc task list lists them');
     const parameter = await ws.svc(['ask', 'open', 'x', '--to-session', 'chair-99']);
     assert.match(parameter.stderr, /^hint: .*svc msg peers lists them/m);
   });
@@ -47,10 +47,10 @@ describe('the words of a hint', () => {
   test('are tools for agents, by MCP and by svc tool', async () => {
     for (const client of clients) {
       const { hint } = await client.refused('task_assign', { id: 't-99', agent: 'scripted' });
-      assert.equal(hint, 'task_list shows them');
+      assert.equal(hint, 'task_list lists them');
     }
     const { stderr } = await ws.svc(['tool', 'call', 'task_assign', '--id', 't-99', '--agent', 'scripted']);
-    assert.match(stderr, /^hint: task_list shows them$/m);
+    assert.match(stderr, /^hint: task_list lists them$/m);
   });
 
   test('are commands in the problem details of HTTP', async () => {
@@ -64,7 +64,7 @@ describe('the words of a hint', () => {
       '--addr',
       await ws.receiver(),
     ]);
-    assert.match(`${stdout}${stderr}`, /svc decision list shows them/);
+    assert.match(`${stdout}${stderr}`, /svc decision list lists them/);
   });
 
   test('are keys on the dashboard, where there is one', async () => {
@@ -76,7 +76,7 @@ describe('the words of a hint', () => {
     await client.call('task.done', { id: task_id, status: 'failed' });
     const failed = await refusalOf(client.call('task.assign', { id: task_id, agent: 'scripted' }));
     client.close();
-    assert.match(showRefusal(gone), /no decision d-99 · next: svc decision list shows them/);
+    assert.match(showRefusal(gone), /no decision d-99 · next: svc decision list lists them/);
     assert.match(showRefusal(failed), new RegExp(`· next: r \\(run\\) on ${task_id}`));
 
     function showRefusal({ message, hint }: SvcError): string {

@@ -90,7 +90,7 @@ describe('an engine that does not answer', () => {
         }, 'the connection');
         child.kill(signal);
         await ended;
-        assert.match(said.err, /error: the command was told to stop/, signal);
+        assert.match(said.err, /error: the command was stopped/, signal);
       }
     } finally {
       process.kill(pid, 'SIGCONT');

@@ -44,7 +44,7 @@ describe('two workspaces of a person', { timeout: 120_000 }, () => {
       assert.deepEqual([lost.status, lost.body.code, lost.workspace], [409, 'conflict', 'test'], state);
       assert.match(
         lost.body.detail ?? '',
-        /that of workspace test, and the request is for workspace the other/,
+        /belongs to workspace test, but the request is for workspace the other/,
       );
       await other.svc(['up']);
     }
@@ -96,7 +96,7 @@ describe('two workspaces of a person', { timeout: 120_000 }, () => {
     assert.equal(await restart(), null);
     assert.equal(await restart({ SVC_WEBHOOK_SECRET: '' }), 'SVC_WEBHOOK_SECRET is not set');
     await other.svc(['config', 'set', 'ui.addr', '0.0.0.0:0']);
-    assert.match((await restart()) ?? '', /can be reached from other machines/);
+    assert.match((await restart()) ?? '', /is reachable from other machines/);
   });
 
   test('svc init gives the second one addresses of its own, and says so', async () => {

@@ -25,7 +25,7 @@ describe('a seat over MCP', () => {
     const said = chair.client.getInstructions() ?? '';
     assert.ok(said.includes(`You are the Chair, session ${own} (me means`) && said.includes(ws.root), said);
     const plain = await stdioClient(ws, { env: { SVC_SESSION: 'ada' } });
-    assert.match(plain.client.getInstructions() ?? '', /You take part as session ada .*not the Chair/);
+    assert.match(plain.client.getInstructions() ?? '', /You are session ada .*not the Chair/);
     await plain.close();
     assert.doesNotMatch(said, /SVC_/);
     const { tools } = await chair.client.listTools();

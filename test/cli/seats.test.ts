@@ -100,7 +100,7 @@ describe('whoever is no Chair speaks for itself only', { timeout: 120_000 }, () 
         const ran = await ws.svc(['tool', 'call', ...words], { env: { SVC_SESSION: name } });
         assert.equal(ran.code, 2, `${name} ${words[0]}`);
         assert.ok(
-          ran.stderr.includes(`SVC_SESSION is ${JSON.stringify(name)}, which is no session`),
+          ran.stderr.includes(`SVC_SESSION is ${JSON.stringify(name)}, which is neither a session id`),
           ran.stderr,
         );
       }

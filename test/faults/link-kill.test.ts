@@ -120,7 +120,7 @@ describe('kill -9 of the server or the engine at each step of a decision from ou
       seen = shown?.text ?? seen;
       if (shown?.status !== 200) return false;
       // The second says so of a press that arrived all the same.
-      if (/Approved by ann by page|approved before by ann@page/.test(shown.text)) return true;
+      if (/Approved by ann on the web|already approved by ann@page/.test(shown.text)) return true;
       const hash = /name="hash" value="([0-9a-f]{64})"/.exec(shown.text)?.[1];
       if (hash !== undefined) await ann.post(`${page}/approve`, { hash }).catch(() => null);
       return false;
@@ -208,6 +208,6 @@ describe('kill -9 of the server or the engine at each step of a decision from ou
   test('leaves nothing that waits, on either side', async () => {
     const client = await ws.connect();
     await until(async () => (await client.call('link.status', {})).waiting_events === 0, 'the queue');
-    await until(async () => /No decision waits/.test((await ann.get('/app')).text), 'the page');
+    await until(async () => /No decisions are waiting/.test((await ann.get('/app')).text), 'the page');
   });
 });

@@ -105,7 +105,7 @@ describe('a link that is cut', () => {
         shift = days * DAY;
         // The answer to this one says what time it is on the other side.
         await linked.press('deny', first.decision_id);
-        assert.match((await linked.press('approve', asked.decision_id)).text, /Approved by ann by page/);
+        assert.match((await linked.press('approve', asked.decision_id)).text, /Approved by ann on the web/);
         await until(
           async () => (await linked.here.call('entitlements.status', {})).lease.state === 'valid',
           `a valid lease with the clock of the ${side} ${days} days off`,

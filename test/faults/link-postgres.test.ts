@@ -48,7 +48,7 @@ describe('PostgreSQL is stopped hard', { skip: bin === null ? 'PostgreSQL is not
         1,
         decision_id,
       );
-    assert.match((await linked.press('deny', before.decision_id)).text, /Denied by ann by page/);
+    assert.match((await linked.press('deny', before.decision_id)).text, /Denied by ann on the web/);
     // The lock went with the connection, and was taken again.
     await until(async () => {
       const second = await startTestServer({ env, clock: systemClock }).catch((error: Error) => error);

@@ -24,7 +24,7 @@ test('a folder of 100,000 files with loops is refused as a whole, and others are
     const refused = assert
       .rejects(rig.person.call('memory.import', { dir: 'kb' }), {
         code: 'fields_invalid',
-        message: /has 100000 files, and 20000 are read at most$/,
+        message: /has 100000 files, but at most 20000 are read$/,
       })
       .finally(() => {
         isOver = true;

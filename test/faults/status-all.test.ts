@@ -87,7 +87,7 @@ describe('svc status --all beside engines that hang, die and move', () => {
     try {
       const rows = await readAll();
       assert.equal(rows.get(other.root)?.state, 'refused');
-      assert.match(rows.get(other.root)?.problem ?? '', /was not made by svc here/);
+      assert.match(rows.get(other.root)?.problem ?? '', /was not created by svc here/);
     } finally {
       rmSync(record, { recursive: true, force: true });
       renameSync(`${record}-away`, record);

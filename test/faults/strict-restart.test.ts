@@ -103,7 +103,7 @@ test('a command of a strict worker says in one sentence that there is no engine,
     await until(() => /^OVER$/m.test(said()), 'its end');
     await until(() => ws.survivors().length === 0, 'the end of all of it');
     assert.equal(
-      said().match(/^error: no engine runs for .*, and a worker cannot start one$/gm)?.length,
+      said().match(/^error: no engine is running for .*, and a worker cannot start one$/gm)?.length,
       2,
       said(),
     );

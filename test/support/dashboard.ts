@@ -69,7 +69,7 @@ export const decisionRow = (id: number, more: Partial<DecisionRow> = {}): Decisi
   changes: [],
   unseen: 0,
   stranger: null,
-  why: 'the request did not carry one (webhook.require_approval)',
+  why: 'needs approval: the request did not carry one (webhook.require_approval)',
   source: 'task',
   source_ref: null,
   created_at: at(3),

@@ -208,8 +208,8 @@ describe('svc config edit', withTmux, () => {
       desk.editor(`echo "# mine, ${isRunning}" >>"$f"; echo "# theirs, ${isRunning}" >>'${desk.file}'`);
       const { status, screen } = await (await desk.edit()).exited();
       assert.equal(status, 5, screen);
-      assert.match(screen, /was changed meanwhile; nothing was written/);
-      assert.match(screen, /svc config edit shows it as it is now/);
+      assert.match(screen, /was changed in the meantime; nothing was written/);
+      assert.match(screen, /svc config edit shows its current content/);
       assert.equal(readFileSync(desk.file, 'utf8'), theirs);
       assert.match(readFileSync(findKeptFile(screen), 'utf8'), new RegExp(`# mine, ${isRunning}\n$`));
     }

@@ -153,8 +153,8 @@ describe('a workspace of an older build', withTmux, () => {
     ]) {
       const { status, screen } = await here(args);
       assert.notEqual(status, 0, screen);
-      assert.match(screen, /an earlier svc made it, or somebody brought it along/, args.join(' '));
-      assert.match(screen, /hint: svc adopt shows what it holds/, args.join(' '));
+      assert.match(screen, /an earlier svc created it, or it was brought from elsewhere/, args.join(' '));
+      assert.match(screen, /hint: svc adopt shows its content/, args.join(' '));
     }
     const doctor = await here(['doctor']);
     assert.equal(doctor.status, 1);

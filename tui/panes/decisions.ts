@@ -94,7 +94,7 @@ export const decisionsPane = definePane<DecisionRow>({
           [
             ...listInputChanges('changed', row.changes),
             ...listInputChanges('changed since', detail?.changes ?? []),
-            ['needs approval', row.why],
+            ['why', row.why],
             [
               'from',
               [sender, row.source_ref, formatTimeSince(row.created_at, state.now)]

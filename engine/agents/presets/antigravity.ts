@@ -18,9 +18,9 @@ export const antigravity: Preset = {
   auth: 'account',
   home: NO_HOME,
   cannot: {
-    mcp: 'no way for one run is known',
+    mcp: 'no per-run setting is known',
     gateway: 'it signs in with an account only',
-    hooks: 'no way for one run is known',
+    hooks: 'no per-run setting is known',
     headless: 'without a terminal it loses its output or hangs',
   },
 };

@@ -77,7 +77,7 @@ export const copilot: Preset = {
     settings: ['mcp-config.json', 'settings.json', 'agents', 'skills', 'hooks'],
   }),
   cannot: {
-    usage: 'it prints no tokens',
+    usage: 'it reports no tokens',
     refusal: 'it ends such a turn like any other',
     length: 'it ends such a turn like any other',
   },

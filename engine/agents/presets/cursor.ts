@@ -34,10 +34,10 @@ export const cursor: Preset = {
     settings: ['.cursor/mcp.json', '.cursor/hooks.json', '.cursor/rules'],
   },
   cannot: {
-    mcp: 'it reads its servers from files of the project or the person only',
-    gateway: 'its command line has no setting for the address of a model',
-    usage: 'what it prints of tokens is not known',
-    literal: 'what it does with them is not known',
-    hooks: 'it reads its hooks from files of the project or the person only',
+    mcp: 'it reads its servers only from files of the project or the person',
+    gateway: 'its command line cannot set the address of a model',
+    usage: 'its token output is not documented',
+    literal: 'how it handles them is not known',
+    hooks: 'it reads its hooks only from files of the project or the person',
   },
 };

@@ -40,10 +40,10 @@ export const droid: Preset = {
     ],
   }),
   cannot: {
-    mcp: 'it reads its servers from files of the project or the person only',
-    gateway: 'it asks for a key of its own service whatever model it uses',
-    usage: 'what it prints of tokens is not known',
-    literal: 'what it does with them is not known',
-    hooks: 'it reads its hooks from files of the project or the person only',
+    mcp: 'it reads its servers only from files of the project or the person',
+    gateway: 'it requires a key for its own service with every model',
+    usage: 'its token output is not documented',
+    literal: 'how it handles them is not known',
+    hooks: 'it reads its hooks only from files of the project or the person',
   },
 };

@@ -78,8 +78,8 @@ export const gemini: Preset = {
     settings: ['settings.json', 'installation_id', '.env', 'GEMINI.md', 'commands', 'extensions', 'skills'],
   }),
   cannot: {
-    mcp: 'its only way for one run hides the login of the person',
-    hooks: 'its only way for one run hides the login of the person',
+    mcp: "its only per-run setting hides the person's login",
+    hooks: "its only per-run setting hides the person's login",
     refusal: 'it ends such a turn like any other',
     length: 'it ends such a turn like any other',
   },

@@ -71,10 +71,10 @@ export const kimi: Preset = {
     settings: ['config.toml', 'mcp.json', 'device_id', 'skills'],
   }),
   cannot: {
-    usage: 'it prints no tokens',
+    usage: 'it reports no tokens',
     length: 'it ends such a turn like any other',
-    mcp: 'its only way for one run hides the login of the person',
-    hooks: 'its only way for one run hides the login of the person',
+    mcp: "its only per-run setting hides the person's login",
+    hooks: "its only per-run setting hides the person's login",
   },
 };
 

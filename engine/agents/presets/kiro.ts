@@ -18,9 +18,9 @@ export const kiro: Preset = {
   auth: 'account',
   home: NO_HOME,
   cannot: {
-    mcp: 'no way for one run is known',
-    gateway: 'it uses the models of its own service only',
-    hooks: 'no way for one run is known',
-    headless: 'without a terminal it wants a key of its own service',
+    mcp: 'no per-run setting is known',
+    gateway: 'it only uses models of its own service',
+    hooks: 'no per-run setting is known',
+    headless: 'without a terminal it requires a key for its own service',
   },
 };

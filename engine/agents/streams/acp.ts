@@ -71,12 +71,12 @@ export type AcpLine =
   | { acp: 'end'; stop_reason: AcpStop | null; error: AcpError | null };
 
 const STOPS: Readonly<Record<string, FoundError>> = {
-  max_tokens: { code: 'context_exceeded', text: 'the model reached its limit of tokens' },
+  max_tokens: { code: 'context_exceeded', text: 'the model reached its token limit' },
   max_turn_requests: {
     code: 'turn_limit',
     text: 'the agent reached its limit of model requests in one turn',
   },
-  refusal: { code: 'refused', text: 'the model declined to go on' },
+  refusal: { code: 'refused', text: 'the model refused to continue' },
   cancelled: { code: 'agent_error', text: 'cancelled' },
 };
 
@@ -269,6 +269,6 @@ function judgeEnd(
   if (refused !== null) return createFailure('permission_denied', refused, { resetAt: null });
   if (trouble !== null) return trouble;
   return isSilent
-    ? createFailure('agent_error', 'it ended its turn and has said and done nothing')
+    ? createFailure('agent_error', 'it ended its turn without a message or a tool call')
     : { ok: true };
 }

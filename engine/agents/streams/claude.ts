@@ -209,7 +209,7 @@ function createReader(now: () => number, takeTokens: (result: Json, facts: Facts
       asString(result.result) ||
       asString(asJson(result.error).message) ||
       (Array.isArray(result.errors) ? result.errors.map(asString).join('; ') : '') ||
-      'it ended with an error and did not say which';
+      'it ended with an unspecified error';
     const status = asNumber(result.api_error_status) || findHttpStatus(text);
     const named = [result.api_error, subtype, result.terminal_reason, result.stop_reason, error];
     const code = classifyClaudeError(named.map(asString), status, text);

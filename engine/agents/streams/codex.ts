@@ -127,7 +127,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
         return facts.end.ok ? null : `✗ ${facts.end.text}`;
       }
       case 'turn.failed':
-        facts.end = judgeError(asString(asJson(event.error).message) || 'it failed and did not say why');
+        facts.end = judgeError(asString(asJson(event.error).message) || 'it failed without giving a reason');
         return `✗ ${facts.end.text}`;
       case 'error': {
         const text = asString(event.message);

@@ -35,7 +35,7 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
   let answer = '';
 
   function judgeError(data: Json): Failure {
-    const text = asString(data.message) || asString(data.errorMessage) || 'it failed and did not say why';
+    const text = asString(data.message) || asString(data.errorMessage) || 'it failed without giving a reason';
     const all = `${text} ${asString(data.errorCode)} ${answer}`;
     const status = asNumber(data.statusCode) || findHttpStatus(text);
     const kind = KINDS[asString(data.errorType)];

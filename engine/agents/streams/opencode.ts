@@ -24,8 +24,8 @@ const NAMES: Record<string, EndCode> = {
 
 /** Final reasons of its last step. A tool call is followed by another step. */
 const REASONS: Record<string, readonly [code: EndCode, text: string]> = {
-  length: ['model_error', 'the answer of the model was cut off at its longest'],
-  'content-filter': ['refused', 'the model declined to answer'],
+  length: ['model_error', 'the answer of the model was cut off at its maximum length'],
+  'content-filter': ['refused', 'the model refused to answer'],
   error: ['model_error', 'the model ended with an error'],
 };
 

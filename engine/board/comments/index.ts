@@ -80,7 +80,7 @@ export function createDiffComments({
       const named = { session, path, side, line, head, actor: by.actor };
       removeSame.run(named);
       if (listComments(sessionId).length >= MOST_COMMENTS)
-        throw new SvcError('conflict', `${sessionId} has ${MOST_COMMENTS} comments, and can have no more`, {
+        throw new SvcError('conflict', `${sessionId} has ${MOST_COMMENTS} comments, which is the maximum`, {
           hint: sentence`{worker.follow_up ${sessionId} comments=true} sends them`,
         });
       const kept = toDiffComment(insert.get({ ...named, text, body, now: clock.now() }) as DiffCommentRow);
@@ -89,7 +89,7 @@ export function createDiffComments({
     },
     removeComment(commentId, by) {
       const row = remove.get(commentId);
-      if (row === undefined) throw new SvcError('not_found', `there is no comment ${commentId}`);
+      if (row === undefined) throw new SvcError('not_found', `no comment ${commentId}`);
       const removed = toDiffComment(row);
       record('comment_removed', removed, by);
       return removed;
@@ -99,9 +99,13 @@ export function createDiffComments({
       for (const id of new Set(commentIds)) {
         const comment = there.get(id);
         if (comment === undefined)
-          throw new SvcError('conflict', `comment ${id} on ${sessionId} was removed or sent meanwhile`, {
-            hint: 'look at its comments again',
-          });
+          throw new SvcError(
+            'conflict',
+            `comment ${id} on ${sessionId} was removed or sent in the meantime`,
+            {
+              hint: 'list its comments again',
+            },
+          );
         remove.run(id);
         record('comment_removed', comment, by);
       }

@@ -33,7 +33,7 @@ export function commentOperations({
   ): Promise<{ text: string; head: string }> {
     if (!isPathInCommit(path))
       throw new SvcError('fields_invalid', `path: ${JSON.stringify(path)} is not a path in the repository`, {
-        hint: 'give it as the diff has it, such as src/a.ts',
+        hint: 'use the path that the diff shows, such as src/a.ts',
       });
     const request = requireDiffRequest(session);
     const { from, head } = await worktrees.diffBranch(request);
@@ -42,12 +42,12 @@ export function commentOperations({
     const file = await worktrees.readFileAt({ repository, commit, path, maxBytes: MOST_FILE_BYTES });
     if (file === null)
       throw new SvcError('not_found', `there is no file ${JSON.stringify(path)} in ${commit.slice(0, 10)}`, {
-        hint: `svc worktree diff ${session.sessionId} --stat lists those that have changed`,
+        hint: `svc worktree diff ${session.sessionId} --stat lists the changed files`,
       });
     const lines = file.replace(/\n$/, '').split('\n');
     const text = lines[line - 1];
     if (text === undefined)
-      throw new SvcError('not_found', `${path} has ${lines.length} lines, and so no line ${line}`);
+      throw new SvcError('not_found', `${path} has ${lines.length} lines, so there is no line ${line}`);
     return { text: text.replace(/\r$/, '').slice(0, LONGEST_LINE), head };
   }
 
@@ -55,7 +55,7 @@ export function commentOperations({
     operation({
       name: 'comment.list',
       about:
-        'Comments on lines of a session’s diff that no follow-up has taken yet. `outdated`: the branch has moved on since.',
+        'Comments on lines of a session’s diff that no follow-up has sent yet. `outdated`: the branch has changed since.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ session: z.string() }),
@@ -74,7 +74,7 @@ export function commentOperations({
     operation({
       name: 'comment.add',
       about:
-        'Writes a comment beside a line of a session’s diff. It is kept until a follow-up takes it. With `head`, only if the branch still ends there.',
+        'Adds a comment on a line of a session’s diff. It is kept until a follow-up sends it. With `head`, only if the branch still ends there.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({
@@ -93,9 +93,9 @@ export function commentOperations({
         if (input.head !== undefined && input.head !== head)
           throw new SvcError(
             'conflict',
-            `${sessionId} has moved on to ${head.slice(0, 10)} since you looked`,
+            `the branch of ${sessionId} has moved to ${head.slice(0, 10)} since you looked`,
             {
-              hint: 'look at the diff again',
+              hint: 'review the diff again',
             },
           );
         return call.finish(() =>

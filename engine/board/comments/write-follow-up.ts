@@ -52,7 +52,7 @@ const describeConflict = (
     `Your work no longer merges into ${base}: both have changed`,
     ...paths.map((path) => `- ${toPrintable(path)}`),
     '',
-    `Run \`git merge ${base}\` in your worktree, resolve each of these files so that what both sides wanted holds, run the tests, and commit the merge. Do not rebase, and change nothing on ${base} itself.`,
+    `Run \`git merge ${base}\` in your worktree, resolve each of these files so that the intent of both sides is kept, run the tests, and commit the merge. Do not rebase, and change nothing on ${base} itself.`,
   ].join('\n');
 
 function describeComments({ session, comments }: FollowUpMaterial): string {

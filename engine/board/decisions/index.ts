@@ -160,7 +160,7 @@ export function createDecisions({
     const row = byId.get(parseId('d', decisionId));
     if (!row)
       throw new SvcError('not_found', `no decision ${decisionId}`, {
-        hint: sentence`{decision.list} shows them`,
+        hint: sentence`{decision.list} lists them`,
       });
     return toDecision(row);
   }
@@ -317,7 +317,7 @@ export function createDecisions({
 }
 
 const hintAtNewDecision = ({ taskId }: Decision): Sentence =>
-  sentence`{task.show ${taskId}} names the decision that waits now`;
+  sentence`{task.show ${taskId}} names the pending decision`;
 
 function alreadyDecidedError(decision: Decision): SvcError {
   const used = decision.sessionId === null ? '' : ` and started ${decision.sessionId}`;

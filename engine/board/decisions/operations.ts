@@ -31,7 +31,7 @@ export function decisionOperations({
   function findSeen(input: { id: string; hash?: string | undefined }): Decision {
     const decision = decisions.resolve(input.id);
     if (input.hash === undefined || input.hash === decision.hash) return decision;
-    throw new SvcError('conflict', `${decision.decisionId} is not what you saw`, {
+    throw new SvcError('conflict', `${decision.decisionId} has changed since you looked at it`, {
       hint: sentence`{decision.show ${decision.decisionId}}`,
     });
   }
@@ -49,13 +49,13 @@ export function decisionOperations({
     const problem = await checkConfinement().then(() => null, asSvcError);
     if (problem === null && typed === undefined) return false;
     if (problem === null)
-      throw new SvcError('usage', `workers can be confined here, and so ${taskId} runs confined`, {
+      throw new SvcError('usage', `workers can be confined here, so ${taskId} runs confined`, {
         hint: sentence`{decision.approve ${decisionId}}`,
       });
     if (typed === undefined)
       throw new SvcError(
         problem.code,
-        `${taskId} is a stranger's and runs confined or not at all: ${problem.message}`,
+        `${taskId} comes from an untrusted author, so it only runs confined: ${problem.message}`,
         {
           hint: sentence`{decision.deny ${decisionId}}; or install bubblewrap; or read the prompt, and at a terminal {decision.approve ${decisionId} unconfined=true}`,
         },
@@ -73,7 +73,7 @@ export function decisionOperations({
   return [
     operation({
       name: 'decision.list',
-      about: 'Decisions; pending ones oldest first. `ids` names the wanted ones.',
+      about: 'Decisions; pending ones oldest first. `ids` selects some.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({ state: z.enum(DECISION_STATES).optional(), ids, limit, cursor }),
@@ -85,7 +85,7 @@ export function decisionOperations({
     }),
     operation({
       name: 'decision.count',
-      about: 'How many decisions there are, or how many of one state.',
+      about: 'The number of decisions, in all or in one state.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({ state: z.enum(DECISION_STATES).optional() }),
@@ -93,7 +93,7 @@ export function decisionOperations({
     }),
     operation({
       name: 'decision.show',
-      about: 'One decision with its task, and what a run of that would do now.',
+      about: 'One decision with its task, and what a run of the task would do now.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ id }),
@@ -114,7 +114,7 @@ export function decisionOperations({
     operation({
       name: 'decision.approve',
       about:
-        "Approve and dispatch. With `hash`, only if it still says what will run. A stranger's task runs confined; where that cannot be done, `unconfined` is its task id, typed by a person.",
+        'Approve and dispatch. With `hash`, only if it still matches what will run. A task from an untrusted author runs confined; if confinement is impossible, `unconfined` is its task id, typed by a person.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id, hash, unconfined: z.string().optional(), ...dispatchInput }),
@@ -135,7 +135,10 @@ export function decisionOperations({
         if (tasks.get(taskId).stranger !== null)
           return approve(await mayRunUnconfined(decision, input.unconfined, caller));
         if (input.unconfined === undefined) return approve(false);
-        throw new SvcError('usage', `${taskId} is no stranger's task: it needs no other approval`);
+        throw new SvcError(
+          'usage',
+          `${taskId} does not come from an untrusted author: it needs no other approval`,
+        );
       },
     }),
     operation({
@@ -150,7 +153,7 @@ export function decisionOperations({
     operation({
       name: 'decision.edit',
       about:
-        'Replace the prompt of a task that waits; a new decision waits in place of this one. With `hash`, only if it still says what will run.',
+        'Replace the prompt of a waiting task; a new decision replaces this one. With `hash`, only if it still matches what will run.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id, hash, prompt: body.regex(/\S/, 'is empty') }),

@@ -23,7 +23,7 @@ export function createLedgerGate({ paths }: { paths: WorkspacePaths }): LedgerGa
       const data = { task_id: taskId, ledger: named.key };
       if (found === null) {
         return new SvcError('ledger_gate', `the ledger of ${taskId} is missing`, {
-          hint: `write ${toPrintable(named.key)}; its section ## Clarify holds what has to be settled first`,
+          hint: `write ${toPrintable(named.key)}; list open questions in its section ## Clarify`,
           data: { ...data, open: [] },
         });
       }

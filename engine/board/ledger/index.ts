@@ -91,7 +91,7 @@ export function createLedgers({ storage, events, clock, peers, paths, rivalsOf }
       const entry = findItem(named.key, readLedger(named)?.items, item);
       if (entry.checked) throw itemCheckedError(named.key, entry);
       const now = clock.now();
-      releaseClaims(removeExpired.all(now), 'its time was over');
+      releaseClaims(removeExpired.all(now), 'it expired');
       const rows = ofItem.all(named.key, item);
       const before = rows.find((each) => each.holder === holder);
       const allowed = [holder, ...rivalsOf(holder)];
@@ -121,7 +121,7 @@ export function createLedgers({ storage, events, clock, peers, paths, rivalsOf }
       if (row === undefined) {
         const found = readLedger(paths.resolveNamed(ledger))?.items[item - 1] ?? null;
         const named = found === null ? '' : ` (${quoteItem(found.text)})`;
-        throw new SvcError('not_found', `nobody holds item ${item}${named} of ${toPrintable(key)}`, {
+        throw new SvcError('not_found', `no one holds item ${item}${named} of ${toPrintable(key)}`, {
           hint: ITEMS_ARE,
           data: { ledger: key, item, text: found?.text ?? null },
         });
@@ -206,15 +206,15 @@ function findItem(key: string, items: readonly LedgerItem[] | undefined, item: n
   const found = items[item - 1];
   if (found !== undefined) return found;
   const has = formatCount(items.length, 'item');
-  throw new SvcError('not_found', `${toPrintable(key)} has ${has} and no item ${item}`, {
+  throw new SvcError('not_found', `${toPrintable(key)} has ${has}, but no item ${item}`, {
     hint: ITEMS_ARE,
     data: { ledger: key, item, items: items.length },
   });
 }
 
 const itemCheckedError = (key: string, { item, line, text }: LedgerItem): SvcError =>
-  new SvcError('conflict', `item ${item} of ${toPrintable(key)} is checked already: ${quoteItem(text)}`, {
-    hint: `claim one that is open; ${ITEMS_ARE}`,
+  new SvcError('conflict', `item ${item} of ${toPrintable(key)} is already checked: ${quoteItem(text)}`, {
+    hint: `claim an open one; ${ITEMS_ARE}`,
     data: { ledger: key, item, line, text },
   });
 

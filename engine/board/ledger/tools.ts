@@ -15,7 +15,7 @@ import {
 import { type Ledger, type Ledgers, quoteItem } from './index.ts';
 
 const ledger = z.string().describe('Markdown file of the workspace.');
-const item = z.int().min(1).describe('Number among - [ ] and - [x], from 1, top to bottom.');
+const item = z.int().min(1).describe('Position among the - [ ] and - [x] lines, from 1, top to bottom.');
 
 /** Operations on ledgers. */
 export function ledgerOperations({
@@ -43,7 +43,7 @@ export function ledgerOperations({
       'holder_mismatch',
       `item ${input.item} (${quoteItem(claim.text)}) is held by ${held}, not by ${caller.sessionId ?? 'this caller'}`,
       {
-        hint: `${held} can release it, or the Chair`,
+        hint: `${held} or the Chair can release it`,
         data: { item: input.item, text: claim.text, held_by: held },
       },
     );
@@ -53,7 +53,7 @@ export function ledgerOperations({
     tool({
       name: 'task.claim',
       about:
-        'Claim one checklist item of a ledger before you work on it; again to extend. item_held names who has it: take another.',
+        'Claim one checklist item of a ledger before you work on it; claim again to extend. item_held names the holder: take another item.',
       seat: 'any',
       changes: true,
       input: z.strictObject({ holder, item, ledger, ttl_min: ttlInput(60) }),
@@ -73,7 +73,7 @@ export function ledgerOperations({
     tool({
       name: 'task.release',
       about:
-        'Release a claim, so that others can take the item. Check the item off in the file first when it is done.',
+        'Release a claim, so that others can take the item. If it is done, check it off in the file first.',
       seat: 'any',
       changes: true,
       input: z.strictObject({
@@ -95,7 +95,7 @@ export function ledgerOperations({
     operation({
       name: 'ledger.show',
       about:
-        'The checklist of a ledger, with who works on what, and how much of its section Clarify is open.',
+        'The checklist of a ledger, with who works on each item, and how many items of its section Clarify are open.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({ ledger }),

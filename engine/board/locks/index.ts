@@ -116,7 +116,7 @@ export function createLocks({ storage, events, clock, peers, paths, rivalsOf }: 
     for (const row of gone)
       recordLockEvent('lock_expired', row, {
         via: 'engine',
-        data: { reason: `a lock of ${row.holder} ran out` },
+        data: { reason: `a lock of ${row.holder} expired` },
       });
   }
 
@@ -220,12 +220,12 @@ const formatHold = (row: LockRow): string =>
 
 const lockHeldError = (key: string, row: LockRow): SvcError =>
   new SvcError('lock_held', `${toPrintable(key)} cannot be locked: ${formatHold(row)}`, {
-    hint: `work elsewhere meanwhile, or send ${row.holder} a message; it is free when the lock is released or runs out`,
+    hint: `work on something else, or send ${row.holder} a message; it is free once the lock is released or expires`,
     data: { ...describeLock(key, row), holder: row.holder },
   });
 
 function lockDeniedError(key: string, holder: string, row: LockRow | undefined): SvcError {
-  const who = row === undefined ? 'nobody does' : formatHold(row);
+  const who = row === undefined ? 'no one does' : formatHold(row);
   return new SvcError('lock_denied', `${holder} holds no lock on ${toPrintable(key)}: ${who}`, {
     hint:
       row === undefined
@@ -236,10 +236,10 @@ function lockDeniedError(key: string, holder: string, row: LockRow | undefined):
 }
 
 const notLockedError = (key: string, covering: LockRow | undefined): SvcError =>
-  new SvcError('not_found', `nobody holds a lock on ${toPrintable(key)}`, {
+  new SvcError('not_found', `no one holds a lock on ${toPrintable(key)}`, {
     hint:
       covering === undefined
-        ? sentence`{lock.status} shows the locks that are held`
-        : `${covering.holder} holds ${toPrintable(covering.path)} above it: release that`,
+        ? sentence`{lock.status} lists the held locks`
+        : `${covering.holder} holds ${toPrintable(covering.path)} above it: release that lock`,
     data: { path: key },
   });

@@ -21,14 +21,15 @@ export interface HeldPath {
   lock: Lock;
 }
 
-const path = z.string().describe('File or folder; a folder covers all below.');
+const path = z.string().describe('File or folder; a folder covers everything below it.');
 
 /** Operations on locks. */
 export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPeers }) {
   return [
     tool({
       name: 'lock.acquire',
-      about: 'Lock a shared file or folder before you edit it; again to extend. lock_held names who has it.',
+      about:
+        'Lock a shared file or folder before you edit it; lock again to extend. lock_held names the holder.',
       seat: 'any',
       changes: true,
       input: z.strictObject({ holder, path, ttl_min: ttlInput(30) }),
@@ -45,7 +46,7 @@ export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPe
     tool({
       name: 'lock.check',
       about:
-        'Whether you hold a valid lock on a path, by itself or a folder above. Fails with lock_denied, naming who holds it.',
+        'Check that you hold a valid lock on a path or a folder above it. Fails with lock_denied, which names the holder.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ holder, path }),
@@ -59,7 +60,7 @@ export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPe
     }),
     tool({
       name: 'lock.release',
-      about: 'Release a lock of yours as soon as you are done with the path.',
+      about: 'Release your lock as soon as you are done with the path.',
       seat: 'any',
       changes: true,
       input: z.strictObject({ holder, path }),
@@ -73,7 +74,7 @@ export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPe
     }),
     tool({
       name: 'lock.status',
-      about: 'Who holds a path, a folder above it or anything below; without a path every lock that is held.',
+      about: 'Locks on a path, on a folder above it or on anything below it; without a path, every lock.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
@@ -105,7 +106,7 @@ export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPe
     operation({
       name: 'lock.over',
       about:
-        'Those of the paths that somebody other than `except` holds. What is outside the workspace is nobody’s.',
+        'The given paths that someone other than `except` holds. Paths outside the workspace are never held.',
       seat: 'any',
       changes: false,
       input: z.strictObject({

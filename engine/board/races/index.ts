@@ -146,14 +146,14 @@ export function createRaces({
     if (race.state !== 'open' || racers.some(({ state }) => state !== 'ended')) return;
     const ready = racers.filter(({ failure }) => failure === null);
     if (ready.length > 0) {
-      const detail = `waits for a choice: ${ready.length} of ${racers.length} ended well`;
+      const detail = `waits for a choice: ${ready.length} of ${racers.length} succeeded`;
       recordChange(race, 'ready', { detail }, BY_ENGINE);
       return;
     }
     endRace(race.id, 'lost', null);
     tasks.leaveRace(race.taskId, race.id, null);
     const ends = racers.map(({ sessionId, agent, failure }) => `${sessionId} ${agent} ${failure?.code}`);
-    const failure = { code: 'race_lost', text: `none of its race ended well: ${ends.join(', ')}` };
+    const failure = { code: 'race_lost', text: `no session of its race succeeded: ${ends.join(', ')}` };
     tasks.end(race.taskId, ['assigned', 'running'], { status: 'failed', failure });
     recordChange(race, 'lost', { reason: failure.text }, BY_ENGINE);
   }
@@ -224,7 +224,7 @@ export function createRaces({
       const race = racer === null ? null : getRace(racer.race as number);
       if (race?.state !== 'promoted' || race.winner === racer?.sessionId) return;
       throw new SvcError('conflict', `${race.winner} of the same race was promoted for ${race.taskId}`, {
-        hint: sentence`{worktree.undo ${race.winner}} takes that back; then choose anew`,
+        hint: sentence`{worktree.undo ${race.winner}} undoes it; then choose again`,
         data: { task_id: race.taskId, winner: race.winner },
       });
     },

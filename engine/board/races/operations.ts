@@ -51,7 +51,7 @@ export function raceOperations(deps: RaceOperationsDeps) {
     if (inplace || name !== undefined)
       throw new SvcError(
         'usage',
-        `${taskId} waits for a run ${inplace ? 'in place' : `as ${name}`}: that is no race`,
+        `${taskId} waits for a run ${inplace ? 'in place' : `as ${name}`}, so it cannot be raced`,
         {
           hint: sentence`{decision.deny ${tasks.get(taskId).decisionId ?? 'it'}} first`,
         },
@@ -87,7 +87,7 @@ export function raceOperations(deps: RaceOperationsDeps) {
     operation({
       name: 'task.race',
       about:
-        'Start several agents on one task, each in a worktree of its own from the same commit: one decision for all, and one is promoted in the end. With `hold` it waits for approval.',
+        'Start several agents on one task, each in a separate worktree from the same commit. One decision covers all, and one session is promoted at the end. With `hold` it waits for approval.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({
@@ -108,7 +108,7 @@ export function raceOperations(deps: RaceOperationsDeps) {
           plans.check(task, input.hash, { ...plannedOptions(decisions, task.taskId, caller), ...asked });
           if (task.status === 'failed') workflow.retry(task.taskId, by(caller));
           if (input.hold === true)
-            return workflow.hold(task.taskId, asked, `a race was asked for by ${caller.actor}`, by(caller));
+            return workflow.hold(task.taskId, asked, `a race was requested by ${caller.actor}`, by(caller));
           return workflow.run(task.taskId, asked, by(caller));
         });
         const { task, decision } = checkNotReplaced(submitted);
@@ -124,7 +124,7 @@ export function raceOperations(deps: RaceOperationsDeps) {
     operation({
       name: 'task.compare',
       about:
-        'The newest race of a task: its sessions side by side, with the evidence that svc has of each, sizes, tokens, money and time.',
+        'The latest race of a task: its sessions side by side, with the evidence that svc has for each, size, tokens, cost and time.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ id }),

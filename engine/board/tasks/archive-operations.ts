@@ -12,7 +12,7 @@ export const archiveOperations = ({ tasks }: Pick<BoardOperationsDeps, 'tasks'>)
   operation({
     name: 'task.archive',
     about:
-      'Put tasks away, so that lists leave them out: those named, or ended ones, oldest first, of which more says whether there are any left.',
+      'Archive tasks, so that lists omit them: the given tasks, or ended tasks, oldest first; `more` reports whether any are left.',
     seat: 'chair',
     changes: true,
     input: z.strictObject({
@@ -23,7 +23,7 @@ export const archiveOperations = ({ tasks }: Pick<BoardOperationsDeps, 'tasks'>)
     run: ({ ids, ended = false, older_sec = 0 }, caller, call) =>
       call.finish(() => {
         if ((ids === undefined) !== ended)
-          throw new SvcError('usage', 'name the tasks to archive, or ask for ended ones');
+          throw new SvcError('usage', 'name the tasks to archive, or request ended ones');
         const wanted = ids ?? tasks.listArchivable(older_sec * 1000, MOST_AT_ONCE);
         const archived: string[] = [];
         const refused: { id: string; code: ErrorCode; reason: string }[] = [];
@@ -42,7 +42,7 @@ export const archiveOperations = ({ tasks }: Pick<BoardOperationsDeps, 'tasks'>)
   }),
   operation({
     name: 'task.unarchive',
-    about: 'Take archived tasks back into the lists.',
+    about: 'Return archived tasks to the lists.',
     seat: 'chair',
     changes: true,
     input: z.strictObject({ ids: z.array(id).min(1).max(MOST_AT_ONCE) }),

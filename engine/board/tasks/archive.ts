@@ -41,10 +41,10 @@ export function createTaskArchive({
   return {
     archive(taskId, by) {
       const found = look.get(parseId('t', taskId));
-      if (found === undefined) return 'there is no such task';
+      if (found === undefined) return 'no such task';
       if (found.archived_at !== null) return null;
       if (found.has_run === 1) return 'it is being worked on';
-      if (found.has_race === 1) return 'none of its race was promoted yet';
+      if (found.has_race === 1) return 'no session of its race has been promoted yet';
       if (found.has_decision === 1) return 'it waits for a decision';
       setArchived.run(clock.now(), parseId('t', taskId));
       events.append({ kind: 'task_archived', taskId, ...by, data: { title: found.title } });

@@ -194,7 +194,7 @@ export function createTasks({
     WHERE id = ? AND race IS NULL AND status = 'done' AND session_id = ?`);
 
   const taskNotFoundError = (id: string) =>
-    new SvcError('not_found', `no task ${id}`, { hint: sentence`{task.list} shows them` });
+    new SvcError('not_found', `no task ${id}`, { hint: sentence`{task.list} lists them` });
 
   function getTask(taskId: string): Task {
     const row = byId.get(parseId('t', taskId));
@@ -369,8 +369,8 @@ const raceStillRunsError = (taskId: string): SvcError =>
   });
 
 const sessionStillRunsError = (taskId: string, sessionId: string): SvcError =>
-  new SvcError('conflict', `${sessionId} still works on ${taskId}, which it has marked failed itself`, {
-    hint: sentence`{worker.kill ${sessionId}} ends it; then {task.run ${taskId}} tries it again`,
+  new SvcError('conflict', `${sessionId} marked ${taskId} failed, but still works on it`, {
+    hint: sentence`{worker.kill ${sessionId}} ends it; then {task.run ${taskId}} runs it again`,
     data: { task_id: taskId, status: 'failed', session_id: sessionId },
   });
 

@@ -72,24 +72,30 @@ export function taskOperations(deps: BoardOperationsDeps) {
     tool({
       name: 'task.add',
       about:
-        'Create a task without starting it. With an agent it is assigned and can be run, else it is open.',
+        'Create a task without starting it. With an agent it is assigned and can be run; otherwise it is open.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({
-        title: z.string().trim().min(1).max(500).optional().describe('one line; default: that of the body'),
+        title: z
+          .string()
+          .trim()
+          .min(1)
+          .max(500)
+          .optional()
+          .describe('one line; default: taken from the body'),
         acceptance_criteria: z
           .array(z.string().min(1))
           .max(100)
           .optional()
           .describe('each is shown to the worker and reported met or not met'),
-        agent: z.string().min(1).optional().meta({ description: 'preset that shall do it', names: 'agents' }),
+        agent: z.string().min(1).optional().meta({ description: 'preset that runs it', names: 'agents' }),
         body: body.optional().describe('what to do; default: the title'),
-        context: z.string().max(1_000_000).optional().describe('what the worker should know beside it'),
+        context: z.string().max(1_000_000).optional().describe('further context for the worker'),
         ledger: z
           .string()
           .min(1)
           .optional()
-          .describe('Markdown checklist; while its ## Clarify has open items, it is not run'),
+          .describe('Markdown checklist; the task does not run while its ## Clarify has open items'),
         project: z.string().optional().meta(unlisted),
         template: z.string().optional().meta(unlisted),
         timeout_sec: timeoutSec.meta(unlisted),
@@ -147,7 +153,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
     }),
     operation({
       name: 'task.count',
-      about: 'How many tasks there are, or how many of one status.',
+      about: 'The number of tasks, in all or in one status.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({ status: z.enum(TASK_STATUSES).optional(), archived: z.boolean().optional() }),
@@ -155,7 +161,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
     }),
     operation({
       name: 'task.show',
-      about: 'One task with its decision, sessions and timeline, of which only the newest events are shown.',
+      about: 'One task with its decision, sessions and the newest events of its timeline.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ id }),
@@ -174,7 +180,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
     }),
     operation({
       name: 'task.choices',
-      about: 'What a new task may name: agents, templates, projects.',
+      about: 'Agents, templates and projects that a new task may name.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
@@ -191,7 +197,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
     }),
     tool({
       name: 'task.assign',
-      about: 'Assign a task to an agent; an approval for another agent no longer holds.',
+      about: 'Assign a task to an agent; an approval for another agent becomes invalid.',
       seat: 'chair',
       changes: true,
       idempotent: true,
@@ -209,7 +215,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
     }),
     operation({
       name: 'task.cancel',
-      about: 'Stop a task: its worker is ended, its work so far is kept on its branch.',
+      about: 'Stop a task: its worker ends, and its work so far stays on its branch.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id }),
@@ -218,7 +224,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
     tool({
       name: 'task.done',
       about:
-        'Mark a task done or failed. A worker marks its own, after verify_report; while it runs nobody else may.',
+        'Mark a task done or failed. A worker marks its own task, after verify_report; no one else may while it runs.',
       seat: 'any',
       changes: true,
       idempotent: true,

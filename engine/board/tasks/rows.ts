@@ -167,7 +167,7 @@ function buildPrompt(row: TaskRow, criteria: string[]): string {
     );
   if (row.ledger)
     parts.push(
-      `Checklist: ${row.ledger}\nClaim an item before you begin it: the tool task_claim, or svc ledger claim.`,
+      `Checklist: ${row.ledger}\nClaim an item before you start it: the tool task_claim, or svc ledger claim.`,
     );
   return parts.length === 1 ? (parts[0] as string) : `${parts.map((part) => part.trimEnd()).join('\n\n')}\n`;
 }

@@ -38,7 +38,7 @@ const dispatchWorker = z.strictObject({
     .min(1)
     .max(4_000_000)
     .optional()
-    .describe('what to do, whole: the worker knows nothing else; required without task'),
+    .describe('complete instructions: the worker sees nothing else; required without task'),
   task: id
     .optional()
     .describe(
@@ -50,7 +50,9 @@ const dispatchWorker = z.strictObject({
     .meta({ description: 'registered project; default: yours', names: 'projects' }),
   title: z.string().trim().min(1).max(500).optional().describe('default: first line of the prompt'),
   ...dispatching,
-  name: dispatching.name.describe('stable worker id; an ended one goes on in its worktree and conversation'),
+  name: dispatching.name.describe(
+    'stable worker id; an ended worker resumes in its worktree and conversation',
+  ),
 });
 
 /** The output for agents about a dispatch. */
@@ -115,7 +117,7 @@ export function runOperations(deps: BoardOperationsDeps) {
     if (others.length > 0)
       throw new SvcError(
         'fields_invalid',
-        `task: a race of a task has its own, so leave out ${others.join(', ')}`,
+        `task: a race uses the values of its task, so omit ${others.join(', ')}`,
       );
     deps.requireConsent();
     const task = tasks.resolve(named as string);
@@ -159,7 +161,7 @@ export function runOperations(deps: BoardOperationsDeps) {
     tool({
       name: 'dispatch.worker',
       about:
-        'Create a task and start one worker on it in its own git worktree. Returns at once; the verdict comes as a handoff message.',
+        'Create a task and start one worker on it in a separate git worktree. Returns immediately; the verdict comes as a handoff message.',
       seat: 'chair',
       changes: true,
       input: dispatchWorker,
@@ -170,7 +172,7 @@ export function runOperations(deps: BoardOperationsDeps) {
           const { agent, prompt, title, project } = input;
           if (input.task !== undefined) return joinRace(input, caller);
           if (prompt === undefined)
-            throw new SvcError('fields_invalid', 'prompt: a worker needs one, or a task to race');
+            throw new SvcError('fields_invalid', 'prompt: required, unless task names a task to race');
           agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, project ?? caller.project);
           const wanted = actions.newTask({ agent, body: prompt, title, project }, caller);
           const former = findFormer(input, wanted.project ?? null);
@@ -185,7 +187,7 @@ export function runOperations(deps: BoardOperationsDeps) {
     }),
     operation({
       name: 'task.plan',
-      about: 'What a run of the task would do now; `problem` says what is in its way.',
+      about: 'What a run of the task would do now; `problem` is the obstacle, if any.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ id }),
@@ -198,11 +200,11 @@ export function runOperations(deps: BoardOperationsDeps) {
     tool({
       name: 'task.run',
       about:
-        'Start a worker on a task, which approves it. Refused while its ledger has open questions. Returns at once; the verdict comes as a handoff message.',
+        'Start a worker on a task, which approves it. Refused while its ledger has open questions. Returns immediately; the verdict comes as a handoff message.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({
-        id: id.describe('task, e.g. t-42; a failed one is tried again'),
+        id: id.describe('task, e.g. t-42; a failed task is run again'),
         project: z
           .string()
           .optional()
@@ -227,7 +229,7 @@ export function runOperations(deps: BoardOperationsDeps) {
     operation({
       name: 'task.retry',
       about:
-        'Put a failed task back to assigned, its history kept, and run it again unless held. With `hash`, only if it still says what will run.',
+        'Return a failed task to assigned, keep its history, and run it again unless held. With `hash`, only if it still matches what will run.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id, hash, hold: z.boolean().optional(), ...dispatchInput }),

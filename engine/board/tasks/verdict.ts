@@ -10,16 +10,16 @@ import type { Storage } from '../../storage/index.ts';
 export type Verdict = ReturnType<typeof verdictOf>;
 
 const formatCountIfRead = (count: number | null, what: string): string =>
-  count === null ? `its ${what}s could not be read` : formatCount(count, what);
+  count === null ? `cannot read its ${what}s` : formatCount(count, what);
 
 const STEPS: Readonly<Record<NextStep, Words>> = {
-  read_log: sentence`{session.log} has what it printed`,
-  look_at_branch: sentence`look at the branch and at {verify.status}`,
-  look_at_folder: "look at the changes in the project's folder",
-  find_work: sentence`look at {worktree.status}: what it left could not be read`,
+  read_log: sentence`{session.log} shows its output`,
+  look_at_branch: sentence`check the branch and {verify.status}`,
+  look_at_folder: "check the changes in the project's folder",
+  find_work: sentence`check {worktree.status}: svc could not read the remaining work`,
   promote: sentence`{worktree.promote}`,
-  retry: sentence`{task.run} tries it again`,
-  decide: 'its new decision has to be approved',
+  retry: sentence`{task.run} runs it again`,
+  decide: 'its new decision needs approval',
 };
 
 /** Formats the outcome of a run and the reader's next steps. */
@@ -29,7 +29,7 @@ export function sayEnded(sessionId: string, verdict: Verdict): string {
   const steps = next.map((step) => renderWords(STEPS[step], 'tools')).join(', then ');
   return [
     reason === null
-      ? `${sessionId} ended well`
+      ? `${sessionId} succeeded`
       : `${sessionId} failed: ${reason}${contradiction === null ? '' : ` (${contradiction})`}`,
     made,
     steps === '' ? 'Nothing is left to do' : `Next: ${steps}`,
@@ -63,7 +63,7 @@ export function waitForEnd(
   sessionId: string,
   { signal, progress }: Call,
 ): Promise<Session> {
-  progress(`${sessionId} works; waiting for its end`);
+  progress(`${sessionId} is running; waiting for its end`);
   return new Promise((resolve, reject) => {
     const stopListening = storage.onCommit(checkEnd);
     signal.addEventListener('abort', giveUp, { once: true });
@@ -79,7 +79,7 @@ export function waitForEnd(
     }
     function giveUp(): void {
       stopWaiting();
-      reject(new SvcError('cancelled', `nobody waits for ${sessionId} any more; it goes on`));
+      reject(new SvcError('cancelled', `no one waits for ${sessionId} any more; it keeps running`));
     }
     if (signal.aborted) giveUp();
     else checkEnd();

@@ -39,7 +39,7 @@ export const testsInput = boundedList(
     passed: z.boolean().optional(),
     note,
   }),
-).describe('Shell commands that you ran in your folder, and how they ended; they may be run again.');
+).describe('Shell commands that you ran in your folder, and their results; svc may run them again.');
 
 export const symbolsInput = boundedList(
   500,
@@ -52,7 +52,7 @@ const claimInvalidError = (field: string, problem: string): SvcError =>
 /** Returns the given value, in either of its two spellings. */
 function mergeSpellings<T>(field: string, said: T | undefined, flag: T | undefined, wanted: string): T {
   if (said !== undefined && flag !== undefined && said !== flag)
-    throw claimInvalidError(field, 'says two things');
+    throw claimInvalidError(field, 'contradicts itself');
   const value = said ?? flag;
   if (value === undefined) throw claimInvalidError(field, `give ${wanted}`);
   return value;
@@ -87,7 +87,7 @@ function resolveCriterion(
     if (meant !== undefined) return meant;
     throw claimInvalidError(
       field,
-      `the task has ${formatCount(acceptance.length, 'acceptance criterion', 'acceptance criteria')}, and no criterion ${number}`,
+      `the task has ${formatCount(acceptance.length, 'acceptance criterion', 'acceptance criteria')}, but no criterion ${number}`,
     );
   };
   const worded = acceptance.find((each) => each.trim() === criterion);

@@ -203,7 +203,7 @@ export function createVerify(deps: VerifyDeps): Verify {
     sentenceOf(session) {
       const { state, rerunState } = judgeAtEnd(session);
       if (state === 'none' && rerunState === null) return state;
-      const next = rerunState === null ? '' : '; svc runs the tests again now, and tells what came of it';
+      const next = rerunState === null ? '' : '; svc now reruns the tests and reports the result';
       return `${state} (${VERIFICATION_WORDS[state]}${next})`;
     },
     sessionEnded: reruns.setDue,

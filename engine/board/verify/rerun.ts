@@ -40,7 +40,7 @@ export function checkMayRunAgain(
   if (branch === null || repository === null) {
     throw new SvcError(
       'not_found',
-      `${sessionId} has no branch of its own, and so no commit that is only its work`,
+      `${sessionId} has no separate branch, so no commit contains only its work`,
       {
         hint: `it worked in ${cwd ?? "the project's folder"}: run them there by hand`,
       },
@@ -151,8 +151,8 @@ async function runCommand(
 }
 
 const rerunStoppedError = (command: string): SvcError =>
-  new SvcError('cancelled', `the rerun was ended before this was done: ${command}`, {
-    hint: 'nothing of it was recorded',
+  new SvcError('cancelled', `the rerun ended before this command finished: ${command}`, {
+    hint: 'nothing was recorded',
   });
 
 function killGroup(pid: number): void {

@@ -112,15 +112,15 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
     const { session } = what;
     const head = await evidence.headOf(session);
     if (head == null)
-      throw new SvcError('git_failed', `where the branch of ${session.sessionId} ends cannot be read`, {
-        hint: `git -C ${session.repository} log ${session.branch} says why`,
+      throw new SvcError('git_failed', `cannot read where the branch of ${session.sessionId} ends`, {
+        hint: `git -C ${session.repository} log ${session.branch} shows why`,
       });
     if (request.hash !== undefined && request.hash !== hashRerun(what, head)) {
       throw new SvcError(
         'conflict',
-        `the tests of ${session.sessionId}, or its branch, are not what you saw`,
+        `the tests or the branch of ${session.sessionId} have changed since you looked at them`,
         {
-          hint: sentence`{verify.status ${session.sessionId}} has the commands that would run now`,
+          hint: sentence`{verify.status ${session.sessionId}} shows the commands that would run now`,
         },
       );
     }
@@ -175,7 +175,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
         const ran = await runAgain(test, { cwd, ...limits }, running);
         results.push('isCheck' in test ? { ...ran, isCheck: true } : ran);
       }
-      progress('looks for copies of code and texts in another language');
+      progress('checks for duplicated code and for text in another language');
       const found = await deps.checkWork(session, head, folder);
       return found === null ? results : [...results, found];
     } finally {
@@ -198,7 +198,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
     } catch (error) {
       if (closing.signal.aborted) return false;
       const { message } = asSvcError(error);
-      log.warn({ session: sessionId, error: message }, 'the reported tests could not be run again');
+      log.warn({ session: sessionId, error: message }, 'the reported tests could not be rerun');
       await storage.write(() => setProblem.run(message, due.id));
     } finally {
       sessionsUnderRerun.delete(sessionId);
@@ -218,7 +218,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
         while (await enqueue(runNextDue));
       }
     } catch (error) {
-      log.warn({ error: asSvcError(error).message }, 'reruns were given up until the next one is due');
+      log.warn({ error: asSvcError(error).message }, 'reruns stop until the next one is due');
     } finally {
       isWorking = false;
     }
@@ -242,8 +242,8 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
       const { sessionId } = session;
       findWork(session);
       if (sessionsUnderRerun.has(sessionId)) {
-        throw new SvcError('conflict', `the tests of ${sessionId} are being run again already`, {
-          hint: sentence`{verify.status ${sessionId}} has the result when they are done`,
+        throw new SvcError('conflict', `the tests of ${sessionId} are already being rerun`, {
+          hint: sentence`{verify.status ${sessionId}} will show the result`,
         });
       }
       sessionsUnderRerun.add(sessionId);
@@ -271,7 +271,9 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
     start() {
       hasDue = true;
       enqueue(endLeftovers)
-        .catch((error) => log.warn({ error: asSvcError(error).message }, 'a rerun was not cleared away'))
+        .catch((error) =>
+          log.warn({ error: asSvcError(error).message }, 'the folder of a rerun was not removed'),
+        )
         .then(runAllDue);
     },
     async close() {
@@ -290,6 +292,6 @@ const formatRerunNotice = ({ sessionId, state, reasons }: Verification): string 
     ...(reasons.length === 0 ? [] : ['']),
     state === 'verified'
       ? renderWords(sentence`Next: {worktree.promote ${sessionId}}.`, 'anyone')
-      : renderWords(sentence`Next: {verify.status ${sessionId}} has all of it.`, 'anyone'),
+      : renderWords(sentence`Next: {verify.status ${sessionId}} shows the details.`, 'anyone'),
     '',
   ].join('\n');

@@ -40,10 +40,10 @@ const shortenCommit = (commit: string): string => commit.slice(0, 10);
 /** The meaning of each state, for messages. */
 export const VERIFICATION_WORDS: Readonly<Record<VerificationState, string>> = {
   none: 'nothing was reported',
-  reported: "the worker's own word",
-  verified: 'svc ran the tests itself at this commit, and they ended as they should',
-  disagrees: 'svc ran the tests itself, and they did not end as they should',
-  stale: 'the branch has moved since',
+  reported: 'by the worker only',
+  verified: 'svc reran the tests at this commit, and they ended as expected',
+  disagrees: 'svc reran the tests, and they did not end as expected',
+  stale: 'the branch has moved since then',
 };
 
 type Judged = Pick<
@@ -79,7 +79,7 @@ const listDisagreements = (rerun: Judged['rerun']): string[] =>
     .map(({ command, exitCode, isCheck }) => {
       const end = exitCode === null ? 'was ended without an exit code' : `ended with exit code ${exitCode}`;
       if (isCheck === true) return `the repository's own check ${end}: ${shortenText(command)}`;
-      return `run again it ${end}, which is not what was reported: ${shortenText(command)}`;
+      return `the rerun ${end}, unlike the report: ${shortenText(command)}`;
     });
 
 /** Lists the gaps of an incomplete report. */
@@ -99,7 +99,7 @@ function listEvidenceGaps({ tests, symbols, rerun }: Judged, criteria: readonly 
     ...symbols
       .filter(({ exists }) => !exists)
       .map(({ path, symbol }) => `missing: ${shortenText(symbol === null ? path : `${path} (${symbol})`)}`),
-    ...(isEmpty ? ['neither a criterion nor a test that ran was reported'] : []),
+    ...(isEmpty ? ['neither a criterion nor an executed test was reported'] : []),
   ];
 }
 
@@ -121,18 +121,18 @@ export function selectRerunCommands<T extends Pick<TestResult, 'command' | 'resu
 
 /** Explains why there is only the worker's report; empty once svc has rerun the tests. */
 function explainNoRerun({ tests, rerun, rerunState, rerunProblem }: Judged): string[] {
-  if (rerunState === 'running') return ['svc is running the reported tests again'];
-  if (rerunState === 'waiting') return ['svc runs the reported tests again, and has not come to it yet'];
+  if (rerunState === 'running') return ['svc is rerunning the reported tests'];
+  if (rerunState === 'waiting') return ['svc will rerun the reported tests, but has not started yet'];
   if (rerun !== null) return [];
-  if (rerunProblem !== null) return [`the tests could not be run again: ${rerunProblem}`];
-  if (!tests.some(hasRun)) return ['no test that ran was reported, and so there is nothing to run again'];
-  return ['svc has not run the reported tests again'];
+  if (rerunProblem !== null) return [`the tests could not be rerun: ${rerunProblem}`];
+  if (!tests.some(hasRun)) return ['no executed test was reported, so there is nothing to rerun'];
+  return ['svc has not rerun the reported tests'];
 }
 
 /** Explains why a report or rerun at a commit does not cover the branch's current head; empty if it does. */
 function explainMove(done: 'reported' | 'run again', at: string | null, head: Head): string[] {
   if (head === undefined || (head !== null && head === at)) return [];
-  if (head === null) return ['where the branch ends cannot be read'];
+  if (head === null) return ['the end of the branch cannot be read'];
   return [
     at === null
       ? `the branch ends at ${shortenCommit(head)}; it was ${done} without a commit`

@@ -28,7 +28,7 @@ export function verifyTools({ verify, tasks, paths, callerPaths }: VerifyToolsDe
   function nameSubject(given: string | undefined, caller: Caller): string {
     const name = given === undefined || isOwnSeat(given, caller) ? caller.sessionId : given;
     if (name !== null) return name;
-    throw new SvcError('fields_invalid', 'session: name the session whose evidence it is', {
+    throw new SvcError('fields_invalid', 'session: name the session that the evidence belongs to', {
       data: { fields: [{ field: 'session', problem: 'is missing' }] },
     });
   }
@@ -39,7 +39,7 @@ export function verifyTools({ verify, tasks, paths, callerPaths }: VerifyToolsDe
     if (caller.seat === 'chair' || name === caller.sessionId) return verify.subject(name);
     const who = caller.sessionId ?? `a ${caller.seat} session`;
     throw new SvcError('holder_mismatch', `${who} cannot report for ${name}`, {
-      hint: sentence`leave {input.session} out to report for yourself`,
+      hint: sentence`omit {input.session} to report for yourself`,
     });
   }
 
@@ -54,7 +54,7 @@ export function verifyTools({ verify, tasks, paths, callerPaths }: VerifyToolsDe
     const { taskId } = tasks.resolve(wanted);
     if (own === null || own === taskId) return taskId;
     throw new SvcError('holder_mismatch', `${sessionId} works on ${own}, not on ${taskId}`, {
-      hint: sentence`leave {input.task} out`,
+      hint: sentence`omit {input.task}`,
     });
   }
 
@@ -62,19 +62,19 @@ export function verifyTools({ verify, tasks, paths, callerPaths }: VerifyToolsDe
     tool({
       name: 'verify.report',
       about:
-        'Give evidence of your work: after your last commit, before you finish. `reported` until svc runs your tests again; the answer says what is missing.',
+        'Report evidence of your work after your last commit, before you finish. It stays `reported` until svc reruns your tests; the answer lists what is missing.',
       seat: 'any',
       changes: true,
       input: z.strictObject({
         criteria: criteriaInput,
-        session: session.describe('Yours, when left out.'),
+        session: session.describe('Default: yours.'),
         summary: z
           .string()
           .refine((text) => text.length <= 20_000, 'is longer than 20000')
           .optional()
-          .describe('What was done, for whoever reviews it.'),
+          .describe('Summary of the work for the reviewer.'),
         symbols: symbolsInput,
-        task: z.string().optional().describe("Your session's, when left out."),
+        task: z.string().optional().describe("Default: your session's."),
         tests: testsInput,
       }),
       output: z.object({
@@ -120,10 +120,10 @@ export function verifyTools({ verify, tasks, paths, callerPaths }: VerifyToolsDe
     tool({
       name: 'verify.status',
       about:
-        'Read the evidence of a session. `reported`: its own word; `verified`: svc ran its tests again. `reasons` say why not.',
+        'Read the evidence of a session. `reported`: by the worker only; `verified`: svc reran its tests. `reasons` explain why it is not verified.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ session: session.describe('Yours, when left out.') }),
+      input: z.strictObject({ session: session.describe('Default: yours.') }),
       output: z.looseObject({
         session_id: z.string(),
         state: z.enum(VERIFICATION_STATES),
@@ -138,7 +138,7 @@ export function verifyTools({ verify, tasks, paths, callerPaths }: VerifyToolsDe
     operation({
       name: 'verify.rerun',
       about:
-        'Run the tests that an ended session reported again, in a clean checkout of where its branch ends, and record whether they end as reported. Waits for them. With `hash`, the `rerun_hash` of the evidence, only if that is still what would run.',
+        'Rerun the tests that an ended session reported, in a clean checkout of the end of its branch, and record whether they end as reported. Waits for them. With `hash`, the `rerun_hash` of the evidence, only if that is still what would run.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({
@@ -163,5 +163,5 @@ const notCommitted = (count: number): string[] =>
   count === 0
     ? []
     : [
-        `${formatCount(count, 'file is', 'files are')} not committed: at the end they will be, and then this evidence is stale; commit, then report again`,
+        `${formatCount(count, 'file is', 'files are')} not committed: the commit at the end makes this evidence stale; commit, then report again`,
       ];

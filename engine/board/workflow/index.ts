@@ -308,7 +308,7 @@ export function createWorkflow({
       const isMarked = task.status === 'done' || task.status === 'failed';
       // A worker that has marked its task may still be running.
       if (isMarked && (task.sessionId === null || !dispatch.isLive(task.sessionId))) {
-        throw new SvcError('conflict', `${taskId} has ended already (${task.status})`);
+        throw new SvcError('conflict', `${taskId} has already ended (${task.status})`);
       }
       decisions.expire(taskId, 'cancelled', by);
       if (task.race !== null) {
@@ -339,7 +339,7 @@ export function createWorkflow({
           'conflict',
           `${taskId} is being raced: it is done when one of its sessions is promoted`,
           {
-            hint: sentence`{task.compare ${taskId}} shows them; {task.cancel ${taskId}} ends the race without one`,
+            hint: sentence`{task.compare ${taskId}} shows them; {task.cancel ${taskId}} ends the race without a winner`,
             data: { task_id: taskId, status: task.status },
           },
         );
@@ -349,15 +349,15 @@ export function createWorkflow({
         status === 'failed' ? { code: 'reported', text: summary ?? `reported by ${by.actor}` } : null;
       const from = ['open', 'assigned', 'running', ...(isOwn ? (['done', 'failed'] as const) : [])] as const;
       if (!tasks.end(taskId, from, { status, failure, summary })) {
-        throw new SvcError('conflict', `${taskId} has ended already (${task.status})`);
+        throw new SvcError('conflict', `${taskId} has already ended (${task.status})`);
       }
       decisions.expire(taskId, `marked ${status}`, by);
       if (sessionId !== null && !isOwn && !dispatch.drop(sessionId, by))
         throw new SvcError(
           'conflict',
-          `${sessionId} works on ${taskId}, and would go on if it were marked ${status}`,
+          `${sessionId} works on ${taskId}, and would continue if it were marked ${status}`,
           {
-            hint: sentence`{worker.kill ${sessionId}} ends it; its own worker may mark it, and so may you once it has ended`,
+            hint: sentence`{worker.kill ${sessionId}} ends it; its own worker can mark it now, and you can once it has ended`,
             data: { task_id: taskId, status: task.status, session_id: sessionId },
           },
         );
@@ -388,9 +388,9 @@ export function createWorkflow({
       if (task.stranger !== null)
         throw new SvcError(
           'conflict',
-          `${taskId} is a stranger's, and so ${sessionId} goes on in the sandbox`,
+          `${taskId} comes from an untrusted author, so ${sessionId} must stay in the sandbox`,
           {
-            hint: sentence`{worker.resume ${sessionId}} without --outside`,
+            hint: sentence`use {worker.resume ${sessionId}} without --outside`,
           },
         );
       const { inputs, options: before } = decisions.boundTo(decisionId);
@@ -410,7 +410,7 @@ export function createWorkflow({
 
 /** Explains why a decision waits; an untrusted author comes first everywhere. */
 const explainHold = ({ stranger }: Task, why: string): string =>
-  stranger === null ? why : `by a stranger: ${stranger}; ${why}`;
+  stranger === null ? why : `untrusted author: ${stranger}; ${why}`;
 
 /** Creates the error for an approval that started nothing because another decision waits now. */
 const inputsChangedError = (
@@ -419,9 +419,9 @@ const inputsChangedError = (
 ): SvcError =>
   new SvcError(
     'inputs_changed',
-    `${taskId} would not run what ${decisionId} was about (changed: ${nameChanges(changes)}); nothing was started`,
+    `${taskId} no longer matches ${decisionId} (changed: ${nameChanges(changes)}); nothing was started`,
     {
-      hint: sentence`{decision.show ${next}} shows what was and what is; it waits in place of ${decisionId}`,
+      hint: sentence`{decision.show ${next}} shows the difference; it replaces ${decisionId}`,
       data: { decision_id: next, task_id: taskId, changed: changes.map(({ input }) => input) },
     },
   );

@@ -43,12 +43,12 @@ function resolveNamedSession(
   const seat = projectOfAddress(session);
   if (seat !== undefined) return chairOf(seat === null ? null : deps.projectId(seat));
   const peer = deps.peers.known(isOwnSeat(session, caller) ? (caller.sessionId ?? session) : session);
-  const hint = sentence`leave {input.to_session} out to ask the Chair; {msg.peers} lists who is here`;
+  const hint = sentence`omit {input.to_session} to ask the Chair; {msg.peers} lists the live sessions`;
   if (peer.sessionId === caller.sessionId) {
-    throw new SvcError('fields_invalid', `to_session: ${session} is who asks`, { hint });
+    throw new SvcError('fields_invalid', `to_session: ${session} cannot ask itself`, { hint });
   }
   if (peer.state === 'ended') {
-    throw new SvcError('conflict', `${session} has ended and answers nothing`, { hint });
+    throw new SvcError('conflict', `${session} has ended and cannot answer`, { hint });
   }
   return { to: peer.sessionId, project: peer.project };
 }

@@ -130,7 +130,7 @@ export function createAsks({
   function get(askId: number): Ask {
     const row = byId.get(askId);
     if (row) return toAsk(row);
-    throw new SvcError('not_found', `no ask ${askId}`, { hint: sentence`{ask.list} shows the open ones` });
+    throw new SvcError('not_found', `no ask ${askId}`, { hint: sentence`{ask.list} lists the open asks` });
   }
 
   /** Records a change of an ask, inside the same transaction. */
@@ -159,7 +159,7 @@ export function createAsks({
   }
 
   function expireOverdue(): void {
-    recordTimeouts(setExpired.all(clock.now()), 'nobody answered in time');
+    recordTimeouts(setExpired.all(clock.now()), 'no one answered in time');
   }
 
   function sleepUntilNext(atLeastMs = 0): void {

@@ -22,7 +22,7 @@ function formatAskNotice({
   expiresAt,
 }: Ask): string {
   const waits = formatAge(createdAt, Date.parse(expiresAt));
-  const parts = [`${fromSession ?? 'Somebody'} asks, and waits ${waits} for the answer:`, question];
+  const parts = [`${fromSession ?? 'Someone'} asks, and waits ${waits} for the answer:`, question];
   if (context !== null) parts.push(`Context:\n${context}`);
   if (options.length > 0)
     parts.push(`The answer is one of:\n${options.map((each) => `- ${each}`).join('\n')}`);

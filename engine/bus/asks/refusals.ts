@@ -11,10 +11,10 @@ export function askClosedError(ask: Ask): SvcError {
   const { askId, status, answeredBy, answer, fromSession } = ask;
   const data = { id: askId, status, by: answeredBy, answer };
   if (status === 'answered') {
-    const message = `ask ${askId} was answered by ${answeredBy} already: ${quoteStart(answer ?? '')}`;
+    const message = `ask ${askId} was already answered by ${answeredBy}: ${quoteStart(answer ?? '')}`;
     return new SvcError('ask_closed', message, { data });
   }
-  return new SvcError('ask_closed', `ask ${askId} timed out; nobody waits for its answer any more`, {
+  return new SvcError('ask_closed', `ask ${askId} timed out; no one waits for its answer any more`, {
     ...(fromSession === null ? {} : { hint: `a message to ${fromSession} still reaches it` }),
     data,
   });
@@ -27,8 +27,8 @@ const describeOpenAsk = (ask: Ask) => ({
 
 /** Creates the error for a wait that was aborted. */
 export const askCancelledError = (ask: Ask): SvcError =>
-  new SvcError('cancelled', `nobody waits for the answer of ask ${ask.askId} any more`, describeOpenAsk(ask));
+  new SvcError('cancelled', `no one waits for the answer to ask ${ask.askId} any more`, describeOpenAsk(ask));
 
 /** Creates the error for a wait that ends because the engine stops. */
 export const askInterruptedError = (ask: Ask): SvcError =>
-  new SvcError('engine_closing', `the engine stops while ask ${ask.askId} waits`, describeOpenAsk(ask));
+  new SvcError('engine_closing', `the engine is stopping while ask ${ask.askId} waits`, describeOpenAsk(ask));

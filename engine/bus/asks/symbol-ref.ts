@@ -49,10 +49,10 @@ export async function resolveSymbolRef(
   deps: SymbolDeps,
 ): Promise<SymbolRef> {
   if (wish.path !== undefined) return resolvePlace({ ...wish, path: wish.path }, caller, deps);
-  if (wish.symbol === undefined) throw symbolRefError('path', 'name the file that the answer points at');
+  if (wish.symbol === undefined) throw symbolRefError('path', 'name the file that the answer refers to');
   const project = wish.project === undefined ? null : deps.projectId(wish.project);
   const found = await deps.locateSymbol(wish.symbol, project);
-  if (typeof found === 'string') throw symbolRefError('symbol', `${found}; or name the file that it is in`);
+  if (typeof found === 'string') throw symbolRefError('symbol', `${found}; or name its file`);
   return resolvePlace({ ...wish, ...found }, caller, deps);
 }
 
@@ -76,7 +76,7 @@ function resolvePlace(wish: SymbolWish & { path: string }, caller: Caller, deps:
   if (!stat?.isFile()) throw new SvcError('not_found', `symbol_ref.path: there is no file ${key}`);
   const symbol = wish.symbol ?? null;
   if (wish.line === undefined && symbol === null) return { path: key, line: null, symbol, project };
-  if (stat.size > MAX_BYTES) throw symbolRefError('path', `${key} is too large to look a line up in`);
+  if (stat.size > MAX_BYTES) throw symbolRefError('path', `${key} is too large to find a line in it`);
   const lines = readSource(absolute, key).split('\n');
   if (lines.length > 1 && lines.at(-1) === '') lines.pop();
   if (wish.line !== undefined) {

@@ -30,16 +30,16 @@ const id = z.int().min(1);
 
 const askInput = z.strictObject({
   question: nonEmptyText(20_000).describe(
-    'What you need to know, in a way that can be answered without your context.',
+    'Your question, phrased so that it can be answered without your context.',
   ),
-  context: z.string().max(100_000).optional().describe('What the other has to know to answer.'),
+  context: z.string().max(100_000).optional().describe('Facts needed to answer.'),
   options: z
     .array(shortText(1000))
     .max(100)
     .refine((all) => new Set(all).size === all.length, 'two options are the same')
     .optional()
     .describe('The answer will be exactly one of these.'),
-  timeout_sec: z.int().min(1).max(86_400).default(600).describe('How long you will wait.'),
+  timeout_sec: z.int().min(1).max(86_400).default(600).describe('How long to wait.'),
   to_project: name.optional().describe('Ask the Chair of this registered project.'),
   to_session: name.optional().describe('Ask this session; without it the Chair of your project.'),
 });
@@ -53,7 +53,7 @@ const symbolRef = z
   })
   .optional()
   .describe(
-    'The place in the code that it is about; path is relative to the project, else to the workspace.',
+    'The code that the question is about; path is relative to the project, otherwise to the workspace.',
   );
 
 /** A `SymbolRef` or null. */
@@ -69,7 +69,7 @@ const toAskOutcome = (ask: Ask) => ({
   note:
     ask.status === 'answered'
       ? null
-      : 'nobody answered; do not take silence for consent, and say so in your report',
+      : 'no one answered; do not treat silence as consent, and mention it in your report',
 });
 
 const formatSymbolRef = (ref: unknown): string => {
@@ -100,7 +100,7 @@ const listedAsk = z
 function sayAsk(ask: z.output<typeof listedAsk>): string {
   const { options, context, answer } = ask;
   const parts = [
-    `ask ${ask.ask_id} (${ask.status}) from ${ask.from_session ?? 'nobody known'} to ${ask.to_session}: ${ask.question}`,
+    `ask ${ask.ask_id} (${ask.status}) from ${ask.from_session ?? 'an unknown sender'} to ${ask.to_session}: ${ask.question}`,
     ...(options.length === 0 ? [] : [`options: ${options.map((each) => JSON.stringify(each)).join(', ')}`]),
     ...(context === null ? [] : [`context: ${context}`]),
     ...(answer === null ? [] : [`answered by ${ask.answered_by}: ${answer}`]),
@@ -144,7 +144,7 @@ export function askTools(deps: AskToolsDeps) {
     if (fromSession !== null && caller.sessionId === fromSession) {
       throw mayNotAnswerError(
         `ask ${askId} was asked by ${fromSession} itself`,
-        'nobody answers their own question',
+        'a session cannot answer its own question',
       );
     }
     if (caller.seat === 'chair' || (caller.sessionId !== null && caller.sessionId === toSession)) return;
@@ -152,8 +152,8 @@ export function askTools(deps: AskToolsDeps) {
     throw mayNotAnswerError(
       `ask ${askId} is addressed to ${toSession}; ${who} cannot answer it`,
       projectOfAddress(toSession) === undefined
-        ? `the Chair or ${toSession} answers it`
-        : 'the Chair answers it',
+        ? `the Chair or ${toSession} can answer it`
+        : 'the Chair can answer it',
     );
   }
 
@@ -177,7 +177,7 @@ export function askTools(deps: AskToolsDeps) {
       return by;
     }
     throw new SvcError('holder_mismatch', `${own} cannot answer in the name of ${JSON.stringify(by)}`, {
-      hint: sentence`leave {input.by} out`,
+      hint: sentence`omit {input.by}`,
     });
   }
 
@@ -209,14 +209,14 @@ export function askTools(deps: AskToolsDeps) {
     tool({
       name: 'ask.answer',
       about:
-        'Answer an open ask; whoever asked goes on at once. The first answer counts, later ones are told so.',
+        'Answer an open ask; the session that asked continues immediately. Only the first answer is accepted.',
       seat: 'any',
       changes: true,
       idempotent: true,
       input: z.strictObject({
-        answer: nonEmptyText(100_000).describe('One of the options exactly, if the ask has any.'),
+        answer: nonEmptyText(100_000).describe('Exactly one of the options, if the ask has any.'),
         id: id.describe('From ask_list.'),
-        by: name.optional().describe('Who answers; you, when left out.'),
+        by: name.optional().describe('Who answers; default: you.'),
         symbol_ref: symbolRef,
       }),
       output: z.object({
@@ -258,7 +258,7 @@ export function askTools(deps: AskToolsDeps) {
       changes: false,
       input: z.strictObject({
         limit: z.int().min(1).max(100_000).default(50),
-        session: name.optional().describe('Only what it asked'),
+        session: name.optional().describe('Only its own asks'),
         status: z.enum([...ASK_STATUSES, 'all']).default('open'),
         /** Exact ids, in any status; unknown ones are left out of the answer. */
         ids: z.array(id).max(1000).optional().meta({ unlisted: true }),
@@ -287,7 +287,7 @@ export function askTools(deps: AskToolsDeps) {
     }),
     operation({
       name: 'ask.count',
-      about: 'How many asks there are, or how many of one status.',
+      about: 'The number of asks, in all or in one status.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({ status: z.enum(ASK_STATUSES).optional() }),
@@ -295,7 +295,7 @@ export function askTools(deps: AskToolsDeps) {
     }),
     operation({
       name: 'ask.counts',
-      about: 'How many asks are open, and when the next one runs out.',
+      about: 'The number of open asks, and when the next one expires.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
@@ -311,7 +311,7 @@ export function askTools(deps: AskToolsDeps) {
     }),
     operation({
       name: 'ask.wait',
-      about: 'Wait on an ask as `ask` does.',
+      about: 'Wait for the answer to an ask.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ id }),

@@ -143,7 +143,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       // An agent may accept a request with no one at its screen, so the file is written too.
       const written = writeNoticeFile(row, target, fallback);
       if (needsBase(target.entry) && target.notifyBase === null) {
-        const note = 'no address of the agent on this machine (SVC_NOTIFY_URL): only its file was written';
+        const note = 'no local address of the agent is known (SVC_NOTIFY_URL): only its file was written';
         return Promise.resolve(written.state === 'failed' ? written : { state: 'told', note });
       }
       return sendInLane(row.id, target, (values, signal) =>

@@ -40,7 +40,7 @@ export function restrictToFileNames(values: Values): Values {
 
 function checkFileName(name: string, value: string): string {
   if (value.length <= 200 && !/[/\\\0]/.test(value) && value !== '.' && value !== '..') return value;
-  throw new SvcError('path_outside', `${name} is no file name: ${JSON.stringify(value.slice(0, 80))}`);
+  throw new SvcError('path_outside', `${name} is not a file name: ${JSON.stringify(value.slice(0, 80))}`);
 }
 
 /** Escapes values for JSON text, between the quotes of the template. */
@@ -64,5 +64,5 @@ export const shortenForArgument = (values: Values): Values =>
   mapValues(values, (value) =>
     Buffer.byteLength(value) <= ARGUMENT_MAX_BYTES
       ? value
-      : `${Buffer.from(value).subarray(0, ARGUMENT_MAX_BYTES).toString('utf8')}… (svc msg inbox has all of it)`,
+      : `${Buffer.from(value).subarray(0, ARGUMENT_MAX_BYTES).toString('utf8')}… (svc msg inbox shows the rest)`,
   );

@@ -81,7 +81,7 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
     const text = /^chair-/i.test(name) ? name.toLowerCase() : name;
     if (asWorkerSession(text) !== null || /^chair-[1-9]\d{0,14}$/.test(text) || isPlainName(text))
       return text;
-    throw new SvcError('fields_invalid', `${JSON.stringify(text)} is no session`, {
+    throw new SvcError('fields_invalid', `invalid session ${JSON.stringify(text)}`, {
       hint: sentence`a session is s-12, chair-3, chair, chair@project or the name of a plain session; {msg.peers} lists them`,
     });
   }
@@ -97,7 +97,7 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
     if (self === null) {
       throw new SvcError(
         'not_found',
-        `to_role is relative to a session, and ${from ?? 'the sender'} is none`,
+        `to_role is relative to a session, but ${from ?? 'the sender'} is not a session`,
         {
           hint: sentence`{msg.peers} lists the sessions; name one with {input.to_session}`,
         },
@@ -111,7 +111,7 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
           );
     if (found.length > 0) return found.map((each) => sessionRecipient(each));
     throw new SvcError('not_found', `${self.sessionId} has no live ${role}`, {
-      hint: sentence`{msg.roster} shows who is around a session`,
+      hint: sentence`{msg.roster} lists the sessions around a session`,
     });
   }
 
@@ -126,7 +126,7 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
         const own = caller.sessionId;
         throw new SvcError('holder_mismatch', `this caller is ${own ?? 'no session'}, not ${acting}`, {
           hint:
-            own === null ? 'set SVC_SESSION to a name of your own' : 'leave the session out to act as yours',
+            own === null ? 'set SVC_SESSION to your own session name' : 'omit the session to act as yours',
         });
       }
       if (acting !== undefined) return acting;
@@ -149,7 +149,7 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
         throw new SvcError(
           'fields_invalid',
           kind === undefined
-            ? 'a recipient is missing: give one of to_session, to_agent, to_worker, to_role, to_project'
+            ? 'missing recipient: give one of to_session, to_agent, to_worker, to_role, to_project'
             : `give one recipient, not ${kinds.join(' and ')}`,
           { hint: sentence`{msg.peers} lists the sessions` },
         );

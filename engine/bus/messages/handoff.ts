@@ -66,7 +66,7 @@ const describeCommits = (session: Session, { commits }: SessionOutcome): string 
   workLeftBy({ ...session, commits }) === 'unreadable' ? 'could not be read' : commits;
 
 function describeTokens({ usage }: Session): string {
-  if (usage === null) return 'its agent does not tell';
+  if (usage === null) return 'not reported by its agent';
   const { input, cached, output, costUsd } = usage;
   const cost = costUsd === null ? '' : `, $${costUsd.toFixed(4)}`;
   return `${input} in (${cached} from a cache), ${output} out${cost}`;
@@ -87,17 +87,18 @@ function describeDuration({ startedAt, endedAt }: Session, now: number): string 
 
 function describeNextSteps(session: Session, { outcome }: SessionOutcome): string {
   if (outcome.next.length === 0)
-    return outcome.status === 'done' ? 'Next: nothing; it has changed no file.' : 'Next: nothing.';
+    return outcome.status === 'done' ? 'Next: nothing; it changed no files.' : 'Next: nothing.';
   return `Next: ${outcome.next.map((step) => renderWords(STEPS[step](session), 'anyone')).join(';\nthen ')}.`;
 }
 
 /** Each step names its tool and its command, for agents and for people. */
 const STEPS: Readonly<Record<NextStep, (session: Session) => Words>> = {
-  read_log: ({ sessionId }) => sentence`{session.log ${sessionId}} shows what it printed`,
-  look_at_branch: () => sentence`look at the branch (\`git diff\` against its base, or {worktree.status})`,
-  look_at_folder: () => 'it worked in place: look at the changes in the project folder',
-  find_work: ({ worktree }) => `look at ${worktree ?? 'its branch'} by hand: what it left could not be read`,
-  promote: ({ sessionId }) => sentence`take it over with {worktree.promote ${sessionId}}`,
-  retry: ({ taskId }) => sentence`{task.run ${taskId}} tries it again; what it did is kept on its branch`,
-  decide: ({ taskId }) => sentence`{task.show ${taskId}} names the decision that waits in its place`,
+  read_log: ({ sessionId }) => sentence`{session.log ${sessionId}} shows its output`,
+  look_at_branch: () => sentence`check the branch (\`git diff\` against its base, or {worktree.status})`,
+  look_at_folder: () => 'it worked in place: check the changes in the project folder',
+  find_work: ({ worktree }) =>
+    `inspect ${worktree ?? 'its branch'} by hand: svc could not read the remaining work`,
+  promote: ({ sessionId }) => sentence`promote it with {worktree.promote ${sessionId}}`,
+  retry: ({ taskId }) => sentence`{task.run ${taskId}} runs it again; its work stays on its branch`,
+  decide: ({ taskId }) => sentence`{task.show ${taskId}} names the decision that replaced it`,
 };

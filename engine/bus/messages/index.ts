@@ -170,7 +170,7 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
     const row = byId.get(id);
     if (row !== undefined) return row;
     throw new SvcError('not_found', `no message ${id}`, {
-      hint: sentence`{msg.inbox} shows those that are kept; acknowledged ones are removed after a time`,
+      hint: sentence`{msg.inbox} lists the kept messages; acknowledged ones are removed after some time`,
     });
   }
 
@@ -216,8 +216,8 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
   function markAcknowledged(row: MessageRow, taker: string, by: By): MessageRow {
     if (setAcked.run(clock.now(), taker, row.id).changes === 0) {
       if (row.acked_by === taker) return row;
-      throw new SvcError('conflict', `message ${row.id} was acknowledged by ${row.acked_by} already`, {
-        hint: 'leave it to them',
+      throw new SvcError('conflict', `message ${row.id} was already acknowledged by ${row.acked_by}`, {
+        hint: 'leave it to that session',
         data: { acked_by: row.acked_by },
       });
     }
@@ -295,9 +295,13 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
       if (row.acked_by === taker) return row;
       if (!isTo(row, reader)) {
         const who = reader.session ?? `agent ${reader.agent}`;
-        throw new SvcError('holder_mismatch', `message ${id} is to ${readRecipient(row)[1]}, not to ${who}`, {
-          hint: 'only its recipient acknowledges a message',
-        });
+        throw new SvcError(
+          'holder_mismatch',
+          `message ${id} is addressed to ${readRecipient(row)[1]}, not to ${who}`,
+          {
+            hint: 'only its recipient can acknowledge a message',
+          },
+        );
       }
       return markAcknowledged(row, taker, by);
     },

@@ -12,7 +12,7 @@ export function messageOperations(deps: MessageToolDeps & { surface(reader: Read
   return [
     operation({
       name: 'msg.list',
-      about: 'Messages of everyone, newest first. `ids` names the wanted ones.',
+      about: 'Messages of everyone, newest first. `ids` selects some.',
       seat: 'chair',
       changes: false,
       input: z.strictObject({
@@ -26,7 +26,7 @@ export function messageOperations(deps: MessageToolDeps & { surface(reader: Read
     }),
     operation({
       name: 'msg.count',
-      about: 'How many messages are kept, or how many of them nobody has read.',
+      about: 'The number of kept messages, or of unread ones.',
       seat: 'chair',
       changes: false,
       input: z.strictObject({ unread: z.boolean().optional() }),
@@ -42,7 +42,7 @@ export function messageOperations(deps: MessageToolDeps & { surface(reader: Read
     }),
     operation({
       name: 'msg.surface',
-      about: 'Unread messages of a session that were not shown to it yet; they count as shown from then on.',
+      about: 'Unread messages to a session that it has not been shown; marks them as shown.',
       seat: 'any',
       // Marking messages as shown is not a change: hooks of a read-only actor show them too.
       changes: false,

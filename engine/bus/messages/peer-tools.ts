@@ -63,16 +63,16 @@ export function peerTools({
   return [
     tool({
       name: 'msg.peers',
-      about: 'List the live sessions that can be written to, or find the session of a worker.',
+      about: 'List the live sessions that can receive messages, or find the session of a worker.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
         session: name.optional().describe('Only those in the project of this session'),
         to_project: name.optional().describe('Only those in this project'),
-        to_worker: name.optional().describe("This worker's session: the live one, else its last"),
+        to_worker: name.optional().describe("This worker's session: the live one, otherwise its last"),
       }),
       output: z.object({ peers: peerRows }),
-      say: ({ peers: found }) => (found.length === 0 ? 'nobody is here' : found.map(sayPeer).join('\n')),
+      say: ({ peers: found }) => (found.length === 0 ? 'no live sessions' : found.map(sayPeer).join('\n')),
       run(input, caller) {
         const worker = readName(input.to_worker);
         if (worker !== undefined) {
@@ -97,7 +97,7 @@ export function peerTools({
     }),
     tool({
       name: 'msg.roster',
-      about: 'Who is above, beside and below a session: parent, siblings, children.',
+      about: 'The parent, siblings and children of a session.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ session: name.describe('e.g. s-12, chair, me') }),

@@ -52,7 +52,7 @@ export const toMessageEntry = (row: MessageRow) => ({
 const sayMessage = (message: ReturnType<typeof toMessageEntry>): string => {
   const { id, kind, from, from_agent, to, body, parent_id, payload_path, at, acked } = message;
   const head = [
-    `${id} ${kind} from ${from ?? from_agent ?? 'nobody known'} to ${to}, ${at}`,
+    `${id} ${kind} from ${from ?? from_agent ?? 'an unknown sender'} to ${to}, ${at}`,
     ...(acked === null ? [] : ['read']),
     ...(parent_id === null ? [] : [`answers ${parent_id}`]),
     ...(payload_path === null ? [] : [`file ${payload_path}`]),
@@ -85,11 +85,11 @@ export function resolveReader(
   const own = session === null ? null : (addresses.peer(session)?.agent ?? null);
   if (caller.seat === 'worker' && agent !== null && agent !== own) {
     throw new SvcError('holder_mismatch', `${session} runs ${own}, not ${agent}`, {
-      hint: 'leave the agent out',
+      hint: 'omit the agent',
     });
   }
   if (session === null && agent === null) {
-    throw new SvcError('fields_invalid', 'session: this caller has none', {
+    throw new SvcError('fields_invalid', 'session: the caller has none', {
       hint: 'name a session, or set SVC_SESSION',
     });
   }
@@ -149,21 +149,21 @@ export function messageTools(deps: MessageToolDeps) {
       .optional()
       .describe('note (default); handoff of work; alert that must be seen'),
     to_session: name.optional().describe('s-12, chair-3, a plain session, chair or chair@project'),
-    to_agent: name.optional().describe('Preset; whichever of its sessions acknowledges first takes it'),
-    to_worker: name.optional().describe('Worker id, over its successive sessions'),
+    to_agent: name.optional().describe('Preset; the first of its sessions to acknowledge takes it'),
+    to_worker: name.optional().describe('Worker id, across its successive sessions'),
     to_role: z.enum(ROLES).optional().describe('Relative to your session; each live one gets a message'),
     to_project: name.optional().describe("Project id: to that project's Chair"),
-    parent_id: z.int().optional().describe('Message this answers; without a recipient, to its sender'),
-    payload_path: z.string().optional().describe('File of the workspace that belongs to it'),
+    parent_id: z.int().optional().describe('Message that this answers; without a recipient, to its sender'),
+    payload_path: z.string().optional().describe('Workspace file that belongs to it'),
     from_session: name.optional().describe('Default: your session'),
     from_agent: name.optional().describe('Only for the Chair; default: its agent'),
-    name: name.optional().describe('Sender as people know it; only for the Chair'),
+    name: name.optional().describe('Sender name shown to people; only for the Chair'),
   });
 
   function sendMessage(input: z.infer<typeof sendInput>, caller: Caller): MessageRow[] {
     if (Buffer.byteLength(input.body) > BODY_MAX_BYTES) {
       throw new SvcError('body_too_large', 'body: a message has at most 256 KiB', {
-        hint: sentence`write it to a file and name that as {input.payload_path}`,
+        hint: sentence`write it to a file and name the file as {input.payload_path}`,
       });
     }
     const from = addresses.acting(caller, input.from_session);
@@ -191,7 +191,7 @@ export function messageTools(deps: MessageToolDeps) {
     tool({
       name: 'msg.send',
       about:
-        'Send a note, handoff or alert to exactly one kind of recipient. known: false means that it is kept for one who has not been seen yet.',
+        'Send a note, handoff or alert to exactly one kind of recipient. known: false means that it is kept for a recipient not seen yet.',
       seat: 'any',
       changes: true,
       input: sendInput,
@@ -211,19 +211,19 @@ export function messageTools(deps: MessageToolDeps) {
         }),
       say({ messages: sent, known }) {
         const text = sent.map(({ id, to }) => `message ${id} to ${to}`).join(', ');
-        return known ? text : `${text}; nobody of that name has been seen yet, it is kept`;
+        return known ? text : `${text}; no session of that name has been seen yet, so it is kept`;
       },
     }),
     tool({
       name: 'msg.inbox',
       about:
-        'Read an inbox: unread messages, oldest first. Acknowledge each with msg_ack once it is dealt with.',
+        'Read an inbox: unread messages, oldest first. Acknowledge each with msg_ack once you have handled it.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
         session: name.optional().describe('Default: yours'),
-        agent: name.optional().describe("Also the mail to this agent; default: your session's"),
-        unread: z.boolean().optional().describe('Default true; false: the read ones too'),
+        agent: name.optional().describe("Also the messages to this agent; default: your session's"),
+        unread: z.boolean().optional().describe('Default true; false: read ones too'),
         limit: z.int().min(1).max(500).optional().describe('Default 50'),
         cursor: cursor.meta({ unlisted: true }),
       }),
@@ -262,7 +262,7 @@ export function messageTools(deps: MessageToolDeps) {
     tool({
       name: 'msg.ack',
       about:
-        'Acknowledge a message to you: it is dealt with. Of several possible takers the first one has it.',
+        'Acknowledge a message to you that you have handled. If several sessions could take it, the first one gets it.',
       seat: 'any',
       changes: true,
       idempotent: true,
@@ -276,7 +276,8 @@ export function messageTools(deps: MessageToolDeps) {
       output: z.object({ id: z.int(), acked_at: z.string(), acked_by: z.string() }),
       run: (input, caller, call) =>
         call.finish(() => {
-          if (input.as_person && caller.seat !== 'chair') throw chairOnly('msg.ack as a person', caller);
+          if (input.as_person && caller.seat !== 'chair')
+            throw chairOnly('Acknowledges a message as a person', caller);
           const { id, acked_at, acked_by } = input.as_person
             ? messages.ackAs(input.id, caller.actor, by(caller))
             : messages.ack(input.id, resolveReader(deps, input, caller), by(caller));
@@ -287,7 +288,7 @@ export function messageTools(deps: MessageToolDeps) {
     tool({
       name: 'msg.stale',
       about:
-        'Alerts to or from you (the Chair: everyone’s) that nobody has acknowledged for too long, oldest first.',
+        'Alerts to or from you (the Chair: all) that have waited too long for an acknowledgement, oldest first.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
@@ -296,7 +297,7 @@ export function messageTools(deps: MessageToolDeps) {
       output: z.object({ messages: rows, more: z.int() }),
       say: ({ messages: found, more }) =>
         found.length === 0
-          ? 'no alert waits'
+          ? 'no alerts are waiting'
           : [
               ...found.map((each) => sayMessage(each as ReturnType<typeof toMessageEntry>)),
               ...sayMore(more),

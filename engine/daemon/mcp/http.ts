@@ -77,7 +77,7 @@ export function createMcpEndpoint(
       .sort(([, one], [, other]) => one.usedAt - other.usedAt);
     const [oldest] = idle;
     if (oldest === undefined)
-      throw new SvcError('conflict', `${MAX_SESSIONS} clients have a session already`);
+      throw new SvcError('conflict', `${MAX_SESSIONS} clients already have a session`);
     void endSession(oldest[0]);
   }
 
@@ -139,7 +139,7 @@ export function createMcpEndpoint(
       const body = read !== null && 'message' in read ? read.message : undefined;
       // A request that does not start a session gets none, nor a place on the register.
       if (!isOurs && !isInitializeRequest(body)) {
-        answerRpc(response, 400, rpcRefusal(-32000, 'Bad Request: a session begins with initialize'));
+        answerRpc(response, 400, rpcRefusal(-32000, 'Bad Request: a session starts with initialize'));
         return;
       }
       if (read !== null && body === undefined) {
@@ -179,7 +179,7 @@ async function messageIn(
     if (length > most)
       throw new SvcError(
         'body_too_large',
-        isOurs ? 'a message has at most 16 MiB' : 'a request that begins a session has at most 1 MiB',
+        isOurs ? 'a message has at most 16 MiB' : 'a request that starts a session has at most 1 MiB',
       );
     chunks.push(chunk);
   }

@@ -19,7 +19,7 @@ export async function readInstructions(link: EngineLink): Promise<string> {
   } catch (thrown) {
     const { message, hint } = asSvcError(thrown);
     const next = hint === undefined ? '' : ` (${renderWords(hint, 'tools')})`;
-    return `svc coordinates coding agents in one workspace. Its tools fail here so far: ${message}${next}.`;
+    return `svc coordinates coding agents in one workspace. Its tools do not work here yet: ${message}${next}.`;
   } finally {
     patience.catch(() => undefined);
     late.abort();

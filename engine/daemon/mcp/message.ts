@@ -40,12 +40,11 @@ export function readRpcMessage(
   if (parsed.success && (isResponse || typeof value.method === 'string')) return { message: parsed.data };
   if (isResponse) return { ignored: true };
   const id = isId(value.id) ? value.id : null;
-  if (value.jsonrpc !== '2.0') return invalidRequest('jsonrpc has to be "2.0"', id);
-  if (typeof value.method !== 'string') return invalidRequest('method has to be a string', id);
-  if ('id' in value && id === null) return invalidRequest('id has to be a string or an integer');
-  if ('params' in value && !isJsonObject(value.params))
-    return invalidRequest('params has to be an object', id);
-  return invalidRequest('params are not those of a request', id);
+  if (value.jsonrpc !== '2.0') return invalidRequest('jsonrpc must be "2.0"', id);
+  if (typeof value.method !== 'string') return invalidRequest('method must be a string', id);
+  if ('id' in value && id === null) return invalidRequest('id must be a string or an integer');
+  if ('params' in value && !isJsonObject(value.params)) return invalidRequest('params must be an object', id);
+  return invalidRequest('params are invalid for a request', id);
 }
 
 export const rpcRefusal = (code: number, message: string, id: string | number | null = null): RpcRefusal => ({

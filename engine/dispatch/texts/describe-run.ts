@@ -15,6 +15,6 @@ export const describeRun = (): TextContributor => ({
     ...(task.ledger === null ? [] : [`- ledger: ${task.ledger}`]),
     placement.worktree === null
       ? '- others may work in this folder too; nothing is committed for you'
-      : '- commit your work on this branch; what is left uncommitted is kept as a work-in-progress commit',
+      : '- commit your work on this branch; uncommitted changes are kept as a work-in-progress commit',
   ],
 });

@@ -15,20 +15,20 @@ export const explainSvc = (): TextContributor => ({
     return [
       `## You are not alone: svc`,
       '',
-      `You are the session ${session.sessionId}. Use the tools of the MCP server \`svc\` where you have them, else the command;`,
-      `where your shell does not find \`svc\`, it is \`${svc}\`.`,
+      `You are the session ${session.sessionId}. Use the tools of the MCP server \`svc\` if you have them, otherwise the command;`,
+      `if your shell does not find \`svc\`, it is \`${svc}\`.`,
       '',
       '- stuck, or the choice is not yours: `ask` waits for the answer, or `svc ask open "Keep the old name?" -o yes -o no`',
       placement.worktree === null
         ? '- before you edit a file here: `lock_acquire`, or `svc lock acquire <path>`; `svc lock release <path>` when you are done'
-        : '- before you edit what is shared with others outside this worktree: `lock_acquire`, or `svc lock acquire <path>`; then `svc lock release <path>`',
+        : '- before you edit files shared with others outside this worktree: `lock_acquire`, or `svc lock acquire <path>`; then `svc lock release <path>`',
       ...(task.ledger === null
         ? []
         : [
-            `- before you begin an item of the ledger: \`task_claim\`, or \`svc ledger claim ${file} <item>\`; \`svc ledger show ${file}\` has them with who works on what`,
+            `- before you start an item of the ledger: \`task_claim\`, or \`svc ledger claim ${file} <item>\`; \`svc ledger show ${file}\` lists them with who works on each`,
           ]),
-      '- to tell others something: `msg_send`, or `svc msg send "the port is 8790 now" --to-role parent` (or `sibling`); `svc msg inbox` is what they tell you',
-      `- after your last commit, before you finish: \`verify_report\`, or \`svc verify report ${criteria}${criteria === '' ? '' : ' '}--passed "npm test" --summary "…"\`; say what is so: \`--unmet\`, \`--failed\``,
+      '- to message others: `msg_send`, or `svc msg send "the port is 8790 now" --to-role parent` (or `sibling`); `svc msg inbox` shows their messages to you',
+      `- after your last commit, before you finish: \`verify_report\`, or \`svc verify report ${criteria}${criteria === '' ? '' : ' '}--passed "npm test" --summary "…"\`; report honestly: \`--unmet\`, \`--failed\``,
     ];
   },
 });

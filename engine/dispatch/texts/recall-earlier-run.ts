@@ -25,12 +25,10 @@ export const recallEarlierRun = (): TextContributor[] => [
       if (earlier.followed !== null) return describeFollowUp(earlier.followed, earlier);
       const why = explainCause(earlier.cause);
       if (earlier.isRemembered)
-        return [
-          `You were interrupted.${why} Go on with your task from where you were; look at git status first.`,
-        ];
+        return [`You were interrupted.${why} Resume your task where you stopped; check git status first.`];
       return [
         '---',
-        `An earlier run of this task was interrupted.${why} You are in its folder: what it did is here. Look at it, keep what is good, and finish the task.`,
+        `An earlier run of this task was interrupted.${why} You are in its folder: its work is here. Review it, keep what is good, and finish the task.`,
         ...listCommits(earlier.commits),
       ];
     },
@@ -44,11 +42,11 @@ const describeFollowUp = (
   isRemembered
     ? [
         '---',
-        `This follows up your work on ${taskId}, in the same folder and on the same branch; look at git status first.`,
+        `This follows up your work on ${taskId}, in the same folder and on the same branch; check git status first.`,
       ]
     : [
         '---',
-        `This follows up the work on ${taskId} (${title}). You are in its folder and on its branch: what was done is here. Look at it first.`,
+        `This follows up the work on ${taskId} (${title}). You are in its folder and on its branch: its work is here. Review it first.`,
         ...listCommits(commits),
       ];
 

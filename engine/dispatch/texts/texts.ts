@@ -62,7 +62,7 @@ function writeOrNothing({ name, write }: TextContributor, source: TextSource, lo
   try {
     return write(source);
   } catch (error) {
-    log.warn({ contributor: name, error }, 'a part of what a worker is told was left out');
+    log.warn({ contributor: name, error }, 'part of a worker prompt was omitted');
     return [];
   }
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import type { HeldBytes } from './held-bytes.ts';
 
-/** Why a request is not taken. */
+/** The reason for refusing a request. */
 export class RefusedRequest extends Error {
   readonly status: number;
   readonly code: string;
@@ -14,15 +14,15 @@ export class RefusedRequest extends Error {
 }
 
 const tooLarge = (most: number): RefusedRequest =>
-  new RefusedRequest(413, 'body_too_large', `a request may have ${most} bytes`);
+  new RefusedRequest(413, 'body_too_large', `a request may have at most ${most} bytes`);
 const tooSlow = (ms: number): RefusedRequest =>
-  new RefusedRequest(408, 'request_timeout', `nothing of the request came for ${Math.round(ms / 1000)} s`);
+  new RefusedRequest(408, 'request_timeout', `no part of the request arrived for ${Math.round(ms / 1000)} s`);
 const tooBusy = (): RefusedRequest =>
   new RefusedRequest(503, 'busy', 'too many large requests are being answered; try again');
 
 /**
- * Creates what reads a request's body, without its encoding. It rejects with `RefusedRequest`, or when the client has gone. What the body
- * takes is held until whoever reads it gives it back.
+ * Creates a reader for a request's body, without its encoding. It rejects with `RefusedRequest`, or when the client
+ * disconnects. The memory of the body stays reserved until the reader releases it.
  */
 export function createBodyReader({
   mostBytes: most,
@@ -30,7 +30,7 @@ export function createBodyReader({
   held,
 }: {
   mostBytes: number;
-  /** Between two pieces of a request. */
+  /** Milliseconds between two chunks of a request. */
   idleMs: number;
   held: HeldBytes;
 }): (request: IncomingMessage, response: Pick<ServerResponse, 'writeContinue'>) => Promise<Buffer> {
@@ -63,14 +63,14 @@ export function createBodyReader({
         resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
       });
       request.once('error', fail);
-      request.once('close', () => fail(new Error('the client has gone')));
+      request.once('close', () => fail(new Error('the client disconnected')));
     });
   }
 
   return async (request, response) => {
     const { headers } = request;
     if (Number(headers['content-length'] ?? 0) > most) throw tooLarge(most);
-    // Who waits to be asked for the rest is asked now that it is known to be wanted.
+    // A client that waits for 100-continue is answered now that the body is wanted.
     if (headers.expect !== undefined) response.writeContinue();
     const body = await collectBody(request);
     const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
@@ -90,7 +90,10 @@ const DECODERS = {
   zstd: createZstdDecompress,
 };
 
-/** Decompresses a body. Each piece is held as it comes, so that small bodies cannot grow beyond what all may take. */
+/**
+ * Decompresses a body. Each chunk is reserved as it arrives, so that small bodies cannot grow beyond the shared
+ * limit.
+ */
 function decompress(
   body: Buffer,
   name: string,
@@ -122,7 +125,7 @@ function decompress(
     });
     stream.once('error', () => fail(new RefusedRequest(400, 'body_invalid', `the body is not ${name}`)));
     stream.once('end', () => {
-      // The pieces and the whole are there at once for a moment.
+      // Briefly both the chunks and the whole exist.
       if (!held.take(size)) return fail(tooBusy());
       const whole = Buffer.concat(chunks, size);
       held.give(size);

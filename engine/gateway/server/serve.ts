@@ -35,13 +35,13 @@ import type { Candidate, Routing } from './routing.ts';
 import { findStranger } from './strangers.ts';
 import type { Upstreams } from './upstream.ts';
 
-/** How much a gateway takes. */
+/** The limits of a gateway. */
 export interface ServeLimits extends ForwardLimits {
-  /** Between two pieces of a request. */
+  /** Milliseconds between two chunks of a request. */
   silentClientMs: number;
-  /** Of one request, bytes. */
+  /** Maximum bytes of one request. */
   mostRequestBytes: number;
-  /** Of all requests, and answers that are not streams, together, bytes. */
+  /** Maximum bytes of all requests, and of answers that are not streams, together. */
   mostHeldBytes: number;
 }
 
@@ -70,15 +70,15 @@ export interface ServeDeps {
   upstreams: Upstreams;
   cache: AnswerCache;
   content: ContentLog;
-  /** The live zone: what is to be replaced in a request on its way; null leaves it as it is. */
+  /** The live zone: replacements in a passing request; null leaves it unchanged. */
   transform: ((call: Call) => JsonEdit[]) | null;
-  /** What the engine, and nobody else, may ask. */
+  /** Requests that only the engine may send. */
   control: Control;
   limits: ServeLimits;
   dataId: string;
-  /** Where it listens. */
+  /** The listening address. */
   host: string;
-  /** Resolves when the lists of models are as new as they can be had in a moment. */
+  /** Resolves when the model lists are as recent as possible within a moment. */
   readLists(): Promise<void>;
   now(): number;
   log: Log;
@@ -89,7 +89,7 @@ export interface ServeDeps {
 /** A gateway that can be listened with. */
 export interface GatewayServer {
   http: Server;
-  /** Calls that are being answered. */
+  /** Calls in progress. */
   active(): number;
 }
 
@@ -126,7 +126,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
         response,
         face,
         { status, code, message },
-        // Of the request there may be more that nobody reads.
+        // The request may have unread data left.
         { ...more, ...(STOPPED.has(status) || headers.expect !== undefined ? { connection: 'close' } : {}) },
       );
     };
@@ -170,7 +170,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
       body = await readBody(request, response);
     } catch (error) {
       if (error instanceof RefusedRequest) return refuse(error.status, error.code, error.message);
-      // The client has gone before it had said all.
+      // The client disconnected before it had sent everything.
       return;
     }
     try {
@@ -178,7 +178,11 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
       const read = readCallBody(body, route);
       if (read === null) return refuse(400, 'body_invalid', 'the body is not a JSON object');
       if (read.asked.length > LONGEST_MODEL)
-        return refuse(400, 'body_invalid', `the name of a model may have ${LONGEST_MODEL} characters`);
+        return refuse(
+          400,
+          'body_invalid',
+          `the name of a model may have at most ${LONGEST_MODEL} characters`,
+        );
       const call: Call = {
         ...given,
         ...read,
@@ -197,7 +201,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
         return refuse(
           400,
           'unsupported',
-          'previous_response_id is not supported: no answers are kept here; send the whole conversation',
+          'previous_response_id is not supported: answers are not stored here; send the whole conversation',
         );
       const saveContent = deps.content.watch(call);
       active.add(call);
@@ -285,7 +289,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
             : provider.protocols.includes(route.protocol),
       );
 
-  /** Who has told meanwhile of the one model that it has. */
+  /** Providers that have reported their only model by now. */
   async function findListed(call: Call): Promise<Candidate[]> {
     if (routing.providers().length === 0) return [];
     await deps.readLists();
@@ -297,10 +301,10 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
       return [
         503,
         'no_provider',
-        'there is no provider: svc.yaml names them under ai.providers, ai.ollama and ai.passthrough',
+        'no provider is configured: svc.yaml sets them in ai.providers, ai.ollama and ai.passthrough',
       ];
     if (routing.findCandidates(route.protocol, asked).length > 0)
-      return [503, 'no_provider', 'no provider takes embeddings: that needs one that speaks chat'];
+      return [503, 'no_provider', 'no provider accepts embeddings: one that speaks chat is required'];
     return [404, 'model_not_found', routing.explainNobody(asked)];
   }
 
@@ -313,7 +317,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     const message =
       scope === 'day'
         ? `token budget exceeded: ${used} of ai.budget_tokens_day${reserved === 0 ? ' are spent' : ''}; ${spent < limit ? 'try again at' : 'it resets at'} ${new Date(until ?? 0).toISOString()}`
-        : `token budget exceeded: ${used} of the task${reserved === 0 ? ' are spent' : ''}; a larger SVC_TASK_TOKEN_BUDGET lets it go on`;
+        : `token budget exceeded: ${used} of the task${reserved === 0 ? ' are spent' : ''}; a larger SVC_TASK_TOKEN_BUDGET lets it continue`;
     const sessionId = holder.kind === 'run' ? holder.sessionId : null;
     const taskId = holder.kind === 'run' ? holder.taskId : null;
     books.noteExhausted({
@@ -329,7 +333,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     );
   }
 
-  /** The one place at which messages may change on their way. */
+  /** The only place where messages may change in transit. */
   function transformMessages(call: Call): void {
     if (deps.transform === null || call.route.kind !== 'generate') return;
     const edits = deps.transform(call);
@@ -353,7 +357,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
         sendFailure(response, face, {
           status: 500,
           code: 'internal',
-          message: 'the gateway failed; its log says why',
+          message: 'the gateway failed; its log shows the reason',
         });
     });
   }
@@ -363,7 +367,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
   return { http, active: () => active.size };
 }
 
-/** Of requests that were not read to their end. */
+/** Requests that were not read to their end. */
 const STOPPED = new Set([408, 413]);
 
 const IS_OFF = [
@@ -372,7 +376,7 @@ const IS_OFF = [
   'ai.mode is off: no model calls are made; set it to stub or live',
 ] as const;
 
-/** It stands in headers, books and counters. */
+/** The value appears in headers, books and counters. */
 const LONGEST_MODEL = 512;
 
 /** `n`, of null. */
@@ -384,5 +388,5 @@ const namesEarlierAnswer = ({ route, members, body }: Call): boolean =>
 
 const keyMessage = (key: string | null): string =>
   key === null
-    ? 'no key: a run is given one, and svc gateway keys add NAME makes one for a person'
-    : 'this key is not valid, or not any more: a run has its key for as long as it runs; svc gateway keys lists those of persons';
+    ? 'no key: a run receives one automatically, and svc gateway keys add NAME creates one for a person'
+    : 'this key is invalid or has expired: the key of a run is valid while it runs; svc gateway keys lists the keys of persons';

@@ -4,24 +4,24 @@ import { findJsonMembers, type JsonMember, listJsonElements, readJsonValue } fro
 /** A part of a JSON text, in bytes. */
 export type Range = Pick<JsonMember, 'start' | 'end'>;
 
-/** A string that a tool has answered, with its quotes. */
+/** A string of a tool result, with its quotes. */
 export interface ToolOutput extends Range {
-  /** Of the tool, where the message names it. */
+  /** The name of the tool, if the message gives it. */
   name: string | null;
-  /** Of the call that it answers, which names the tool. */
+  /** The id of the call that it answers, which names the tool. */
   callId: string | null;
 }
 
-/** The elements of a list of messages in their order. */
+/** The elements of a list of messages in order. */
 export const listMessages = (body: Buffer, list: Range): Range[] => listJsonElements(body, list);
 
-/** Whether a message is an instruction that stands before a conversation. */
+/** Reports whether a message is an instruction before the conversation. */
 export function isInstruction(body: Buffer, message: Range): boolean {
   const role = readMembers(body, message).text('role');
   return role === 'system' || role === 'developer';
 }
 
-/** Whether a message is the model's own. */
+/** Reports whether a message is the model's own. */
 export function isModelMessage(body: Buffer, message: Range): boolean {
   const { text } = readMembers(body, message);
   const role = text('role');
@@ -29,7 +29,7 @@ export function isModelMessage(body: Buffer, message: Range): boolean {
   return role === 'assistant' || role === 'model' || type === 'reasoning' || type.endsWith('_call');
 }
 
-/** Finds the texts of tools in a message; whatever else it says is not among them. */
+/** Finds the tool texts in a message and skips its other content. */
 export function findToolOutputs(protocol: Protocol, body: Buffer, message: Range): ToolOutput[] {
   const { member, text } = readMembers(body, message);
   switch (protocol) {
@@ -58,15 +58,15 @@ export function findToolOutputs(protocol: Protocol, body: Buffer, message: Range
   }
 }
 
-/** A call of a tool: its name, and all of it as JSON. */
+/** A tool call: its name, and all of it as JSON. */
 export interface ToolCall {
   name: string;
   text: string;
 }
 
 /**
- * Finds the call that an output of the message at an index answers: by its id, or, where no id tells, those of the last turn
- * with its name. Several where they cannot be told apart; none where no message says it.
+ * Finds the call that an output of the message at an index answers: by its id, or without ids by name among the calls
+ * of the last turn. Several if they are indistinguishable; none if no message has it.
  */
 export function findToolCalls(
   body: Buffer,
@@ -100,7 +100,7 @@ export function findToolCalls(
   );
 }
 
-/** A call is an object with a name and an input, or with both in its function. */
+/** A call is an object with a name and an input, or with both inside its function. */
 function listCalls(value: unknown, key = ''): (ToolCall & { id: unknown })[] {
   if (typeof value !== 'object' || value === null) return [];
   const fields = value as Record<string, unknown>;
@@ -121,7 +121,7 @@ function listCalls(value: unknown, key = ''): (ToolCall & { id: unknown })[] {
 
 const INPUTS = ['input', 'arguments', 'args'];
 
-/** The names of all tools that a request offers, however its protocol nests them. */
+/** The names of all tools that a request offers, in any protocol's nesting. */
 export function listOfferedTools(tools: unknown): string[] {
   if (typeof tools !== 'object' || tools === null) return [];
   if (Array.isArray(tools)) return tools.flatMap(listOfferedTools);
@@ -138,7 +138,7 @@ export function listOfferedTools(tools: unknown): string[] {
   ];
 }
 
-/** The texts of a message, however its parts are written. */
+/** The texts of a message, in any form of its parts. */
 export function readTexts(body: Buffer, message: Range): string[] {
   const collect = (value: unknown, key: string): string[] => {
     if (typeof value === 'string') return key === 'text' || key === 'content' ? [value] : [];
@@ -152,7 +152,7 @@ export function readTexts(body: Buffer, message: Range): string[] {
 
 const QUOTE = 0x22;
 
-/** An answer is a text, or a list of parts of which some are. */
+/** A result is a text, or a list of parts of which some are texts. */
 function toOutputs(
   body: Buffer,
   value: Range | null,
@@ -169,7 +169,7 @@ function toOutputs(
 const listParts = (body: Buffer, list: Range | null): Range[] =>
   list === null ? [] : listJsonElements(body, list);
 
-/** The members of an object by their keys, of which the last one counts; none for what is no object. */
+/** The members of an object by key, where the last one applies; empty for anything else. */
 function readMembers(body: Buffer, object: Range) {
   const all = (findJsonMembers(body.subarray(object.start, object.end)) ?? []).map(({ key, start, end }) => ({
     key,

@@ -2,14 +2,14 @@ import type { Conversation, ToolDefinition } from './conversation.ts';
 import { refuseField } from './refusal.ts';
 
 /**
- * The tools that a request offers: those that are allowed. Tools that the caller's provider would have run itself are left out, since a
- * model manages without; throws `fields_invalid` for a request that is about nothing else.
+ * The allowed tools of a request. Tools that the caller's provider would have run itself are omitted, since a model
+ * manages without them; throws `fields_invalid` for a request about nothing else.
  */
 export function offeredTools({ tools, hostedTools, allowedTools }: Conversation): ToolDefinition[] {
   if (tools.length === 0 && hostedTools.length > 0)
     throw refuseField(
       hostedTools[0]!,
-      'only the provider of that protocol can run this tool, and there is no other',
+      'only the provider of that protocol can run this tool, and the request has no other tool',
     );
   if (allowedTools === null) return tools;
   return tools.filter(({ name, namespace }) =>
@@ -19,12 +19,12 @@ export function offeredTools({ tools, hostedTools, allowedTools }: Conversation)
   );
 }
 
-/** What a model is told of a tool that takes one text, where a protocol knows only objects. */
+/** The description of a text tool, in protocols that only know objects. */
 export function describeTextTool({ description, textFormat }: ToolDefinition): string {
   const grammar = textFormat as { definition?: unknown; syntax?: unknown } | null;
   const how =
     typeof grammar?.definition === 'string'
-      ? `The text has to follow this grammar (${String(grammar.syntax ?? 'lark')}):\n${grammar.definition}`
+      ? `The text must follow this grammar (${String(grammar.syntax ?? 'lark')}):\n${grammar.definition}`
       : '';
   return [description ?? '', how].filter((text) => text !== '').join('\n\n');
 }

@@ -5,15 +5,15 @@ const flag = (description: string) =>
 const hookFlag = (description: string) =>
   z.boolean().default(false).meta({ notation: 'bool', description, unset: 'false' });
 
-/** The `context` section: what is shortened or moved out of an agent's context. */
+/** The `context` section: content that is shortened or moved out of an agent's context. */
 export const contextSchema = z.strictObject({
   guidance: z
     .strictObject({
       crush: flag('Crush repetitive success and log noise, in the stub of a stored text as well.'),
       externalize: flag('Store bulky text outside the context and leave a stub with an id.'),
-      auto_gateway: flag('Do both on the outputs of tools in requests that pass the gateway.'),
+      auto_gateway: flag('Do both to tool outputs in requests that pass through the gateway.'),
       live_zone: flag(
-        'Do so only with what came after the model’s last turn; earlier messages go on as they went before.',
+        'Only change messages after the model’s last turn; earlier messages are sent as before.',
       ),
       mcp_tools: flag('Offer the context tools to agents.'),
       protect_tools: z
@@ -22,7 +22,7 @@ export const contextSchema = z.strictObject({
         .meta({
           notation: '[]string',
           nil: true,
-          description: 'Tools whose messages are never crushed but passed through byte for byte.',
+          description: 'Tools whose messages are never crushed but passed through unchanged.',
           unset: 'the default list of coding tools',
           example: ['read_file', 'apply_patch'],
         }),
@@ -31,7 +31,7 @@ export const contextSchema = z.strictObject({
   threshold_bytes: z.int().min(0).default(4096).meta({
     notation: 'int',
     description:
-      'Size in bytes from which the output of a tool counts as long: usage_status names it, hooks and the gateway shorten it.',
+      'Size in bytes from which a tool output is long: usage_status reports it, hooks and the gateway shorten it.',
     unset: '4096',
   }),
   dir: z.string().min(1).default('.svc/context').meta({
@@ -43,16 +43,14 @@ export const contextSchema = z.strictObject({
   ttl_minutes: z.int().min(0).default(30).meta({
     notation: 'int',
     description:
-      'Minutes after which a stored text ends that nobody reads; 0 keeps each until its room is needed.',
+      'Minutes without a read after which a stored text expires; 0 keeps each until its space is needed.',
     unset: '30',
   }),
   hooks: z
     .strictObject({
-      post_tool: hookFlag(
-        "Shorten a tool's output that is long, in the agent's hook that runs after each tool.",
-      ),
+      post_tool: hookFlag("Shorten long tool output in the agent's hook that runs after each tool."),
       pre_compact: hookFlag(
-        'Tell an agent before its context is compacted, and after, of its claims, its last report and the texts that it has stored as well.',
+        'Also remind an agent of its claims, its last report and its stored texts, before and after its context is compacted.',
       ),
     })
     .prefault({}),

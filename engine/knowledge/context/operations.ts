@@ -17,11 +17,11 @@ const lineRange = z
   .string()
   .regex(/^\d{1,9}(?:-\d{1,9})?$/, 'expected a line or two, such as 120-180')
   .optional()
-  .describe('Such as 120-180; all, when left out.');
+  .describe('Such as 120-180; default: all.');
 
-/** What clients may ask of the texts that stand outside of contexts. */
+/** The operations of clients on stored texts. */
 export function contextOperations({ texts }: { texts: StoredTexts }) {
-  /** The Chair finds everything, others what they or their task have stored or read. */
+  /** The Chair finds all texts, others the texts that they or their task stored or read. */
   const scopeOf = (caller: Caller): string | null =>
     caller.seat === 'chair' ? null : texts.holderOf(caller);
 
@@ -29,7 +29,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
     tool({
       name: 'context.crush',
       about:
-        'Leave out of a program’s output what repeats or only says that all went well. Code, diffs and lists stay as they are. Markers say how to get the rest.',
+        'Omit from a program’s output what repeats or only reports success. Code, diffs and lists stay unchanged. Markers say how to get the rest.',
       seat: 'any',
       changes: true,
       idempotent: true,
@@ -56,12 +56,11 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
     }),
     tool({
       name: 'context.externalize',
-      about:
-        'Store a long text outside of your context. Answers a stub: its id, size, kind, beginning and end.',
+      about: 'Store a long text outside your context. Returns a stub: its id, size, kind, start and end.',
       seat: 'any',
       changes: true,
       idempotent: true,
-      input: z.strictObject({ text: longText.describe('All of it.'), exit_code: exitCode }),
+      input: z.strictObject({ text: longText.describe('The whole text.'), exit_code: exitCode }),
       output: z.object({ id: z.string(), stub: z.string() }),
       say: ({ stub }) => stub,
       async run(input, caller, call) {
@@ -95,7 +94,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
     }),
     tool({
       name: 'context.retrieve',
-      about: 'A stored text by the id that its stub or marker has, to the last byte, or some of its lines.',
+      about: 'Return a stored text by the id in its stub or marker, unchanged, or some of its lines.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ id: z.string().describe('Of the text.'), lines: lineRange }),
@@ -103,7 +102,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       say: (found) => found.text,
       async run(input, caller) {
         const { store } = await texts.open();
-        // An id is all that somebody needs to read a text, so that nobody else is told of one by a part of it.
+        // An id is enough to read a text, so no one else may learn an id from a part of the text.
         const row = await texts.resolve(input.id.trim(), { isWhole: caller.seat !== 'chair' });
         const whole = await texts.read(row);
         const found = input.lines === undefined ? whole : takeRange(whole, input.lines);
@@ -117,7 +116,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
     tool({
       name: 'context.search',
       about:
-        'Find parts of stored texts by words, identifiers, paths, error codes. context_retrieve gives what is around them.',
+        'Find parts of stored texts by words, identifiers, paths, error codes. context_retrieve returns the surrounding text.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ limit: limit(50, 5), query: z.string().describe('What it says.') }),
@@ -156,7 +155,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
     }),
     operation({
       name: 'context.count',
-      about: 'How many stored texts have not expired.',
+      about: 'The number of stored texts that have not expired.',
       seat: 'any',
       changes: false,
       input: z.strictObject({}),
@@ -165,7 +164,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
     operation({
       name: 'context.stats',
       about:
-        'What the context tools have kept out of contexts, in bytes and estimated tokens, by session and tool.',
+        'Bytes and estimated tokens that the context tools have kept out of contexts, by session and tool.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({ session: z.string().optional(), limit: limit(1000, 100) }),
@@ -179,7 +178,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
   ];
 }
 
-/** What a person reads enters no context. */
+/** Texts read by a person enter no context. */
 function countReading(store: TextStore, { sessionId }: Caller, name: string, bytes: number): void {
   if (sessionId !== null) store.count(sessionId, name, 0, bytes);
 }
@@ -190,7 +189,7 @@ function takeRange(whole: string, range: string): string {
 }
 
 function sayFound({ chunks }: { chunks: readonly { id: string; lines: string; text: string }[] }): string {
-  if (chunks.length === 0) return 'no stored text says so';
+  if (chunks.length === 0) return 'no stored text matches';
   return chunks
     .map((each) => `${each.id} lines ${each.lines}\n${toPrintable(each.text, { lines: true })}`)
     .join('\n\n');

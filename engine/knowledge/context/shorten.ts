@@ -7,29 +7,29 @@ import { crushAndStore, keepPlaced, placeText } from './crush-and-store.ts';
 import type { StoredTexts } from './index.ts';
 import { longText } from './long-text.ts';
 
-/** Below this share of a text it is not worth another text in its place. */
+/** A smaller share of a text is not worth a replacement. */
 const WORTH = 0.1;
 
-/** Characters of a call: a command that asks for a stored text is short. */
+/** Maximum characters of a call: a command that requests a stored text is short. */
 const MOST_CALL = 65_536;
 
-/** By which `context.stats` counts what hooks have saved. */
+/** The name for the savings of hooks in `context.stats`. */
 const COUNTED_AS = 'post_tool_hook';
 
-/** What the hooks of agents ask about the output of a tool that is long. */
+/** The request of agents' hooks about a long tool output. */
 export function shortenOperations({ texts }: { texts: StoredTexts }) {
   return [
     operation({
       name: 'context.shorten',
       about:
-        'What is to stand in the place of a tool’s long output, as context.guidance says; or, where the agent takes no other, what it is told of it.',
+        'The replacement of a tool’s long output, according to context.guidance; or, if the agent accepts none, a notice about it.',
       seat: 'any',
       changes: true,
       input: z.strictObject({
         text: longText,
         is_replaceable: z.boolean(),
         exit_code: z.int().optional(),
-        /** What the tool was called with, as JSON; a long one is cut. */
+        /** The arguments of the tool as JSON; long ones are cut. */
         tool_call: z.string().max(MOST_CALL).default(''),
       }),
       async run(input, caller, call) {
@@ -74,6 +74,6 @@ export function shortenOperations({ texts }: { texts: StoredTexts }) {
 
 const explainKept = (id: string, bytesIn: number, bytesOut: number): string =>
   renderWords(
-    sentence`All but ${bytesOut} of the ${bytesIn} bytes of this output repeat or say that all went well. It is kept as ${id}: when it is gone from your context, {context.retrieve ${id}} has it, so that nothing need be run again.`,
+    sentence`All but ${bytesOut} of the ${bytesIn} bytes of this output repeat or only report success. It is stored as ${id}: once it has left your context, {context.retrieve ${id}} returns it, so you need not run anything again.`,
     'anyone',
   );

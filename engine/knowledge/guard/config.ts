@@ -1,12 +1,12 @@
 import * as z from 'zod';
 
-/** The `guard` section: what happens when an agent writes code that exists already. */
+/** The `guard` section: rules for code that duplicates existing code. */
 export const guardSchema = z.strictObject({
   profile: z.enum(['', 'lite', 'shared', 'strict', 'bring', 'none']).default('').meta({
     consent: true,
     notation: 'string',
     description:
-      'Set of guards that hooks apply, see docs/guard.md; strict also confines workers and promotes only what svc has verified.',
+      'Set of guards that hooks apply, see docs/guard.md; strict also confines workers and only promotes verified work.',
     unset: 'lite',
   }),
   checks: z
@@ -18,7 +18,7 @@ export const guardSchema = z.strictObject({
       notation: '[]string',
       nil: true,
       description:
-        'Commands of the repository that have to pass, such as its package scripts, make targets and pre-commit: svc runs them in a clean checkout as evidence of a session’s work; bring and strict after each run.',
+        'Commands of the repository that must pass, such as its package scripts, make targets and pre-commit: svc runs them in a clean checkout as evidence of a session’s work; with bring and strict after each run.',
       unset: 'no checks',
       example: ['npm test', 'make lint', 'pre-commit run --all-files'],
     }),
@@ -29,13 +29,13 @@ export const guardSchema = z.strictObject({
         notation: 'string',
         description:
           'advisory tells the agent about the existing code; block refuses the write; off does neither.',
-        unset: 'what the profile has: advisory, under strict block',
+        unset: 'set by the profile: advisory, with strict block',
       }),
       window: z.int().min(0).default(0).meta({
         consent: true,
         notation: 'int',
         description:
-          'Tokens in the rolling hash: a shorter run is no sign of a whole copy. Changing it reads all files anew.',
+          'Tokens in the rolling hash: a shorter run does not indicate a copy. Changing it reads all files again.',
         unset: '0 means 40',
       }),
       min_tokens: z.int().min(0).default(0).meta({
@@ -47,7 +47,7 @@ export const guardSchema = z.strictObject({
       max_files: z.int().min(0).default(0).meta({
         consent: true,
         notation: 'int',
-        description: 'Files of a project that are compared, the first ones by path.',
+        description: 'Maximum number of files of a project that are compared, first by path.',
         unset: '0 means 5000',
       }),
     })

@@ -2,15 +2,15 @@ import { formatCount, toPrintable } from '../../base/text.ts';
 import type { CopyFinding } from './writes/check-writes.ts';
 
 const LIKENESS = {
-  1: 'the same to the letter',
-  2: 'the same but for names and literals',
+  1: 'identical',
+  2: 'the same except for names and literals',
   3: 'the same with small edits',
 } as const;
 
-/** How alike two pieces of code are, a clause. */
+/** Describes the similarity of two pieces of code as a clause. */
 export const describeCopyType = (type: CopyFinding['type']): string => LIKENESS[type];
 
-/** Says in a line what is a copy of what: `src/b.ts:3-40 (load) repeats src/a.ts:10-47 (read), the same to the letter`. */
+/** Describes a copy in one line: `src/b.ts:3-40 (load) repeats src/a.ts:10-47 (read), identical`. */
 export function describeCopy(copy: CopyFinding): string {
   const { original, type, coverage, others } = copy;
   const share = coverage > 0 ? `, ${Math.round(coverage * 100)} % of the function` : '';
@@ -30,19 +30,19 @@ interface Place {
 const formatPlace = ({ path, from, to, name }: Place): string =>
   `${path}:${from}-${to}${name === null ? '' : ` (${name})`}`;
 
-/** So many are told at one write, each with the first lines of the original. */
+/** Maximum copies reported per write, each with the first lines of the original. */
 const MOST_TOLD = 3;
 
-/** What an agent is told of copies before it writes them. */
+/** Writes the message for an agent about copies that it is about to write. */
 export function tellOfCopies(copies: readonly CopyFinding[], isDenied: boolean): string {
   const told = copies.slice(0, MOST_TOLD).map((copy) => {
     const excerpt = toPrintable(copy.original.excerpt, { lines: true }).replaceAll('\n', '\n    ');
-    return `${describeCopy(copy)}. There it begins:\n    ${excerpt}`;
+    return `${describeCopy(copy)}. It starts there with:\n    ${excerpt}`;
   });
   const more = copies.length - told.length;
   const left = more > 0 ? [`${formatCount(more, 'more copy', 'more copies')} in this write.`] : [];
   const next = isDenied
-    ? 'Nothing was written. Call or import what is there, or extend it for both uses, then write what is left.'
-    : 'This code exists already in the project. Call or import what is there, or extend it, instead of keeping a second copy; go on when it has to be its own.';
+    ? 'Nothing was written. Call or import the existing code, or extend it for both uses, then write the rest.'
+    : 'This code already exists in the project. Call, import or extend it instead of keeping a second copy; continue if it must be separate.';
   return [...told, ...left, next].join('\n');
 }

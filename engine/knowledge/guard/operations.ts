@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { operation } from '../../api/operation.ts';
 import type { Guard } from './index.ts';
 
-/** What clients may ask of the guard. */
+/** The operations of clients on the guard. */
 export const guardOperations = ({ guard }: { guard: Guard }) => [
   operation({
     name: 'guard.check',
     about:
-      'Copies of the project’s own code, and texts in another language than workspace.locale and workspace.code_lang: in files, in what a range of commits has brought, or in what is not committed yet.',
+      'Copies of the project’s own code, and texts in a language other than workspace.locale and workspace.code_lang: in files, in a range of commits, or in uncommitted changes.',
     seat: 'any',
     changes: false,
     input: z.strictObject({

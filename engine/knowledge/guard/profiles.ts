@@ -6,28 +6,31 @@ export type GuardConfig = z.infer<typeof guardSchema>;
 /** `guard.profile`; empty means `lite`. */
 export type ProfileName = Exclude<GuardConfig['profile'], ''>;
 
-/** What is found before a write: told, or the write is refused. */
+/** The reaction to findings before a write: a message, or a refusal. */
 export type GuardMode = 'off' | 'advisory' | 'block';
 
-/** What a profile turns on. */
+/** The settings of a profile. */
 export interface GuardProfile {
-  /** In a sentence, for people who choose. */
+  /** One sentence for people who choose. */
   about: string;
-  /** A write to what somebody else has locked is refused. */
+  /** True if a write to a path locked by others is refused. */
   locks: boolean;
-  /** A write to a shared path is refused without a lock on it, which is told with the search for what is there already. */
+  /** True if a write to a shared path without a lock is refused, with a pointer to the search for existing code. */
   sharedCode: boolean;
-  /** Copies of code, unless `guard.dup.mode` says otherwise. */
+  /** Copies of code, unless `guard.dup.mode` overrides it. */
   copies: GuardMode;
-  /** `workspace.locale` and `workspace.code_lang`, where they are set. */
+  /** `workspace.locale` and `workspace.code_lang`, if set. */
   languages: GuardMode;
-  /** For what svc runs finished work again by itself, in a clean checkout: reported tests and `guard.checks`, or only these. */
+  /**
+   * The tests that svc reruns on finished work in a clean checkout: reported tests and `guard.checks`, or only the
+   * latter.
+   */
   reruns: 'tests' | 'checks' | 'off';
-  /** Workers run in a sandbox, and only verified work is promoted. */
+  /** True if workers run in a sandbox, and only verified work is promoted. */
   confined: boolean;
 }
 
-/** Every profile, from what does least. */
+/** All profiles, least strict first. */
 export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
   none: {
     about: 'nothing',
@@ -39,7 +42,7 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
     confined: false,
   },
   bring: {
-    about: 'only what the repository brings itself: its git hooks, and its checks as evidence',
+    about: 'only what the repository provides: its git hooks, and its checks as evidence',
     locks: false,
     sharedCode: false,
     copies: 'off',
@@ -48,7 +51,7 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
     confined: false,
   },
   lite: {
-    about: 'agents are told, and nobody writes to what another one has locked',
+    about: 'agents are informed, and no one writes to paths that another session has locked',
     locks: true,
     sharedCode: false,
     copies: 'advisory',
@@ -57,7 +60,7 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
     confined: false,
   },
   shared: {
-    about: 'lite, and shared code is looked for and locked before it is changed',
+    about: 'lite, and shared code is searched and locked before it is changed',
     locks: true,
     sharedCode: true,
     copies: 'advisory',
@@ -66,7 +69,7 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
     confined: false,
   },
   strict: {
-    about: 'all of it, and what is found refuses the write',
+    about: 'all of it, and findings refuse the write',
     locks: true,
     sharedCode: true,
     copies: 'block',
@@ -76,11 +79,11 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
   },
 };
 
-/** The profile of a configuration. */
+/** Returns the profile of a configuration. */
 export const findProfile = ({ profile }: Pick<GuardConfig, 'profile'>): GuardProfile =>
   GUARD_PROFILES[profile || 'lite'];
 
-/** What happens with copies: `guard.dup.mode` where it is set and the profile looks for copies at all. */
+/** Returns the reaction to copies: `guard.dup.mode` if it is set and the profile checks for copies at all. */
 export function chooseCopyMode(guard: Pick<GuardConfig, 'profile' | 'dup'>): GuardMode {
   const { copies } = findProfile(guard);
   return copies === 'off' ? 'off' : guard.dup.mode || copies;

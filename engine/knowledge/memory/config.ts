@@ -4,17 +4,17 @@ import * as z from 'zod';
 export const memorySchema = z.strictObject({
   enabled: z.boolean().optional().meta({
     notation: '*bool',
-    description: 'Whether durable memory is kept.',
+    description: 'Keeps durable memory.',
     unset: 'true',
   }),
   brief_on_dispatch: z.boolean().optional().meta({
     notation: '*bool',
-    description: 'Whether a dispatch writes .svc/MEMORY_BRIEF.md for the worker.',
+    description: 'Writes .svc/MEMORY_BRIEF.md for the worker at each dispatch.',
     unset: 'true',
   }),
   brief_limit: z.int().min(0).default(8).meta({
     notation: 'int',
-    description: 'Memories in the brief at most.',
+    description: 'Maximum number of memories in the brief.',
     unset: '8',
   }),
   retention_days: z
@@ -24,7 +24,7 @@ export const memorySchema = z.strictObject({
       notation: 'map string->int',
       nil: true,
       description: 'Days after which a memory expires, per type.',
-      unset: '0 or left out means never',
+      unset: '0 or unset means never',
       example: { todo: 30 },
     }),
   okf_dir: z.string().min(1).default('.svc/memory/okf').meta({

@@ -8,7 +8,7 @@ import { listMissingPaths } from './named-paths.ts';
 import { listNamedSymbols } from './named-symbols.ts';
 import type { Memory } from './rows.ts';
 
-/** Of each memory in an answer; by its id one is answered whole. */
+/** Maximum text of each memory in an answer; a memory requested by id is returned in full. */
 const SHOWN_TEXT = 2000;
 
 /** A memory in an answer. */
@@ -20,7 +20,7 @@ export const shownMemory = z.looseObject({
   age: z.string(),
 });
 
-/** Shows memories to callers: how old each is, and whether the files and the code that it names are still there. */
+/** Formats memories for callers: their age, and whether the named files and code still exist. */
 export function createMemoryView({
   paths,
   callerPaths,
@@ -70,8 +70,8 @@ export function sayMemories(memories: readonly z.output<typeof shownMemory>[], m
     const facts = [
       each.type,
       `, ${each.age} old`,
-      each.unreviewed === undefined ? '' : '; nobody has reviewed it',
-      Array.isArray(missing) ? `; not there any more: ${missing.join(', ')}` : '',
+      each.unreviewed === undefined ? '' : '; not reviewed by a person',
+      Array.isArray(missing) ? `; no longer there: ${missing.join(', ')}` : '',
       Array.isArray(unknown) ? `; not in the code graph: ${unknown.join(', ')}` : '',
     ].join('');
     return `${each.id} ${toPrintable(each.title)} (${toPrintable(facts)})\n${indent(each.text)}`;

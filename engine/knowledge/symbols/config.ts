@@ -12,13 +12,13 @@ export const parsersSchema = z
     example: { ts: 'typescript', mjs: 'javascript' },
   });
 
-/** The `graph` section: what the graph of the code may use. */
+/** The `graph` section: options of the code graph. */
 export const graphSchema = z.strictObject({
   exact: z.boolean().default(false).meta({
     consent: true,
     notation: 'bool',
     description:
-      'Have the project’s own typescript say who calls whom, beside what the index finds by itself. It is code of the repository, and runs confined where this machine can; see docs/graph.md.',
+      'Ask the project’s own typescript which symbols call which, in addition to the index. It is code of the repository, and runs confined if this machine can confine it; see docs/graph.md.',
     unset: 'off',
   }),
 });

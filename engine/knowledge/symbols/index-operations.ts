@@ -14,10 +14,10 @@ interface IndexOperationDeps {
   placeOf(caller: Caller, session: string | undefined): GraphPlace;
 }
 
-/** Who asks how far an index is does not want to wait until it is done. */
+/** A caller that asks for the progress of an index does not want to wait for it. */
 const STATUS_PATIENCE_MS = 2000;
 
-/** A run of the compiler as it goes out. */
+/** The wire form of a compiler run. */
 const toWireRun = ({ version, at, ms, peakMb, raised, added, unconfined, failed }: ExactRun) => ({
   typescript: version === '' ? null : version,
   at,
@@ -29,11 +29,11 @@ const toWireRun = ({ version, at, ms, peakMb, raised, added, unconfined, failed 
   failed,
 });
 
-/** What people may ask of the index of the code, which agents are not offered. */
+/** Operations on the code index for people, which agents are not offered. */
 export const indexOperations = ({ graph, projectId, placeOf }: IndexOperationDeps) => [
   operation({
     name: 'graph.index',
-    about: 'Bring the index of the code up to date.',
+    about: 'Update the index of the code.',
     seat: 'trusted',
     changes: false,
     input: z.strictObject({
@@ -53,7 +53,7 @@ export const indexOperations = ({ graph, projectId, placeOf }: IndexOperationDep
   }),
   operation({
     name: 'graph.status',
-    about: 'What the index of the code holds, and what it leaves out.',
+    about: 'The content of the code index, and what it omits.',
     seat: 'trusted',
     changes: false,
     input: z.strictObject({ session: z.string().optional(), project: z.string().optional() }),

@@ -41,10 +41,10 @@ const state = {
   candidates: z.array(z.string()),
 };
 
-/** What clients may ask of the graph of the code. */
+/** The operations of clients on the code graph. */
 export function graphOperations({ graph, projects, projectId, readImpact }: GraphOperationDeps) {
   const { sharedPaths } = graph;
-  /** The tree that a caller means: the session that it names, its own, or its project. Throws `chair_only`. */
+  /** The tree that a caller means: the named session, its own, or its project. Throws `chair_only`. */
   function placeOf(caller: Caller, named: string | undefined): GraphPlace {
     const { ownWork, project, sessionId } = caller;
     if (named !== undefined && ownWork != null && named !== ownWork.sessionId)
@@ -52,7 +52,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
     return { project, session: named ?? sessionId ?? undefined };
   }
 
-  /** The projects whose shared code a caller may read: its own alone, when its task is a stranger's. */
+  /** The projects whose shared code a caller may read: only its own if its task is from an untrusted author. */
   const listReadable = ({ ownWork, project }: Caller): (string | null)[] =>
     ownWork == null ? [project, null, ...projects()] : [project];
 
@@ -63,7 +63,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
     return project;
   }
 
-  /** How the index of a project names one of its shared symbols; what nobody shares is not found, and not told of. */
+  /** Finds a shared symbol in the index of a project; unshared symbols are neither found nor mentioned. */
   async function nameShared(
     symbol: string,
     project: string | null,
@@ -142,7 +142,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
           ...describeState(
             asked,
             found?.files === 0 ? 'not_indexed' : null,
-            found?.files === 0 ? 'there are no sources in a language that is parsed' : null,
+            found?.files === 0 ? 'there are no sources in a supported language' : null,
           ),
           files: found?.files ?? 0,
           symbols: found?.symbols ?? 0,
@@ -167,7 +167,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
     tool({
       name: 'trace.path',
       about:
-        'Who calls a symbol, and what it calls, over several steps: with lines and how sure each edge is. Unlike grep it knows imports and types.',
+        'Callers and callees of a symbol over several steps, with lines and the certainty of each edge. Unlike grep it knows imports and types.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
@@ -216,7 +216,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
         const isAlone = trace.edges.length === 0;
         const none =
           direction === 'callees' ? 'no_callees' : direction === 'callers' ? 'no_callers' : 'no_edges';
-        const why = isAlone ? `${found.symbol.name} is indexed, and no edge was found` : null;
+        const why = isAlone ? `${found.symbol.name} is indexed, but no edge was found` : null;
         return {
           ...describeState(asked, isAlone ? none : null, why),
           id: found.symbol.id,
@@ -228,7 +228,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
     tool({
       name: 'impact',
       about:
-        'What a change reaches: symbols of the paths, else of git_range, else of what the session has changed, with who refers to them over two steps, and tests.',
+        'The effects of a change: symbols of the paths, otherwise of git_range, otherwise of the session’s changes, with the code that refers to them over two steps, and tests.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
@@ -278,7 +278,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
         id: z.int().min(1).optional().describe('Of the symbol.'),
         symbol: symbol.optional(),
         max_lines: z.int().min(1).max(2000).default(120).describe('Of its text.'),
-        project: z.string().min(1).max(200).optional().describe('Another one; shared code only.'),
+        project: z.string().min(1).max(200).optional().describe('Another project; shared code only.'),
         session,
       }),
       output: z.object({
@@ -335,7 +335,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
     }),
     tool({
       name: 'inspect.symbol',
-      about: 'A shared symbol: signature, comment, place, how often it is used.',
+      about: 'A shared symbol: signature, comment, location, number of uses.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ name: symbol }),
@@ -348,7 +348,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
           `#${id} ${kind} ${toPrintable(name)} ${toPrintable(path)}:${line}`,
           toPrintable(signature),
           ...(doc === undefined ? [] : [toPrintable(doc)]),
-          uses.length === 0 ? 'not referred to' : `referred to by ${uses.join(', ')}`,
+          uses.length === 0 ? 'not referenced' : `referenced by ${uses.join(', ')}`,
         ];
       }),
       async run(input, caller) {
@@ -386,7 +386,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
       input: z.strictObject({
         query: z.string().min(1).max(200).describe('Part of a name.'),
         limit: z.int().min(1).max(100).default(20),
-        project: z.string().min(1).max(200).optional().describe('Only this one.'),
+        project: z.string().min(1).max(200).optional().describe('Only this project.'),
       }),
       output: z.object({ ...state, symbols: list }),
       say: sayWith(({ symbols }) =>
@@ -400,7 +400,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
         const among = input.project === undefined ? readable : [readProject(input.project, caller)];
         const { found, notes } = await findShared(input.query, input.limit, among);
         const isShared = readable.some((project) => sharedPaths(project).length > 0);
-        const why = isShared ? 'no shared symbol is called so' : NOTHING_SHARED;
+        const why = isShared ? 'no shared symbol has this name' : NOTHING_SHARED;
         const empty = found.length > 0 ? null : isShared ? 'not_found' : 'not_indexed';
         return {
           empty,

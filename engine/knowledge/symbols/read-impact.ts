@@ -4,13 +4,13 @@ import type { IndexProgress } from './index-files/indexer.ts';
 import type { TouchedLines } from './query/impact.ts';
 import { describeState, pickAnswer, toWireImpact, type WireImpact, type WireState } from './wire.ts';
 
-/** What a session has changed since it began. */
+/** The changes of a session since its start. */
 export interface ChangedCode {
-  /** Relative to the folder that it works in; null lines where all of a file counts. */
+  /** Relative to its folder; null lines if all of a file counts. */
   files: readonly { path: string; lines: NonNullable<TouchedLines[string]> | null }[];
-  /** Files that are gone. */
+  /** Removed files. */
   removed: readonly string[];
-  /** Why lines are not told, a clause; null where they are. */
+  /** Why lines are missing, as a clause; null if they are not. */
   doubt: string | null;
 }
 
@@ -20,17 +20,17 @@ export interface ImpactQuestion {
   limit?: number | undefined;
 }
 
-/** What a change reaches, with what is not known of it. */
+/** The impact of a change, with its gaps. */
 export type ImpactAnswer = WireState &
   WireImpact & {
     removed: string[];
-    /** It is not of the files as they are now. */
+    /** True if it is outdated. */
     is_stale: boolean;
-    /** Why there are no edges of the project's compiler, or not all; null where there are, or need not be. */
+    /** Why edges of the project's compiler are missing or incomplete; null if they are complete or not needed. */
     exact: string | null;
   };
 
-/** Reads what a change reaches: of paths, of a range of commits, of a session, or of what is changed now. */
+/** Determines the impact of a change: of paths, of a range of commits, of a session, or of uncommitted changes. */
 export type ReadImpact = (
   place: GraphPlace,
   question: ImpactQuestion,
@@ -39,7 +39,7 @@ export type ReadImpact = (
 
 export function createImpactReader(
   graph: Pick<Graph, 'ask'>,
-  /** What a worker's session has changed; null for another. */
+  /** The changes of a worker's session; null for another. */
   changesOf: (session: string) => Promise<ChangedCode | null>,
 ): ReadImpact {
   return async (place, { paths, range, limit }, options) => {
@@ -75,7 +75,7 @@ const NO_IMPACT: WireImpact = {
   tests: [],
   not_indexed: [],
   more: 0,
-  summary: 'nothing of it is known',
+  summary: 'nothing is known about it',
 };
 
 const listTouchedLines = ({ files }: ChangedCode): TouchedLines =>
@@ -93,24 +93,24 @@ const describeUnindexed = (unknown: readonly string[]): string | null =>
 const describeRemoved = (removed: readonly string[]): string | null =>
   removed.length === 0
     ? null
-    : `who used what ${formatCount(removed.length, 'removed file')} declared is not known`;
+    : `the users of declarations in ${formatCount(removed.length, 'removed file')} are not known`;
 
 function explainNothing(
   { files, reached, symbols, not_indexed: unknown }: WireImpact,
   removed: readonly string[],
 ): { empty: string | null; why: string | null } {
   if (files === 0 && unknown.length > 0)
-    return { empty: 'not_indexed', why: `${nameSome(unknown)}: not there, ignored, or no source` };
-  if (files === 0 && removed.length === 0) return { empty: 'no_changes', why: 'nothing is changed' };
+    return { empty: 'not_indexed', why: `${nameSome(unknown)}: missing, ignored, or not a source` };
+  if (files === 0 && removed.length === 0) return { empty: 'no_changes', why: 'nothing has changed' };
   if (reached.length > 0) return { empty: null, why: null };
   const why =
     symbols.length === 0
-      ? 'no symbol is declared in the lines that are changed'
-      : 'nothing else refers to what is declared there';
+      ? 'no symbol is declared in the changed lines'
+      : 'nothing else refers to the symbols declared there';
   return { empty: 'no_callers', why };
 }
 
-/** How far an index is, for people. */
+/** The progress of an index, for people. */
 export const describeIndexing = ({ phase, done, total }: IndexProgress): string =>
   `${PHASES[phase]}: ${done} of ${total}`;
 

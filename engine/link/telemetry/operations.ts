@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { operation } from '../../api/operation.ts';
 import type { Telemetry } from './telemetry.ts';
 
-/** What the person may ask about what is counted for a linked server. */
+/** The operations of a person on the figures for a linked server. */
 export function telemetryOperations(telemetry: Telemetry) {
   return [
     operation({
       name: 'telemetry.show',
-      about: 'What is counted for the linked server: what goes next and what went, byte for byte.',
+      about: 'The figures counted for the linked server: the next ones and the sent ones, byte for byte.',
       seat: 'chair',
       changes: false,
       input: z.strictObject({}),
@@ -15,7 +15,8 @@ export function telemetryOperations(telemetry: Telemetry) {
     }),
     operation({
       name: 'telemetry.agree',
-      about: 'Says that a person has seen what this schema sends; nothing of a newer one goes before.',
+      about:
+        'Records that a person has seen what this schema sends; figures of a newer schema are not sent before.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ schema: z.int().min(1) }),
@@ -26,7 +27,7 @@ export function telemetryOperations(telemetry: Telemetry) {
     }),
     operation({
       name: 'telemetry.delete',
-      about: 'Deletes what the linked server has of this workspace.',
+      about: 'Deletes the figures that the linked server has of this workspace.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({}),

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** Of one target: the newest first, then those that are still valid while it is changed. */
+/** The secrets of one target: the newest first, then those still valid during a rotation. */
 export type Secrets = readonly [string, ...string[]];
 
 /**

@@ -51,7 +51,7 @@ export function createCodehostRoute({
   ): Task {
     const { ref: sourceRef } = work;
     const stranger = findStranger(work, config().policy.actors);
-    // The event has no approve field: it runs at once only where require_approval is false.
+    // The event has no approve field: it runs immediately only if require_approval is false.
     return intake.submitTask(
       {
         ...named,
@@ -72,7 +72,7 @@ export function createCodehostRoute({
     safe: false,
     handle(request) {
       const name = findHeader(request.headers, EVENT_HEADERS) ?? null;
-      // The signature is of the bytes as they came, and was checked before.
+      // The signature covers the received bytes, and was checked before.
       const body = readFormPayload(request.body, findHeader(request.headers, ['content-type']));
       const work = readEvent(name, parseJsonBody(body), body);
       if (work.kind === 'ignored') return ignoredAnswer(work.reason);
@@ -91,7 +91,10 @@ export function createCodehostRoute({
   };
 }
 
-/** Whether the service itself says that the author belongs to the repository; `policy.actors` says nothing about that. */
+/**
+ * Reports whether the service itself reports the author as belonging to the repository, independent of
+ * `policy.actors`.
+ */
 const isVouchedByService = ({ association, author, owner }: Work): boolean =>
   association === null ? author !== null && author === owner : TRUSTED.includes(association);
 
@@ -111,14 +114,14 @@ function findStranger(
   if (!isTrusted && !isVouchedFor(author)) {
     const name = formatCodehostActor(author);
     return association === null
-      ? `the code host does not say that the ${what}'s author ${name} is owner, member or collaborator of the repository`
-      : `the ${what}'s author ${name} is not owner, member or collaborator of the repository`;
+      ? `the code host does not report the ${what}'s author ${name} as owner, member or collaborator of the repository`
+      : `the ${what}'s author ${name} is not an owner, member or collaborator of the repository`;
   }
   const isOwnDoing = sender === author;
   const isKnown = isOwnDoing || isVouchedFor(sender) || (sender !== null && sender === owner);
   return isKnown
     ? null
-    : `it was sent here by ${formatCodehostActor(sender)}, of whom the code host does not say that they are owner, member or collaborator`;
+    : `it was sent here by ${formatCodehostActor(sender)}, whom the code host does not report as owner, member or collaborator`;
 }
 
 /** Removes NUL, which a program's argument cannot contain; an event's sender cannot be asked to correct it. */

@@ -66,9 +66,9 @@ export function createTaskRoute({
         if (found.fingerprint === fingerprint) return intake.answerWithTask(tasks.get(found.taskId), 200);
         throw new SvcError(
           'idempotency_conflict',
-          `this Idempotency-Key made ${found.taskId} from another body`,
+          `this Idempotency-Key already created ${found.taskId} from a different body`,
           {
-            hint: 'a key is for one request: the same bytes each time, nonce included',
+            hint: 'use a key for one request only: the same bytes each time, nonce included',
             data: { task_id: found.taskId },
           },
         );
@@ -107,11 +107,11 @@ function readFields(body: JsonObject): Fields {
     if (has.agent) addProblem('agent', 'cannot be given together with template');
     if (has.prompt) addProblem('prompt', 'cannot be given together with template');
   } else if (!has.template && !has.agent && !has.prompt) {
-    addProblem('template', 'is needed, unless agent and prompt are given');
-    addProblem('agent', 'is needed with prompt, unless template is given');
-    addProblem('prompt', 'is needed with agent, unless template is given');
-  } else if (!has.template && !has.prompt) addProblem('prompt', 'is needed with agent');
-  else if (!has.template && !has.agent) addProblem('agent', 'is needed with prompt');
+    addProblem('template', 'is required, unless agent and prompt are given');
+    addProblem('agent', 'is required with prompt, unless template is given');
+    addProblem('prompt', 'is required with agent, unless template is given');
+  } else if (!has.template && !has.prompt) addProblem('prompt', 'is required with agent');
+  else if (!has.template && !has.agent) addProblem('agent', 'is required with prompt');
   if (problems.length > 0) throw fieldsInvalidError(problems);
   return fields;
 }

@@ -54,15 +54,15 @@ export function pullRequestOperations({
     const session = sessions.resolve(prefix);
     const { sessionId: id, state, branch, repository, branchState } = session;
     if (state !== 'ended')
-      throw conflict(`${id} is still ${state}`, sentence`{session.log ${id} follow=true} shows what it does`);
+      throw conflict(`${id} is still ${state}`, sentence`{session.log ${id} follow=true} shows its output`);
     if (branch === null || repository === null)
-      throw new SvcError('conflict', `${id} has no branch of its own: it worked in the folder itself`);
+      throw new SvcError('conflict', `${id} has no separate branch: it worked in the folder itself`);
     if (branchState === 'discarded')
-      throw conflict(`${id} was discarded`, sentence`{worktree.restore ${id}} brings its branch back`);
+      throw conflict(`${id} was discarded`, sentence`{worktree.restore ${id}} restores its branch`);
     if (branchState === 'continued')
       throw conflict(
-        `a later run has gone on with ${id}, on its branch`,
-        sentence`{worktree.pr ${sessions.byBranch(branch)?.sessionId ?? id}} is for the work of both`,
+        `a later run has continued ${id}, on its branch`,
+        sentence`{worktree.pr ${sessions.byBranch(branch)?.sessionId ?? id}} covers the work of both`,
       );
     return { ...session, branch, repository };
   }
@@ -71,7 +71,7 @@ export function pullRequestOperations({
     operation({
       name: 'worktree.pr',
       about:
-        'What a pull request for a session’s branch would say and where it could go; pushes nothing. The client runs the programs.',
+        'The content of a pull request for a session’s branch, and where it could go; pushes nothing. The client runs the programs.',
       seat: 'chair',
       changes: false,
       input: z.strictObject({ session: z.string() }),
@@ -85,7 +85,7 @@ export function pullRequestOperations({
         if (base === null)
           throw new SvcError(
             'conflict',
-            `${sessionId} was made from a commit, and no branch to ask a pull into`,
+            `${sessionId} was made from a commit, so there is no branch to merge a pull request into`,
           );
         if (head === session.baseCommit) throw new SvcError('conflict', `${sessionId} has no commits`);
         const untrusted = await worktrees.listUntrustedSettings(repository, {
@@ -94,9 +94,9 @@ export function pullRequestOperations({
         if (untrusted.length > 0)
           throw new SvcError(
             'worktree_unsafe',
-            `a worker has written settings of git that decide what a push runs, or where it goes: ${untrusted.join(', ')}`,
+            `a worker has written git settings that decide what a push runs, or where it goes: ${untrusted.join(', ')}`,
             {
-              hint: `git config --show-origin --get-all ${untrusted[0]} says where; take them out, or change them to your own, while no worker runs`,
+              hint: `git config --show-origin --get-all ${untrusted[0]} shows where; remove them, or set your own values, while no worker runs`,
             },
           );
         return {
@@ -117,7 +117,7 @@ export function pullRequestOperations({
     }),
     operation({
       name: 'worktree.record_pr',
-      about: 'Record the pull request that was opened for a session, or its state as its host tells it now.',
+      about: 'Record the pull request that was opened for a session, or its current state at its host.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({

@@ -7,10 +7,10 @@ const MOST_CHARACTERS = 60_000;
 
 const STATES: Readonly<Record<Verification['state'], string>> = {
   none: 'none was reported',
-  reported: "the worker's word, not run again",
-  verified: 'verified: svc has run the tests again at this commit, and they agree',
-  disagrees: 'disagrees: run again, the tests did not end as reported',
-  stale: 'stale: it is of another commit',
+  reported: 'reported by the worker, not rerun',
+  verified: 'verified: svc reran the tests at this commit, and they agree',
+  disagrees: 'disagrees: the rerun tests did not end as reported',
+  stale: 'stale: it belongs to another commit',
 };
 
 /** Writes the text for a reviewer: the origin of the work, and the known results of its tests. */
@@ -35,7 +35,7 @@ export function writePullRequestBody(
     ...tests.map(({ command, result }) => {
       const agrees = again.get(command);
       const seen =
-        agrees === undefined ? '' : agrees ? '; run again by svc: agrees' : '; run again by svc: DISAGREES';
+        agrees === undefined ? '' : agrees ? '; rerun by svc: agrees' : '; rerun by svc: DISAGREES';
       return `- ${command}: ${result}${seen}`;
     }),
     ...(rerun?.results ?? [])
@@ -46,5 +46,5 @@ export function writePullRequestBody(
   const over = body.length - MOST_CHARACTERS;
   return over <= 0
     ? body
-    : `${body.slice(0, MOST_CHARACTERS).toWellFormed()}\n\n(${formatCount(over, 'character')} more, which svc verify show prints)`;
+    : `${body.slice(0, MOST_CHARACTERS).toWellFormed()}\n\n(${formatCount(over, 'character')} more, shown by svc verify show)`;
 }

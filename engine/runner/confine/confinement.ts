@@ -82,7 +82,7 @@ const GIT_SETTINGS = [
 
 const TRIAL_MS = 10_000;
 
-const DOCS = 'docs/confinement.md says what it needs';
+const DOCS = 'docs/confinement.md lists the requirements';
 
 const unavailableError = (what: string, hint: Words, cause?: unknown): SvcError =>
   new SvcError('confinement_unavailable', `the worker cannot be confined: ${what}`, { hint, cause });
@@ -90,11 +90,11 @@ const unavailableError = (what: string, hint: Words, cause?: unknown): SvcError 
 /** bubblewrap's path. Throws `tool_missing`, `confinement_unavailable`. */
 function findBubblewrap(path: string | undefined): string {
   if (process.platform !== 'linux')
-    throw unavailableError('bubblewrap exists for Linux only', 'set guard.profile to lite');
+    throw unavailableError('bubblewrap only exists for Linux', 'set guard.profile to lite');
   const found = findProgram('bwrap', { cwd: sep, path });
   if (found !== undefined) return found;
   throw new SvcError('tool_missing', 'guard.profile is strict, and bwrap (bubblewrap) is not on PATH', {
-    hint: 'install bubblewrap (Debian: apt install bubblewrap), or set guard.profile to lite for what starts from then on',
+    hint: 'install bubblewrap (Debian: apt install bubblewrap), or set guard.profile to lite for later starts',
   });
 }
 
@@ -151,7 +151,7 @@ async function trySandbox(
     throw unavailableError(
       said.replace(/^bwrap: /, ''),
       isForbidden
-        ? `this system lets no ordinary user make namespaces (AppArmor, sysctl, or a container); ${DOCS}`
+        ? `this system does not let ordinary users create namespaces (AppArmor, sysctl, or a container); ${DOCS}`
         : DOCS,
       error,
     );
@@ -159,8 +159,8 @@ async function trySandbox(
   const open = findOpenings(stdout, probe);
   if (open.length === 0) return;
   throw unavailableError(
-    `the sandbox was tried, and ${open.slice(0, 3).join('; ')}${open.length > 3 ? `; and ${open.length - 3} more` : ''}`,
-    `something on this machine opens what bubblewrap has shut; ${DOCS}`,
+    `the sandbox was tested, and ${open.slice(0, 3).join('; ')}${open.length > 3 ? `; and ${open.length - 3} more` : ''}`,
+    `something on this machine opens what bubblewrap has closed; ${DOCS}`,
   );
 }
 
@@ -215,10 +215,13 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
   function buildRules(spec: ConfineSpec, programs: readonly string[]): Place[] {
     const home = realOf(spec.env.HOME ?? '');
     const writable = spec.worktree ?? spec.cwd;
-    if (home === sep) throw unavailableError('its home folder is /', 'give the engine a HOME of its own');
+    if (home === sep) throw unavailableError('its home folder is /', 'give the engine its own HOME');
     const git = findGitFolders(writable);
     if (spec.worktree !== null && git === null)
-      throw unavailableError(`${spec.worktree} is no worktree of git`, sentence`{task.run} makes a new one`);
+      throw unavailableError(
+        `${spec.worktree} is not a git worktree`,
+        sentence`{task.run} creates a new one`,
+      );
     const kept = join(spec.sessionFolder, 'agent');
     makePrivateFolder(dirname(spec.sessionFolder), kept);
     const hides = hideFolders(home);
@@ -266,8 +269,8 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
         rules.push({ path, show: 'read', from: '/dev/null' });
     if (findShownAs(real, rules) !== 'write')
       throw unavailableError(
-        `${writable} is a folder that has to be hidden`,
-        'move the project into one of its own',
+        `${writable} is a folder that must be hidden`,
+        'move the project into its own folder',
       );
     return rules;
   }

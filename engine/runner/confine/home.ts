@@ -16,8 +16,8 @@ function makeOwnFolder(kept: string, path: string): string {
   const folder = join(kept, path);
   const inTheWay = makeFoldersWithin(dirname(kept), folder);
   if (inTheWay === null) return folder;
-  throw new SvcError('confinement_unavailable', `the worker has put something in the way of ${inTheWay}`, {
-    hint: sentence`{task.run} begins a new session`,
+  throw new SvcError('confinement_unavailable', `the worker has created something at ${inTheWay}`, {
+    hint: sentence`{task.run} starts a new session`,
   });
 }
 

@@ -103,14 +103,14 @@ export function findOpenings(told: string, { places }: Pick<ProbeWish, 'places'>
   const linesAfter = (word: string): string[] =>
     lines.flatMap((line) => (line.startsWith(`${word} `) ? [line.slice(word.length + 1)] : []));
   const mounts = linesAfter('mount').flatMap((line) => parseMount(line) ?? []);
-  if (mounts.length === 0) return ['it does not say what is mounted in it'];
+  if (mounts.length === 0) return ['it does not report its mounts'];
   const writable = selectReachable(mounts).filter(
     ({ path, isWritable }) =>
       isWritable && !isSandboxOwn(path) && !['write', 'empty'].includes(findShownAs(path, places)),
   );
   return [
-    ...linesAfter('open').map((path) => `${path} can be written`),
+    ...linesAfter('open').map((path) => `${path} is writable`),
     ...writable.map(({ path }) => `${path} is mounted writable`),
-    ...linesAfter('seen').map((path) => `${path} can be seen`),
+    ...linesAfter('seen').map((path) => `${path} is visible`),
   ];
 }

@@ -117,7 +117,7 @@ export function buildWorktreeRules(folders: GitFolders, agentsDir: string): Plac
   const worktree = dirname(mark);
   if (isFolder(join(common, 'reftable')))
     throw new SvcError('confinement_unavailable', `${common} keeps its refs as reftable`, {
-      hint: 'one file for all of them cannot be shared out: git refs migrate --ref-format=files, or set guard.profile to lite',
+      hint: 'svc cannot share one file between them: git refs migrate --ref-format=files, or set guard.profile to lite',
     });
   // git removes an empty refs folder, even one that is mounted elsewhere: this file keeps it, and is not a ref to
   // git.
@@ -128,7 +128,7 @@ export function buildWorktreeRules(folders: GitFolders, agentsDir: string): Plac
   const git = preparePrivateGit(agentsDir, worktree, common);
   if (git === null)
     throw new SvcError('confinement_unavailable', `the branch of ${worktree} is gone from ${common}`, {
-      hint: sentence`{task.run} begins anew, on a branch of its own`,
+      hint: sentence`{task.run} starts again, on a new branch`,
     });
   return [
     ...showPath(common, 'read'),

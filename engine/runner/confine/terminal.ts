@@ -81,8 +81,8 @@ export function chooseTerminalGuard(): Buffer | null {
   if (filter !== null || readLegacyTiocsti() === '0') return filter;
   throw new SvcError(
     'confinement_unavailable',
-    `a program on your terminal could type for you here (TIOCSTI on ${process.arch})`,
-    { hint: 'sysctl dev.tty.legacy_tiocsti=0 (Linux 6.2 or later) forbids it' },
+    `a program on your terminal could type input for you here (TIOCSTI on ${process.arch})`,
+    { hint: 'sysctl dev.tty.legacy_tiocsti=0 (Linux 6.2 or later) prevents it' },
   );
 }
 

@@ -3,24 +3,21 @@
  */
 const ALLOWED: readonly (readonly [why: string, names: readonly string[]])[] = [
   // the ordinary shell
-  ['programs are found, files are written', ['PATH', 'HOME', 'TMPDIR', 'TMP', 'TEMP', 'SHELL']],
-  ['who is working, for tools that ask', ['USER', 'LOGNAME', 'HOSTNAME']],
-  ['output is encoded and dated as the user has it', ['LANG', 'LANGUAGE', 'LC_*', 'TZ']],
-  ['programs decide about colour and width', ['TERM', 'COLORTERM', 'NO_COLOR', 'FORCE_COLOR', 'CI']],
-  ['programs find their own configuration', ['XDG_*']],
+  ['to find programs and write files', ['PATH', 'HOME', 'TMPDIR', 'TMP', 'TEMP', 'SHELL']],
+  ['the user name, for tools that need it', ['USER', 'LOGNAME', 'HOSTNAME']],
+  ["the user's encoding, language and time zone", ['LANG', 'LANGUAGE', 'LC_*', 'TZ']],
+  ['colour and width of output', ['TERM', 'COLORTERM', 'NO_COLOR', 'FORCE_COLOR', 'CI']],
+  ['configuration folders of programs', ['XDG_*']],
   // reaching other machines
   ['git over ssh uses the user’s agent', ['SSH_AUTH_SOCK']],
   ['networks with a proxy', ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy']],
-  ['the same, as other programs spell it', ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY']],
-  [
-    'networks with a certificate authority of their own',
-    ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_*', 'CURL_CA_BUNDLE'],
-  ],
+  ['the same, in the other spelling', ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY']],
+  ['networks with their own certificate authority', ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_*', 'CURL_CA_BUNDLE']],
   ['the same, for Python and git', ['REQUESTS_CA_BUNDLE', 'GIT_SSL_CAINFO']],
   // git
   ['commits carry the user’s name', ['GIT_AUTHOR_NAME', 'GIT_AUTHOR_EMAIL', 'EMAIL']],
   ['the same, for the committer', ['GIT_COMMITTER_NAME', 'GIT_COMMITTER_EMAIL']],
-  ['how git reaches a host over ssh', ['GIT_SSH', 'GIT_SSH_COMMAND']],
+  ['git access over ssh', ['GIT_SSH', 'GIT_SSH_COMMAND']],
   // language tool chains
   ['node installed by a version manager', ['NVM_*', 'VOLTA_*', 'FNM_*', 'ASDF_*', 'MISE_*', 'N_PREFIX']],
   [
@@ -41,7 +38,7 @@ const ALLOWED: readonly (readonly [why: string, names: readonly string[]])[] = [
     ['AWS_PROFILE', 'AWS_REGION', 'AWS_BEARER_TOKEN_BEDROCK', 'CLOUD_ML_REGION'],
   ],
   ['claude as root inside a container refuses to work without it', ['IS_SANDBOX']],
-  ['codex and all that speak to the same interface', ['OPENAI_*', 'CODEX_*']],
+  ['codex and other agents that use the same interface', ['OPENAI_*', 'CODEX_*']],
   ['gemini, by key or cloud project', ['GEMINI_*', 'GOOGLE_*']],
   ['opencode', ['OPENCODE_*', 'OPENROUTER_API_KEY']],
   ['copilot, and `gh` in any agent’s shell', ['COPILOT_*', 'GH_TOKEN', 'GITHUB_TOKEN', 'GH_HOST']],

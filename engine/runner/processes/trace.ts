@@ -36,7 +36,7 @@ export interface TraceDeps {
 /** Ancestors beyond this depth are not followed. */
 const MAX_ANCESTORS = 256;
 
-export const NOT_KNOWN = 'this machine does not tell which process calls';
+export const NOT_KNOWN = 'this machine does not report which process is calling';
 
 /**
  * Follows a process up to init, or to the top of this pid namespace. The environment of another user's process (sudo,
@@ -67,10 +67,10 @@ export function traceAncestors(process: ProcessName | null, deps: TraceDeps): Pr
     const mark = probe.readRunMark(entry.pid);
     if (mark !== null) runs.add(mark);
     const place = probe.findPlace(entry.pid);
-    if (place === null) addDoubt(`process ${entry.pid} above it cannot be looked at`);
+    if (place === null) addDoubt(`process ${entry.pid} above it cannot be inspected`);
     for (const run of place?.cgroup == null ? [] : deps.runsOfCgroup(place.cgroup)) runs.add(run);
     if (place?.isNested === true)
-      addDoubt('it is in a pid namespace of its own, as in a sandbox or a container');
+      addDoubt('it is in a separate pid namespace, as in a sandbox or a container');
     const isInEngineCgroup = place?.cgroup != null && deps.isEngineCgroup(place.cgroup);
     if (probe.isEngineChild(entry.pid) || entry.ppid === enginePid || isInEngineCgroup) {
       isOfEngine = true;
@@ -88,7 +88,7 @@ export function traceAncestors(process: ProcessName | null, deps: TraceDeps): Pr
     }
     if (above === 'ended') addDoubt('a process above it has just ended');
     // It belongs to another user, so not to any of our runs.
-    else if (!deps.hidesOthers()) addDoubt(`process ${entry.ppid} above it cannot be looked at`);
+    else if (!deps.hidesOthers()) addDoubt(`process ${entry.ppid} above it cannot be inspected`);
     break;
   }
   if (!isAnchored) addDoubt(NOT_ANCHORED);
@@ -96,7 +96,7 @@ export function traceAncestors(process: ProcessName | null, deps: TraceDeps): Pr
 }
 
 const NOT_ANCHORED =
-  'an engine of this workspace was killed, and nothing shows that this process is not one that it left behind: use a terminal from which you have used it before, or log in again';
+  'an engine of this workspace was killed, and this process could be one that it left behind: use a terminal from which you have used it before, or log in again';
 
 /**
  * Reports whether a process cannot descend from a dead engine: it or its session is older, a person has used svc from

@@ -31,7 +31,7 @@ export async function findAgentSession(
       continued: resumed,
     });
   } catch (error) {
-    deps.log.warn({ session: sessionId, error: String(error) }, "the agent's own session was not looked up");
+    deps.log.warn({ session: sessionId, error: String(error) }, "the agent's session was not looked up");
     return null;
   }
 }

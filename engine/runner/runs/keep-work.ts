@@ -27,7 +27,7 @@ function clearTraps({ worktrees, log }: Deps, { sessionId, profile, placement, i
   if (profile !== 'strict' || folder === null) return;
   const traps = worktrees.clearTraps(folder);
   if (traps.length > 0)
-    log.warn({ session: sessionId, traps }, 'the worker left pipes or links for git, which are gone');
+    log.warn({ session: sessionId, traps }, 'the worker left pipes or links for git, which were removed');
   if (placement.worktree === null && isAlone) worktrees.releaseCheckout(folder);
 }
 
@@ -37,7 +37,7 @@ async function handOver(deps: Deps, work: Work): Promise<Kept> {
   if (profile !== 'strict') return NOTHING_KEPT;
   if (placement.worktree === null) return { ...NOTHING_KEPT, left: await setRepositoriesAside(deps, work) };
   const problem = await deps.worktrees.takeOverWorktree(placement.worktree);
-  if (problem !== null) deps.log.warn({ session: sessionId, problem }, 'work was not taken over');
+  if (problem !== null) deps.log.warn({ session: sessionId, problem }, 'could not take over the work');
   return NOTHING_KEPT;
 }
 
@@ -56,8 +56,8 @@ async function commitWork(
       message,
     });
     const left = [
-      ...end.savedRefs.map((ref) => `commits made off the branch are kept under ${ref}`),
-      ...end.nested.map((path) => `${path} is a repository of its own; its commits are only in the worktree`),
+      ...end.savedRefs.map((ref) => `commits made outside the branch are kept under ${ref}`),
+      ...end.nested.map((path) => `${path} is a separate repository; its commits are only in the worktree`),
       ...(end.hidden.length === 0 ? [] : [describeHidden(end.hidden, worktree)]),
       ...(end.unsafe === undefined ? [] : [end.unsafe]),
       ...(await describePlantedPrograms(deps, worktree)),
@@ -73,7 +73,7 @@ async function commitWork(
   } catch (error) {
     const { message: text } = asSvcError(error);
     deps.log.error({ session: sessionId, error: text }, 'the work could not be committed');
-    return { ...NOTHING_KEPT, left: [`the work is still in ${worktree}, not committed: ${text}`] };
+    return { ...NOTHING_KEPT, left: [`the work is still in ${worktree}, uncommitted: ${text}`] };
   }
 }
 
@@ -86,7 +86,7 @@ async function describePlantedPrograms({ worktrees }: Deps, folder: string): Pro
   if (names.length === 0) return [];
   const named = names.slice(0, 5).join(', ');
   return [
-    `git was told to run programs while it ran (${named}): svc does not run them, your own git would; git config --show-origin --get ${names[0]} says where`,
+    `git was set to run programs during the run (${named}): svc does not run them, but your own git would; git config --show-origin --get ${names[0]} shows where`,
   ];
 }
 
@@ -95,7 +95,8 @@ async function setRepositoriesAside(deps: Deps, { sessionId, profile, placement 
   if (profile !== 'strict' || placement.worktree !== null) return [];
   const kept = sessionFolder(deps, sessionId);
   const found = await deps.worktrees.setAsideRepositories(placement.cwd, kept, deps.paths.agents);
-  if (found.length > 0) deps.log.warn({ session: sessionId, found }, 'repositories that it made were moved');
+  if (found.length > 0)
+    deps.log.warn({ session: sessionId, found }, 'repositories that it created were moved');
   return found;
 }
 
@@ -120,7 +121,7 @@ async function countInPlace(deps: Deps, work: Work): Promise<Kept> {
       left,
     };
   } catch (error) {
-    left.push(`what it did in ${repository} could not be read: ${asSvcError(error).message}`);
+    left.push(`its work in ${repository} could not be read: ${asSvcError(error).message}`);
     return { ...NOTHING_KEPT, left };
   }
 }

@@ -62,7 +62,7 @@ function sanitizeFailure({ code, text, resetAt }: NonNullable<StreamFacts['troub
   return {
     ok: false,
     code: END_CODES.includes(code) ? code : 'agent_error',
-    text: toTextOrNull(text) ?? 'it failed and did not say why',
+    text: toTextOrNull(text) ?? 'it failed without giving a reason',
     resetAt: typeof resetAt === 'number' && Number.isFinite(resetAt) ? Math.round(resetAt) : null,
   } as const;
 }

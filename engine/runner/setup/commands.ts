@@ -63,7 +63,7 @@ export async function runCommands(
 ): Promise<string | null> {
   try {
     for (const [at, command] of commands.entries()) {
-      if (!follow.mayContinue()) return `${JSON.stringify(command)} was not begun`;
+      if (!follow.mayContinue()) return `${JSON.stringify(command)} was not started`;
       appendLogNote(logFile, what, command);
       const begun = performance.now();
       const runDir = join(folder, String(at));
@@ -76,7 +76,7 @@ export async function runCommands(
         const { code, message } = asSvcError(thrown);
         // Not the command's fault, and it would happen to every other command.
         if (code === 'tool_missing' || code === 'confinement_unavailable') throw thrown;
-        const why = code === 'agent_not_found' ? 'there is no such program' : message;
+        const why = code === 'agent_not_found' ? 'no such program' : message;
         appendLogNote(logFile, what, why);
         return `${JSON.stringify(command)} could not be started: ${why}`;
       }
@@ -84,7 +84,7 @@ export async function runCommands(
       const { survivors } = await processes.sweep(runId, running.pidStart);
       const left = survivors.length === 0 ? '' : `; could not be ended: ${survivors.join(', ')}`;
       const seconds = Math.round((performance.now() - begun) / 1000);
-      const end = `${exit === null ? `broken off after ${seconds} s` : describeExit(exit, seconds)}${left}`;
+      const end = `${exit === null ? `stopped after ${seconds} s` : describeExit(exit, seconds)}${left}`;
       appendLogNote(logFile, what, end);
       if (exit?.code !== 0) return `${JSON.stringify(command)}: ${end}`;
     }

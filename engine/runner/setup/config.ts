@@ -8,7 +8,7 @@ import { refineWith } from '../../base/values/duration.ts';
 const UNSEEN = /[^\P{C}\n\t]|[\p{Zl}\p{Zp}]/u;
 
 function checkVisible(text: string): void {
-  if (UNSEEN.test(text)) throw new SvcError('config_invalid', 'has a character that cannot be seen');
+  if (UNSEEN.test(text)) throw new SvcError('config_invalid', 'contains an invisible character');
 }
 
 function checkCommand(command: string): void {
@@ -23,14 +23,14 @@ function checkEnvFile(path: string): void {
   if (!isInside || parts.at(-1) === '' || parts.at(-1) === '.')
     throw new SvcError('config_invalid', "expected a file's path inside the project's folder");
   if (parts.some((part) => part.toLowerCase() === '.git'))
-    throw new SvcError('config_invalid', 'the files of git itself are not copied');
+    throw new SvcError('config_invalid', "git's own files are not copied");
 }
 
 const commandList = (when: string) =>
   z
     .array(z.string().superRefine(refineWith(checkCommand)))
     .default([])
-    .meta({ description: `commands that run ${when}, one after the other, without a shell` });
+    .meta({ description: `commands that run ${when}, in order, without a shell` });
 
 /** The setup of an entry of `projects`; used only with the consent of a person on this machine. */
 export const setupFields = {

@@ -29,7 +29,7 @@ export const listSetupFacts = ({
 /** Describes whether the setup will be used; null if there is none. */
 export function describeConsent({ id, consent, problem }: ShownSetup): string | null {
   if (consent === 'not_needed') return null;
-  if (consent === 'given') return 'given on this machine: this runs as you, outside of any confinement';
-  const why = consent === 'changed' ? 'given for something else than this' : 'not given on this machine';
-  return `${why}${problem === null ? '' : ` (${problem})`}: nothing of it will be run, and no worker started, until svc project trust ${id}`;
+  if (consent === 'given') return 'given on this machine: this runs as you, without confinement';
+  const why = consent === 'changed' ? 'given for different content' : 'not given on this machine';
+  return `${why}${problem === null ? '' : ` (${problem})`}: none of it runs, and no worker starts, until svc project trust ${id}`;
 }

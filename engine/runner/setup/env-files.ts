@@ -43,10 +43,10 @@ async function copyEnvFile({ from, to, scratch, isIgnored }: EnvFiles, file: str
   const source = realpathSync(join(from, file));
   if (!isInsideFolder(realpathSync(from), source)) return 'it leads out of the project';
   const { mode } = statSync(source);
-  if (!statSync(source).isFile()) return 'it is no file';
+  if (!statSync(source).isFile()) return 'it is not a file';
   if (!makeFolderInside(to, dirname(file))) return 'its folder leads out of the worktree';
   const target = join(to, file);
-  if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return 'it is there already';
+  if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return 'it already exists';
   if (!(await isIgnored(file))) return 'git does not ignore it there, so it would be committed';
   // Completely or not at all, and without replacing a file that has appeared since.
   const draft = join(scratch, 'env-file');

@@ -171,7 +171,7 @@ export function createSetup(deps: SetupDeps): Setup {
       return failed === null ? [] : [`teardown of ${sessionId}: ${failed}`];
     } catch (thrown) {
       const { code, message, hint } = asSvcError(thrown);
-      const what = code === 'consent_missing' ? 'was left out' : 'failed';
+      const what = code === 'consent_missing' ? 'was skipped' : 'failed';
       if (existsSync(logFile)) appendLogNote(logFile, 'teardown', `${what}: ${message}`);
       return [`teardown of ${sessionId} ${what}: ${message}${hint === undefined ? '' : ` (${hint})`}`];
     }
@@ -200,8 +200,8 @@ export function createSetup(deps: SetupDeps): Setup {
         new SvcError('setup_failed', `setup of the project ${project.id}: ${what}`, {
           hint:
             run.logFile === undefined
-              ? sentence`{session.log ${sessionId}} has its output`
-              : `${logFile} has its output`,
+              ? sentence`{session.log ${sessionId}} shows its output`
+              : `${logFile} shows its output`,
         });
       makePrivateFolder(agentsDir, join(agentsDir, sessionId));
       makePrivateFolder(worktree, join(worktree, '.svc'));

@@ -24,7 +24,7 @@ export function projectOperations({
     operation({
       name: 'project.list',
       about:
-        'The projects, what they carry for their worktrees, and whether somebody on this machine has agreed to it.',
+        'The projects, the commands and files for their worktrees, and the consent to them on this machine.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({ limit: z.int().min(1).max(100_000).optional(), cursor }),
@@ -32,7 +32,7 @@ export function projectOperations({
     }),
     operation({
       name: 'project.show',
-      about: 'One of them.',
+      about: 'One project.',
       seat: 'trusted',
       changes: false,
       input: z.strictObject({ id: z.string() }),
@@ -41,7 +41,7 @@ export function projectOperations({
     operation({
       name: 'project.trust',
       about:
-        'Records on this machine that the commands and files of a project may be used: exactly those that `digest` names.',
+        'Records on this machine that the commands and files of a project may be used: exactly those that `digest` identifies.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id: z.string(), digest: z.string() }),
@@ -49,12 +49,16 @@ export function projectOperations({
         const at = where();
         const { id, digest: now, consent } = readProjectSetup(at, asked);
         if (now !== digest)
-          throw new SvcError('conflict', `what the project ${id} carries has changed since it was shown`, {
-            hint: sentence`{project.trust ${id}} shows it again`,
-          });
+          throw new SvcError(
+            'conflict',
+            `the commands or files of project ${id} have changed since they were shown`,
+            {
+              hint: sentence`{project.trust ${id}} shows them again`,
+            },
+          );
         if (consent === 'not_needed')
-          throw new SvcError('conflict', `the project ${id} carries nothing that needs a consent`, {
-            hint: 'setup, teardown and env_files of its entry in projects do',
+          throw new SvcError('conflict', `the project ${id} has nothing that needs consent`, {
+            hint: 'only setup, teardown and env_files of its entry in projects need it',
           });
         const { actor } = caller;
         writeProjectConsent(at.home, at.root, id, { digest, at: rfc3339(clock.now()), actor });
@@ -66,7 +70,7 @@ export function projectOperations({
     }),
     operation({
       name: 'project.untrust',
-      about: 'Takes the consent of this machine back.',
+      about: 'Withdraws the consent of this machine.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id: z.string() }),

@@ -162,12 +162,12 @@ export function checkProjectFolder(where: Where, project: string | null): void {
 
 function consentMissingError({ id, folder, consent, folderWaits, problem }: ProjectSetup): SvcError {
   const why = folderWaits
-    ? `the project ${id} is the folder ${folder}, outside of the workspace, and nobody on this machine has agreed to it`
+    ? `the project ${id} is the folder ${folder}, outside the workspace, and no one on this machine has agreed to it`
     : consent === 'changed'
-      ? `what the project ${id} runs in its worktrees has changed since somebody on this machine agreed to it`
-      : `the project ${id} has commands or files for its worktrees that nobody on this machine has agreed to`;
+      ? `the commands or files that project ${id} uses in its worktrees have changed since a person on this machine agreed to them`
+      : `the project ${id} has commands or files for its worktrees that no one on this machine has agreed to`;
   return new SvcError('consent_missing', problem === null ? why : `${why}: ${problem}`, {
-    hint: sentence`{project.trust ${id}} shows them and asks`,
+    hint: sentence`{project.trust ${id}} shows them and asks for consent`,
     data: { project: id, consent },
   });
 }

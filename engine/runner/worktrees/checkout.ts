@@ -39,7 +39,7 @@ export const dirtyCheckoutError = ({
   paths,
 }: Pick<Checkout, 'path' | 'reason' | 'paths'>): SvcError =>
   new SvcError('checkout_dirty', `the checkout ${path} ${reason}; nothing was changed`, {
-    hint: 'commit or put away what is there, then promote again',
+    hint: 'commit or stash what is there, then promote again',
     data: { path, paths },
   });
 
@@ -69,7 +69,7 @@ export async function findBranchCheckout(git: Git, root: string, base: string): 
       return without(blockedCheckout(entry.path, `and ${found} both have ${base} checked out`));
     if (isUnlocated)
       return without(
-        blockedCheckout(entry.path, `has ${base} checked out in a folder that git has recorded nowhere`),
+        blockedCheckout(entry.path, `has ${base} checked out in a folder that git has not recorded`),
       );
     found = entry.path;
   }

@@ -51,7 +51,7 @@ export function createGit(
     ...patience,
     async findOverrides(cwd, { discover = false }) {
       if (discover && pins.isMoved(cwd))
-        throw new SvcError('worktree_unsafe', `${cwd} is in another repository than at its first use`, {
+        throw new SvcError('worktree_unsafe', `${cwd} is in a different repository than at its first use`, {
           data: { cwd },
         });
       return programs.findOverrides(cwd);

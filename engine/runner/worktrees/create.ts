@@ -139,7 +139,7 @@ async function checkSessionPrefix(git: Git, root: string): Promise<void> {
   if (taken === undefined || taken.includes('/')) return;
   throw new SvcError(
     'conflict',
-    `${root} has a branch called ${taken}, and so git can make no branch ${SESSION_PREFIX}… in it: no worker can begin there`,
+    `${root} has a branch named ${taken}, so git cannot create a branch ${SESSION_PREFIX}… in it: no worker can start there`,
     { hint: `give it another name: git branch -m ${taken} <another>`, data: { branch: taken } },
   );
 }
@@ -233,7 +233,7 @@ export async function createWorktree(
       await checkSessionPrefix(git, root);
       const [other] = await findConflictingBranches(git, root, branch);
       if (other !== undefined)
-        throw existsError(`the branch ${other}, beside which git can make no ${branch},`);
+        throw existsError(`the branch ${other}, next to which git cannot create ${branch},`);
     }
     const branchCommit = await resolveCommit(git, root, branchRef(branch));
     // An earlier attempt may have started from an older commit of the base; it cannot have its own work.
@@ -256,7 +256,7 @@ export async function createWorktree(
 
   // R4: verify before reporting success.
   if ((await inspectWorktree(git, path)).head !== made.commit) {
-    throw new SvcError('git_failed', `the new worktree ${path} is not at the commit that was asked for`);
+    throw new SvcError('git_failed', `the new worktree ${path} is not at the requested commit`);
   }
   const inside = relative(project.root, realpathSync(request.projectPath));
   const cwd = join(path, inside);

@@ -116,7 +116,7 @@ async function findReasonsAgainst(
 
 function describeProcesses(path: string, folders: WorkingFolders): string[] {
   const inside = findProcessesInside(path, folders());
-  if (inside === null) return ['it cannot be known whether a process works in it'];
+  if (inside === null) return ['svc cannot tell whether a process works in it'];
   return inside.length === 0 ? [] : [`process ${inside.join(', ')} works in it`];
 }
 
@@ -165,7 +165,7 @@ export async function discardWorktree(
         (await resolveCommit(own, aside, 'HEAD')) !== entry?.head ||
         (await resolveCommit(own, aside, branchRef(branch))) !== head;
       const late = [
-        ...(hasMoved ? ['it has changed meanwhile'] : []),
+        ...(hasMoved ? ['it has changed in the meantime'] : []),
         ...describeNested(files),
         ...describeProcesses(aside, folders),
       ];

@@ -36,9 +36,9 @@ export async function findForeignCommits(
   if ((await resolveCommit(git, root, baseCommit)) === null)
     throw new SvcError(
       'conflict',
-      `${base} was rewritten, and the commit ${baseCommit.slice(0, 12)} that ${branch} began at is in the repository no more: it cannot be told which commits are its own`,
+      `${base} was rewritten, and the commit ${baseCommit.slice(0, 12)} that ${branch} started from is no longer in the repository: svc cannot tell which commits belong to the session`,
       {
-        hint: `git log ${base}..${branch} shows what a merge would bring; merge by hand what is to be in ${base}`,
+        hint: `git log ${base}..${branch} shows what a merge would bring; merge what belongs in ${base} by hand`,
         data: { branch, base, base_commit: baseCommit },
       },
     );
@@ -77,9 +77,9 @@ export function foreignCommitsError(
   const more = count > shown.length ? ` and ${count - shown.length} more` : '';
   return new SvcError(
     'conflict',
-    `a merge of ${branch} would bring ${formatCount(count, 'commit')} into ${base} that it does not hold and that the session did not make: ${shown.join(', ')}${more}; nothing was changed`,
+    `a merge of ${branch} would bring ${formatCount(count, 'commit')} into ${base} that it does not contain and that the session did not make: ${shown.join(', ')}${more}; nothing was changed`,
     {
-      hint: sentence`{worktree.promote ${sessionNameOf(branch)} strategy=rebase} takes the session’s own commits alone; to have the others as well, merge them into ${base} first`,
+      hint: sentence`{worktree.promote ${sessionNameOf(branch)} strategy=rebase} takes only the session’s own commits; to include the others, merge them into ${base} first`,
       data: { branch, base, newest: foreign.newest, count },
     },
   );

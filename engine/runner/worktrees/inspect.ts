@@ -19,7 +19,7 @@ function findTrap(gitDir: string): string | null {
 }
 
 const unsafeWorktreeError = (path: string, reason: string): SvcError =>
-  new SvcError('worktree_unsafe', `${path} ${reason}`, { hint: 'look at it by hand', data: { path } });
+  new SvcError('worktree_unsafe', `${path} ${reason}`, { hint: 'inspect it by hand', data: { path } });
 
 function resolveOrRefuse(path: string): string {
   try {

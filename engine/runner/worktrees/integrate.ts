@@ -23,9 +23,9 @@ export const mergeConflictError = (paths: readonly string[], strategy: string): 
 const unrelatedHistoriesError = (base: string, branch: string): SvcError =>
   new SvcError(
     'conflict',
-    `the branch and its base have no commit in common (${branch.slice(0, 12)} and ${base.slice(0, 12)}), so there is nothing to merge by; nothing was changed`,
+    `the branch and its base have no common commit (${branch.slice(0, 12)} and ${base.slice(0, 12)}), so there is no merge base; nothing was changed`,
     {
-      hint: 'run its task again on this base; or look at its commits and take them by hand: git merge --allow-unrelated-histories',
+      hint: 'run its task again on this base; or check its commits and merge them by hand: git merge --allow-unrelated-histories',
       data: { base, branch },
     },
   );

@@ -145,7 +145,7 @@ export function listFolders(folder: string): string[] {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw new SvcError('worktree_unsafe', `${folder} cannot be read: ${(error as Error).message}`, {
-      hint: 'make it readable for whoever the engine runs as',
+      hint: 'make it readable for the user that runs the engine',
       data: { path: folder },
     });
   }

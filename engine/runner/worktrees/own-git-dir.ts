@@ -7,7 +7,7 @@ import { findTraps } from './traps.ts';
 
 const unsafeGitDirError = (path: string, reason: string): SvcError =>
   new SvcError('worktree_unsafe', `${path} ${reason}`, {
-    hint: 'look at it by hand; svc changes and removes nothing there',
+    hint: 'inspect it by hand; svc changes and removes nothing there',
     data: { path },
   });
 
@@ -25,14 +25,14 @@ export function verifyOwnGitDir(path: string, commonDir: string): string {
   if (found.isDirectory())
     throw unsafeGitDirError(
       path,
-      'is a repository of its own now: its .git was replaced, and what it holds cannot be told',
+      'is a separate repository now: its .git was replaced, and its content cannot be determined',
     );
   const named = /^gitdir: (.+)\n?$/.exec(readRegularFile(mark) ?? '')?.[1];
   if (named === undefined)
     throw unsafeGitDirError(path, 'is not a git worktree any more: its .git file names no git folder');
   const own = resolve(path, named);
   if (!samePath(dirname(own), join(commonDir, 'worktrees')))
-    throw unsafeGitDirError(path, `uses a git folder that is not of its repository: ${own}`);
+    throw unsafeGitDirError(path, `uses a git folder that does not belong to its repository: ${own}`);
   if (!existsSync(own)) throw unsafeGitDirError(path, `has lost its git folder ${own}`);
   const trap = findTraps(own, { links: true })[0];
   if (trap !== undefined) throw unsafeGitDirError(path, `has a link or pipe in its git folder: ${trap}`);

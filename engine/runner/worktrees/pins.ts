@@ -40,9 +40,9 @@ export function createRepositoryPins(file: string | null): RepositoryPins {
       if (before === (now ?? '')) return;
       throw new SvcError(
         'worktree_unsafe',
-        `${path} was in the repository ${before}, and is in ${now ?? 'none'} now; nothing was done there`,
+        `${path} was in the repository ${before}, but is now in ${now ?? 'none'}; nothing was done there`,
         {
-          hint: sentence`when that is meant, {project.repin <project>} takes the new one; else remove what was put there`,
+          hint: sentence`if this is intended, {project.repin <project>} accepts the new one; otherwise remove what was put there`,
           data: { path, before, now },
         },
       );

@@ -100,14 +100,14 @@ export async function setAsideRepositories(folder: string, kept: string, data: s
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
         sentences.push(
-          `${from} makes a repository there, and could not be moved: ${(error as Error).message}`,
+          `${from} would be a git repository there, and could not be moved: ${(error as Error).message}`,
         );
         continue;
       }
-      sentences.push(`${from} appeared while it ran, and would be a repository to git: it is in ${to} now`);
+      sentences.push(`${from} appeared during the run and would be a git repository: it was moved to ${to}`);
     }
   }
-  if (!isWhole) sentences.push(`${folder} holds too much to look through for repositories that appeared`);
+  if (!isWhole) sentences.push(`${folder} is too large to search for new repositories`);
   if (sentences.length > 0) replacePrivate(told, sentences.join('\n'));
   return sentences;
 }

@@ -53,7 +53,7 @@ export interface PromoteResult {
 }
 
 const baseMovedError = (base: string): SvcError =>
-  new SvcError('conflict', `the branch ${base} moved meanwhile; nothing was changed`, {
+  new SvcError('conflict', `the branch ${base} moved in the meantime; nothing was changed`, {
     hint: 'promote again',
   });
 
@@ -228,7 +228,7 @@ export async function promoteBranch(git: Git, request: PromoteRequest): Promise<
   const { before, tip } = tips;
   if (head !== undefined && head !== tip) {
     throw new SvcError('conflict', `the branch ${branch} moved since you looked; nothing was changed`, {
-      hint: 'look again, then promote what is there now',
+      hint: 'check it again, then promote the current state',
       data: { seen: head, found: tip },
     });
   }
@@ -258,7 +258,7 @@ export async function promoteBranch(git: Git, request: PromoteRequest): Promise<
   const now = await resolveCommit(git, root, branchRef(base));
   const isThere = now === after || (now !== null && (await isAncestor(git, root, after, now)));
   if (!isThere) {
-    throw new SvcError('conflict', `${base} is not where promoting ${branch} has put it`, {
+    throw new SvcError('conflict', `${base} is no longer where promoting ${branch} put it`, {
       hint: `the result is the commit ${after}`,
       data: { intended: after, found: now },
     });

@@ -89,7 +89,7 @@ export async function describeHiddenWork(
   target: string | null,
 ): Promise<string[]> {
   const hidden = target === null ? [] : await rules.listHiddenFrom(git, place, contents, target);
-  return hidden.length === 0 ? [] : [`files that only ignore rules of its own hide: ${joinFirst(hidden)}`];
+  return hidden.length === 0 ? [] : [`files hidden only by its own ignore rules: ${joinFirst(hidden)}`];
 }
 
 export const joinFirst = (paths: readonly string[]): string => paths.slice(0, 3).join(', ');
@@ -134,7 +134,7 @@ export async function findReasonsToKeep(
   try {
     const gitDir = await gitDirOfWorktree(git, entry.path, commonDir);
     const inside = findProcessesInside(entry.path, folders());
-    if (inside === null) reasons.push('it cannot be known whether a process works in it');
+    if (inside === null) reasons.push('svc cannot tell whether a process works in it');
     else if (inside.length > 0) reasons.push(`process ${inside.join(', ')} works in it`);
     const files = await readContents(git, entry.path, gitDir);
     ignored.push(...files.ignored);

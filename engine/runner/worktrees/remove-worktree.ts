@@ -50,7 +50,7 @@ export async function removeWorktree<T>(
   if (mayExist(path)) {
     const gitDir = verifyOwnGitDir(path, commonDir);
     if (mayExist(aside))
-      throw new SvcError('worktree_unsafe', `${aside} is in the way`, { hint: 'look at it by hand' });
+      throw new SvcError('worktree_unsafe', `${aside} is in the way`, { hint: 'inspect it by hand' });
     renameSync(path, aside);
     try {
       settled = await settle(aside, gitDir);
@@ -63,6 +63,6 @@ export async function removeWorktree<T>(
   }
   // Only git's entry is left.
   await git.run(root, ['worktree', 'remove', path]);
-  if (mayExist(path)) throw new SvcError('worktree_unsafe', `${path} is still there`);
+  if (mayExist(path)) throw new SvcError('worktree_unsafe', `${path} still exists`);
   return settled;
 }

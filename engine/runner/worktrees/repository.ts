@@ -82,7 +82,7 @@ function sharedSettingError(common: string, name: string, value: string): SvcErr
   const git = `git --git-dir=${quoteForShell(common)} config`;
   return new SvcError(
     'conflict',
-    `${name} of ${common} applies to all its worktrees, since extensions.worktreeConfig is on: git can use none of them`,
+    `${name} of ${common} applies to all its worktrees, since extensions.worktreeConfig is on, so git cannot use any of them`,
     {
       hint: `move it to the main checkout: ${git} --unset ${name}, then ${git} --worktree ${name} ${quoteForShell(value)}`,
       data: { git_dir: common },

@@ -29,7 +29,7 @@ const RESTORING = 'svc: being restored';
 /** Throws `not_found` unless the repository still has a saved commit. */
 async function requireCommit(git: Git, root: string, branch: string, commit: string): Promise<void> {
   if ((await resolveCommit(git, root, commit)) !== null) return;
-  throw new SvcError('not_found', `the saved work of ${branch} is no longer there (${commit.slice(0, 12)})`, {
+  throw new SvcError('not_found', `the saved work of ${branch} no longer exists (${commit.slice(0, 12)})`, {
     data: { branch, commit },
   });
 }
@@ -41,8 +41,8 @@ export async function restoreBranch(git: Git, root: string, branch: string, head
   if (await compareAndSetRef(git, root, ref, head, null, 'restored')) return;
   const found = await resolveCommit(git, root, ref);
   if (found === head) return;
-  if (found === null) throw new SvcError('git_failed', `git could not make the branch ${branch}`);
-  throw new SvcError('exists', `there is a branch ${branch} already, at ${found.slice(0, 12)}`, {
+  if (found === null) throw new SvcError('git_failed', `git could not create the branch ${branch}`);
+  throw new SvcError('exists', `a branch ${branch} already exists, at ${found.slice(0, 12)}`, {
     hint: `the saved one ended at ${head}`,
     data: { branch, found, saved: head },
   });

@@ -147,8 +147,8 @@ export function createGitRunner(
         const pipe = code === null ? watch.found() : null;
         if (pipe === null) return done({ code, signal });
         fail(
-          new SvcError('git_failed', `git ${args[0]} waited at a pipe, and was ended: ${pipe}`, {
-            hint: 'a worker has put it there: remove it when it is still there, and look at its work',
+          new SvcError('git_failed', `git ${args[0]} was waiting at a pipe, and was stopped: ${pipe}`, {
+            hint: 'a worker created it: remove it if it still exists, and check its work',
             data: { cwd, path: pipe },
           }),
         );

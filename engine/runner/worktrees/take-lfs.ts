@@ -21,10 +21,7 @@ export async function takeLfsObjects(from: string, to: string): Promise<void> {
   const objects = listObjects(from);
   const bytes = objects.reduce((sum, { size }) => sum + size, 0);
   if (bytes > MOST_BYTES)
-    throw new SvcError(
-      'worktree_unsafe',
-      `its files of Git LFS have ${bytes} bytes, more than ${MOST_BYTES}`,
-    );
+    throw new SvcError('worktree_unsafe', `its Git LFS files have ${bytes} bytes, more than ${MOST_BYTES}`);
   for (const { folder, name } of objects) await takeObject(join(from, folder, name), join(to, folder), name);
 }
 

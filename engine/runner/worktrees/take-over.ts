@@ -146,7 +146,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
         to: { env: writing, timeoutMs },
       });
       if (!(await hasAllObjects(record, { wanted, known, objects: incoming, timeoutMs })))
-        throw new SvcError('worktree_unsafe', 'objects are missing, or are not what their names say');
+        throw new SvcError('worktree_unsafe', 'objects are missing, or do not match their names');
       movePacks(join(incoming, 'pack'), join(realObjectsFolder(record), 'pack'));
     } catch (error) {
       const { message } = asSvcError(error);
@@ -309,7 +309,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
         Object.assign(result, {
           isWhole: false,
           env: {},
-          problem: 'its branch is gone inside, or is no commit',
+          problem: 'its branch no longer exists inside, or is not a commit',
         });
       else if (tip !== record.known) {
         const ref = await takeBranch(store, record, tip, END_MS);
@@ -334,7 +334,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
       if (withIndex) await takeIndex(store, after, env);
     } catch (error) {
       const why = asSvcError(error).message;
-      result.problem ??= `what is beside its branch could not be taken over: ${why}; it is in ${store.folder}`;
+      result.problem ??= `the work outside its branch could not be taken over: ${why}; it is in ${store.folder}`;
     }
     return result;
   }

@@ -42,10 +42,10 @@ const baseMovedOnError = ({ base, branch, after }: UndoPromotionRequest, found: 
   new SvcError(
     'conflict',
     found === null
-      ? `there is no branch ${base} any more; nothing was changed`
-      : `${base} has moved on since ${branch} was promoted into it; nothing was changed`,
+      ? `the branch ${base} no longer exists; nothing was changed`
+      : `${base} has moved since ${branch} was promoted into it; nothing was changed`,
     {
-      hint: `a person can take the work out again with git revert -m 1 ${after.slice(0, 12)}, or git revert of its commits`,
+      hint: `a person can revert the work with git revert -m 1 ${after.slice(0, 12)}, or with git revert of its commits`,
       data: { base, promoted: after, found },
     },
   );
@@ -67,7 +67,7 @@ async function requireFollower(
   if (checkout.state !== 'dirty') return found;
   const { message, data } = dirtyCheckoutError(checkout);
   throw new SvcError('checkout_dirty', message, {
-    hint: 'commit or put away what is there, then undo again',
+    hint: 'commit or stash what is there, then undo again',
     data,
   });
 }
@@ -120,6 +120,6 @@ export async function undoPromotion(git: Git, request: UndoPromotionRequest): Pr
   throw new SvcError(
     'checkout_dirty',
     `the checkout ${path} could not follow: ${why}; ${isBack ? 'nothing was changed' : `${base} is at ${before.slice(0, 12)}`}`,
-    { hint: 'commit or put away what is there, then undo again', data: { path, paths: [] } },
+    { hint: 'commit or stash what is there, then undo again', data: { path, paths: [] } },
   );
 }

@@ -16,8 +16,8 @@ const telegramInput = z.strictObject({
 
 const slackInput = z
   .strictObject({
-    bot_token: text(/^xoxb-[\w-]{10,250}$/, "the bot's token of a Slack app begins with xoxb-"),
-    app_token: optional(text(/^xapp-[\w-]{10,250}$/, "an app's token of Slack begins with xapp-")),
+    bot_token: text(/^xoxb-[\w-]{10,250}$/, "the bot's token of a Slack app starts with xoxb-"),
+    app_token: optional(text(/^xapp-[\w-]{10,250}$/, "an app's token of Slack starts with xapp-")),
     signing_secret: optional(
       text(/^[0-9a-f]{32,64}$/, 'the signing secret of a Slack app has 32 hex digits'),
     ),
@@ -25,7 +25,7 @@ const slackInput = z
     app_id: optional(text(/^A[A-Z0-9]{2,30}$/, "a Slack app's id looks like A0123ABCD")),
   })
   .refine(({ app_token, signing_secret, app_id }) => app_token !== null || (signing_secret && app_id), {
-    message: "it needs the app's token (Socket Mode), or the signing secret and the app's id (requests)",
+    message: "it requires the app's token (Socket Mode), or the signing secret and the app's id (requests)",
   });
 
 /** The settings of a bot, by its service. */
@@ -82,7 +82,7 @@ export const BOT_FIELDS: Record<
     {
       name: 'signing_secret',
       label: 'Signing secret',
-      hint: 'where Slack sends requests to this server instead',
+      hint: 'if Slack sends requests to this server instead',
       isSecret: true,
       isOptional: true,
     },
@@ -96,7 +96,7 @@ export const BOT_FIELDS: Record<
     {
       name: 'app_id',
       label: 'Id of the app',
-      hint: 'Basic Information: A…; needed where Slack sends requests',
+      hint: 'Basic Information: A…; required if Slack sends requests',
       isSecret: false,
       isOptional: true,
     },

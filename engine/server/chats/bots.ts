@@ -172,8 +172,8 @@ export function createBots({
       return null;
     } catch (thrown) {
       const { message } = asSvcError(thrown);
-      log.warn({ bot: kind, problem: message }, 'a service was not told that its bot is removed');
-      return `${KIND_NAMES[kind]} may still send updates for it to this server, which answers them no more: ${message}`;
+      log.warn({ bot: kind, problem: message }, 'a service was not notified that its bot was removed');
+      return `${KIND_NAMES[kind]} may still send updates for it to this server, which no longer answers them: ${message}`;
     }
   }
 
@@ -196,8 +196,8 @@ export function createBots({
     if (kind === 'telegram') {
       const { token, webhook } = read.data as z.output<(typeof BOT_INPUTS)['telegram']>;
       if (webhook && !reach.origin.startsWith('https:'))
-        throw new SvcError('usage', 'Telegram sends updates to an https address only', {
-          hint: 'start the server with --public-url https://…, or let it ask for updates',
+        throw new SvcError('usage', 'Telegram only sends updates to an https address', {
+          hint: 'start the server with --public-url https://…, or let it poll for updates',
         });
       const settings = {
         token,

@@ -77,7 +77,7 @@ export function createChannels({
       const { capabilities, plan } = await plans.entitlementsOf(account);
       if (!capabilities.includes('assistant'))
         throw new SvcError('capability_locked', `the plan ${plan} has no assistant`, {
-          hint: 'whoever runs the server can assign another plan',
+          hint: 'the operator of the server can assign another plan',
         });
       if ((await this.list(account)).length >= MOST_CHANNELS)
         throw new SvcError('conflict', `an account has at most ${MOST_CHANNELS} channels`);
@@ -102,14 +102,14 @@ export function createChannels({
           .onConflict((same) => same.columns(['account_id', 'kind', 'channel']).doNothing())
           .executeTakeFirst();
         if (Number(numInsertedOrUpdatedRows) === 0)
-          throw new SvcError('conflict', 'events of the account go there already');
+          throw new SvcError('conflict', 'events of the account already go there');
       });
       return row;
     },
     async change(channel, events, actor) {
       const chosen = EVENT_NAMES.filter((event) => events.includes(event));
       if (chosen.length === 0 || chosen.length !== new Set(events).size)
-        throw new SvcError('fields_invalid', 'choose at least one event of the list');
+        throw new SvcError('fields_invalid', 'choose at least one event from the list');
       await changes.make(entryOf(channel, 'channel changed', actor), (change) =>
         change
           .updateTable('chat_channels')

@@ -28,18 +28,18 @@ export const nameDecision = ({
 /** Formats a time of day, such as `11:05 UTC`. */
 export const clockTime = (at: number): string => `${new Date(at).toISOString().slice(11, 16)} UTC`;
 
+const WAYS: Readonly<Record<string, string>> = {
+  page: 'on the web',
+  telegram: 'in Telegram',
+  slack: 'in Slack',
+  automation: 'by an automation',
+};
+
 function describeDecided({ state, decided_by, session_id }: CommandOutcome): Span[] {
   const by = decided_by === null ? [] : say` by ${decided_by}`;
   const started = session_id === null ? [] : say` and started ${own(session_id)}`;
-  return say`It was ${own(state ?? 'decided')} before${by}${started}.`;
+  return say`It was already ${own(state ?? 'decided')}${by}${started}.`;
 }
-
-const CHANNEL_WORDS: Readonly<Record<string, string>> = {
-  page: ' on the web',
-  telegram: ' in Telegram',
-  slack: ' in Slack',
-  automation: ' by automation',
-};
 
 /** Describes the outcome of a command, for the person who gave it. */
 function describeOutcome({ person, channel, outcome }: Command): {
@@ -50,27 +50,27 @@ function describeOutcome({ person, channel, outcome }: Command): {
   isFinal: boolean;
 } {
   const said = JSON.parse(outcome ?? '{}') as CommandOutcome;
-  const somebody = person ?? 'nobody';
-  const who = say`${somebody}${own(CHANNEL_WORDS[channel ?? ''] ?? '')}`;
+  const somebody = person ?? 'no one';
+  const who = say`${somebody} ${own(WAYS[channel ?? ''] ?? 'from outside')}`;
   const texts: Record<CommandOutcome['outcome'], Span[]> = {
     started: say`Approved by ${who}. ${own(said.session_id ?? 'It')} has started.`,
     denied: say`Denied by ${who}.`,
-    refreshed: say`The lease was fetched anew.`,
+    refreshed: say`The lease was fetched again.`,
     already_decided: describeDecided(said),
-    changed: say`What would run is not what you saw, and nothing was started. Look at the decision that waits in its place.`,
+    changed: say`What would run has changed since you looked, and nothing was started. Review the decision that replaced it.`,
     unknown_decision: say`The workspace has no such decision.`,
-    not_allowed: say`The workspace does not let ${who} decide: ${own('server.decide')} of its ${own('svc.yaml')} does not say so.`,
+    not_allowed: say`The workspace does not let ${who} decide: ${own('server.decide')} of its ${own('svc.yaml')} does not allow it.`,
     actor_denied: say`The workspace does not let ${`${somebody}@${channel ?? ''}`} act: ${own('policy.actors')} of its ${own('svc.yaml')} does not list them.`,
-    remote_untrusted: say`Nobody vouches for the task's author: it can be approved at the machine only.`,
-    code_missing: say`The workspace wants a code and has none to compare it with: ${own('svc link code')} makes one at the machine.`,
+    remote_untrusted: say`The task's author is untrusted, so it can only be approved at the machine.`,
+    code_missing: say`The workspace requires a code but cannot check one yet: ${own('svc link code')} sets codes up at the machine.`,
     code_invalid: say`The code was wrong, used or missing.`,
-    code_closed: say`Too many codes were wrong: approving from outside is closed for a quarter of an hour.`,
+    code_closed: say`Too many codes were wrong: approval from outside is blocked for a quarter of an hour.`,
     too_old: say`It reached the workspace too late.`,
     unknown_verb: say`The workspace did not understand it; it may be older than this server.`,
     refused: say`The workspace could not do it: ${(said.code ?? 'unknown').replaceAll('_', ' ')}.`,
   };
   return {
-    text: texts[said.outcome] ?? own('The workspace gave no answer that this server knows.'),
+    text: texts[said.outcome] ?? own('The workspace gave an answer that this server does not know.'),
     isGood: ['started', 'denied', 'refreshed'].includes(said.outcome),
     isFinal: ['started', 'denied', 'already_decided'].includes(said.outcome),
   };
@@ -84,7 +84,7 @@ export const isFinal = (command: Command | null): boolean =>
 export function describeEnd(command: Command | null, ended: string | null): Span[] {
   if (command !== null && isFinal(command)) return describeOutcome(command).text;
   if (ended !== null) return own(ended === 'approved' ? 'It was approved.' : 'It was denied.');
-  return own('It is no longer pending.');
+  return own('It is no longer waiting.');
 }
 
 /** Describes a command: how it ended, or what it waits for. */
@@ -93,11 +93,11 @@ export function describeCommand(
   { now, isConnected = null }: { now: number; isConnected?: boolean | null },
 ): { text: Span[]; isGood: boolean } {
   if (command.outcome !== null) return describeOutcome(command);
-  const what = say`${command.person ?? 'Somebody'} asked to ${own(command.verb)} this`;
+  const what = say`${command.person ?? 'Someone'} asked to ${own(command.verb)} this`;
   const until = own(clockTime(command.expires_at));
   if (command.expires_at <= now)
     return {
-      text: say`${what}, and the workspace did not answer until ${until}.`,
+      text: say`${what}, but the workspace did not answer by ${until}.`,
       isGood: false,
     };
   // A permanent message does not show the state of that moment.

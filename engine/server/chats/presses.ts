@@ -62,7 +62,7 @@ export function createPresses({
         found.workspace_id === null ||
         found.decision_id === null
       )
-        return 'This message is not known any more, and nothing was done.';
+        return 'This message is no longer known, and nothing was done.';
       const { verb, ticket_of_hash: hash, decision_id: id, workspace_id, posted_id } = found;
       const { capabilities, plan } = await plans.entitlementsOf(person.account_id);
       if (!capabilities.includes('assistant'))
@@ -80,7 +80,7 @@ export function createPresses({
       }
       // Without a code it would count as a wrong one.
       if (verb === 'approve' && decision.approval === 'code')
-        return `Approving takes a one-time code: ${origin}/app/decisions/${workspace_id}/${id}`;
+        return `Approval requires a one-time code: ${origin}/app/decisions/${workspace_id}/${id}`;
       // The message itself shows the decision of the workspace.
       const command = await commands.give(workspace, {
         verb,

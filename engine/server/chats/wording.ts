@@ -22,9 +22,9 @@ const EVENT_WORDS: Readonly<Record<string, string>> = {
   ask_answered: 'Answered',
   ask_timeout: 'Not answered in time',
   worktree_promoted: 'Promoted',
-  promote_conflict: 'Conflict at promoting',
-  lock_expired: 'A lock ran out',
-  budget_exhausted: 'A budget is spent',
+  promote_conflict: 'Conflict during promotion',
+  lock_expired: 'A lock expired',
+  budget_exhausted: 'A budget is used up',
   alert: 'Alert',
 };
 

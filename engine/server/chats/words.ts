@@ -20,8 +20,8 @@ const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3600_000, d: 24 
 
 const HELP = [
   'waiting: the decisions that wait',
-  'status: the workspaces, and what comes here',
-  'mute 2h: nothing new here for two hours; also 30m, 1d, off',
+  'status: the workspaces, and the events sent here',
+  'mute 2h: no new events here for two hours; also 30m, 1d, off',
   'help: this',
 ].join('\n');
 
@@ -53,7 +53,7 @@ export function createWords({
     const rest = decisions.length - shown.length + more;
     if (shown.length === 0)
       return rest === 0
-        ? 'No decision waits.'
+        ? 'No decisions are waiting.'
         : `${formatCount(rest, 'decision waits', 'decisions wait')}: see ${origin}/app`;
     return [
       ...shown.map(
@@ -65,11 +65,11 @@ export function createWords({
   }
 
   function sayChannel(channel: ChatChannel | null): string {
-    if (channel === null) return 'No events come here.';
+    if (channel === null) return 'No events are sent here.';
     const events = readChannelEvents(channel).join(', ').replaceAll('_', ' ');
     return channel.muted_until > clock.now()
       ? `Muted until ${clockTime(channel.muted_until)}.`
-      : `What comes here: ${events}.`;
+      : `Events sent here: ${events}.`;
   }
 
   async function sayStatus(account: string, channel: ChatChannel | null): Promise<string> {
@@ -90,17 +90,17 @@ export function createWords({
   }
 
   async function mute(channel: ChatChannel | null, wish: string): Promise<string> {
-    if (channel === null) return 'No events come here, so there is nothing to mute.';
+    if (channel === null) return 'No events are sent here, so there is nothing to mute.';
     if (wish === 'off') {
       await channels.mute(channel, 0);
-      return 'Not muted any more.';
+      return 'No longer muted.';
     }
     const [, count = '', unit = ''] = /^(\d{1,4})\s*([mhd])$/.exec(wish) ?? [];
     const span = Number(count) * (UNITS[unit] ?? 0);
     if (span <= 0 || span > LONGEST_MUTE_MS) return 'For how long? 30m, 2h or 1d, at most 7d; or mute off.';
     const until = clock.now() + span;
     await channels.mute(channel, until);
-    return `Nothing new comes here until ${formatMoment(until)}. Messages that are here still change.`;
+    return `No new events are sent here until ${formatMoment(until)}. Existing messages still change.`;
   }
 
   async function answerPerson(kind: ChatKind, { place, text }: Words, person: Person): Promise<string> {
@@ -109,13 +109,13 @@ export function createWords({
       return `The plan ${plan} has no assistant. Everything is at ${origin}/app`;
     const channel = await channels.findAt(person.account_id, kind, place);
     if (!place.isPrivate && channel === null)
-      return 'This place is not one of your account. Say it to me in private.';
+      return 'This chat does not belong to your account. Write to me in private.';
     const [word = '', ...rest] = text.trim().toLowerCase().split(/\s+/);
     if (word === 'waiting') return sayWaiting(person.account_id);
     if (word === 'status') return sayStatus(person.account_id, channel);
     if (word === 'mute') return mute(channel, rest.join(' '));
     if (word === 'help' || word === 'start') return HELP;
-    return `I know these words:\n${HELP}`;
+    return `I know these commands:\n${HELP}`;
   }
 
   return {
@@ -135,13 +135,13 @@ export function createWords({
 }
 
 const CLAIM_WORDS: Readonly<Record<ClaimResult, (kind: ChatKind, origin: string) => string>> = {
-  claimed: (_, origin) => `Now answer the question at ${origin}/app/chats; nothing is connected before that.`,
+  claimed: (_, origin) => `Now answer the question at ${origin}/app/chats; nothing is connected until then.`,
   unknown: () => 'That code is wrong, used or too old.',
   too_many: () => 'Too many codes were wrong. Wait for a quarter of an hour.',
   other_person: (kind) =>
-    `You speak for another person already. Disconnect ${KIND_NAMES[kind]} on their page first.`,
+    `You already speak for another person. Disconnect ${KIND_NAMES[kind]} on their page first.`,
   not_connected: (kind, origin) =>
-    `Only whoever made that code can use it. Connect ${KIND_NAMES[kind]} at ${origin}/app/chats first.`,
+    `Only the person who created that code can use it. Connect ${KIND_NAMES[kind]} at ${origin}/app/chats first.`,
 };
 
 const formatMoment = (at: number): string =>

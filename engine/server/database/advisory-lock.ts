@@ -28,7 +28,7 @@ async function tryLock(client: Client): Promise<{ holder: string } | null> {
        AND locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
     [LOCK],
   );
-  return { holder: others.rows[0]?.application_name ?? 'it does not say where' };
+  return { holder: others.rows[0]?.application_name ?? 'at an unknown location' };
 }
 
 const heldError = (holder: string): SvcError =>

@@ -23,7 +23,7 @@ export function toServerError(thrown: unknown): SvcError {
   const { code } = thrown as { code?: unknown };
   const word = typeof code === 'string' ? code : '';
   if (thrown instanceof NoResultError || ORPHANED.test(word))
-    return new SvcError('not_found', 'somebody has removed meanwhile what this was about', { cause: thrown });
+    return new SvcError('not_found', 'this was removed in the meantime', { cause: thrown });
   if (word.startsWith('SQLITE_') && !word.startsWith('SQLITE_CONSTRAINT'))
     return toStorageError(thrown, 'nothing was saved');
   if (word === FULL)

@@ -299,7 +299,7 @@ export async function migrateServerDatabase(db: Kysely<Tables>, last = NEWEST_SC
   if (found > NEWEST_SCHEMA)
     throw new SvcError(
       'storage_newer',
-      `the server's database has schema ${found}, and this version knows ${NEWEST_SCHEMA}`,
+      `the server's database has schema ${found}, but this version knows ${NEWEST_SCHEMA}`,
       { hint: 'start it with the version that wrote it, or a newer one' },
     );
   for (const [index, migration] of MIGRATIONS.slice(0, last).entries()) {

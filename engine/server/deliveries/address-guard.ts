@@ -52,13 +52,13 @@ export interface AddressGuard {
 }
 
 const OF_METADATA = 'belongs to the metadata of a cloud';
-const OF_OWN_NETWORK = 'is in a network of its own (loopback, private, link-local, shared or multicast)';
-const NO_ADDRESS = 'is no address';
+const OF_OWN_NETWORK = 'is in a private network (loopback, private, link-local, shared or multicast)';
+const NO_ADDRESS = 'is not an address';
 
 /** Advice for a person who has entered an address. */
 const HINTS: Readonly<Record<string, string>> = {
-  [OF_METADATA]: 'nothing opens that one',
-  [OF_OWN_NETWORK]: 'whoever runs this server can open a network with --allow-target',
+  [OF_METADATA]: 'no option opens this address',
+  [OF_OWN_NETWORK]: 'the operator of this server can open a network with --allow-target',
 };
 
 class RefusedAddress extends Error {
@@ -123,7 +123,7 @@ export function createAddressGuard({
     async check(url) {
       const { hostname, host } = new URL(url);
       const literal = hostname.replace(/^\[|\]$/g, '');
-      const refuse = (why: string, hint = 'is it written as it should be?'): SvcError =>
+      const refuse = (why: string, hint = 'check the spelling'): SvcError =>
         new SvcError('address_refused', `${host}: ${why}`, { hint });
       if (isIP(literal) !== 0) {
         const fault = findFault(literal);
@@ -135,7 +135,7 @@ export function createAddressGuard({
         if (error === null) resolve();
         // The address is not named: users must not learn about names in this server's network.
         else if (error instanceof RefusedAddress && error.message !== NO_ADDRESS)
-          reject(refuse(`it leads to an address that ${error.message}`, HINTS[error.message]));
+          reject(refuse(`it resolves to an address that ${error.message}`, HINTS[error.message]));
         else reject(refuse('the name is not known'));
       });
       return promise;

@@ -30,7 +30,7 @@ const listIds = async (db: Kysely<Tables>, account: string): Promise<string[]> =
 
 const writeChosen = (ids: readonly string[]): string => {
   if (ids.length > MOST_CHOSEN)
-    throw invalid(`a target is for at most ${MOST_CHOSEN} chosen workspaces, or for all of the account`);
+    throw invalid(`a target covers at most ${MOST_CHOSEN} chosen workspaces, or all of the account`);
   return JSON.stringify(ids);
 };
 
@@ -45,14 +45,14 @@ export async function readWorkspaceWish(
 ): Promise<string> {
   if (scope === 'all') {
     if (ticked.length > 0)
-      throw invalid('some workspaces are ticked: say that only those are meant, or untick them');
+      throw invalid('some workspaces are ticked: choose only the ticked ones, or untick them');
     return 'null';
   }
   if (scope === 'listed') return JSON.stringify((before && readWorkspaces(before)) ?? []);
-  if (ticked.length === 0) throw invalid('tick at least one workspace, or take all of them');
+  if (ticked.length === 0) throw invalid('tick at least one workspace, or choose all of the account');
   const wanted = new Set(ticked);
   const chosen = (await listIds(db, account)).filter((id) => wanted.has(id));
-  if (chosen.length !== wanted.size) throw invalid('choose workspaces of the list');
+  if (chosen.length !== wanted.size) throw invalid('choose workspaces from the list');
   return writeChosen(chosen);
 }
 
@@ -77,5 +77,5 @@ export async function changeChosen(
     .where('workspaces', '=', target.workspaces)
     .executeTakeFirst();
   if (Number(numUpdatedRows) === 0)
-    throw new SvcError('conflict', 'somebody else has just chosen others', { hint: 'look again' });
+    throw new SvcError('conflict', 'another person has just chosen others', { hint: 'reload this page' });
 }

@@ -13,7 +13,7 @@ export const DECISION_CODES: Record<AddonName, VerificationCode> = {
   n8n: {
     steps: [
       'Add a Code node for JavaScript with this text. Its items are events that were verified, with a field verb: approve or deny.',
-      'Behind it add an HTTP Request node: POST to {{ $json.url }}, the headers X-Svc-Timestamp {{ $json.timestamp }} and X-Svc-Signature {{ $json.signature }}, and the raw body {{ $json.body }}.',
+      'After it add an HTTP Request node: POST to {{ $json.url }}, the headers X-Svc-Timestamp {{ $json.timestamp }} and X-Svc-Signature {{ $json.signature }}, and the raw body {{ $json.body }}.',
     ],
     code: `const crypto = require('crypto');
 const secret = 'whsec_…'; // the secret of this target
@@ -40,7 +40,7 @@ return { status: answer.status, ...(await answer.json()) };`,
   make: {
     steps: [
       'Add Make Code, Run Code, with the inputs decision_id and decision_url (of an event that was verified) and verb (approve or deny), and this text.',
-      'Behind it add HTTP, Make a request: POST to url, the headers X-Svc-Timestamp (timestamp) and X-Svc-Signature (signature), and the raw body.',
+      'After it add HTTP, Make a request: POST to url, the headers X-Svc-Timestamp (timestamp) and X-Svc-Signature (signature), and the raw body.',
     ],
     code: `const crypto = require('crypto');
 const secret = 'whsec_…'; // the secret of this target

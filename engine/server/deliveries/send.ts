@@ -8,28 +8,28 @@ export interface Attempt extends Outcome {
   ms: number;
 }
 
-const NONSENSE = 'its answer is no valid HTTP';
+const NONSENSE = 'its answer is not valid HTTP';
 
 /** Describes a failure of `fetch` in our own words; never the answer's body. */
 const WORDS: Readonly<Record<string, string>> = {
-  ADDRESS_REFUSED: 'its name leads to an address that this server does not send to',
+  ADDRESS_REFUSED: 'its name resolves to an address that this server does not send to',
   ECONNREFUSED: 'nothing listens there',
-  ECONNRESET: 'it cut the connection',
+  ECONNRESET: 'it closed the connection',
   EHOSTUNREACH: 'it cannot be reached from here',
   ENETUNREACH: 'it cannot be reached from here',
   ENOTFOUND: 'the name is not known',
   EAI_AGAIN: 'the name could not be looked up',
-  ETIMEDOUT: 'it did not take the connection in time',
-  UND_ERR_CONNECT_TIMEOUT: 'it did not take the connection in time',
-  UND_ERR_SOCKET: 'it cut the connection',
+  ETIMEDOUT: 'it did not accept the connection in time',
+  UND_ERR_CONNECT_TIMEOUT: 'it did not accept the connection in time',
+  UND_ERR_SOCKET: 'it closed the connection',
   UND_ERR_HEADERS_OVERFLOW: 'its answer has too many headers',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: NONSENSE,
   UND_ERR_RES_EXCEEDED_MAX_SIZE: NONSENSE,
   ERR_ASSERTION: NONSENSE,
-  CERT_HAS_EXPIRED: 'its certificate has run out',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not one that is trusted',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not one that is trusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not one that is trusted',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not trusted',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not trusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not trusted',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
 };
 

@@ -18,7 +18,7 @@ import { changeChosen, readWorkspaceWish, type WorkspaceWish } from './chosen-wo
 
 /** How long the previous secret also signs after a new one was created. */
 export const OVERLAP_MS = 24 * 3600_000;
-const SIGNS_YET = 'a new secret was made within the last day, and the one before signs yet';
+const SIGNS_YET = 'a new secret was created within the last day, and the previous one still signs';
 /** Reports whether the previous secret still signs. */
 export const isOverlapping = ({ old_until }: Pick<Target, 'old_until'>, now: number): boolean =>
   (old_until ?? 0) > now;
@@ -84,9 +84,13 @@ const invalid = (field: string, message: string, hint?: string): SvcError =>
 function readUrl(text: string): string {
   const url = URL.parse(text.trim());
   if (url === null || !['http:', 'https:'].includes(url.protocol) || text.length > LONGEST_URL)
-    throw invalid('url', 'that is not an address that events can be posted to', 'it begins with https://');
+    throw invalid(
+      'url',
+      'this is not an address that events can be posted to',
+      'it must start with https://',
+    );
   if (url.username !== '' || url.password !== '')
-    throw invalid('url', 'an address with a user and a password in it is refused');
+    throw invalid('url', 'an address with a user name and a password is refused');
   url.hash = '';
   return url.href;
 }
@@ -99,7 +103,7 @@ function readNameAndEvents({ name, events }: TargetWish) {
     throw invalid('name', 'a name has 1 to 48 letters, digits, spaces, dots, dashes and underscores');
   const chosen = EVENT_NAMES.filter((event) => events.includes(event));
   if (chosen.length === 0 || chosen.length !== new Set(events).size)
-    throw invalid('events', 'choose at least one event of the list');
+    throw invalid('events', 'choose at least one event from the list');
   return { name: normal, events: JSON.stringify(chosen) };
 }
 
@@ -134,7 +138,7 @@ export function createTargets({
     throw new SvcError(
       'capability_locked',
       kind === 'webhook' ? `the plan ${plan} has no hosted webhooks` : `the add-on ${kind} is off`,
-      { hint: 'whoever runs the server switches it on' },
+      { hint: 'the operator of the server enables it' },
     );
   }
 
@@ -216,8 +220,8 @@ export function createTargets({
           .onConflict((same) => same.columns(['account_id', 'slot']).doNothing())
           .executeTakeFirst();
         if (Number(numInsertedOrUpdatedRows) === 0)
-          throw new SvcError('conflict', `the account has a catch URL of ${kind} already`, {
-            hint: 'change that one',
+          throw new SvcError('conflict', `the account already has a catch URL of ${kind}`, {
+            hint: 'change the existing one',
           });
       });
       return { target, secret };
@@ -273,7 +277,9 @@ export function createTargets({
     },
     async rotateSecret(target, actor, { endsOverlap = false } = {}) {
       if (isOverlapping(target, clock.now()) && !endsOverlap)
-        throw new SvcError('conflict', SIGNS_YET, { hint: 'another new one would end that at once' });
+        throw new SvcError('conflict', SIGNS_YET, {
+          hint: 'another new secret would end the previous one immediately',
+        });
       const secret = makeSecret();
       const old = sealer.unseal(target.secret, `targets.secret.${target.id}`);
       await changes.make(entryOf(target, 'new secret', actor), async (change) => {
@@ -288,7 +294,9 @@ export function createTargets({
           .where('secret', '=', target.secret)
           .executeTakeFirst();
         if (Number(numUpdatedRows) === 0)
-          throw new SvcError('conflict', 'somebody else has just made a new secret', { hint: 'look again' });
+          throw new SvcError('conflict', 'another person has just created a new secret', {
+            hint: 'reload this page',
+          });
       });
       return secret;
     },

@@ -24,7 +24,7 @@ export const VERIFICATION_CODES: Record<TargetKind, VerificationCode> = {
   n8n: {
     steps: [
       'In the Webhook node choose POST, add the option Raw Body, and copy its production address.',
-      'Behind it add a Code node for JavaScript with this text. On your own n8n set NODE_FUNCTION_ALLOW_BUILTIN=crypto.',
+      'After it add a Code node for JavaScript with this text. On your own n8n set NODE_FUNCTION_ALLOW_BUILTIN=crypto.',
     ],
     code: `const secret = 'whsec_…'; // the secret of this target
 const { headers } = $input.first().json;
@@ -37,7 +37,7 @@ return [{ json: JSON.parse(body.toString('utf8')) }];`,
   },
   zapier: {
     steps: [
-      'Begin the Zap with Webhooks by Zapier, Catch Raw Hook, and copy its address.',
+      'Start the Zap with Webhooks by Zapier, Catch Raw Hook, and copy its address.',
       'Add Code by Zapier, Run JavaScript, with the input data body (Raw Body), id, timestamp and signatures (the headers Webhook-Id, Webhook-Timestamp and Webhook-Signature), and this text.',
     ],
     code: `const secret = 'whsec_…'; // the secret of this target
@@ -47,7 +47,7 @@ return JSON.parse(body);`,
   },
   make: {
     steps: [
-      'Begin the scenario with Webhooks, Custom webhook; switch on Get request headers and JSON pass-through, and copy its address.',
+      'Start the scenario with Webhooks, Custom webhook; switch on Get request headers and JSON pass-through, and copy its address.',
       'Add Make Code, Run Code, with the inputs body, id, timestamp and signatures (the headers webhook-id, webhook-timestamp and webhook-signature), and this text.',
     ],
     code: `const secret = 'whsec_…'; // the secret of this target

@@ -9,9 +9,9 @@ import { readForm, readPageWish, readSaid, requireAdmin, writeSessionCookie } fr
 import { describeRefused, type Refusal, readRefusal } from './refusals.ts';
 
 const SAID: Readonly<Record<string, string>> = {
-  revoked: 'The machine was revoked: its token opens nothing any more.',
+  revoked: 'The machine was revoked: its token no longer works.',
   removed: 'The person was removed.',
-  changed: 'The role was changed. They have to sign in again.',
+  changed: 'The role was changed. The person must sign in again.',
   ended: 'That sign-in was ended.',
   password: 'The password was changed, and all other sign-ins were ended.',
 };
@@ -97,7 +97,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
       <ConfirmPage
         signedIn={context.get('signedIn')}
         title={`Remove ${person.name}?`}
-        text="Their sign-ins and the machines that they logged in are removed with them, and workspaces linked from those machines stop. The log keeps their name. It cannot be undone."
+        text="Their sign-ins and the machines that they logged in are removed too, and workspaces linked from those machines stop. The log keeps their name. This cannot be undone."
         action={`/app/people/${person.id}/remove`}
         label="Remove"
         back="/app/people"

@@ -70,7 +70,7 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
     const hash = await parts.metricsTokenHash();
     if (token === undefined || hash === null || hashToken(token) !== hash) {
       context.header('WWW-Authenticate', 'Bearer');
-      return context.text('svc server token metrics makes a token for this page\n', 401);
+      return context.text('svc server token metrics creates a token for this page\n', 401);
     }
     return context.text(await formatMetrics(parts), 200, { 'Content-Type': 'text/plain; version=0.0.4' });
   });
@@ -104,8 +104,8 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
     }
     return context.html(
       <MessagePage
-        title="Nothing is here"
-        text="The address is wrong, or it is not yours."
+        title="Page not found"
+        text="The address is wrong, or you have no access to it."
         signedIn={await findVisitor(context, parts)}
       />,
       404,
@@ -123,7 +123,7 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
         details.status as 400,
       );
     return context.html(
-      <MessagePage title="This server failed" text="Nothing was changed. Its log says why." />,
+      <MessagePage title="This server failed" text="Nothing was changed. See its log." />,
       500,
     );
   });

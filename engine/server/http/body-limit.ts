@@ -28,7 +28,7 @@ export function limitBody(context: ServerContext): Response | null {
     length !== undefined && Number(length) > most
       ? new SvcError('body_too_large', `the body is larger than ${most / 1024} KB`)
       : length === undefined && readHeader(context, 'transfer-encoding') !== undefined
-        ? new SvcError('body_invalid', 'the body does not say how long it is', {
+        ? new SvcError('body_invalid', 'the length of the body is missing', {
             hint: 'send it with Content-Length',
           })
         : null;

@@ -12,12 +12,12 @@ import { readRefusal } from './refusals.ts';
 
 const SAID: Readonly<Record<string, string>> = {
   saved: 'Saved.',
-  connected: 'Connected. What that chat user presses is yours from now on.',
+  connected: 'Connected. Buttons that this chat user presses now act in your name.',
   disconnected: 'Disconnected. Nothing more is sent to that private chat.',
   refused: 'The code was refused, and nothing was connected.',
-  added: 'Events go there from now on.',
-  removed: 'The channel was removed. Buttons of messages that are there do nothing any more.',
-  unmuted: 'Not muted any more.',
+  added: 'Events now go there.',
+  removed: 'The channel was removed. Buttons on existing messages there no longer work.',
+  unmuted: 'No longer muted.',
 };
 
 const readKind = (text: string): ChatKind | null => CHAT_KINDS.find((kind) => kind === text) ?? null;
@@ -106,7 +106,7 @@ export function chatRoutes(parts: ServerParts): Hono<ServerEnv> {
     }
     return (await connections.connect(kind, field('user'), person))
       ? context.redirect('/app/chats?said=connected', 303)
-      : renderChats(context, { error: 'That is not who sent the code, or it is too old.' }, 409);
+      : renderChats(context, { error: 'Someone else sent the code, or it is too old.' }, 409);
   });
   routes.post('/chats/disconnect/:kind', async (context) => {
     const kind = readKind(context.req.param('kind'));
@@ -140,7 +140,7 @@ export function chatRoutes(parts: ServerParts): Hono<ServerEnv> {
     }
     const claim = await connections.takeChannel(kind, field('channel'), person.id);
     if (claim === null)
-      return renderChats(context, { error: 'The code was sent from another place, or is too old.' }, 409);
+      return renderChats(context, { error: 'The code was sent from a different chat, or is too old.' }, 409);
     const { channel, channelName, isPrivate } = claim.place;
     return addChannel(context, kind, { channel, name: isPrivate ? claim.user.name : channelName, isPrivate });
   });
@@ -194,7 +194,7 @@ export function chatRoutes(parts: ServerParts): Hono<ServerEnv> {
       <ConfirmPage
         signedIn={context.get('signedIn')}
         title={`Remove ${channel.name} (${KIND_NAMES[channel.kind]})?`}
-        text="Nothing more is sent there, and the buttons of messages that are there do nothing any more."
+        text="Nothing more is sent there, and the buttons on existing messages no longer work."
         action={`/app/chats/channel/${channel.id}/remove`}
         label="Remove"
         back={`/app/chats/channel/${channel.id}`}

@@ -9,8 +9,8 @@ import { readForm, readPageWish, readSaid, requireAdmin } from './guards.ts';
 const PATIENCE_MS = 5000;
 
 const SAID: Readonly<Record<string, string>> = {
-  unlinked: 'The workspace was unlinked: its token opens nothing any more.',
-  removed: 'The workspace was removed, with everything that was kept of it here.',
+  unlinked: 'The workspace was unlinked: its token no longer works.',
+  removed: 'The workspace was removed, with everything stored about it here.',
 };
 
 const readDecisionId = (context: ServerContext): string | null => {
@@ -73,11 +73,15 @@ export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
       if (id === null) return context.notFound();
       const decision = await pending.find(signedIn.account.id, workspace.id, id);
       if (decision === null)
-        return renderDecision(context, 'It is no longer pending: it was decided or replaced.', 409);
+        return renderDecision(
+          context,
+          'It is no longer waiting: it was decided, or another decision replaced it.',
+          409,
+        );
       const field = await readForm(context);
       const hash = field('hash');
       if (!/^[0-9a-f]{64}$/.test(hash))
-        return renderDecision(context, 'The form is not from this page.', 422);
+        return renderDecision(context, 'The form does not come from this page.', 422);
       const typed = field('code').replace(/\s+/g, '');
       if (verb === 'approve' && decision.approval === 'code' && !/^\d{6}$/.test(typed))
         return renderDecision(context, 'The code has six digits.', 422);
@@ -128,7 +132,7 @@ export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
       <ConfirmPage
         signedIn={context.get('signedIn')}
         title={`Remove ${workspace.name}?`}
-        text="What it has told, its decisions and its deliveries are deleted here, and it is unlinked. The workspace itself loses nothing. It cannot be undone."
+        text="Its events, decisions and deliveries are deleted here, and it is unlinked. The workspace itself loses nothing. This cannot be undone."
         action={`/app/workspaces/${workspace.id}/remove`}
         label="Remove"
         back="/app/workspaces"

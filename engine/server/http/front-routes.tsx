@@ -81,7 +81,7 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
   const unknownInvitation = (context: ServerContext) =>
     context.html(
       <MessagePage
-        title="This address opens no longer"
+        title="This address no longer works"
         text="It was used, or it is too old. Ask for a new one."
       />,
       404,

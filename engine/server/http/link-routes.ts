@@ -63,7 +63,7 @@ export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
       );
     }
     const token = /^Bearer (\S{1,200})$/i.exec(readHeader(context, 'authorization') ?? '')?.[1];
-    if (token === undefined) throw new SvcError('token_invalid', 'a bearer token is needed');
+    if (token === undefined) throw new SvcError('token_invalid', 'a bearer token is required');
     if (!mayAsk(hashToken(token)))
       throw new SvcError('limit_reached', `more than ${PER_SECOND} requests a second`, {
         hint: 'wait for Retry-After',
@@ -89,7 +89,8 @@ export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
 
   routes.post('/workspaces', async (context) => {
     const machine = await machines.findByToken(readToken(context));
-    if (machine === null) throw new SvcError('revoked', 'the token is of no machine that is logged in here');
+    if (machine === null)
+      throw new SvcError('revoked', 'the token does not belong to a machine that is logged in here');
     const { workspace, token } = await workspaces.link(await readBody(context, linkRequest), machine);
     polls.revoke(workspace.id);
     return context.json({
@@ -136,7 +137,7 @@ export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
     const workspace = await readWorkspace(context);
     const told = await readBody(context, telemetryDay);
     if (told.day !== context.req.param('day'))
-      throw new SvcError('fields_invalid', 'day: not that of the address');
+      throw new SvcError('fields_invalid', 'day: does not match the address');
     await usage.put(workspace, told);
     return context.json({ server_time: serverTime() });
   });
@@ -154,7 +155,9 @@ export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
     const instance = context.req.query('instance')?.slice(0, 64) ?? '';
     const poll = polls.open(id, instance, context.req.raw.signal);
     if (poll === null)
-      throw new SvcError('limit_reached', 'too many workspaces wait here', { data: { retry_after_s: 2 } });
+      throw new SvcError('limit_reached', 'too many workspaces are waiting here', {
+        data: { retry_after_s: 2 },
+      });
     const answer = (found: CommandsAnswer['commands']) => {
       context.set('isUneventful', found.length === 0);
       return context.json({
@@ -187,7 +190,7 @@ export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
     const outcome = await readBody(context, commandOutcome);
     const id = context.req.param('id');
     if (!/^k_[\w-]{1,64}$/.test(id) || !(await commands.settle(workspace, id, outcome)))
-      throw new SvcError('not_found', 'this workspace was given no such command');
+      throw new SvcError('not_found', 'this workspace received no such command');
     return context.body(null, 204);
   });
   return routes;

@@ -53,7 +53,7 @@ export function deviceRoutes(parts: ServerParts): Hono<ServerEnv> {
         <DeviceCodePage
           signedIn={signedIn}
           code={code}
-          error="No terminal waits with this code. It may have run out."
+          error="No terminal is waiting with this code. It may have expired."
         />,
         404,
       );
@@ -75,12 +75,12 @@ export function deviceRoutes(parts: ServerParts): Hono<ServerEnv> {
     const isAnswered = await devices.answer(field('user_code'), signedIn.person, isAllowed);
     if (!isAnswered)
       return context.html(
-        <DeviceCodePage signedIn={signedIn} error="This code can be answered no longer, or not by you." />,
+        <DeviceCodePage signedIn={signedIn} error="This code can no longer be answered, or not by you." />,
         404,
       );
     const said = isAllowed
-      ? 'The machine is logged in. Its terminal goes on by itself.'
-      : 'Refused. The terminal was told.';
+      ? 'The machine is logged in. Its terminal continues automatically.'
+      : 'Refused. The terminal was notified.';
     return context.html(<DeviceCodePage signedIn={signedIn} said={said} />);
   });
   return routes;
@@ -115,10 +115,10 @@ export function oauthRoutes({ devices, machines, origin }: ServerParts): Hono<Se
   async function readParameters(context: ServerContext): Promise<Map<string, string> | string> {
     const type = readHeader(context, 'content-type')?.split(';')[0]?.trim().toLowerCase();
     if (type !== 'application/x-www-form-urlencoded')
-      return 'the body has to be application/x-www-form-urlencoded';
+      return 'the body must be application/x-www-form-urlencoded';
     const found = new Map<string, string>();
     for (const [name, value] of new URLSearchParams(await context.req.text())) {
-      if (found.has(name)) return `${name} is there twice`;
+      if (found.has(name)) return `${name} is given twice`;
       // A parameter without a value counts as missing.
       if (value !== '') found.set(name, value);
     }
@@ -139,7 +139,7 @@ export function oauthRoutes({ devices, machines, origin }: ServerParts): Hono<Se
     );
     if (started === null) {
       context.header('Retry-After', '60');
-      return refuse(context, 'slow_down', 429, 'too many codes of this address wait');
+      return refuse(context, 'slow_down', 429, 'too many codes from this address are waiting');
     }
     const { deviceCode, userCode, intervalS } = started;
     return context.json({

@@ -93,7 +93,7 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
       <ConfirmPage
         signedIn={context.get('signedIn')}
         title={`Remove the ${KIND_NAMES[kind]} bot?`}
-        text="In every account, it is forgotten who was connected to it and where it spoke. It cannot be undone."
+        text="In every account, the connected people and chats of the bot are forgotten. This cannot be undone."
         action={`/operator/bots/${kind}/remove`}
         label="Remove the bot"
         back={`/operator/bots/${kind}`}
@@ -166,7 +166,7 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
       <ConfirmPage
         signedIn={context.get('signedIn')}
         title={`Remove the account ${account.name}?`}
-        text="Its people, machines and everything kept for it are deleted. It cannot be undone."
+        text="Its people, machines and everything stored for it are deleted. This cannot be undone."
         action={`/operator/accounts/${account.id}/remove`}
         label="Remove the account"
         back="/operator"

@@ -14,11 +14,11 @@ import { type Refusal, readRefusal } from './refusals.ts';
 
 const SAID: Readonly<Record<string, string>> = {
   saved: 'Saved.',
-  removed: 'The target was removed, and its deliveries with it.',
+  removed: 'The target was removed, with its deliveries.',
   on: 'It is switched on.',
-  off: 'It is switched off. Events that happen meanwhile do not go there.',
-  resumed: 'Resumed. What waited is sent now.',
-  again: 'It is sent again: at once, unless its target is paused, off or locked.',
+  off: 'It is switched off. Events in the meantime do not go there.',
+  resumed: 'Resumed. Waiting events are sent now.',
+  again: 'It is sent again immediately, unless its target is paused, off or locked.',
 };
 
 const FIRST_EVENTS = ['needs_approval', 'failed', 'sealed'];
@@ -185,8 +185,8 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
         title={`${endsOverlap ? 'Another' : 'A'} new secret for ${target.name}?`}
         text={
           endsOverlap
-            ? 'The last one was made within a day. Another one ends the secret before it at once: what verifies with that one takes no more events.'
-            : 'For a day events are signed with the present one as well.'
+            ? 'The last secret was created within a day. Another one ends the previous secret immediately: receivers that verify with it reject further events.'
+            : 'For a day events are also signed with the present secret.'
         }
         action={`${place}/secret${endsOverlap ? '?ends_overlap=1' : ''}`}
         label="New secret"
@@ -201,7 +201,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
       const endsOverlap = context.req.query('ends_overlap') === '1';
       const secret = await targets.rotateSecret(target, context.get('signedIn').person.name, { endsOverlap });
       const changed = await findTarget(context);
-      const said = 'For a day events are signed with the secret before as well.';
+      const said = 'For a day events are also signed with the previous secret.';
       return await renderTarget(context, changed ?? target, { secret, said });
     } catch (thrown) {
       const { error, status } = readRefusal(thrown);
@@ -228,7 +228,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
       <ConfirmPage
         signedIn={context.get('signedIn')}
         title={`Remove ${target.name}?`}
-        text="What waits there is not sent, and what was sent is no longer shown. It cannot be undone."
+        text="Waiting events are not sent, and sent ones are no longer shown. This cannot be undone."
         action={`/app/settings/targets/${target.id}/remove`}
         label="Remove"
         back={`/app/settings/targets/${target.id}`}

@@ -51,13 +51,13 @@ export function readServerSettings({
   const host = found?.[1]?.replace(/^\[(.*)\]$/, '$1') ?? '';
   const port = Number(found?.[2]);
   if (found === null || port > 65_535)
-    throw usage(`${JSON.stringify(addr)} is no address`, `an address looks like ${DEFAULT_ADDRESS}`);
+    throw usage(`invalid address ${JSON.stringify(addr)}`, `an address looks like ${DEFAULT_ADDRESS}`);
   if (!allowRemote && !isLoopbackHost(host))
-    throw new SvcError('address_refused', `${addr} can be reached by other machines`, {
+    throw new SvcError('address_refused', `${addr} is reachable from other machines`, {
       hint: 'leave it on loopback behind a proxy with TLS, or add --allow-remote',
     });
   if (publicUrl === undefined && !isLoopbackHost(host))
-    throw usage('--allow-remote needs --public-url', 'the address with which people reach it, https://…');
+    throw usage('--allow-remote needs --public-url', 'the address that people use to reach it, https://…');
   const url = publicUrl === undefined ? null : readPublicUrl(publicUrl);
   return {
     host,
@@ -75,10 +75,10 @@ export function readServerSettings({
 function readApi(text: string): string {
   const url = URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '')
-    throw usage(`${JSON.stringify(text)} is no address`, `an address looks like ${SLACK_API}`);
+    throw usage(`invalid address ${JSON.stringify(text)}`, `an address looks like ${SLACK_API}`);
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname))
-    throw new SvcError('address_refused', `${url.origin} would carry the token of a bot in the clear`, {
-      hint: 'give an https:// address',
+    throw new SvcError('address_refused', `${url.origin} would send the token of a bot unencrypted`, {
+      hint: 'use an https:// address',
     });
   return url.href.replace(/\/*$/, '/');
 }
@@ -86,12 +86,12 @@ function readApi(text: string): string {
 function readPublicUrl(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol))
-    throw usage(`${JSON.stringify(text)} is no address`, 'give it as https://svc.example.org');
+    throw usage(`invalid address ${JSON.stringify(text)}`, 'use the form https://svc.example.org');
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '')
-    throw usage('--public-url is a scheme and a host, with nothing behind them', `for example ${url.origin}`);
+    throw usage('--public-url must be a scheme and a host only', `for example ${url.origin}`);
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname))
-    throw new SvcError('address_refused', `${url.origin} would carry passwords in the clear`, {
-      hint: 'put a proxy with TLS in front and give its https:// address; docs/server.md has two',
+    throw new SvcError('address_refused', `${url.origin} would send passwords unencrypted`, {
+      hint: 'put a proxy with TLS in front and give its https:// address; docs/server.md has two examples',
     });
   return url;
 }
@@ -101,7 +101,7 @@ function makeRangeCheck(ranges: readonly string[]): (address: string) => boolean
   const networks = ranges.map((range) => {
     const network = parseNetwork(range);
     if (network === null)
-      throw usage(`${JSON.stringify(range)} is no range of addresses`, 'a range looks like 10.0.0.0/8');
+      throw usage(`invalid address range ${JSON.stringify(range)}`, 'a range looks like 10.0.0.0/8');
     return network;
   });
   return (address) => networks.some((network) => isAddressOf(network, address));

@@ -64,13 +64,13 @@ export function signedRoutes(parts: ServerParts): Hono<ServerEnv> {
     const { capabilities } = await plans.entitlementsOf(target.account_id);
     if (!capabilities.includes(capabilityOf(target.kind)))
       throw new SvcError('capability_locked', `the add-on ${target.kind} is off`, {
-        hint: 'whoever runs the server switches it on',
+        hint: 'the operator of the server enables it',
       });
     if (target.is_on !== 1 || target.paused_at !== null)
       throw new SvcError(
         'actor_denied',
-        `the catch URL of ${target.kind} is ${target.is_on === 1 ? 'paused' : 'switched off'}, and decides nothing meanwhile`,
-        { hint: 'the settings of the account have its page' },
+        `the catch URL of ${target.kind} is ${target.is_on === 1 ? 'paused' : 'switched off'}, and cannot decide`,
+        { hint: 'see its page in the settings of the account' },
       );
     const chosen = readWorkspaces(target);
     if (chosen !== null && !chosen.includes(workspace.id))
@@ -81,7 +81,7 @@ export function signedRoutes(parts: ServerParts): Hono<ServerEnv> {
   async function readSigned(context: ServerContext, method: 'GET' | 'POST'): Promise<SignedRequest> {
     const { headers } = context.env.incoming;
     if (context.req.method !== method)
-      throw new SvcError('method_not_allowed', `this route answers ${method} only`, {
+      throw new SvcError('method_not_allowed', `this route only accepts ${method}`, {
         data: { allow: method },
       });
     checkEncoding(headers);

@@ -23,7 +23,7 @@ export function usageRoutes({ usage }: ServerParts): Hono<ServerEnv> {
       <ConfirmPage
         signedIn={context.get('signedIn')}
         title="Delete the figures of all days?"
-        text="What all workspaces of this account have told is deleted. What they count from now on arrives here again, unless svc telemetry off ends it there."
+        text="The usage figures of all workspaces of this account are deleted. Figures that they count from now on arrive here again, unless svc telemetry off stops them."
         action="/app/usage/delete"
         label="Delete"
         back="/app/usage"

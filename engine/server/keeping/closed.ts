@@ -39,7 +39,7 @@ export async function importServer(
 ): Promise<{ rows: number; database: string }> {
   const secret = readRootSecret(closed.folder, closed.env);
   if (secret === null)
-    throw new SvcError('key_mismatch', 'the root secret is not in an export, and there is none here', {
+    throw new SvcError('key_mismatch', 'an export does not include the root secret, and there is none here', {
       hint: `put the server.key of that server into ${closed.folder}, or set its SVC_LEASE_SECRET`,
     });
   return withDatabase(closed, async ({ db, name }) => ({
@@ -59,14 +59,14 @@ export async function rotateServerKey(
   const { folder, env } = closed;
   const isFromEnvironment = (env.SVC_LEASE_SECRET ?? '') !== '';
   if (isFromEnvironment && given === null)
-    throw new SvcError('usage', 'the root secret is in SVC_LEASE_SECRET, so the new one has to be given', {
+    throw new SvcError('usage', 'the root secret is in SVC_LEASE_SECRET, so the new one must be given', {
       hint: 'openssl rand -base64 48 | tee new-secret | svc server rotate-key --secret -',
     });
   if (given !== null) checkSecretLength(given, 'the new secret');
   const after = given ?? makeSecretText();
   return withDatabase(closed, async ({ db }) => {
     const before = await checkRootSecret(db, loadRootSecret(folder, env), folder);
-    if (before.text === after) throw new SvcError('usage', 'that is the secret that it has already');
+    if (before.text === after) throw new SvcError('usage', 'this is already its secret');
     if (!isFromEnvironment) saveNextKey(folder, after);
     const { values } = await encryptAnew(db, { before: before.text, after });
     if (!isFromEnvironment) takeNextKey(folder);

@@ -85,7 +85,7 @@ export async function exportDatabase(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST')
-      throw new SvcError('exists', `${file} is there already`, { hint: 'choose another name' });
+      throw new SvcError('exists', `${file} already exists`, { hint: 'choose another name' });
     throw new SvcError('storage_failed', `cannot write ${file}: ${code}`, { cause: error });
   }
   try {

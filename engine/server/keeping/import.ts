@@ -35,7 +35,7 @@ function parseLine<S extends z.ZodType>(schema: S, text: string, line: number): 
     throw damaged(`line ${line}`, 'it is not JSON', error);
   }
   const read = schema.safeParse(parsed);
-  if (!read.success) throw damaged(`line ${line}`, 'it is not what an export has there');
+  if (!read.success) throw damaged(`line ${line}`, 'it is not what an export contains there');
   return read.data;
 }
 
@@ -61,7 +61,7 @@ export async function importDatabase(
       let told: number | null = null;
       for await (const text of handle.readLines()) {
         at += 1;
-        if (told !== null) throw damaged(`line ${at}`, 'something follows the last line');
+        if (told !== null) throw damaged(`line ${at}`, 'there is data after the last line');
         if (at === 1) checkHead(parseLine(head, text, at), rootCheck);
         else if (text.startsWith('{"rows"')) told = parseLine(end, text, at).rows;
         else await filling.add(parseLine(row, text, at), at);
@@ -70,7 +70,7 @@ export async function importDatabase(
       if (told !== rows)
         throw damaged(
           at === 0 ? 'the first line' : `line ${at}`,
-          told === null ? 'the end is missing' : `${told} rows were told, ${rows} are there`,
+          told === null ? 'the end is missing' : `${told} rows were declared, but there are ${rows}`,
         );
       return { rows };
     });
@@ -110,16 +110,16 @@ async function createFilling(change: Transaction<Tables>, rootCheck: string) {
         .execute();
     } catch (error) {
       const place = first === last ? `line ${first}` : `lines ${first} to ${last}`;
-      throw damaged(place, `a row of ${table} does not fit: ${(error as Error).message}`, error);
+      throw damaged(place, `a row of ${table} is invalid: ${(error as Error).message}`, error);
     }
   }
 
   return {
     async add({ table, row: values }: Row, at: number): Promise<void> {
       const fault = findFault(columns.get(table), values);
-      if (fault !== null) throw damaged(`line ${at}`, `a row of ${table} does not fit: ${fault}`);
+      if (fault !== null) throw damaged(`line ${at}`, `a row of ${table} is invalid: ${fault}`);
       if (table === 'meta' && values.key === ROOT_CHECK_KEY && values.value !== rootCheck)
-        throw damaged(`line ${at}`, 'it is of another root secret than the first line says');
+        throw damaged(`line ${at}`, 'its root secret differs from the one in the first line');
       if (waiting?.table !== table || waiting.rows.length === ROWS_AT_ONCE) await flush();
       waiting ??= { table, rows: [], first: at, last: at };
       waiting.rows.push(values);
@@ -150,10 +150,10 @@ async function readColumns(change: Transaction<Tables>): Promise<ReadonlyMap<str
 function findFault(columns: Columns | undefined, values: Row['row']): string | null {
   for (const [name, held] of Object.entries(values)) {
     const kind = columns?.get(name);
-    if (kind === undefined) return `there is no ${JSON.stringify(name)}`;
+    if (kind === undefined) return `${JSON.stringify(name)} does not exist`;
     if (held === null) continue;
-    if (kind === 'integer' && !Number.isSafeInteger(held)) return `${name} is no integer`;
-    if (kind === 'text' && (typeof held !== 'string' || held.includes('\0'))) return `${name} is no text`;
+    if (kind === 'integer' && !Number.isSafeInteger(held)) return `${name} is not an integer`;
+    if (kind === 'text' && (typeof held !== 'string' || held.includes('\0'))) return `${name} is not text`;
   }
   for (const name of columns?.keys() ?? []) if (!Object.hasOwn(values, name)) return `${name} is missing`;
   return null;
@@ -163,7 +163,7 @@ function checkHead({ schema, root_secret_check }: z.output<typeof head>, rootChe
   if (schema !== NEWEST_SCHEMA)
     throw new SvcError(
       'storage_newer',
-      `the export has schema ${schema}, and this version ${NEWEST_SCHEMA}`,
+      `the export has schema ${schema}, but this version has ${NEWEST_SCHEMA}`,
       {
         hint: 'export and import with the same version',
       },

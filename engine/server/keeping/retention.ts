@@ -88,9 +88,7 @@ export function createServerRetention({
   function start(): void {
     cleaning = clean()
       .then(wake)
-      .catch((error: unknown) =>
-        log.error({ error: asSvcError(error).message }, 'what is old was not removed'),
-      )
+      .catch((error: unknown) => log.error({ error: asSvcError(error).message }, 'old data was not removed'))
       .finally(() => timer.sleepUntil(clock.now() + HOUR));
   }
 

@@ -37,7 +37,7 @@ export async function requireAsker(
     automation: catchUrls,
   }[channel].executeTakeFirst();
   if (found === undefined)
-    throw new SvcError('actor_denied', `${person} decides nothing here by ${channel} any more`);
+    throw new SvcError('actor_denied', `${person} can no longer decide here by ${channel}`);
 }
 
 /**

@@ -83,9 +83,13 @@ export function describeStanding(standing: Standing, clock: Clock) {
   const { workspace, id, decision, command } = standing;
   const verdict = findVerdict(standing);
   if (verdict === null && decision === null)
-    throw new SvcError('not_found', `${id} does not wait in ${workspace.name}, as far as this server knows`, {
-      hint: 'svc decision show tells at the machine',
-    });
+    throw new SvcError(
+      'not_found',
+      `${id} is not waiting in ${workspace.name}, as far as this server knows`,
+      {
+        hint: 'svc decision show shows it at the machine',
+      },
+    );
   const isAsked = command !== null && command.outcome === null && command.expires_at > clock.now();
   return {
     decision_id: id,
@@ -137,11 +141,11 @@ export function requireDecidable(
 ): WaitingDecision {
   const data = { decision_id: id };
   if (decision === null)
-    throw new SvcError('not_found', `${id} does not wait in ${workspace.name}`, {
-      hint: 'svc decision list shows at the machine what waits',
+    throw new SvcError('not_found', `${id} is not waiting in ${workspace.name}`, {
+      hint: 'svc decision list shows the pending decisions at the machine',
     });
   if (hash !== null && hash !== decision.hash)
-    throw new SvcError('inputs_changed', `what would run is not what has that hash`, { data });
+    throw new SvcError('inputs_changed', `what would run does not match that hash`, { data });
   if (decision.approval === 'off' || !decision.workspace.channels.includes(CHANNEL)) throw notAllowed(data);
   if (verb === 'deny') return decision;
   if (decision.approval === 'untrusted') throw untrusted(data);
@@ -151,20 +155,16 @@ export function requireDecidable(
 
 type Data = SvcErrorOptions['data'];
 const notAllowed = (data: Data) =>
-  new SvcError('actor_denied', 'the workspace lets this automation decide nothing', {
-    hint: 'server.decide of its svc.yaml says who may, such as {n8n: [automation]}',
+  new SvcError('actor_denied', 'the workspace does not let this automation decide', {
+    hint: 'server.decide of its svc.yaml lists who may, such as {n8n: [automation]}',
     data: { ...data },
   });
 const untrusted = (data: Data) =>
-  new SvcError(
-    'remote_untrusted',
-    "nobody vouches for the task's author: it can be denied from outside only",
-    {
-      data: { ...data },
-    },
-  );
+  new SvcError('remote_untrusted', "the task's author is untrusted: it can only be denied from outside", {
+    data: { ...data },
+  });
 const codeWanted = (data: Data) =>
-  new SvcError('approval_required', 'approving takes a one-time code, which a person types on the page', {
+  new SvcError('approval_required', 'approval requires a one-time code, which a person types on the page', {
     data: { ...data },
   });
 
@@ -185,7 +185,7 @@ export function checkOutcome(standing: Standing): void {
       throw codeWanted(data);
     case 'changed':
       throw new SvcError('inputs_changed', 'what would run has changed, and nothing was started', {
-        hint: 'needs_approval names the decision that waits in its place',
+        hint: 'needs_approval names the decision that replaced it',
         data,
       });
     case 'unknown_decision':
@@ -193,7 +193,7 @@ export function checkOutcome(standing: Standing): void {
     case 'refused':
       throw new SvcError(
         isErrorCode(said.code) ? said.code : 'conflict',
-        `the workspace could not do it: ${(said.code ?? 'it does not say why').replaceAll('_', ' ')}`,
+        `the workspace could not do it: ${(said.code ?? 'no reason given').replaceAll('_', ' ')}`,
         { data },
       );
     default:

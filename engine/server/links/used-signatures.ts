@@ -39,7 +39,7 @@ export function createUsedSignatures({ db, clock }: { db: Kysely<Tables>; clock:
         .onConflict((same) => same.doNothing())
         .executeTakeFirst();
       if (Number(numInsertedOrUpdatedRows) === 0)
-        throw new SvcError('replayed', 'this signature was used before', {
+        throw new SvcError('replayed', 'this signature was already used', {
           hint: 'sign again with the current time; a nonce in the body makes two requests of one second differ',
         });
     },

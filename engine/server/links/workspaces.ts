@@ -93,7 +93,8 @@ export function createWorkspaces({
       ...byToken,
       parameters: [hash, hash],
     });
-    if (found === undefined) throw new SvcError('token_invalid', 'the token is of no workspace here');
+    if (found === undefined)
+      throw new SvcError('token_invalid', 'the token does not belong to a workspace here');
     const { logged_in, ...workspace } = found;
     if (workspace.revoked_at !== null) throw new SvcError('revoked', 'this workspace was unlinked');
     if (logged_in === null) throw new SvcError('revoked', 'the machine of this workspace was logged out');

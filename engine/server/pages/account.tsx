@@ -61,7 +61,7 @@ export function MachinesPage({
       />
       <h2>Log a machine in</h2>
       <p>
-        <code>{`svc login ${origin}`}</code> prints a code. <a href="/device">Type it in here</a>.
+        <code>{`svc login ${origin}`}</code> prints a code. <a href="/device">Enter it here</a>.
       </p>
     </Page>
   );
@@ -126,7 +126,7 @@ export function PeoplePage({
       />
       {isAdmin ? (
         <>
-          <h2>Invite somebody</h2>
+          <h2>Invite someone</h2>
           <form method="post" action="/app/people">
             <Field name="name" label="Name" value={wish?.name ?? ''} />
             <label for="role">Role</label>
@@ -194,7 +194,7 @@ export function SignInsPage({
       <p>It ends all other sign-ins.</p>
       <form method="post" action="/app/password">
         <WhosePassword name={signedIn.person.name} />
-        <Field name="old" label="Password now" type="password" autocomplete="current-password" />
+        <Field name="old" label="Current password" type="password" autocomplete="current-password" />
         <Field
           name="password"
           label="New password"

@@ -9,7 +9,7 @@ const STATE_WORDS: Readonly<Record<ChatStatus['state'], string>> = {
   starting: 'starting',
   open: 'works',
   failing: 'fails',
-  closed: 'does not run',
+  closed: 'not running',
 };
 
 const describeStatus = ({ state, problem }: ChatStatus): string =>
@@ -91,12 +91,11 @@ export function BotPage({
         {kind === 'telegram' ? (
           <label class="choice">
             <input type="checkbox" name="webhook" />{' '}
-            {`Telegram sends updates to ${origin}, instead of being asked for them`}
+            {`Telegram sends updates to ${origin}, instead of being polled for them`}
           </label>
         ) : null}
         <p class="dim">
-          Another bot than before knows nobody: who was connected to that one, and where it spoke, is
-          forgotten.
+          If you set a different bot, the people and chats connected to the former one are forgotten.
         </p>
         <button type="submit">Save</button>
       </form>

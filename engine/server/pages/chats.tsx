@@ -40,7 +40,7 @@ function CodeNotice({ code, bots }: { code: ShownCode | null; bots: readonly Lis
       </p>
       <p>
         It works once, within ten minutes, and is not shown again. Then{' '}
-        <a href="/app/chats">look at this page anew</a>: it asks once more.
+        <a href="/app/chats">reload this page</a>: it asks you to confirm.
       </p>
     </div>
   );
@@ -65,8 +65,8 @@ function ClaimForm({ claim }: { claim: Claim }) {
       </dl>
       <p>
         {isPerson
-          ? 'If it is not you, somebody else has your code: refuse it. Whoever is connected presses buttons in your name.'
-          : 'Everybody who can read there will read titles, projects and names of agents. Only connected people of this account can press buttons.'}
+          ? 'If it is not you, someone else has your code: refuse it. The connected user presses buttons in your name.'
+          : 'Everyone who can read there will see titles, projects and names of agents. Only connected people of this account can press buttons.'}
       </p>
       <form method="post" action={`/app/chats/${isPerson ? 'connect' : 'channels'}/${kind}`}>
         <input
@@ -129,7 +129,7 @@ export function ChatsPage({
     <Page title="Chats" path="/app/chats" signedIn={signedIn}>
       <Notice said={said} error={error ?? null} />
       {isLocked ? (
-        <p class="error">{`Locked: the plan ${entitlements.plan} has no assistant, so nothing is sent. Whoever runs this server can assign another plan.`}</p>
+        <p class="error">{`Locked: the plan ${entitlements.plan} has no assistant, so nothing is sent. The operator of this server can assign another plan.`}</p>
       ) : null}
       <CodeNotice code={code ?? null} bots={bots} />
       {claims.map((claim) => (
@@ -137,7 +137,7 @@ export function ChatsPage({
       ))}
       <h2>You</h2>
       {bots.length === 0 ? (
-        <p>No bot is set up. Whoever runs this server does that on its page Operator.</p>
+        <p>No bot is set up. The operator of this server does that on the page Operator.</p>
       ) : (
         <table>
           <TableHead columns={['Service', 'Bot', 'Connected as']} hasActions />
@@ -175,7 +175,7 @@ export function ChatsPage({
       )}
       <h2>Where events go</h2>
       {channels.length === 0 ? (
-        <p>Events of the account go to no chat.</p>
+        <p>No chat receives events of the account.</p>
       ) : (
         <table>
           <TableHead columns={['Channel', 'Service', 'Events', 'State']} />

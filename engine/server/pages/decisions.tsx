@@ -44,7 +44,7 @@ export function WaitingPage({
       {decisions.length === 0 ? (
         <p>
           {hasWorkspaces ? (
-            'No decision waits.'
+            'No decisions are waiting.'
           ) : (
             <>
               No workspace is linked yet. Run <code>svc link</code> inside a workspace on a machine that has
@@ -76,7 +76,7 @@ export function WaitingPage({
         </table>
       )}
       {more > 0 ? (
-        <p>{`${formatCount(more, 'more decision waits', 'more decisions wait')} behind these.`}</p>
+        <p>{`${formatCount(more, 'more decision waits', 'more decisions wait')} after these.`}</p>
       ) : null}
       <PageLinks
         page={waiting}
@@ -89,8 +89,8 @@ export function WaitingPage({
 
 const WHY_NOT: Readonly<Record<'untrusted' | 'off', string>> = {
   untrusted:
-    "Nobody vouches for the task's author, so it can be approved at the machine only. It can be denied here.",
-  off: 'This workspace takes no decision from this page: server.decide of its svc.yaml names nobody for it.',
+    "The task's author is untrusted, so it can only be approved at the machine. It can be denied here.",
+  off: 'This workspace accepts no decisions from this page: server.decide of its svc.yaml names no one for it.',
 };
 
 function DecideForm({ decision }: { decision: WaitingDecision }) {
@@ -109,7 +109,7 @@ function DecideForm({ decision }: { decision: WaitingDecision }) {
               name="code"
               label="One-time code"
               autocomplete="one-time-code"
-              hint="six digits, of the app that read the code of svc link code"
+              hint="six digits, from the app that scanned the code of svc link code"
             />
           ) : null}
           <button type="submit">Approve</button>
@@ -152,7 +152,7 @@ export function DecisionPage({
         <Notice error={error} />
       )}
       {decision === null ? (
-        !isFinal(command) && <p>{`${id} is no longer pending.`}</p>
+        !isFinal(command) && <p>{`${id} is no longer waiting.`}</p>
       ) : (
         <>
           <dl class="facts">
@@ -268,7 +268,7 @@ export function WorkspacePage({
   return (
     <Page title={name} path="" signedIn={signedIn}>
       {events.rows.length === 0 ? (
-        <p>It has told of nothing yet.</p>
+        <p>It has sent no events yet.</p>
       ) : (
         <table>
           <TableHead columns={['When', 'What', 'Task', 'Agent', 'Why']} />

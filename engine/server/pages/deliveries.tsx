@@ -50,7 +50,7 @@ export function DeliveriesPage({
     <Page title="Deliveries" path="/app/deliveries" signedIn={signedIn}>
       <Notice said={said} />
       {deliveries.rows.length === 0 ? (
-        <p>Nothing was sent yet.</p>
+        <p>Nothing has been sent yet.</p>
       ) : (
         <table>
           <TableHead

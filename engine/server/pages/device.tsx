@@ -25,7 +25,7 @@ export function DeviceCodePage({
           value={code}
           hint="The code that svc login shows in the terminal, such as BCDF-GHJK"
         />
-        <button type="submit">Go on</button>
+        <button type="submit">Continue</button>
       </form>
     </Page>
   );
@@ -45,14 +45,14 @@ export function DeviceAnswerPage({
 }) {
   return (
     <Page title="Is this your terminal?" path="/device" signedIn={signedIn}>
-      <p>Your terminal shows this very code, or it is not yours:</p>
+      <p>Your terminal shows exactly this code, or it is not yours:</p>
       <p class="code">{code}</p>
       {isOtherNetwork ? (
         <p class="error" role="alert">
-          {`The request came from another network than your browser: ${request.address}. Somebody else may have sent you this code.`}
+          {`The request came from a different network than your browser: ${request.address}. Someone else may have sent you this code.`}
         </p>
       ) : null}
-      <p>What the machine says of itself; nobody has checked it:</p>
+      <p>Reported by the machine, not verified:</p>
       <dl class="facts">
         <dt>Machine</dt>
         <dd>{request.machine_name}</dd>
@@ -66,7 +66,7 @@ export function DeviceAnswerPage({
         </dd>
       </dl>
       <p>
-        {`It will belong to the account ${signedIn.account.name}, can link its workspaces to this server and send their events. It can decide nothing here.`}
+        {`It will belong to the account ${signedIn.account.name}, can link its workspaces to this server and send their events. It cannot decide anything here.`}
       </p>
       <form method="post" action="/device/answer">
         <input type="hidden" name="user_code" value={code} />

@@ -17,8 +17,8 @@ export function SetupPage({
   return (
     <Page title="Set up this server">
       <p>
-        Whoever started the server sees a code in its log, and in the file <code>setup-code</code> in its data
-        folder. It makes the first person, who runs this server.
+        The server has written a code to its log, and to the file <code>setup-code</code> in its data folder.
+        The code creates the first person, who operates this server.
       </p>
       <Notice error={error ?? null} />
       <form method="post" action="/setup">
@@ -74,7 +74,7 @@ export function InvitationPage({
 }) {
   return (
     <Page title={`Welcome, ${name}`}>
-      <p>Choose a password. This address opens once.</p>
+      <p>Choose a password. This address works once.</p>
       <Notice error={error ?? null} />
       <form method="post" action={`/invitation/${token}`}>
         <WhosePassword name={name} />
@@ -106,7 +106,7 @@ export function MessagePage({
       <p>{text}</p>
       {signedIn === null ? (
         <p>
-          <a href="/">Go on</a>
+          <a href="/">Continue</a>
         </p>
       ) : null}
     </Page>

@@ -127,7 +127,7 @@ export function OneTimeAddress({ link }: { link?: { name: string; url: string } 
   if (!link) return null;
   return (
     <div class="facts" role="status">
-      <p>{`Give ${link.name} this address. It opens once, for 72 hours, and is not shown again.`}</p>
+      <p>{`Give ${link.name} this address. It works once, for 72 hours, and is not shown again.`}</p>
       <p>
         <code>{link.url}</code>
       </p>

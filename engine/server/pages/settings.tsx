@@ -32,8 +32,8 @@ export function describeTarget(
   { capabilities }: Pick<Entitlements, 'capabilities'>,
 ): { word: 'on' | 'off' | 'paused' | 'locked'; why: string } {
   if (!capabilities.includes(capabilityOf(target.kind)))
-    return { word: 'locked', why: 'the plan of the account does not have it, or its add-on is off' };
-  if (target.is_on !== 1) return { word: 'off', why: 'events go there when it is switched on' };
+    return { word: 'locked', why: 'the plan of the account does not include it, or its add-on is off' };
+  if (target.is_on !== 1) return { word: 'off', why: 'events go there once it is switched on' };
   if (target.paused_why === 'gone')
     return { word: 'paused', why: 'it answered 410, so it is gone or switched off' };
   if (target.paused_why === 'failing') return { word: 'paused', why: 'it failed for a day' };
@@ -50,7 +50,7 @@ function PausedTargets({ targets }: { targets: readonly (Target & { waiting: num
           {`${name} is paused since `}
           <Time at={paused_at} />
           {`: it ${paused_why === 'gone' ? 'answered 410' : 'failed for a day'}. ${formatCount(waiting, 'event waits', 'events wait')}, each for seven days. `}
-          <a href={`/app/settings/targets/${id}`}>{`Look at ${name}`}</a>
+          <a href={`/app/settings/targets/${id}`}>{`Check ${name}`}</a>
         </p>
       ))}
     </>
@@ -83,7 +83,7 @@ export function SettingsPage({
       <PausedTargets targets={targets} />
       <h2>Where events go</h2>
       {targets.length === 0 ? (
-        <p>Events of linked workspaces go nowhere yet.</p>
+        <p>Events of linked workspaces are not sent anywhere yet.</p>
       ) : (
         <table>
           <TableHead columns={['Name', 'Kind', 'Address', 'Events', 'State', 'Backlog']} />
@@ -129,7 +129,7 @@ export function SettingsPage({
             <tr>
               <td data-label="Add-on">{`Catch URL of ${KIND_NAMES[addon]}`}</td>
               <td data-label="State">{addons.includes(addon) ? 'on' : 'off'}</td>
-              <td data-label="Price">listed at 5 USD a month; the operator of this server switches it on</td>
+              <td data-label="Price">listed at 5 USD a month; the operator of this server enables it</td>
             </tr>
           ))}
         </tbody>

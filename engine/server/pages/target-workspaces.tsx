@@ -52,14 +52,14 @@ export function WorkspaceFields({
           name="scope"
           value="listed"
           isChosen={scope !== 'all'}
-          about="on a page of their own, which this one leads to"
+          about="on a separate page, linked from here"
         >
-          only those that are chosen
+          only the chosen ones
         </Choice>
       ) : (
         <>
           <Choice type="radio" name="scope" value="ticked" isChosen={scope !== 'all'}>
-            only those ticked here
+            only the ones ticked here
           </Choice>
           <div class="below">
             {offered.map((workspace) => (
@@ -76,7 +76,7 @@ export function WorkspaceFields({
 export function describeChosen(target: Target, named: OfferedWorkspaces['named']): string {
   const chosen = readWorkspaces(target);
   if (chosen === null) return 'all of the account';
-  if (chosen.length === 0) return 'none, so that nothing goes there';
+  if (chosen.length === 0) return 'none, so nothing is sent there';
   const names = named.map(({ name }) => name).join(', ');
   const more = chosen.length - named.length;
   return more > 0 ? `${names} and ${more} more` : names;
@@ -120,7 +120,7 @@ export function TargetWorkspacesPage({
       <Notice said={said ?? null} error={error ?? null} />
       <p>
         {chosen === null
-          ? 'Events of all workspaces of the account go there now. What is saved here takes the place of that. '
+          ? 'Events of all workspaces of the account go there now. Saving here replaces that. '
           : `Events of ${formatCount(chosen.length, 'workspace')} go there. `}
         <a href={back}>{`Back to ${target.name}`}</a>
       </p>
@@ -133,14 +133,14 @@ export function TargetWorkspacesPage({
           isOptional
         />
         <Choice type="checkbox" name="chosen" value="1" isChosen={isChosenOnly}>
-          only those that are chosen
+          only the chosen ones
         </Choice>
         <button class="plain" type="submit">
           Find
         </button>
       </form>
       {workspaces.rows.length === 0 ? (
-        <p>None was found.</p>
+        <p>None found.</p>
       ) : (
         <form method="post" action={path}>
           {Object.entries(place).map(([name, value]) => (
@@ -152,7 +152,7 @@ export function TargetWorkspacesPage({
           <fieldset>
             <legend>Workspaces</legend>
             {workspaces.previous === null && workspaces.next === null ? null : (
-              <p class="dim">Save before you go on: each page is saved by itself</p>
+              <p class="dim">Save before you continue: each page is saved separately</p>
             )}
             {workspaces.rows.map((workspace) => (
               <WorkspaceChoice workspace={workspace} chosen={chosen ?? []} />
@@ -168,7 +168,7 @@ export function TargetWorkspacesPage({
                   {`Choose all ${found} that were found`}
                 </button>
                 <button class="plain" type="submit" name="what" value="leave-found">
-                  {`Leave out all ${found}`}
+                  {`Remove all ${found}`}
                 </button>
               </>
             )}

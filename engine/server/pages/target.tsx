@@ -32,7 +32,9 @@ function TargetForm({
 }) {
   const hint =
     urlHint ??
-    (kind === 'n8n' ? 'The production address: one with /webhook-test/ lives for two minutes' : undefined);
+    (kind === 'n8n'
+      ? 'The production address: one with /webhook-test/ works for two minutes only'
+      : undefined);
   return (
     <form method="post" action={action}>
       <input type="hidden" name="kind" value={kind} />
@@ -118,7 +120,7 @@ export function TargetPage({
       <Notice said={said ?? null} error={error ?? null} />
       {secret ? (
         <div class="facts" role="status">
-          <p>Its secret, with which every event is signed. It is not shown again.</p>
+          <p>The secret that signs every event. It is not shown again.</p>
           <p>
             <code>{secret}</code>
           </p>
@@ -126,8 +128,8 @@ export function TargetPage({
       ) : null}
       {isShortLived ? (
         <p class="error" role="alert">
-          This is an address for trying out: n8n listens at it for two minutes after a click on Listen. Use
-          the production address of the Webhook node.
+          This is a test address: n8n listens on it for two minutes after a click on Listen. Use the
+          production address of the Webhook node.
         </p>
       ) : null}
       <dl class="facts">
@@ -156,7 +158,7 @@ export function TargetPage({
         )}
         {isInOverlap ? (
           <>
-            <dt>The secret before signs until</dt>
+            <dt>The previous secret signs until</dt>
             <dd>
               <Time at={old_until} />
             </dd>
@@ -164,7 +166,7 @@ export function TargetPage({
         ) : null}
       </dl>
       <p>
-        <a href={`/app/deliveries?target=${id}`}>What was sent there</a>
+        <a href={`/app/deliveries?target=${id}`}>Deliveries</a>
       </p>
       {isAdmin ? (
         <>
@@ -196,10 +198,10 @@ export function TargetPage({
           />
         </>
       ) : null}
-      <h2>Take events of this server only</h2>
+      <h2>Accept only events of this server</h2>
       <Code {...VERIFICATION_CODES[kind]} />
       {kind === 'webhook' ? null : <DecidingThere kind={kind} />}
-      <h2>What arrives</h2>
+      <h2>Examples of events</h2>
       {EVENT_NAMES.map((event) => (
         <details>
           <summary>{event}</summary>
@@ -229,7 +231,7 @@ function DecidingThere({ kind }: { kind: AddonName }) {
     <>
       <h2>{`Decide from ${KIND_NAMES[kind]}`}</h2>
       <p>
-        Each workspace decides whether it listens. At the machine:{' '}
+        Each workspace decides whether it accepts these decisions. At the machine:{' '}
         <code>{`svc config set server.decide '{${kind}: [automation]}'`}</code>
       </p>
       <Code {...DECISION_CODES[kind]} />

@@ -68,7 +68,7 @@ export const listToldDays = (days: readonly UsageDay[]): UsageDay[] =>
 
 /** Renders days as numbers. */
 export function UsageTable({ days }: { days: readonly UsageDay[] }) {
-  if (days.length === 0) return <p>Nothing was told in these days.</p>;
+  if (days.length === 0) return <p>No figures were received for these days.</p>;
   return (
     <table>
       <TableHead columns={['Day (UTC)', 'Tasks', 'Decisions', 'Runs', 'Tokens', 'Workspaces']} />
@@ -113,9 +113,9 @@ export function UsagePage({
     <Page title="Usage" path="/app/usage" signedIn={signedIn}>
       <Notice said={said ?? null} />
       <p>
-        What workspaces with telemetry have counted by the day: numbers under words that svc knows, and no
-        name that anybody has given. <code>svc telemetry show</code> prints what a workspace sends;{' '}
-        <code>svc telemetry off</code> ends it.
+        Daily counts of workspaces with telemetry: numbers under terms that svc knows, without any name that a
+        person has given. <code>svc telemetry show</code> shows what a workspace sends;{' '}
+        <code>svc telemetry off</code> stops it.
       </p>
       <ul class="row plain">
         {USAGE_SPANS.map((span) => (

@@ -61,7 +61,7 @@ export function createAccounts({
       .executeTakeFirst();
     if (account === undefined)
       throw new SvcError('not_found', `no account ${JSON.stringify(name)}`, {
-        hint: 'svc server account list shows them',
+        hint: 'svc server account list lists them',
       });
     return account;
   };
@@ -83,7 +83,7 @@ export function createAccounts({
           .where('is_operator', '=', 1)
           .executeTakeFirst();
         if (operator === undefined)
-          throw new SvcError('conflict', 'the account of the last operator stays', {
+          throw new SvcError('conflict', 'the account of the last operator cannot be removed', {
             hint: 'make an operator in another account first',
           });
         const ending = await stopWorkspaces(change, account.id, 'all');

@@ -108,7 +108,7 @@ export function createFirstRun({
           .returning('key')
           .executeTakeFirst();
         if (taken === undefined)
-          throw new SvcError('conflict', 'the setup code was used meanwhile, or there is a new one');
+          throw new SvcError('conflict', 'the setup code was used in the meantime, or there is a new one');
       });
       rmSync(file, { force: true });
       return person;

@@ -94,10 +94,12 @@ export function createPeople({
       is_operator === 1 &&
       !(await others.where('is_operator', '=', 1).executeTakeFirst())
     )
-      throw new SvcError('conflict', 'the last operator stays', { hint: 'make another operator first' });
+      throw new SvcError('conflict', 'the last operator cannot be removed', {
+        hint: 'make another operator first',
+      });
     const admins = others.where('account_id', '=', account_id).where('role', '=', 'admin');
     if (role === 'admin' && !(await admins.executeTakeFirst()))
-      throw new SvcError('conflict', 'the last admin of an account stays', {
+      throw new SvcError('conflict', 'the last admin of an account must stay', {
         hint: 'make another admin first, or remove the account',
       });
   }
@@ -163,7 +165,7 @@ export function createPeople({
       const person = await found.executeTakeFirst();
       if (person === undefined)
         throw new SvcError('not_found', `no person ${JSON.stringify(name)}`, {
-          hint: 'svc server person list shows them',
+          hint: 'svc server person list lists them',
         });
       return person;
     },

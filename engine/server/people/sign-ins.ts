@@ -46,7 +46,7 @@ export async function requirePassword(
     .returning('password')
     .executeTakeFirstOrThrow();
   if (held.password !== password)
-    throw new SvcError('conflict', 'the password was changed meanwhile: sign in with the new one');
+    throw new SvcError('conflict', 'the password was changed in the meantime: sign in with the new one');
 }
 
 export function createSignIns({

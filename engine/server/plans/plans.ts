@@ -175,8 +175,8 @@ export function createPlans({
       const { plan, quotas } = await readEntitlements(change, account);
       const most = quotas[quota];
       if (most === null || used < most) return;
-      throw new SvcError('quota_exceeded', `the plan ${plan} has room for ${most} ${quota}`, {
-        hint: 'whoever runs the server can assign another plan',
+      throw new SvcError('quota_exceeded', `the plan ${plan} allows ${most} ${quota}`, {
+        hint: 'the operator of the server can assign another plan',
         data: { quota, most, used },
       });
     },

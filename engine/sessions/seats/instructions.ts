@@ -20,7 +20,7 @@ export interface InstructionDeps {
 export const instructionOperations = (deps: InstructionDeps) => [
   operation({
     name: 'seat.instructions',
-    about: 'What an agent in the caller’s seat is told first.',
+    about: 'The initial instructions for an agent in the caller’s seat.',
     seat: 'any',
     changes: false,
     input: z.strictObject({}),
@@ -52,20 +52,20 @@ function instructChair({ sessionId, project }: Caller, { folder }: InstructionDe
   const whose = project === null ? '' : ` of project ${project}`;
   const as = sessionId === null ? '' : `, session ${sessionId} (${OWN_SEAT})`;
   return sentence`You are the Chair${whose}${as}, in ${folder(project)}. Plan with {task.add} (give acceptance criteria), start with \
-{task.run}, read what comes back with {msg.inbox}, answer questions with {ask.answer}. When a worker has ended look at {verify.status}, \
-then bring its work in with {worktree.promote}.`;
+{task.run}, read the results with {msg.inbox}, answer questions with {ask.answer}. When a worker has ended check {verify.status}, \
+then merge its work with {worktree.promote}.`;
 }
 
 function instructWorker({ sessionId, workerId, taskId, cwd }: Session, brief: string | null): Sentence {
   const where = cwd === null ? '' : `, in ${cwd}`;
-  const task = brief === null ? `Your task is ${taskId}.` : `Your task ${taskId} is in ${brief}, whole.`;
+  const task = brief === null ? `Your task is ${taskId}.` : `Your task ${taskId} is in ${brief}, complete.`;
   return sentence`You are its session ${sessionId} (worker ${workerId}; ${OWN_SEAT})${where}. ${task} Call {ask} when you are stuck or the choice is not yours: it waits for the answer. Send messages instead of \
 guessing, and call {verify.report} after your last commit.`;
 }
 
 function instructPlain({ sessionId, notChair }: Caller): Sentence {
   if (sessionId === null)
-    return sentence`You have no seat in it (${notChair ?? 'unknown'}): you may look, and change nothing.`;
-  return sentence`You take part as session ${sessionId} (${OWN_SEAT}), and are not the Chair: you start and promote nothing. Claim \
+    return sentence`You have no seat in it (${notChair ?? 'unknown'}): you may read, and change nothing.`;
+  return sentence`You are session ${sessionId} (${OWN_SEAT}), not the Chair: you start and promote nothing. Claim \
 items of a checklist with {task.claim}, and use {msg.send}, {msg.inbox} and {ask} to talk.`;
 }

@@ -8,7 +8,7 @@ export const seatOperations = ({ storage, seats }: { storage: Storage; seats: Se
   operation({
     name: 'seat.leave',
     about:
-      'The caller’s own session ends here, unless others take part as the same; a worker’s ends with its run.',
+      'Ends the caller’s own session, unless other processes share it; a worker’s session ends with its run.',
     seat: 'any',
     changes: false,
     input: z.strictObject({}),

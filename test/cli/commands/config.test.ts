@@ -94,7 +94,7 @@ describe('svc init and svc config', () => {
       await own.svc(['config', 'set', 'workspace.root', '.']);
       const { stdout } = await own.svc(['config', 'check']);
       assert.deepEqual(stdout.split('\n').slice(0, 1), [
-        'pending: workspace.root. Not used yet: it is for a workspace in another folder than its svc.yaml.',
+        'pending: workspace.root. Not used yet: reserved for a workspace in a different folder from its svc.yaml.',
       ]);
       const { unused } = (await own.svc(['config', 'check', '--json'])).json<{ unused: { key: string }[] }>();
       assert.deepEqual(

@@ -64,7 +64,7 @@ describe('a ledger on the command line', () => {
     assert.equal(ran.code, 0, ran.stderr);
     assert.match(
       (await ws.svc(['task', 'show', task.task_id])).stdout,
-      /dispatched .*passed the ledger gate by force/,
+      /dispatched .*skipped the ledger gate by force/,
     );
   });
 

@@ -80,7 +80,7 @@ describe('svc lock', () => {
     assert.deepEqual([bob.code, error.code, error.data.denied.length], [3, 'lock_denied', 2]);
     assert.match(
       error.message,
-      /bob holds no lock on app: ada holds app until .*; bob holds no lock on README\.md: nobody does/,
+      /bob holds no lock on app: ada holds app until .*; bob holds no lock on README\.md: no one does/,
     );
     assert.equal((await ws.svc(['lock', 'check'])).code, 2);
     assert.equal((await ws.svc(['lock', 'check', 'app', '--staged'])).code, 2);
@@ -279,7 +279,7 @@ describe('the hook of svc init --hooks', () => {
     change('app/main.txt');
     const { code, said } = commit();
     assert.equal(code, 0);
-    assert.match(said, /^svc: the locks were not checked: no engine runs for /m);
+    assert.match(said, /^svc: the locks were not checked: no engine is running for /m);
     assert.equal(ws.daemonPid(), null);
     const json = await ws.svc(['lock', 'check', '--staged', '--json']);
     assert.deepEqual([json.code, json.json<{ checked: boolean }>().checked], [0, false]);

@@ -56,9 +56,9 @@ describe('svc status --all', () => {
       assert.match(stdout, /^test\tgone\t-\t-\t-\t-\t/m);
       assert.match(
         stderr,
-        /is gone: .*svc\.yaml is no longer there; it is removed from the list when an engine starts/,
+        /is gone: .*svc\.yaml no longer exists; it is removed from the list when an engine starts/,
       );
-      assert.ok(stderr.includes(`note: ${broken} was left out: it is not what svc has written`), stderr);
+      assert.ok(stderr.includes(`note: ${broken} was left out: it is not what svc wrote`), stderr);
     } finally {
       renameSync(join(other.root, 'svc.yaml.away'), join(other.root, 'svc.yaml'));
     }

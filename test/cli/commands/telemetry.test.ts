@@ -125,7 +125,7 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
     await say('unlink');
     await say('link --json');
     const waits =
-      /^telemetry {2}nothing is sent: a person has to look first: svc telemetry show in a terminal/m;
+      /^telemetry {2}nothing is sent: a person must review it first: svc telemetry show in a terminal/m;
     assert.match(await say('telemetry show'), waits);
     assert.match(await say('telemetry show'), waits);
     const onTerminal = [process.execPath, SVC, 'telemetry', 'show'];
@@ -144,7 +144,7 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
       /^telemetry {2,}none: DO_NOT_TRACK is set where the engine/m,
     );
     await say('down');
-    assert.match(await say('link status'), /^telemetry {2,}none: a person has to look first/m);
+    assert.match(await say('link status'), /^telemetry {2,}none: a person must review it first/m);
     await say('down');
     assert.match(await say('telemetry on', DO_NOT_TRACK), /^nothing is sent: DO_NOT_TRACK is set/);
     await say('down');
@@ -158,7 +158,7 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
     );
     const { stderr } = await ws.program(['telemetry', 'on'], DO_NOT_TRACK);
     assert.match(stderr, /DO_NOT_TRACK is set in this terminal, so nothing was agreed to/);
-    assert.match(await say('link status'), /^telemetry {2,}none: a person has to look first/m);
+    assert.match(await say('link status'), /^telemetry {2,}none: a person must review it first/m);
     await say('unlink');
     assert.doesNotMatch(await say('link'), /telemetry waits/);
     const refused = await ws.program(['link'], { env: { SVC_SESSION: 'bob' } });
@@ -183,6 +183,6 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
     await server.stop();
     const { code, stderr } = await ws.program(['telemetry', 'delete']);
     assert.notEqual(code, 0);
-    assert.match(stderr, /ECONNREFUSED\nhint: ask again once it answers; svc telemetry off ends what /);
+    assert.match(stderr, /ECONNREFUSED\nhint: try again once it answers; svc telemetry off stops /);
   });
 });

@@ -41,7 +41,7 @@ describe('svc verify', () => {
     });
     const { code, stdout } = await ws.svc(['verify', 'show', session]);
     assert.equal(code, 0);
-    assert.match(stdout, new RegExp(`^session +${session} reported: the worker's own word$`, 'm'));
+    assert.match(stdout, new RegExp(`^session +${session} reported: by the worker only$`, 'm'));
     assert.match(stdout, /^summary +made it$/m);
     assert.match(stdout, /^why not verified\n {2}not met: it is\n {2}made$/m);
     assert.match(stdout, /^criteria\n {2}not met {5}it is\n {14}made\n {14}\(not \\x1b\[31myet\)$/m);
@@ -57,7 +57,7 @@ describe('svc verify', () => {
     const honest = await ran({ tests: [passed('test -f made.txt')] });
     const fine = await ws.svc(['verify', 'rerun', honest]);
     assert.equal(fine.code, 0, fine.stderr);
-    assert.match(fine.stdout, new RegExp(`^session +${honest} verified: svc ran the tests itself`, 'm'));
+    assert.match(fine.stdout, new RegExp(`^session +${honest} verified: svc reran the tests`, 'm'));
     assert.match(fine.stdout, /^ {2}agrees {6}test -f made\.txt\n {14}\(exit code 0\)$/m);
     assert.match(fine.stderr, /^runs 1 of 1: test -f made\.txt$/m);
     // Nothing is left of the checkout in which they ran.
@@ -69,7 +69,7 @@ describe('svc verify', () => {
     const lying = await ran({ tests: [passed('echo never ran; test -f missing.txt')] });
     const caught = await ws.svc(['verify', 'rerun', lying]);
     assert.equal(caught.code, 5);
-    assert.match(caught.stdout, new RegExp(`^session +${lying} disagrees: svc ran`, 'm'));
+    assert.match(caught.stdout, new RegExp(`^session +${lying} disagrees: svc reran`, 'm'));
     assert.match(caught.stdout, /\(exit code 1\)\n {4}never ran$/m);
     const json = await ws.svc(['verify', 'rerun', lying, '--json']);
     assert.deepEqual([json.code, json.json<Wire<Verification>>().rerun?.agrees], [5, false]);

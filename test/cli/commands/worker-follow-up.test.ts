@@ -72,7 +72,7 @@ describe('svc worker follow-up with comments and conflicts', () => {
     const promoted = await ws.svc(['worktree', 'promote', session]);
     const command = `svc worker follow-up ${session} --conflicts`;
     assert.deepEqual(
-      [promoted.code, promoted.stderr.includes(`hint: ${command} has its worker merge main`)],
+      [promoted.code, promoted.stderr.includes(`hint: ${command} makes its worker merge main`)],
       [5, true],
     );
     const tried = await ws.svc(['worktree', 'trial', session]);
@@ -104,11 +104,11 @@ describe('svc worker follow-up with comments and conflicts', () => {
     const { session } = JSON.parse(stdout) as { session: Wire<Session> };
     const id = session.session_id;
     const told = await ws.svc(['worker', 'steer', id, 'leave', 'the', 'tests']);
-    assert.match(told.stdout, new RegExp(`^message \\d+: ${id} reads it when it looks at its messages`));
+    assert.match(told.stdout, new RegExp(`^message \\d+: ${id} reads it when it checks its inbox`));
     const now = await ws.svc(['worker', 'steer', id, '--now', 'stop']);
     assert.deepEqual([now.code, /cannot be interrupted/.test(now.stderr)], [5, true]);
     const { stderr } = await ws.svc(['msg', 'send', 'hello', '--to-session', id]);
-    assert.match(stderr, new RegExp(`^${id} reads it when it looks`, 'm'));
+    assert.match(stderr, new RegExp(`^${id} reads it when it checks`, 'm'));
     await ws.svc(['worker', 'kill', id]);
     await ended(id);
     const late = await ws.svc(['worker', 'steer', id, 'again']);

@@ -62,7 +62,7 @@ describe('a worker at its own command line', () => {
     assert.match(stdout, /^s-4 has item 2 until .*: build it$/m);
     assert.match(stdout, /^2\t-\ts-4\t/m);
     assert.match(stdout, /^item 2 of plan\.md is free: build it$/m);
-    assert.match(stdout, /^the evidence of s-4 is reported: the worker's own word\n {2}not met: has docs$/m);
+    assert.match(stdout, /^the evidence of s-4 is reported: by the worker only\n {2}not met: has docs$/m);
     const view = (await ws.svc(['verify', 'show', 's-4', '--json'])).json<Wire<Verification>>();
     assert.deepEqual(
       view.criteria.map(({ criterion, status }) => [criterion, status]),

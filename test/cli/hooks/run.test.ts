@@ -193,10 +193,10 @@ describe('svc hook', () => {
   test('what must survive a compaction is plain text for claude, and nothing where it cannot be carried', async () => {
     const ask = (agent: string): Promise<Heard> =>
       hook(['pre-compact', '--agent', agent], '{"trigger":"auto"}', { cwd: ws.root, env });
-    assert.match((await ask('claude')).stdout, /^The summary must keep .*\n- you take part in svc as ada\n$/);
-    assert.match(JSON.parse((await ask('qwen')).stdout).hookSpecificOutput.additionalContext, /as ada$/);
+    assert.match((await ask('claude')).stdout, /^The summary must keep .*\n- your session in svc is ada\n$/);
+    assert.match(JSON.parse((await ask('qwen')).stdout).hookSpecificOutput.additionalContext, /is ada$/);
     assert.deepEqual(await ask('codex'), { code: 0, stdout: '', stderr: '' });
-    assert.match(JSON.stringify(await heard(['session-start'], { source: 'compact' })), /Where you stand/);
+    assert.match(JSON.stringify(await heard(['session-start'], { source: 'compact' })), /Your current state/);
   });
 
   test('a tool that only reads is never refused', async () => {

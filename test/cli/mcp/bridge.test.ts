@@ -371,7 +371,7 @@ describe('the link of a bridge', () => {
     const link = createEngineLink(
       async (start) => {
         starts.push(start);
-        if (starts.length > 1) throw new SvcError('engine_not_running', 'no engine runs for /x');
+        if (starts.length > 1) throw new SvcError('engine_not_running', 'no engine is running for /x');
         return gone.client;
       },
       { patienceMs: 300 },
@@ -393,7 +393,7 @@ describe('the link of a bridge', () => {
     const link = createEngineLink(async () => {
       tries += 1;
       if (tries === 3) stop.abort();
-      if (tries > 1) throw new SvcError('engine_not_running', 'no engine runs for /x');
+      if (tries > 1) throw new SvcError('engine_not_running', 'no engine is running for /x');
       return gone.client;
     });
     const given = link.call('ask', { question: 'Go on?' }, { ...quiet, signal: stop.signal });

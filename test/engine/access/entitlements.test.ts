@@ -83,5 +83,5 @@ it('says a day ahead that a lease ends, and why it was not renewed', () => {
     noteOf({ ...LEASE, leftMs: 20 * 3600_000, problem: 'the server does not answer' }),
     'the lease ends in 20 h: the server does not answer',
   );
-  assert.match(noteOf({ ...LEASE, state: 'expired' }) ?? '', /has run out/);
+  assert.match(noteOf({ ...LEASE, state: 'expired' }) ?? '', /has expired/);
 });

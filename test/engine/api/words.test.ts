@@ -15,17 +15,17 @@ import { makeWorkspace } from '../../support/workspace.ts';
 const READERS: readonly Reader[] = ['commands', 'tools', 'anyone'];
 
 test('each reader is told its own word', () => {
-  const said = sentence`{worker.kill ${'s-3'}} ends it; then {task.run ${'t-3'}} tries it again`;
+  const said = sentence`{worker.kill ${'s-3'}} ends it; then {task.run ${'t-3'}} runs it again`;
   assert.equal(
     renderWords(said, 'commands'),
-    'svc worker kill s-3 ends it; then svc task run t-3 tries it again',
+    'svc worker kill s-3 ends it; then svc task run t-3 runs it again',
   );
-  assert.equal(renderWords(said, 'tools'), 'svc worker kill s-3 ends it; then task_run t-3 tries it again');
+  assert.equal(renderWords(said, 'tools'), 'svc worker kill s-3 ends it; then task_run t-3 runs it again');
   assert.equal(
     renderWords(said, 'anyone'),
-    '`svc worker kill s-3` ends it; then `task_run t-3` or `svc task run t-3` tries it again',
+    '`svc worker kill s-3` ends it; then `task_run t-3` or `svc task run t-3` runs it again',
   );
-  assert.equal(said.render(nameKey), 'x (stop) on s-3 ends it; then r (run) on t-3 tries it again');
+  assert.equal(said.render(nameKey), 'x (stop) on s-3 ends it; then r (run) on t-3 runs it again');
   const options = sentence`leave {input.to_session} out; {worktree.promote ${'s-3'} strategy=rebase}`;
   assert.equal(
     renderWords(options, 'commands'),

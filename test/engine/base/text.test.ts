@@ -83,8 +83,8 @@ describe('text for a terminal', () => {
       assert.match(toPrintableJson(`a${each}b`), /^[ -~]+$/);
     }
     assert.equal(describeUnseen(0), null);
-    assert.equal(describeUnseen(1), 'holds 1 character that does not show');
-    assert.equal(describeUnseen(2), 'holds 2 characters that do not show');
+    assert.equal(describeUnseen(1), 'contains 1 invisible character');
+    assert.equal(describeUnseen(2), 'contains 2 invisible characters');
   });
 
   test('keeps words of every script, and emoji whole', () => {

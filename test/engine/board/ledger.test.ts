@@ -216,8 +216,8 @@ describe('a claim', () => {
   });
 
   test('needs an item that is there and open', async () => {
-    await assert.rejects(claim('a', 2), refusal('conflict', /item 2 of plan.md is checked already/));
-    await assert.rejects(claim('a', 4), refusal('not_found', /has 3 items and no item 4/));
+    await assert.rejects(claim('a', 2), refusal('conflict', /item 2 of plan.md is already checked/));
+    await assert.rejects(claim('a', 4), refusal('not_found', /has 3 items, but no item 4/));
     await assert.rejects(claim('a', 1, 'none.md'), refusal('not_found', /no ledger none.md/));
     await assert.rejects(claim('a', 1, 'plan.md/x'), refusal('not_found'));
     await assert.rejects(claim('a', 1, '.'), refusal('fields_invalid', /is not a file/));
@@ -261,8 +261,8 @@ describe('a claim', () => {
       rig.events_('item_released').map(({ holder, reason }) => [holder, reason]),
       [
         ['known', 'its session has ended'],
-        ['b', 'its time was over'],
-        ['stranger', 'its time was over'],
+        ['b', 'it expired'],
+        ['stranger', 'it expired'],
       ],
     );
   });

@@ -34,7 +34,7 @@ describe('a lock', () => {
     await release('a', 'src');
     assert.deepEqual(held(), ['src b', 'src/deep b']);
     await assert.rejects(release('a', 'src'), refusal('holder_mismatch', /is held by b, not by a/));
-    assert.throws(() => rig.locks.check('a', 'src'), refusal('lock_denied', /nobody does/));
+    assert.throws(() => rig.locks.check('a', 'src'), refusal('lock_denied', /no one does/));
 
     // Once the race is over they are others to each other.
     rig.rivals.clear();
@@ -137,9 +137,9 @@ describe('a lock', () => {
   test('that has run out is nobody’s, and its former holder cannot free the next one’s', async () => {
     const first = await rig.acquire('a', 'src', 30);
     rig.clock.advance(30 * 60_000);
-    assert.throws(() => rig.locks.check('a', 'src'), refusal('lock_denied', /nobody does/));
+    assert.throws(() => rig.locks.check('a', 'src'), refusal('lock_denied', /no one does/));
     assert.deepEqual(held(), []);
-    await assert.rejects(release('a', 'src'), refusal('not_found', /nobody holds a lock on src/));
+    await assert.rejects(release('a', 'src'), refusal('not_found', /no one holds a lock on src/));
     const second = await rig.acquire('b', 'src/x');
     assert.ok(second > first);
     assert.deepEqual(rig.events_('lock_expired').length, 1);
@@ -161,7 +161,7 @@ describe('a lock', () => {
     );
     assert.deepEqual(
       [event?.path, event?.holder, event?.reason, more],
-      ['src', 'a', 'a lock of a ran out', []],
+      ['src', 'a', 'a lock of a expired', []],
     );
     await rig.pass(10);
     await until(() => rig.events_('lock_expired').length === 2);
@@ -284,7 +284,7 @@ describe('the tools for locks', () => {
     );
     await here.call('lock.release', { holder: 'ada', path: 'app' });
     await assert.rejects(here.call('lock.check', { holder: 'ada', path: 'app' }), (error: SvcError) => {
-      assert.match(error.message, /nobody does/);
+      assert.match(error.message, /no one does/);
       assert.match(String(error.hint), /svc lock acquire/);
       return true;
     });

@@ -121,7 +121,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     await here.call('task.assign', { id, agent: 'claude' });
     const refused = (error: SvcError) => {
       assert.equal(error.code, 'conflict');
-      assert.match(error.message, /is not what you saw/);
+      assert.match(error.message, /has changed since you looked at it/);
       return true;
     };
     await assert.rejects(here.call('task.run', { id, hash }), refused);

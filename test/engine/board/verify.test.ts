@@ -84,7 +84,7 @@ describe('evidence', () => {
   const events = (id: string): LoggedEvent[] =>
     here.engine.events.listEvents({ limit: 500 }).filter(({ sessionId }) => sessionId === id);
 
-  const OWN_WORD = 'svc has not run the reported tests again';
+  const OWN_WORD = 'svc has not rerun the reported tests';
 
   test('is the own word of whoever reported it, whatever it says, until svc has run its tests again', async () => {
     const work = await works({ criteria: ['it builds', 'it is tested'] });
@@ -214,7 +214,7 @@ describe('evidence', () => {
     assert.deepEqual(await reasons(failing), ['failed: false']);
     assert.deepEqual(await reasons({ criteria: [...met, { criterion: 'c', met: false }] }), ['not met: c']);
     assert.deepEqual((await work.report({ criteria: [...met, { criterion: 'c', met: true }] })).reasons, [
-      'no test that ran was reported, and so there is nothing to run again',
+      'no executed test was reported, so there is nothing to rerun',
     ]);
     assert.deepEqual(
       (await work.status()).criteria.map(({ criterion }) => criterion),
@@ -222,7 +222,7 @@ describe('evidence', () => {
     );
     await work.end();
     const bare = await works();
-    const nothing = /^neither a criterion nor a test that ran was reported/;
+    const nothing = /^neither a criterion nor an executed test was reported/;
     assert.match((await bare.report({ summary: 'all is well' })).reasons.join(), nothing);
     const skipped = await bare.report({ tests: [{ command: 'x', result: 'skipped' }] });
     assert.match(skipped.reasons.join(), nothing);
@@ -365,10 +365,7 @@ describe('evidence', () => {
       const work = await reported(noise, 'true', { command: 'true # not so', result: 'failed' });
       const { state, reasons, rerun: result } = await rerun(work.id);
       assert.equal(state, 'disagrees');
-      assert.match(
-        reasons[0] ?? '',
-        /^run again it ended with exit code 1, which is not what was reported: i=0/,
-      );
+      assert.match(reasons[0] ?? '', /^the rerun ended with exit code 1, unlike the report: i=0/);
       assert.deepEqual(
         result?.results.map(({ agrees }) => agrees),
         [false, true, false],
@@ -412,7 +409,7 @@ describe('evidence', () => {
       const refuse = async (hash: string): Promise<void> => {
         await assert.rejects(rerun(work.id, { hash }), (error: SvcError) => {
           assert.deepEqual([error.code, existsSync(file)], ['conflict', false]);
-          assert.match(error.message, /are not what you saw/);
+          assert.match(error.message, /have changed since you looked at them/);
           return true;
         });
         assert.equal((await work.status()).rerun, null);
@@ -459,7 +456,7 @@ describe('evidence', () => {
       running.catch(() => undefined);
       await until(() => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'));
       assert.match(said.join('\n'), /^checks out [0-9a-f]{10} and makes it ready\nruns 1 of 2: echo/);
-      await assert.rejects(rerun(work.id), { code: 'conflict', message: /being run again already/ });
+      await assert.rejects(rerun(work.id), { code: 'conflict', message: /already being rerun/ });
       stop.abort();
       await assert.rejects(running, { code: 'cancelled' });
       assert.equal(isRunning(Number(readFileSync(file, 'utf8'))), false);
@@ -474,7 +471,7 @@ describe('evidence', () => {
       const inplace = await works({ inplace: true });
       await inplace.report({ tests: [{ command: 'true', passed: true }] });
       await inplace.end();
-      await assert.rejects(rerun(inplace.id), { code: 'not_found', message: /no branch of its own/ });
+      await assert.rejects(rerun(inplace.id), { code: 'not_found', message: /no separate branch/ });
       const gone = await reported('true');
       rmSync(gone.worktree, { recursive: true });
       // What counts is the commit, and that is on the branch.

@@ -65,7 +65,7 @@ refuses(
 refuses(
   'a provider has no name of one that another key sets',
   'ai: {ollama: {host: "127.0.0.1:1"}, providers: [{name: ollama, base_url: "http://127.0.0.1:2"}]}',
-  /^svc\.yaml:1:\d+ ai\.providers\[0\]\.name: is the name of the provider that ai\.ollama\.host sets/,
+  /^svc\.yaml:1:\d+ ai\.providers\[0\]\.name: is also the name of the provider that ai\.ollama\.host sets/,
 );
 refuses(
   'nor that of the pass-through',
@@ -88,13 +88,13 @@ for (const path of ['/etc/passwd', '../.env', 'a/../../.env', '.git/config', 'co
   refuses(
     `an environment file lies inside the project: ${path}`,
     `projects: [{id: a, path: b, env_files: [${JSON.stringify(path)}]}]`,
-    /projects\[0\]\.env_files\[0\]: (?:expected a file's path inside|the files of git)/,
+    /projects\[0\]\.env_files\[0\]: (?:expected a file's path inside|git's own files)/,
   );
 for (const [command, why] of [
   ['', /the command is empty/],
   ["sh -c 'open", /unbalanced ' quote/],
-  ["sh -c 'echo \u001b]0; touch x;\u0007'", /cannot be seen/],
-  ['echo \u202e', /cannot be seen/],
+  ["sh -c 'echo \u001b]0; touch x;\u0007'", /invisible character/],
+  ['echo \u202e', /invisible character/],
 ] as const)
   refuses(
     `a setup command is one that can be split and seen: ${JSON.stringify(command)}`,
@@ -176,7 +176,7 @@ test('what is allowed but surprising is a warning with its place', (t) => {
     'policy: {actors: [alice]}\nwebhook: {templates: {status: {prompt: hi}}}\nai: {passthrough: {anthropic: {api_key: topsecret}}}\n',
   );
   assert.equal(warnings.length, 3);
-  assert.match(warnings.join('\n'), /svc\.yaml:2:\d+ webhook\.templates\.status: \/chat understands/);
+  assert.match(warnings.join('\n'), /svc\.yaml:2:\d+ webhook\.templates\.status: \/chat uses/);
   assert.doesNotMatch(warnings.join('\n'), /topsecret/);
 });
 
@@ -223,7 +223,7 @@ test('webhook.secret_env is one for all routes, or a map with one for each', (t)
 refuses(
   'what Anthropic’s messages are passed to speaks them',
   'ai: {passthrough: {anthropic: {base_url: "https://api.openai.com/v1/chat/completions"}}}',
-  /base_url: expected an upstream of Anthropic’s messages; this is an address of chat, which belongs into ai\.providers/,
+  /base_url: expected an upstream for Anthropic’s messages; this is an address for chat, which belongs in ai\.providers/,
 );
 for (const address of ['"https://me:topsecret@host/v1"', '"https://host/v1?api-version=topsecret"'])
   test(`an upstream has no address like ${address.replace('topsecret', 'x')}, and it is not repeated`, (t) => {

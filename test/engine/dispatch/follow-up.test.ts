@@ -57,7 +57,7 @@ describe('an ended session that is sent on', () => {
     ])
       await assert.rejects(call, {
         code: 'conflict',
-        message: new RegExp(`^${session.session_id} has gone on`),
+        message: new RegExp(`^${session.session_id} has continued`),
       });
     await rig.here().call('worktree.promote', { session: session.session_id });
     const files = execFileSync('git', ['ls-tree', '--name-only', 'main'], {
@@ -76,7 +76,7 @@ describe('an ended session that is sent on', () => {
     const merged = await work('edit five.txt more');
     await rig.here().call('worktree.promote', { session: merged.session_id });
     assert.ok(!existsSync(merged.worktree ?? ''));
-    await assert.rejects(sending(merged.session_id), { code: 'conflict', message: /no longer there/ });
+    await assert.rejects(sending(merged.session_id), { code: 'conflict', message: /no longer exists/ });
     await assert.rejects(sending('s-999'), { code: 'not_found' });
     await assert.rejects(rig.here().call('worker.follow_up', { session: 's-1', prompt: '  ' }), {
       code: 'fields_invalid',

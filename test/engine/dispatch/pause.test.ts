@@ -183,7 +183,7 @@ describe('a limit with a known end', () => {
       await until(async () => (await rig.session(session_id)).state === 'ended');
       const { failure, runs } = await rig.session(session_id);
       assert.deepEqual([failure?.code, runs], ['rate_limited', 6]);
-      assert.match(failure?.text ?? '', /after 5 pauses in which nothing was done; at last: .*Rate limited/);
+      assert.match(failure?.text ?? '', /after 5 pauses without progress; last failure: .*Rate limited/);
       // Each waits about twice as long as the one before.
       assert.deepEqual(
         waits.map((ms) => Math.round(ms / 30_000)),

@@ -36,7 +36,7 @@ test('a brief has a section for each who has something to say, and none for the 
       '- folder: /w',
       '- branch: svc/s-1, from main',
       '- time: at most 60 s',
-      '- commit your work on this branch; what is left uncommitted is kept as a work-in-progress commit',
+      '- commit your work on this branch; uncommitted changes are kept as a work-in-progress commit',
       '',
       'Mend it.',
       '',
@@ -79,7 +79,7 @@ test('a run that goes on is told its task again only where its agent does not re
   const earlier = { cause: 'rate limited', isRemembered: true, commits: null, followed: null };
   assert.equal(
     compose('resumption', [], { earlier }).composed,
-    'You were interrupted. The reason: rate limited. Go on with your task from where you were; look at git status first.\n',
+    'You were interrupted. The reason: rate limited. Resume your task where you stopped; check git status first.\n',
   );
   const commits = Array.from({ length: 22 }, (_, at) => ({
     id: `${at}`.padEnd(40, '0'),
@@ -102,7 +102,7 @@ test('a run that follows up with another task is told that task first, and what 
   const knows = { cause: null, isRemembered: true, commits: null, followed };
   assert.equal(
     compose('resumption', [], { earlier: knows }).composed,
-    'Mend it.\n\n---\nThis follows up your work on t-7, in the same folder and on the same branch; look at git status first.\n',
+    'Mend it.\n\n---\nThis follows up your work on t-7, in the same folder and on the same branch; check git status first.\n',
   );
   const commits = [{ id: 'a'.repeat(40), subject: 'built' }];
   const { composed } = compose('resumption', [], { earlier: { ...knows, isRemembered: false, commits } });

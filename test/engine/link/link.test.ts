@@ -46,7 +46,7 @@ test('an unlinked workspace sends its token nowhere when server.url names anothe
   t.after(() => thief.close());
   await linked.here.call('config.set', { key: 'server.url', value: thief.url });
   await until(async () => (await linked.here.call('link.status', {})).state === 'off');
-  assert.match((await linked.here.call('link.status', {})).problem ?? '', /and the token is of/);
+  assert.match((await linked.here.call('link.status', {})).problem ?? '', /but the token belongs to/);
   await linked.here.ask('say hello');
   await assert.rejects(linked.here.call('link.start', { server: 'http://example.org', token: 'svcm_x' }), {
     code: 'address_refused',

@@ -88,7 +88,7 @@ describe('a machine that logs in', () => {
       const shown: LoginPrompt[] = [];
       await assert.rejects(
         logInHere((prompt) => shown.push(prompt)),
-        { code: 'server_unreachable', message: /does not answer as a server of svc does/ },
+        { code: 'server_unreachable', message: /does not answer like an svc server/ },
         JSON.stringify(each),
       );
       assert.deepEqual(shown, []);
@@ -105,7 +105,7 @@ describe('a machine that logs in', () => {
     answers['/oauth/device_authorization'] = [start()];
     for (const body of [{ error: 'authorization_pending' }, { error: 'slow_down' }]) {
       answers['/oauth/token'] = [{ status: 400, body }];
-      await assert.rejects(logInHere(), { code: 'login_refused', message: /ran out/ });
+      await assert.rejects(logInHere(), { code: 'login_refused', message: /expired/ });
     }
   });
 

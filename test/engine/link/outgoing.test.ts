@@ -20,23 +20,22 @@ test('a title leaves as server.titles allows', () => {
 });
 
 test('why a decision waits leaves in words of svc only', () => {
-  const whole = 'the request did not carry one (webhook.require_approval)';
-  const said = 'the request did not carry an approval (webhook.require_approval)';
-  assert.equal(describeWait(whole, null), said);
+  const whole = 'needs approval: the request did not carry one (webhook.require_approval)';
+  assert.equal(describeWait(whole, null), whole);
   assert.equal(
     describeWait('what would run has changed since d-7: prompt, base branch', null),
     'what would run has changed since d-7: prompt, base branch',
   );
   assert.equal(describeWait('the prompt was edited by secret', null), 'the prompt was edited');
-  assert.equal(describeWait('/home/ann/secret.md has an open question', null), 'a person has to look at it');
-  assert.equal(describeWait(`by a stranger: secret; ${whole}`, 'secret'), `by a stranger; ${said}`);
+  assert.equal(describeWait('/home/ann/secret.md has an open question', null), 'a person must review it');
+  assert.equal(describeWait(`untrusted author: secret; ${whole}`, 'secret'), `untrusted author; ${whole}`);
   assert.equal(
     describeWait('what would run has changed since d-7: prompt\nsecret', null),
-    'a person has to look at it',
+    'a person must review it',
   );
   assert.equal(describeCode('secret'), null);
   assert.equal(describeCode(undefined), null);
-  assert.match(describeCode('timeout') ?? '', /^timeout: it ran for as long as it may/);
+  assert.match(describeCode('timeout') ?? '', /^timeout: it reached its time limit/);
 });
 
 test('only what the code host vouches for can be approved from outside', () => {

@@ -163,7 +163,7 @@ test('a token that could not be kept is not asked for', async (t) => {
   assert.ok(existsSync(join(place, 'mine')));
   await assert.rejects(here.call('link.start', { server: server.url, token: 'a\nb' }), {
     code: 'fields_invalid',
-    message: /not the token of a machine/,
+    message: /not a machine token/,
   });
 });
 
@@ -173,7 +173,7 @@ test('a workspace takes neither the place of the login nor that of another works
   const link = () => here.call('link.start', { server: server.url, token: 'svcm_machine' });
   for (const name of ['device.token', 'account.json']) {
     await here.call('config.set', { key: 'server.token_path', value: join(home, name) });
-    await assert.rejects(link(), { code: 'path_outside', message: /is of the login/ });
+    await assert.rejects(link(), { code: 'path_outside', message: /belongs to the login/ });
   }
   const file = join(home, 'tokens', 'shared');
   mkdirSync(join(home, 'tokens'));

@@ -36,17 +36,14 @@ test('every face says in a line how the link stands', async (t) => {
   });
   const displaced = await waitForHead(here, 'link displaced');
   assert.match(displaced[1] ?? '', /displaced: another engine uses the token of this workspace since/);
-  assert.match(
-    displaced[1] ?? '',
-    /; end that one, or run svc link here, after which its token opens nothing/,
-  );
+  assert.match(displaced[1] ?? '', /; stop that engine, or run svc link here, which invalidates its token/);
   assert.doesNotMatch(displaced[1] ?? '', /the same token/);
   assert.match(displaced[2] ?? '', /^warn: /);
 
   await ann.post(`/app/workspaces/${linked.id}/revoke`);
   await here.ask('say hello');
   const revoked = await waitForHead(here, 'link revoked');
-  assert.match(revoked[1] ?? '', /revoked: svc link links it anew since/);
+  assert.match(revoked[1] ?? '', /revoked: svc link links it again since/);
   assert.match(revoked[2] ?? '', /^warn: /);
 
   await here.call('link.stop', {});
@@ -68,7 +65,7 @@ test('the end of a lease is told a day ahead, and what waits for a server that i
   shift = 49 * HOUR;
   const [head, line, check] = await readFaces(here);
   assert.equal(head, 'server gone, lease ends in 23 h');
-  assert.match(line ?? '', /does not answer since .*; the lease ends in 23 h.*; \d+ events? not told yet/);
+  assert.match(line ?? '', /does not answer since .*; the lease ends in 23 h.*; \d+ events? not sent yet/);
   assert.match(check ?? '', /^warn: .*the lease ends in 23 h/);
   shift = 73 * HOUR;
   assert.equal((await readFaces(here))[0], 'server gone, lease expired');
@@ -84,5 +81,5 @@ test('a lease that does not count and a clock that is off are told while the lin
   assert.match(line ?? '', /; its clock is 3600 seconds ahead/);
   await linked.here.call('link.start', { server: hostile.url, token: 'svcm_machine' });
   const [, invalid] = await waitForHead(linked.here, 'linked, lease invalid');
-  assert.match(invalid ?? '', /; the lease does not count: its signature is not that of the server/);
+  assert.match(invalid ?? '', /; lease rejected: its signature is not from the server/);
 });

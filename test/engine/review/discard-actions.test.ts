@@ -97,7 +97,7 @@ describe('discarding the work of a session, and restoring it', () => {
     }, 'the end of the follow-up');
     await assert.rejects(
       client.call('worktree.discard', { session: session.session_id }),
-      fails('conflict', /has gone on with/),
+      fails('conflict', /has continued/),
     );
     await client.call('worktree.discard', { session: next.session_id });
     await assert.rejects(
@@ -161,7 +161,7 @@ describe('discarding the work of a session, and restoring it', () => {
     assert.ok((await kinds(session.task_id)).includes('promotion_undone'));
     assert.equal((await ws.svc(['worktree', 'promote', id])).code, 0);
     ws.repository.commit({ 'on.txt': 'on\n' });
-    await assert.rejects(client.call('worktree.undo', { session: id }), fails('conflict', /has moved on/));
+    await assert.rejects(client.call('worktree.undo', { session: id }), fails('conflict', /has moved since/));
     assert.notEqual((await show(id)).promoted_at, null);
   });
 

@@ -134,7 +134,7 @@ onBothDatabases((start, makeDatabase) => {
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
     const last = lines.findLastIndex((line) => line.includes('"table"'));
     writeFileSync(copy, `${lines.toSpliced(last, 0, lines[last]!).join('\n')}\n`);
-    const place = new RegExp(`lines \\d+ to ${last + 2} of the export: a row of \\w+ does not fit`);
+    const place = new RegExp(`lines \\d+ to ${last + 2} of the export: a row of \\w+ is invalid`);
     await assert.rejects(importServer({ folder, env }, copy), { code: 'body_invalid', message: place });
     const other = await start({ folder, env });
     await other.parts.plans.set('team', 'people', '7', 'a test');
@@ -257,7 +257,7 @@ onBothDatabases((start, makeDatabase) => {
       server.clock.advance(31 * DAY);
       await server.parts.retention.clean();
       assert.deepEqual(await server.parts.db.selectFrom('chat_codes').selectAll().execute(), []);
-      assert.match(await press(ANN, shown, 'Approve'), /not known any more/);
+      assert.match(await press(ANN, shown, 'Approve'), /no longer known/);
     } finally {
       await rig.close();
     }

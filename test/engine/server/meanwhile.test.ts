@@ -248,7 +248,7 @@ onBothDatabases((start) => {
     const late = openBrowser(server);
     const answer = await late.post('/sign-in', { name: 'bob', password: PASSWORD });
     assert.equal(answer.status, 409);
-    assert.match(answer.text, /The password was changed meanwhile: sign in with the new one/);
+    assert.match(answer.text, /The password was changed in the meantime: sign in with the new one/);
     assert.equal((await late.get('/app')).status, 303);
 
     const thief = await signIn(server, 'bob', 'the second password');

@@ -43,7 +43,7 @@ onBothDatabases((start) => {
         assert.deepEqual(found?.sort() ?? null, expected, names.join());
       }
       const page = await rig.ann.get(`/app/settings/targets/${ids[3]}`);
-      assert.match(page.text, /none, so that nothing goes there/);
+      assert.match(page.text, /none, so nothing is sent there/);
     } finally {
       await rig.close();
     }

@@ -68,7 +68,7 @@ onBothDatabases((start) => {
         goesOn.resolve();
         const late = await slow;
         assert.equal(late.status, 409);
-        assert.match(late.text, /the setup code was used meanwhile/);
+        assert.match(late.text, /the setup code was used in the meantime/);
         assert.deepEqual(
           (await server.parts.people.list()).map(({ name }) => name),
           ['ann'],

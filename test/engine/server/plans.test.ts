@@ -23,7 +23,7 @@ onBothDatabases((start) => {
       await admin('plan.set', { plan: 'free', key: 'people', value: '2' });
       assert.equal((await ann.post('/app/people', { name: 'bob' })).status, 200);
       const refused = await ann.post('/app/people', { name: 'eve' });
-      assert.match(refused.text, /the plan free has room for 2 people/);
+      assert.match(refused.text, /the plan free allows 2 people/);
       await admin('account.plan', { name: 'home', plan: 'team' });
       assert.equal((await ann.post('/app/people', { name: 'eve' })).status, 200);
       await admin('account.plan', { name: 'home', plan: 'free' });

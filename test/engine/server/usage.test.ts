@@ -213,7 +213,7 @@ onBothDatabases((start, makeDatabase) => {
 
 it('the page is well formed, and reads without a chart', async () => {
   const { server, ann } = await open(startTestServer);
-  assert.match((await ann.get('/app/usage')).text, /Nothing was told in these days/);
+  assert.match((await ann.get('/app/usage')).text, /No figures were received for these days/);
   const caller = await linkCaller(server, ann);
   for (let back = 0; back < 30; back += 1) await caller.put(usageOf(dayBefore(server, back)));
   for (const path of [

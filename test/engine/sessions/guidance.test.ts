@@ -69,14 +69,14 @@ describe('what a seat is reminded of', () => {
 
   test('is in its instructions, and in the brief of a worker', async () => {
     assert.match(await instructions(), /\n- Settle open questions with the person/);
-    assert.doesNotMatch(await instructions(), /Start no workers/);
+    assert.doesNotMatch(await instructions(), /Do not start workers/);
     assert.equal(await started(here, 'one\n#agent: no-change'), 's-1');
     const { worktree } = await ended(here, 's-1');
     const told = await instructions(WORKER);
-    assert.match(told, /\n- Start no workers or agents of your own\. .* say so with ask\./);
+    assert.match(told, /\n- Do not start workers or agents yourself\. .* say so with ask\./);
     assert.doesNotMatch(told, /Settle open questions/);
     const brief = readFileSync(join(worktree ?? '', '.svc', 'TASK_BRIEF.md'), 'utf8');
-    assert.match(brief, /\n- Start no workers .* with `ask` or `svc ask open/);
+    assert.match(brief, /\n- Do not start workers .* with `ask` or `svc ask open/);
     assert.doesNotMatch(await instructions({ seat: 'plain', sessionId: null }), /\n- /);
   });
 
@@ -142,7 +142,7 @@ describe('what a seat is reminded of', () => {
     assert.match(await instructions(), /\n- Kläre offene Fragen/);
     await set('workspace.locale', 'pt');
     const { stdout, stderr } = await ws.svc(['guidance', 'show', '--seat', 'worker']);
-    assert.match(stdout, /^worker\tchair\.guidance\.workers_no_fanout\ton\tStart no workers/);
+    assert.match(stdout, /^worker\tchair\.guidance\.workers_no_fanout\ton\tDo not start workers/);
     assert.doesNotMatch(stdout, /entry_chair/);
     assert.match(stderr, /workspace\.locale is pt: there are no texts in that language/);
     const { code, stderr: refused } = await ws.svc(['guidance', 'show', '--seat', 'king']);

@@ -147,6 +147,6 @@ describe('an engine excludes its data folder from git', () => {
       spoil(file);
       await withEngine(root);
       const log = readFileSync(join(root, '.svc/log/engine.1.log'), 'utf8');
-      assert.match(log, /git was not told to leave a folder of svc alone/);
+      assert.match(log, /git could not be set to ignore a folder of svc/);
     });
 });

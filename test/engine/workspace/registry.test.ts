@@ -76,9 +76,9 @@ describe('the workspaces of a machine', () => {
     rmSync(emptied.data, { recursive: true });
     rmSync(renewed.data, { recursive: true });
     claimDataFolder({ root: renewed.root, data: renewed.data }, env);
-    assert.match(findGone(deleted) ?? '', /a\/svc\.yaml is no longer there/);
-    assert.match(findGone(moved) ?? '', /b\/svc\.yaml is no longer there/);
-    assert.match(findGone(emptied) ?? '', /c\/\.svc is no longer there/);
+    assert.match(findGone(deleted) ?? '', /a\/svc\.yaml no longer exists/);
+    assert.match(findGone(moved) ?? '', /b\/svc\.yaml no longer exists/);
+    assert.match(findGone(emptied) ?? '', /c\/\.svc no longer exists/);
     assert.match(findGone(renewed) ?? '', /d\/\.svc was replaced/);
     assert.equal(findGone(kept), null);
     assert.deepEqual(listNames(), ['a', 'b', 'c', 'd', 'e'], 'reading takes nothing out');

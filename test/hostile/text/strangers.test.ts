@@ -131,7 +131,7 @@ hostile(
     ];
     for (const { decision_id = '', task_id = '' } of waits) {
       const { decision, plan, task: of } = await show(decision_id);
-      assert.match(decision.why, /^by a stranger: /);
+      assert.match(decision.why, /^untrusted author: /);
       assert.deepEqual([decision.state, plan.profile], ['pending', 'strict']);
       assert.notEqual(of.stranger, null);
       assert.deepEqual((await task(task_id)).sessions, []);
@@ -140,7 +140,7 @@ hostile(
     assert.ok(listed.filter(({ stranger }) => stranger !== null).length >= 4);
     const asked = here.engine.events.listAfter(0).filter(({ kind }) => kind === 'needs_approval');
     assert.ok(asked.length >= 4);
-    assert.ok(asked.every(({ data }) => String(data.why).startsWith('by a stranger: ')));
+    assert.ok(asked.every(({ data }) => String(data.why).startsWith('untrusted author: ')));
   },
 );
 
@@ -307,7 +307,7 @@ hostile(
     for (const SVC_ACTOR of ['chat:U1', 'codehost:octocat', 'webhook', 'Webhook ']) {
       const { code, stderr } = await ws.svc(['task', 'list'], { env: { SVC_ACTOR } });
       assert.equal(code, 3, SVC_ACTOR);
-      assert.match(stderr, /stands for somebody outside/);
+      assert.match(stderr, /is reserved for people outside/);
     }
     assert.equal((await ws.svc(['task', 'list'], { env: { SVC_ACTOR: 'chatty' } })).code, 0);
   },

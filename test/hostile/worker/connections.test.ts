@@ -71,7 +71,7 @@ hostile(
     // Silence.
     const { said, isOver } = await rawConnection();
     await until(isOver, 'the end of a silent one', 15_000);
-    assert.match(said(), /hello within/);
+    assert.match(said(), /hello arrived within/);
   },
 );
 

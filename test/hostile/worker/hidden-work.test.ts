@@ -81,7 +81,7 @@ hostile(
       for (const way of ways) {
         const { session_id, worktree } = await here.run([way, 'mkdir -p src && echo work > src/new.js']);
         const prunes = await here.prune();
-        assert.match(prunes, /only ignore rules of its own hide/);
+        assert.match(prunes, /hidden only by its own ignore rules/);
         assert.equal(readFileSync(join(worktree ?? '', 'src/new.js'), 'utf8'), 'work\n');
         const events = await (await here.connect()).call('event.list', { limit: 500 });
         const alerts = events.filter((each) => each.kind === 'alert' && each.session_id === session_id);

@@ -76,7 +76,7 @@ hostile(
     for (const [what, script] of Object.entries(WAYS)) {
       ws.repository.write(join(api(), 'known', '.git'), 'gitdir: ../../elsewhere\n');
       const { session, alerts } = await runInPlace(script());
-      assert.match(alerts, /appeared while it ran/, what);
+      assert.match(alerts, /appeared during the run/, what);
       for (const name of ['.git', '.GIT', 'HEAD', 'lib/deep/.git'])
         assert.equal(existsSync(join(api(), name)), false, `${what}: ${name}`);
       assert.ok(existsSync(join(ws.root, '.svc', 'agents', session, 'set-aside')), what);

@@ -135,6 +135,6 @@ hostile(
           .replaceAll('\u{e0063}', '\\u{e0063}');
         assert.ok(stdout.split('\n').includes(`+${written}`), `${written} in ${stdout}`);
       }
-    assert.match(stdout, /^the patch holds 8 characters that do not show/m);
+    assert.match(stdout, /^the patch contains 8 invisible characters/m);
   },
 );

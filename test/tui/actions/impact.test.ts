@@ -103,9 +103,9 @@ describe('the impact of a session', () => {
     assert.match(read(dash), /reading the code … files read: 4 of 12/);
     show(
       dash,
-      impactOf({ empty: 'no_changes', note: 'nothing is changed', symbols: [], reached: [], tests: [] }),
+      impactOf({ empty: 'no_changes', note: 'nothing has changed', symbols: [], reached: [], tests: [] }),
     );
-    assert.equal(read(dash), 'no changes: nothing is changed');
+    assert.equal(read(dash), 'no changes: nothing has changed');
     show(dash, null, { problem: 'git is not there' });
     assert.match(read(dash), /git is not there/);
   });

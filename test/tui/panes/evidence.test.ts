@@ -75,8 +75,8 @@ describe('before a merge', () => {
       said(null),
       /Not verified: the worker says 3 tests passed, .*; svc has not rerun them \(V\)\.$/,
     );
-    assert.match(said('waiting'), /own word · its tests wait to be rerun/);
-    assert.match(said('running'), /own word · its tests are being rerun/);
+    assert.match(said('waiting'), /by the worker only · its tests wait to be rerun/);
+    assert.match(said('running'), /by the worker only · its tests are being rerun/);
   });
 
   it('waits for the evidence, and asks anew when something is reported meanwhile', () => {

@@ -58,7 +58,7 @@ const DROPPED = new Set([
   'function_call',
 ]);
 
-/** Whether a field of the protocol is read, refused or left out; all others are related fields. */
+/** The fields of the protocol that are read, refused or omitted; all others are related fields. */
 export const isKnownField = (field: string): boolean => READ.has(field) || DROPPED.has(field);
 
 function readPart(part: Fields, field: string): Part {
@@ -82,7 +82,7 @@ function readPart(part: Fields, field: string): Part {
     case 'file': {
       const { file_data: data, filename } = asFields(part.file);
       if (typeof data !== 'string')
-        throw refuseField(`${field}.file`, 'a stored file is known to its own provider only');
+        throw refuseField(`${field}.file`, 'only its own provider knows a stored file');
       return readMediaUrl(data, { field, otherwise: 'application/pdf', name: textOrNull(filename) });
     }
     default:
@@ -125,7 +125,7 @@ function readMessage(message: Fields, field: string): Conversation['turns'][numb
     case 'assistant': {
       const refusal = textOrNull(message.refusal);
       if (isJsonObject(message.audio))
-        throw refuseField(`${field}.audio`, 'a stored answer is known to its own provider only');
+        throw refuseField(`${field}.audio`, 'only its own provider knows a stored answer');
       const parts = refusal === null ? content : [...content, { kind: 'refusal' as const, text: refusal }];
       return { role: 'assistant', parts: [...parts, ...readCalls(message)] };
     }
@@ -172,7 +172,7 @@ function readTool(tool: Fields, field: string): ToolDefinition {
   };
 }
 
-/** The name in a tool of a choice, whichever type it has. */
+/** The tool name in a tool choice of any type. */
 const nameIn = (tool: Fields): string => asText(asFields(tool[asText(tool.type)]).name);
 
 function readToolChoice(choice: unknown): Pick<Conversation, 'toolChoice' | 'allowedTools'> {
@@ -189,12 +189,12 @@ function readToolChoice(choice: unknown): Pick<Conversation, 'toolChoice' | 'all
 function refuseUnknowable(body: Fields): void {
   if ((numberOrNull(body.n) ?? 1) > 1) throw refuseField('n', 'only one answer can be translated');
   refuseIfSet(body, 'logprobs', 'probabilities of tokens cannot be translated');
-  refuseIfSet(body, 'logit_bias', 'the numbers of tokens differ between models');
+  refuseIfSet(body, 'logit_bias', 'token numbers differ between models');
   refuseIfSet(body, 'audio', 'a spoken answer cannot be translated');
   refuseIfSet(body, 'functions', 'use tools instead');
 }
 
-/** The effort of thinking, in OpenAI's word or in those of other servers for a model that is not to think. */
+/** The effort of thinking, by OpenAI's field or by other servers' fields for disabling thinking. */
 function readBodyEffort(body: Fields): Conversation['effort'] {
   const reasoning = asFields(body.reasoning);
   const template = asFields(body.chat_template_kwargs);

@@ -51,10 +51,10 @@ const DROPPED = new Set([
   'top_logprobs',
 ]);
 
-/** Whether a field of the protocol is read, refused or left out; all others are related fields. */
+/** The fields of the protocol that are read, refused or omitted; all others are related fields. */
 export const isKnownField = (field: string): boolean => READ.has(field) || DROPPED.has(field);
 
-/** Tools that OpenAI runs itself, and the items that say what they did: those are left out of a conversation. */
+/** Tools that OpenAI runs itself, and their output items, which are omitted from a conversation. */
 const HOSTED_TOOL =
   /^(?:web_search|file_search|code_interpreter|image_generation|mcp|tool_search|programmatic_tool_calling)/;
 const HOSTED_ITEM = /^(?:web_search|file_search|code_interpreter|image_generation|mcp|tool_search|program)/;
@@ -69,14 +69,12 @@ function readPart(part: Fields, field: string): Part {
       return { kind: 'refusal', text: asText(part.refusal) };
     case 'input_image': {
       const url = textOrNull(part.image_url);
-      if (url === null)
-        throw refuseField(`${field}.file_id`, 'a stored image is known to its own provider only');
+      if (url === null) throw refuseField(`${field}.file_id`, 'only its own provider knows a stored image');
       return readMediaUrl(url, { field, otherwise: 'image/*', detail: textOrNull(part.detail) });
     }
     case 'input_file': {
       const url = textOrNull(part.file_data) ?? textOrNull(part.file_url);
-      if (url === null)
-        throw refuseField(`${field}.file_id`, 'a stored file is known to its own provider only');
+      if (url === null) throw refuseField(`${field}.file_id`, 'only its own provider knows a stored file');
       return readMediaUrl(url, { field, otherwise: 'application/pdf', name: textOrNull(part.filename) });
     }
     default:
@@ -104,7 +102,7 @@ function readMessage(item: Fields, field: string): Turn {
   }
 }
 
-/** A reasoning item. Only a record that we sealed can be of use to another provider; a text alone is not replayed. */
+/** A reasoning item. Only a record that we sealed is of use to another provider; text alone is not replayed. */
 function readReasoning(item: Fields): Part[] {
   const seal = asText(item.encrypted_content);
   if (!isReasoningSeal(seal)) return [];
@@ -130,7 +128,7 @@ function readResult(item: Fields, field: string): Turn {
   };
 }
 
-/** An item of the input as a turn; null for one that is left out. */
+/** An item of the input as a turn; null for an omitted one. */
 function readItem(item: Fields, field: string): Turn | null {
   const type = asText(item.type) || 'message';
   const isCustom = type === 'custom_tool_call';
@@ -221,15 +219,15 @@ function refuseUnknowable(body: Fields): void {
   refuseIfSet(
     body,
     'previous_response_id',
-    'nothing of earlier responses is kept here: send the whole conversation as input',
+    'earlier responses are not stored here: send the whole conversation as input',
   );
   refuseIfSet(
     body,
     'conversation',
-    'nothing of conversations is kept here: send the whole conversation as input',
+    'conversations are not stored here: send the whole conversation as input',
   );
-  refuseIfSet(body, 'prompt', 'a stored prompt is known to its own provider only');
-  refuseIfSet(body, 'background', 'an answer in the background cannot be translated');
+  refuseIfSet(body, 'prompt', 'only its own provider knows a stored prompt');
+  refuseIfSet(body, 'background', 'a background answer cannot be translated');
   if ((numberOrNull(body.top_logprobs) ?? 0) > 0)
     throw refuseField('top_logprobs', 'probabilities of tokens cannot be translated');
   if (asList(body.include).includes('message.output_text.logprobs'))

@@ -7,15 +7,15 @@ import { withPrivate } from '../../../base/private-files.ts';
 import { formatCount } from '../../../base/text.ts';
 import { ConceptFault } from './concept.ts';
 
-// A folder of concept files, which a repository, a stranger or a worker may have filled.
+// A folder of concept files with untrusted content.
 
-/** An entry that is not read, with the reason, a clause. */
+/** An entry that is not read, with the reason as a clause. */
 export interface SkippedFile {
   path: string;
   reason: string;
 }
 
-/** Files between two looks at what else the engine has to do. */
+/** Files between two yields to the event loop. */
 export const IN_A_ROW = 50;
 export const letOthersRun = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -24,9 +24,9 @@ const MOST_DEPTH = 32;
 const MOST_FILE_BYTES = 1024 * 1024;
 
 /**
- * The files of a folder by their paths with `/`, in order, and what else lies there. Follows no link. Throws `fields_invalid`
- * for too many, and `storage_unsafe` when the folder itself has become a link.
- * @param top with links followed
+ * Lists the files of a folder by their paths with `/`, in order, and its other entries. Follows no link. Throws
+ * `fields_invalid` for too many, and `storage_unsafe` if the folder itself has become a link.
+ * @param top with links resolved
  */
 export async function listFiles(top: string): Promise<{ files: string[]; skipped: SkippedFile[] }> {
   const files: string[] = [];
@@ -62,12 +62,12 @@ export async function listFiles(top: string): Promise<{ files: string[]; skipped
 function findReason(entry: Dirent, path: string): string | null {
   if (entry.isSymbolicLink()) return 'it is a link';
   if (entry.name.startsWith('.')) return 'it is hidden';
-  if (entry.isDirectory()) return path.split('/').length > MOST_DEPTH ? 'it lies too deep' : null;
+  if (entry.isDirectory()) return path.split('/').length > MOST_DEPTH ? 'it is nested too deeply' : null;
   if (!entry.isFile()) return 'it is not a file';
   return entry.name.toLowerCase().endsWith('.md') ? null : 'it is not markdown';
 }
 
-/** The text of a file of a folder, which has its links followed. Throws `ConceptFault`. */
+/** Reads a file of a folder whose links are resolved. Throws `ConceptFault`. */
 export function readBundleFile(folder: string, path: string): string {
   try {
     return withPrivate(
@@ -77,7 +77,7 @@ export function readBundleFile(folder: string, path: string): string {
         if (!isFileAt(fd, join(folder, path))) throw new ConceptFault('it is reached through a link');
         const { size } = fstatSync(fd);
         if (size > MOST_FILE_BYTES)
-          throw new ConceptFault(`it has ${size} bytes, and ${MOST_FILE_BYTES} are read at most`);
+          throw new ConceptFault(`it has ${size} bytes, but at most ${MOST_FILE_BYTES} are read`);
         const bytes = Buffer.alloc(size);
         const read = readSync(fd, bytes, 0, size, 0);
         return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes.subarray(0, read));

@@ -10,10 +10,10 @@ export interface FoundConcept extends Concept {
 }
 
 const MOST_CHARACTERS = 64 * 1024 * 1024;
-/** What comes in is one transaction, and the engine does nothing else meanwhile. */
+/** An import is one transaction that blocks the engine. */
 const MOST_CONCEPTS = 20_000;
 
-/** Reads all concepts of a folder, and what it leaves out. Throws `fields_invalid` for a folder beyond all measure. */
+/** Reads all concepts of a folder, and lists the omissions. Throws `fields_invalid` for an oversized folder. */
 export async function readBundle(
   folder: string,
 ): Promise<{ concepts: FoundConcept[]; skipped: SkippedFile[] }> {
@@ -21,7 +21,7 @@ export async function readBundle(
   if (files.length > MOST_CONCEPTS)
     throw new SvcError(
       'fields_invalid',
-      `${folder} has ${formatCount(files.length, 'file')}, and ${MOST_CONCEPTS} are read at most`,
+      `${folder} has ${formatCount(files.length, 'file')}, but at most ${MOST_CONCEPTS} are read`,
       {
         hint: 'import its folders one by one',
       },

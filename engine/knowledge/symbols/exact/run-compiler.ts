@@ -6,7 +6,7 @@ import { readProcessTree, waitForEnd } from './process-tree.ts';
 
 export interface CompilerLimits {
   wallMs: number;
-  /** Of the process and its children together, as far as this machine tells. */
+  /** Limits for the process and its children together, as far as this machine reports them. */
   memoryMb: number;
 }
 
@@ -16,31 +16,31 @@ export interface CompilerRun {
   order: CompilerOrder;
   limits: CompilerLimits;
   signal: AbortSignal;
-  /** Told of each file as it is done. */
+  /** Called for each finished file. */
   onFile(file: FileReferences): void;
 }
 
 export interface CompilerEnd {
-  /** Why it did not come to its end, a clause; null when it did. */
+  /** Why it did not finish, as a clause; null if it did. */
   failed: string | null;
   ms: number;
   peakMb: number;
 }
 
-/** Of all answers, characters; what says more is no compiler of this project. */
+/** Maximum characters of all answers. */
 const MOST_ANSWERED = 512 * 1024 * 1024;
 const MOST_LINE = 32 * 1024 * 1024;
 const LOOK_MS = 250;
 const DYING_MS = 2000;
 
-/** Runs the compiler's process to its end, or ends it with all that it has started. Never rejects. */
+/** Runs the compiler's process to its end, or ends it with its descendants. Never rejects. */
 export async function runCompiler(run: CompilerRun): Promise<CompilerEnd> {
   const { argv, env, order, limits, signal, onFile } = run;
   const from = performance.now();
   const child = spawn(argv[0]!, argv.slice(1), {
     cwd: order.root,
     env: { ...env },
-    // A group of its own, to be ended as one.
+    // A separate process group, so that it can be ended as a whole.
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
   });
@@ -50,7 +50,7 @@ export async function runCompiler(run: CompilerRun): Promise<CompilerEnd> {
   let peakMb = 0;
   let said = '';
 
-  /** Ends it with all that it has started, also what is no part of its group any more. */
+  /** Ends it with its descendants, including those that left its group. */
   function end(why: string): void {
     failed ??= why;
     if (child.pid === undefined) return;
@@ -67,7 +67,7 @@ export async function runCompiler(run: CompilerRun): Promise<CompilerEnd> {
 
   function readLine(line: string): void {
     const told = parseLine(line);
-    if (told === null) end('it said what no compiler says');
+    if (told === null) end('its output is invalid');
     else if ('file' in told) onFile(told.file);
     else if ('failed' in told) failed ??= told.failed.slice(0, 200);
     else isDone = true;
@@ -75,7 +75,7 @@ export async function runCompiler(run: CompilerRun): Promise<CompilerEnd> {
 
   const late = setTimeout(() => end(`it took longer than ${limits.wallMs / 1000} s`), limits.wallMs);
   const looking = setInterval(look, LOOK_MS);
-  const stop = (): void => end('it was broken off');
+  const stop = (): void => end('it was stopped');
   signal.addEventListener('abort', stop);
   if (signal.aborted) stop();
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
@@ -83,7 +83,7 @@ export async function runCompiler(run: CompilerRun): Promise<CompilerEnd> {
   });
   child.stdin!.on('error', () => undefined);
   child.stdin!.end(JSON.stringify(order));
-  const read = readLines(child.stdio[3] as Readable, readLine, () => end('it said too much'));
+  const read = readLines(child.stdio[3] as Readable, readLine, () => end('its output is too large'));
   const ended = await new Promise<string | null>((done) => {
     child.on('error', (error) => done(error.message));
     child.on('close', (code, by) => done(code === 0 ? null : describeEnd(code, by, said)));
@@ -92,7 +92,7 @@ export async function runCompiler(run: CompilerRun): Promise<CompilerEnd> {
   clearTimeout(late);
   clearInterval(looking);
   signal.removeEventListener('abort', stop);
-  // What it has left behind in its group; in a sandbox nothing outlives it.
+  // Processes left in its group; in a sandbox nothing outlives it.
   if (child.pid !== undefined) kill(-child.pid);
   await waitForEnd(killed, DYING_MS);
   failed ??= ended ?? (isDone ? null : 'it ended too early');
@@ -109,7 +109,7 @@ function kill(pid: number): void {
 
 function describeEnd(code: number | null, by: string | null, said: string): string {
   if (said.includes('heap out of memory')) return 'it ran out of memory';
-  if (by === 'SIGXCPU' || code === 152) return 'it took too much time of the processor';
+  if (by === 'SIGXCPU' || code === 152) return 'it used too much processor time';
   const last = said.split('\n').find((line) => /error|bwrap/i.test(line)) ?? '';
   return `it ended with ${by ?? `exit code ${code}`}${last === '' ? '' : `: ${last.trim().slice(0, 160)}`}`;
 }
@@ -126,7 +126,7 @@ async function readLines(from: Readable, line: (text: string) => void, tooMuch: 
       for (const each of parts) line(each);
     }
   } catch {
-    // It was ended while it spoke.
+    // It was ended while it was writing.
   }
 }
 
@@ -136,7 +136,7 @@ const isText = (value: unknown): boolean => typeof value === 'string';
 const isListOf = (value: unknown, holds: (each: unknown) => boolean): boolean =>
   Array.isArray(value) && value.every(holds);
 
-/** A line of the process, or null: it is the repository's code that speaks. */
+/** Parses a line of the process, or returns null: the output is untrusted code of the repository. */
 function parseLine(line: string): CompilerLine | null {
   let told: unknown;
   try {

@@ -1,10 +1,10 @@
 import type { FileView } from './project.ts';
 import type { Value } from './values.ts';
 
-/** Whether a name is looked for among values or among types. */
+/** Whether a name is looked up among values or types. */
 export type Space = 'value' | 'type';
 
-/** Names that a language finds without an import, and what its imports lead to. */
+/** Names that a language finds without an import, and the targets of its imports. */
 export interface NameRules {
   importValue(file: FileView, index: number, space: Space): Value;
   freeName(file: FileView, name: string, space: Space): Value;

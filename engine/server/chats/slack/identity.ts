@@ -45,7 +45,10 @@ export function createIdentityCheck({
   async function askOnce(): Promise<void> {
     const found = await api.call('auth.test', { token: botToken, answer: identified });
     if (teamId !== null && teamId !== found.team_id)
-      throw new ChatSendError('refused', 'the bot token belongs to another Slack workspace than was set');
+      throw new ChatSendError(
+        'refused',
+        'the bot token belongs to a different Slack workspace than the one that was set',
+      );
     current = { teamId: found.team_id, botUserId: found.user_id, botName: `@${found.user}` };
   }
 

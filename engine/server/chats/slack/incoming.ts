@@ -110,7 +110,7 @@ export function createIncomingPayloads({
       const incoming = readPayload(payload);
       if (incoming.kind === 'malformed') return 'malformed';
       const own = ours();
-      if (own === null) throw new Error('whose payloads are taken is not known yet');
+      if (own === null) throw new Error('the accepted payloads are not known yet');
       const { teamId, appId } = incoming.origin;
       if (teamId !== own.teamId || appId !== own.appId) return 'foreign';
       if (incoming.kind === 'press') await doOnce(incoming.key, () => takePress(incoming));

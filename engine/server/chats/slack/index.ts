@@ -135,7 +135,10 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
             appId = greeter ?? settings.appId;
             if (appId === null) throw new ChatSendError('refused', 'the id of the Slack app is not known');
             if (settings.appId !== null && appId !== settings.appId)
-              throw new ChatSendError('refused', 'the app token belongs to another Slack app than was set');
+              throw new ChatSendError(
+                'refused',
+                'the app token belongs to a different Slack app than the one that was set',
+              );
             status.setReceiving(null);
           },
           onFailing: ({ message }) => status.setReceiving(message),
@@ -189,7 +192,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
     async receive(request) {
       if (requests === null || request.path !== REQUEST_PATH)
         return { status: 404, body: 'nothing is received here' };
-      if (ending.signal.aborted) return { status: 503, body: 'this server is being closed' };
+      if (ending.signal.aborted) return { status: 503, body: 'this server is closing' };
       return requests.receive(request);
     },
     close,

@@ -13,7 +13,7 @@ const TAKEN: Readonly<Record<Taken, ChatAnswer>> = {
   malformed: { status: 400, body: 'not a payload of Slack' },
 };
 const UNSIGNED: ChatAnswer = { status: 401, body: 'the signature or its time is missing or wrong' };
-const REPLAYED: ChatAnswer = { status: 409, body: 'this request was received before' };
+const REPLAYED: ChatAnswer = { status: 409, body: 'this request was already received' };
 const NOT_READY: ChatAnswer = { status: 503, body: 'not ready yet' };
 const NOT_RECORDED: ChatAnswer = { status: 500, body: 'not recorded' };
 

@@ -51,7 +51,7 @@ export function createSocketMode({
     const late = setTimeout(acknowledge, pace.acknowledgeMs);
     try {
       const taken = await incoming.take(payload);
-      if (taken !== 'taken') log.warn({ chat: 'slack', taken }, 'an envelope was left aside');
+      if (taken !== 'taken') log.warn({ chat: 'slack', taken }, 'an envelope was ignored');
       clearTimeout(late);
       acknowledge();
     } catch (error) {

@@ -115,7 +115,7 @@ export async function openSlackSocket(
     ping(socket);
   }, pingMs);
   const waiting = setTimeout(() => failHello(`Slack did not greet within ${helloMs / 1000} s`), helloMs);
-  const onAbort = (): void => failHello('it is being closed');
+  const onAbort = (): void => failHello('it is closing');
   signal.addEventListener('abort', onAbort);
 
   function failHello(words: string): void {
@@ -154,7 +154,7 @@ export async function openSlackSocket(
     clearInterval(looking);
     unsubscribe(PONG, onPong);
     over.resolve('lost');
-    failHello('Slack closed the connection at once');
+    failHello('Slack closed the connection immediately');
     cut();
     closed.resolve();
   });
@@ -179,7 +179,7 @@ export async function openSlackSocket(
 }
 
 const END_WORDS: Readonly<Record<SocketEnd, string>> = {
-  refresh: 'Slack wants the connection to be opened anew',
+  refresh: 'Slack wants the connection to be reopened',
   link_disabled: 'Socket Mode is switched off for the Slack app',
   too_many: 'the Slack app has as many connections as Slack allows',
   lost: 'the connection to Slack broke off',

@@ -60,7 +60,7 @@ export function createWebApi(api: string, proxies: ProxySettings): WebApi {
         throw new ChatSendError('later', `Slack answered with HTTP ${answer.statusCode}`, retryAfterMs);
       }
       const read = envelope.safeParse(parseJson(await readText(answer.body)));
-      if (!read.success) throw new ChatSendError('later', 'what answered is not Slack');
+      if (!read.success) throw new ChatSendError('later', 'the answer did not come from Slack');
       if (read.data.ok) return read.data;
       const code = read.data.error ?? '';
       const isLimited = code === 'ratelimited' || code === 'rate_limited';
@@ -83,7 +83,7 @@ export function createWebApi(api: string, proxies: ProxySettings): WebApi {
         body.set(name, typeof value === 'string' ? value : JSON.stringify(value));
       const parsed = answer.safeParse(await send(method, token, body.toString(), patienceMs));
       if (parsed.success) return parsed.data;
-      throw new ChatSendError('later', 'Slack did not answer as it is documented');
+      throw new ChatSendError('later', 'the answer of Slack is not as documented');
     },
     close: () => agent.destroy(),
   };

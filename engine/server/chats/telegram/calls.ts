@@ -65,21 +65,21 @@ export function readProblem(thrown: unknown): CallProblem {
   if (!(thrown instanceof GrammyError))
     return thrown instanceof HttpError
       ? of('later', describeUnreachable('Telegram', thrown.error))
-      : of('own', 'this server failed; its log says why');
+      : of('own', 'this server failed; see its log');
   const { error_code: code, description, parameters } = thrown;
-  if (code === 401 || code === 404) return of('token', 'Telegram does not take the token of the bot');
+  if (code === 401 || code === 404) return of('token', 'Telegram rejects the token of the bot');
   if (code === 409)
     return /webhook/i.test(description)
       ? of('webhook', 'the bot has a webhook')
-      : of('conflict', 'another program asks Telegram for the updates of this bot');
+      : of('conflict', 'another program polls Telegram for the updates of this bot');
   if (code === 429)
-    return of('limit', 'Telegram wants to be left alone for a while', (parameters.retry_after ?? 1) * 1000);
-  if (code === 403) return of('gone', 'the bot is not let in there');
-  if (/message is not modified/i.test(description)) return of('unchanged', 'it is so already');
-  if (GONE.test(description)) return of('gone', 'the chat or the message is not there any more');
+    return of('limit', 'Telegram limits the rate of requests', (parameters.retry_after ?? 1) * 1000);
+  if (code === 403) return of('gone', 'the bot is not allowed there');
+  if (/message is not modified/i.test(description)) return of('unchanged', 'nothing changed');
+  if (GONE.test(description)) return of('gone', 'the chat or the message no longer exists');
   return code >= 500
     ? of('later', `Telegram has failed (HTTP ${code})`)
-    : of('refused', 'Telegram did not take the message');
+    : of('refused', 'Telegram rejected the message');
 }
 
 export function toSendError({ kind, message, retryAfterMs }: CallProblem): ChatSendError {

@@ -120,7 +120,7 @@ export function createTelegram(
     const { text, entities } = renderAnswer(said);
     // Messages in a group are also answered in private.
     const other = { entities, link_preview_options: { is_disabled: true } };
-    await tell('words were not answered', () =>
+    await tell('a text message was not answered', () =>
       api.sendMessage(act.words.user.id, text, other, limit(PATIENCE_MS)),
     );
   }
@@ -243,7 +243,7 @@ export function createTelegram(
     start() {
       running = run().catch((thrown: unknown) => {
         if (closing.signal.aborted) return;
-        setStatus('failing', 'it stopped; the log says why');
+        setStatus('failing', 'it stopped; see the log');
         log.error({ bot: 'telegram', error: asSvcError(thrown).message }, 'the bot stopped');
       });
     },

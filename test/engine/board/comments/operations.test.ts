@@ -68,7 +68,7 @@ describe('comments on lines of a diff', () => {
     await assert.rejects(add(session, 'two.txt', 1, '  '), { code: 'fields_invalid' });
     await assert.rejects(add(session, 'two.txt', 1, 'x', { head: '0'.repeat(40) }), {
       code: 'conflict',
-      message: /has moved on/,
+      message: /has moved to/,
     });
     assert.deepEqual(await list(session), []);
   });

@@ -91,8 +91,7 @@ describe('editing the prompt of what waits', () => {
     await assert.rejects(
       edit(decision_id, 'newer'),
       ({ code, hint }: SvcError) =>
-        code === 'already_decided' &&
-        String(hint) === `svc task show ${task_id} names the decision that waits now`,
+        code === 'already_decided' && String(hint) === `svc task show ${task_id} names the pending decision`,
     );
     await assert.rejects(here.call('decision.approve', { id: decision_id }), { code: 'already_decided' });
     await here.call('decision.approve', { id: edited.decision.decision_id });

@@ -190,7 +190,7 @@ describe('races', () => {
     assert.deepEqual(await holders(), [green]);
     await assert.rejects(
       client.call('worker.resume', { session: red }),
-      fails('conflict', /^s-\d+ takes part in a race for t-\d+, and is not run again for it$/),
+      fails('conflict', /^s-\d+ is part of a race for t-\d+, and cannot be run again$/),
     );
     writeFileSync(file, '');
     await hasEnded(id);

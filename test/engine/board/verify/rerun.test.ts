@@ -84,7 +84,7 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
     const bodies = letters.map(({ kind, body }) => `${kind}\n${body}`).sort();
     assert.match(
       bodies[0] ?? '',
-      /^handoff\n[\s\S]*- verification: reported \(the worker's own word; svc runs the tests again now/,
+      /^handoff\n[\s\S]*- verification: reported \(by the worker only; svc now reruns the tests/,
     );
     assert.match(bodies[1] ?? '', new RegExp(`^note\n# ${honest} verified: .*worktree_promote`, 's'));
     assert.deepEqual(leftOf(honest), []);
@@ -108,7 +108,7 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
       assert.equal(shown.state, 'disagrees', claim);
       await assert.rejects(here.call('worktree.promote', { session }), {
         code: 'unverified',
-        message: /is not verified \(disagrees: run again it ended with exit code 1/,
+        message: /is not verified \(disagrees: the rerun ended with exit code 1/,
       });
     }
   });
@@ -137,7 +137,7 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
     assert.equal(shown.state, 'reported');
     assert.match(
       shown.reasons.join(),
-      /^the tests could not be run again: setup of the project own: .*exit code 9/,
+      /^the tests could not be rerun: setup of the project own: .*exit code 9/,
     );
   });
 
@@ -173,11 +173,11 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
     await until(() => sleeping().length > 0);
     await until(async () => (await show(second)).rerun_state === 'waiting');
     assert.deepEqual([(await show(first)).rerun_state, sleeping().length], ['running', 1]);
-    assert.match((await show(first)).reasons.join(), /svc is running the reported tests again/);
+    assert.match((await show(first)).reasons.join(), /svc is rerunning the reported tests/);
     await assert.rejects(
       here.call('worktree.promote', { session: first }),
       ({ code, hint }: SvcError) =>
-        code === 'unverified' && String(hint).includes('when its tests have been run again'),
+        code === 'unverified' && String(hint).includes('once its tests have been rerun'),
     );
     await assert.rejects(here.call('verify.rerun', { session: first }), { code: 'conflict' });
     await host.close();
@@ -207,7 +207,7 @@ describe('under a lite guard', () => {
     const shown = await here.call('verify.status', { session });
     assert.deepEqual(
       [shown.state, shown.rerun_state, shown.reasons],
-      ['reported', null, ['svc has not run the reported tests again']],
+      ['reported', null, ['svc has not rerun the reported tests']],
     );
     const other = await started(here, prompt(['test -f made.txt']).replaceAll('made', 'other'));
     await ended(here, other);
@@ -216,7 +216,7 @@ describe('under a lite guard', () => {
       (await here.call('worktree.promote', { session: id })).warnings;
     assert.deepEqual(await promoted(other), []);
     assert.deepEqual(await promoted(session), [
-      `${session} is not verified (reported: svc has not run the reported tests again)`,
+      `${session} is not verified (reported: svc has not rerun the reported tests)`,
     ]);
   });
 });

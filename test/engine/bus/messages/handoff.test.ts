@@ -39,7 +39,7 @@ describe('at the end of a session its Chair gets a handoff', () => {
       /^- commits: 1$/m,
       /^- files changed: 1 \(\+1 -0\)$/m,
       /^- verification: none$/m,
-      /^- tokens: its agent does not tell$/m,
+      /^- tokens: not reported by its agent$/m,
       /svc worktree promote s-\d+/,
     ]) {
       assert.match(message.body, line);
@@ -59,13 +59,13 @@ describe('at the end of a session its Chair gets a handoff', () => {
   test('that makes no nothing of what could not be read, nor keeps to itself what was left behind', async () => {
     const lost = await handoff('#agent: run rm .git && git init --quiet && echo work > work.txt');
     assert.match(lost.body, /^- commits: could not be read$/m);
-    assert.match(lost.body, /^- look at: .* is a repository of its own now/m);
-    assert.match(lost.body, /^Next: look at \S+ by hand: what it left could not be read/m);
-    assert.doesNotMatch(lost.body, /has changed no file|files changed: 0/);
+    assert.match(lost.body, /^- look at: .* is a separate repository now/m);
+    assert.match(lost.body, /^Next: inspect \S+ by hand: svc could not read the remaining work/m);
+    assert.doesNotMatch(lost.body, /changed no files|files changed: 0/);
     const beside = await handoff(
       '#agent: run git init --quiet inner && git checkout --quiet --orphan other && git commit --quiet -m beside',
     );
-    assert.match(beside.body, /^- look at: commits made off the branch are kept under refs\/svc\//m);
-    assert.match(beside.body, /^- look at: inner is a repository of its own/m);
+    assert.match(beside.body, /^- look at: commits made outside the branch are kept under refs\/svc\//m);
+    assert.match(beside.body, /^- look at: inner is a separate repository/m);
   });
 });

@@ -74,12 +74,12 @@ describe('an upstream that answers with what is no answer', () => {
     'no HTTP': ['220 mail.example ESMTP\r\n', /is not HTTP/],
     'control character': [answerWith('x-a: a\x01b\r\n'), /is not HTTP/],
     'huge headers': [answerWith(`x-a: ${'b'.repeat(30_000)}\r\n`), /headers of its answer are too large/],
-    'no content': ['HTTP/1.1 204 No Content\r\n\r\n', /answered with nothing \(status 204\)/],
-    empty: ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n', /answered with nothing \(status 200\)/],
-    'not modified': ['HTTP/1.1 304 Not Modified\r\n\r\n', /status 304, which is no answer to a call/],
+    'no content': ['HTTP/1.1 204 No Content\r\n\r\n', /sent an empty answer \(status 204\)/],
+    empty: ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n', /sent an empty answer \(status 200\)/],
+    'not modified': ['HTTP/1.1 304 Not Modified\r\n\r\n', /status 304, which is not an answer to a call/],
     elsewhere: [
       'HTTP/1.1 302 Found\r\nlocation: http://evil.example/\r\ncontent-length: 0\r\n\r\n',
-      /redirects elsewhere \(302\)/,
+      /redirects to another address \(302\)/,
     ],
     'unheard-of status': [answerWith('', '999 Huh'), /the provider answered with status 502/],
   };
@@ -139,7 +139,7 @@ test('an upstream without TLS, and a name that nobody has, are told of in words 
   const { port } = plain.address() as AddressInfo;
   try {
     for (const [baseUrl, message] of [
-      [`https://127.0.0.1:${port}/v1`, /does not speak TLS as https: would have it/],
+      [`https://127.0.0.1:${port}/v1`, /does not speak TLS, which https: requires/],
       ['http://no-such-name.invalid/v1', /cannot be reached \((?:ENOTFOUND|EAI_AGAIN)\)/],
     ] as const) {
       const rig = await makeGateway({

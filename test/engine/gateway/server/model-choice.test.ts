@@ -64,11 +64,14 @@ describe('a provider for which no model is set', () => {
         assert.deepEqual([status, code], [404, 'model_not_found'], name);
         assert.match(
           message ?? '',
-          /none is set for up \(up lists 2, such as small\); ask for svc\/up\/MODEL, or set a model in svc\.yaml/,
+          /none is set for up \(up lists 2, such as small\); request svc\/up\/MODEL, or set a model in svc\.yaml/,
         );
         assert.equal(headers.get('x-should-retry'), 'false');
       }
-      assert.match((await ask(rig, 'svc/cheap')).message ?? '', /none is of the tiers local, free, cheap/);
+      assert.match(
+        (await ask(rig, 'svc/cheap')).message ?? '',
+        /none has one of the tiers local, free, cheap/,
+      );
       assert.deepEqual(asked, []);
       for (const name of ['svc/up/large', 'up/large', 'large'])
         assert.equal((await ask(rig, name)).status, 200);
@@ -79,7 +82,7 @@ describe('a provider for which no model is set', () => {
 
   test('is not asked for one either where it has no list', async () => {
     await withList(null, async (rig) => {
-      assert.match((await ask(rig, 'svc')).message ?? '', /up has told of no list/);
+      assert.match((await ask(rig, 'svc')).message ?? '', /up has sent no list/);
       assert.deepEqual(asked, []);
     });
   });

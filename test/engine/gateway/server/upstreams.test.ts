@@ -97,7 +97,7 @@ describe('where calls go', () => {
       });
       const answer = await rig.post(chat, CHAT);
       assert.equal(answer.status, 502);
-      assert.match(await answer.text(), /redirects elsewhere/);
+      assert.match(await answer.text(), /redirects to another address/);
       assert.equal(answer.headers.get('location'), null);
       await rig.close();
       redirecting.closeAllConnections();
@@ -213,7 +213,7 @@ describe('where calls go', () => {
       const answer = await lost.post(chat, CHAT);
       assert.match(
         await answer.text(),
-        /the upstream, or the proxy before it, cannot be reached \(ECONNREFUSED\)/,
+        /the upstream, or the proxy in front of it, cannot be reached \(ECONNREFUSED\)/,
       );
       assert.equal(answer.status, 502);
       await lost.close();
@@ -250,7 +250,7 @@ describe('where calls go', () => {
       const text = await answer.text();
       await rig.close();
       assert.equal(answer.status, 502, text);
-      assert.match(text, /the proxy of HTTPS_PROXY or HTTP_PROXY has to be http:\/\/ or https:\/\//);
+      assert.match(text, /the proxy of HTTPS_PROXY or HTTP_PROXY must be http:\/\/ or https:\/\//);
       assert.doesNotMatch(text, /hunter2/);
     });
 

@@ -121,7 +121,7 @@ describe('codex', () => {
     const [shell, search, patch, ...more] = sent.tools.map((tool: Json) => tool.function);
     assert.equal(shell.name, 'shell');
     assert.deepEqual(search, { name: 'mcp__files__search', parameters: { type: 'object', properties: {} } });
-    assert.equal(patch.description, `Patches.\n\nThe text has to follow this grammar (lark):\n${GRAMMAR}`);
+    assert.equal(patch.description, `Patches.\n\nThe text must follow this grammar (lark):\n${GRAMMAR}`);
     assert.deepEqual(patch.parameters.required, ['input']);
     assert.deepEqual(more, []);
     for (const field of [

@@ -103,7 +103,7 @@ describe('what the gateway has left out of requests', () => {
     const broken = new Database(`${rig.data}/forwarded.db`);
     broken.prepare("UPDATE kept_text SET text = x'00' WHERE hash LIKE ?").run(`${id.slice(2)}%`);
     assert.deepEqual(await rig.person('context.list', {}), []);
-    assert.ok(rig.warnings.includes('what the gateway has left out was not stored'));
+    assert.ok(rig.warnings.includes('text omitted by the gateway was not stored'));
     broken.prepare('DELETE FROM kept_text').run();
     broken.close();
     await assert.rejects(rig.worker('context.retrieve', { id }), { code: 'not_found' });

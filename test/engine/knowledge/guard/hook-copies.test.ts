@@ -47,7 +47,7 @@ describe('the guard', () => {
   /** Without the word that the time was over, which it may be on any machine. */
   const look: typeof lookAtAll = async (path, wish) => {
     const { deny, context } = await lookAtAll(path, wish);
-    return { deny, context: context.filter((text) => !/could be looked through/.test(text)) };
+    return { deny, context: context.filter((text) => !/could be checked/.test(text)) };
   };
   /** Until the files were read, a write passes. */
   const lookUntilTold = (path: string, wish: Partial<Api['hook.look']['input']> = {}): Promise<Look> =>
@@ -75,7 +75,7 @@ describe('the guard', () => {
     // No file has been read yet.
     const { deny, context } = await lookAtAll('src/new.js');
     assert.equal(deny, null);
-    assert.match(context.join('\n'), /Not all of this write could be looked through in time/);
+    assert.match(context.join('\n'), /Not all of this write could be checked in time/);
     const png = join(ws.root, 'src/picture.png');
     const writes = [{ path: png, text: RENAMED }];
     assert.deepEqual(await lookAtAll('src/picture.png', { paths: [png], writes }), {
@@ -90,7 +90,7 @@ describe('the guard', () => {
     assert.equal(deny, null);
     const text = context.join('\n');
     assert.match(text, /src\/new\.js:1-10 \(totals\) repeats src\/sums\.js:1-10 \(sumByDay\)/);
-    assert.match(text, /the same but for names and literals, 100 % of the function/);
+    assert.match(text, /the same except for names and literals, 100 % of the function/);
     assert.match(text, /^ {4}export function sumByDay\(entries, zone\) \{$/m);
   });
 
@@ -226,7 +226,7 @@ describe('the guard', () => {
     const told = await lookUntilTold('src/size.js', { writes: code });
     assert.match(
       told.context.join('\n'),
-      /src\/size\.js:1: the comment is German, and the project writes English: “Liest die Datei/,
+      /src\/size\.js:1: the comment is German, but the project writes English: “Liest die Datei/,
     );
     const prose = [
       { path: join(ws.root, 'notes.md'), text: '# Notes\n\nDas ist nur ein kurzer Text über die Dateien.\n' },

@@ -91,7 +91,7 @@ describe('the impact of a session', () => {
     const found = await impact();
     assert.deepEqual(found.symbols, ['fresh src/fresh.ts:1', 'both src/fresh.ts:2', 'Account src/sums.ts:9']);
     assert.deepEqual(found.removed, ['src/unused.ts']);
-    assert.match(found.note ?? '', /who used what 1 removed file declared is not known/);
+    assert.match(found.note ?? '', /the users of declarations in 1 removed file are not known/);
   });
 
   test('is in its handoff once it has ended, since the project is indexed, and told of after its worktree is gone', async () => {
@@ -106,7 +106,7 @@ describe('the impact of a session', () => {
     assert.match(body, /- tokens: .*\n- impact: .*\n\nNext: /);
     await here.call('worktree.promote', { session: name });
     const found = await impact();
-    assert.match(found.note ?? '', /the worktree of s-1 is gone: its files count whole/);
+    assert.match(found.note ?? '', /the worktree of s-1 is gone: its files are compared in full/);
     assert.ok(found.symbols.includes('total src/sums.ts:1'));
   });
 });

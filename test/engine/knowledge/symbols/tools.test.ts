@@ -119,7 +119,7 @@ describe('the tools of the code graph', () => {
     const { exact } = await call('graph.index', { exact: true });
     assert.deepEqual([exact?.failed, exact?.typescript], ['no typescript in node_modules', null]);
     assert.deepEqual(new Set(await lacks()), new Set(['no typescript in node_modules']));
-    await assert.rejects(call('graph.index', { exact: true, session: 's-1' }), /never about a worktree/);
+    await assert.rejects(call('graph.index', { exact: true, session: 's-1' }), /never a worktree/);
     usesCompiler = false;
   });
 

@@ -45,8 +45,11 @@ test('what Slack made of a text is undone once, and everything else stays', asyn
 
 test('an answer warns of a prompt with characters that do not show', async () => {
   const text = ephemeral(await rig.ask(chat(rig, 'fix it\u200b\u001b]0;x\u0007')));
-  assert.match(text, /deny d-1\)\. Its prompt holds 3 characters that do not show\./);
-  assert.match(ephemeral(await rig.ask(chat(rig, 'approve d-1'))), /Its prompt holds 3 characters/);
+  assert.match(text, /deny d-1\)\. Its prompt contains 3 invisible characters\./);
+  assert.match(
+    ephemeral(await rig.ask(chat(rig, 'approve d-1'))),
+    /Its prompt contains 3 invisible characters/,
+  );
 });
 
 test('with require_approval false the text names the session', async () => {
@@ -167,7 +170,7 @@ test('who is not in policy.actors, where anybody is, asks for work as a stranger
   ]) {
     const text = ephemeral(await rig.ask(chat(rig, 'fix x', user)));
     const id = /awaits approval: (d-\d+)/.exec(text)?.[1] ?? '';
-    assert.match(rig.decisions.get(id).why, /^by a stranger: chat:\w+ is not in policy\.actors; /);
+    assert.match(rig.decisions.get(id).why, /^untrusted author: chat:\w+ is not in policy\.actors; /);
     for (const verb of ['approve', 'deny'])
       assert.match(ephemeral(await rig.ask(chat(rig, `${verb} ${id}`, user))), /is not in policy\.actors/);
     assert.equal(rig.decisions.get(id).state, 'pending');

@@ -101,7 +101,7 @@ test('a body that is too large is refused with the name of its event', async () 
   const answer = await rig.ask(large);
   assert.equal(answer.status, 413);
   assert.match(answer.body.detail, /^the body of the event issue_comment has more than 262144 bytes/);
-  assert.match(answer.body.hint, /issues and issue_comment only/);
+  assert.match(answer.body.hint, /only send the events issues and issue_comment/);
   const odd = await rig.ask({ ...large, headers: { ...large.headers, 'x-codehost-event': 'a b<script>' } });
   assert.match(odd.body.detail, /^the body has more/);
 });
@@ -228,7 +228,7 @@ test('with require_approval false a comment of anyone else still waits for appro
     assert.equal(body.dispatched, false, association);
     assert.match(
       rig.decisions.get(body.decision_id).why,
-      /author codehost:\S+ is not owner, member or collaborator/,
+      /author codehost:\S+ is not an owner, member or collaborator/,
     );
   }
   const { author_association: _, ...unsaid } = comment('/svc fix').comment;
@@ -250,7 +250,7 @@ test("with require_approval false a stranger's issue waits, whoever sets its lab
   ].entries()) {
     const { body } = await rig.ask(codehost(payload, 'issues'));
     assert.equal(body.dispatched, false, `${id}`);
-    assert.match(rig.decisions.get(body.decision_id).why, /^by a stranger: the issue's author codehost:/);
+    assert.match(rig.decisions.get(body.decision_id).why, /^untrusted author: the issue's author codehost:/);
     assert.notEqual(rig.tasks.get(body.task_id).stranger, null);
   }
 });

@@ -35,7 +35,7 @@ test('created and waiting: 201 with the decision, which is pending, and needs_ap
   });
   const decision = rig.decisions.get('d-1');
   assert.equal(decision.state, 'pending');
-  assert.equal(decision.why, 'the request did not carry one (webhook.require_approval)');
+  assert.equal(decision.why, 'needs approval: the request did not carry one (webhook.require_approval)');
   assert.deepEqual(kinds(), ['task_created', 'needs_approval']);
 });
 

@@ -170,7 +170,7 @@ describe('who calls', () => {
       const pidStart = processes.readStartTime(pid) ?? '';
       assert.equal(processes.traceProcess({ pid, pidStart }).doubt, 'the engine itself started it');
       assert.match(processes.traceProcess({ pid, pidStart: '1' }).doubt ?? '', /has ended/);
-      assert.match(processes.traceProcess(null).doubt ?? '', /does not tell/);
+      assert.match(processes.traceProcess(null).doubt ?? '', /does not report/);
       process.kill(pid, 'SIGKILL');
       await until(() => !existsSync(`/proc/${pid}`), 'the zombie to be cleared away');
     } finally {

@@ -100,7 +100,7 @@ describe('what is known of a caller', () => {
       [{ ppid: 1, engine: true }, /the engine itself/],
       [{ ppid: 50 }, /the engine itself/],
       [{ ppid: 1, isNested: true }, /namespace/],
-      [{ ppid: 77 }, /process 77 above it cannot be looked at/],
+      [{ ppid: 77 }, /process 77 above it cannot be inspected/],
       [{ ppid: 1, start: 2 }, /has ended/],
     ] as const)
       assert.match(standing({ ...base, 8: row }, 8).doubt ?? '', doubt);

@@ -85,7 +85,7 @@ describe('what a project carries for its worktrees', () => {
     // Withdrawn: it is left out, and said so.
     await rig.here().call('project.untrust', { id: 'own' });
     const [pruned] = (await rig.here().call('worktree.prune', {})).repositories;
-    assert.match(pruned!.warnings.join(), /was left out: .*agreed to/);
+    assert.match(pruned!.warnings.join(), /was skipped: .*agreed to/);
     assert.equal(existsSync(other.worktree!), false);
     assert.equal(read('torn'), `${one.worktree}\n`);
     await trust();
@@ -119,7 +119,7 @@ describe('what a project carries for its worktrees', () => {
     assert.equal((await project()).consent, 'changed');
     const changed = await ended(await rig.run(['no-change']));
     assert.equal(changed.failure?.code, 'consent_missing');
-    assert.match(changed.failure?.text ?? '', /has changed/);
+    assert.match(changed.failure?.text ?? '', /have changed/);
     assert.equal(existsSync(touched), false);
   });
 
@@ -184,7 +184,7 @@ describe('what a project carries for its worktrees', () => {
     await carryTrusted({ setup: ['no-such-program-anywhere'] });
     const missing = await ended(await rig.run(['no-change']));
     assert.equal(missing.failure?.code, 'setup_failed');
-    assert.match(missing.failure?.text ?? '', /there is no such program/);
+    assert.match(missing.failure?.text ?? '', /no such program/);
   });
 
   test('is killed with all of it when the session is cancelled, or its time is over', async () => {
@@ -273,7 +273,7 @@ describe('what a project carries for its worktrees', () => {
     const log = rig.log(session.session_id);
     for (const [name, why] of [
       ['.env.link', 'it leads out of the project'],
-      ['.env.tracked', 'it is there already'],
+      ['.env.tracked', 'it already exists'],
       ['visible.txt', 'git does not ignore it'],
       ['.env.absent', 'the project does not have it'],
     ])

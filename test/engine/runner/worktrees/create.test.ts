@@ -230,7 +230,7 @@ describe('a second try for the same session', () => {
       await assert.rejects(worktrees.findOrigin(request), (error) => {
         assert.ok(error instanceof SvcError);
         assert.equal(error.code, 'conflict');
-        assert.match(error.message, new RegExp(`has a branch called ${name}`));
+        assert.match(error.message, new RegExp(`has a branch named ${name}`));
         assert.match(String(error.hint), new RegExp(`git branch -m ${name} `));
         return true;
       });

@@ -316,7 +316,7 @@ describe('nothing is restored', () => {
     await discard();
     const other = repository.commit({ 'b.txt': 'b\n' });
     repository.git('branch', 'svc/s-1', other);
-    await assert.rejects(restore(), /there is a branch svc\/s-1 already/);
+    await assert.rejects(restore(), /a branch svc\/s-1 already/);
     assert.equal(repository.git('rev-parse', 'svc/s-1'), other);
     repository.git('branch', '-D', 'svc/s-1');
     mkdirSync(path);
@@ -329,7 +329,7 @@ describe('nothing is restored', () => {
     repository.commit({ 'a.txt': 'a\n' }, 'work', path);
     await discard();
     saved = { ...saved!, head: '1'.repeat(40) };
-    await assert.rejects(restore(), /no longer there/);
+    await assert.rejects(restore(), /no longer exists/);
     assert.equal(repository.git('for-each-ref', 'refs/heads/svc/'), '');
   });
 

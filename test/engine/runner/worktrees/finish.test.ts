@@ -378,7 +378,7 @@ describe('what a worker has left for git', () => {
       const before = look();
       write('.git', `gitdir: ${gitDir}\n`);
       const end = await finish();
-      assert.match(end.unsafe ?? '', /not made for it|not of its repository/);
+      assert.match(end.unsafe ?? '', /not made for it|does not belong to its repository/);
       assert.deepEqual(look(), before);
     }
   });

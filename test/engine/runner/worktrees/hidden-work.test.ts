@@ -290,7 +290,7 @@ describe('ignore rules that only a worker has written', () => {
       write('lib/new.txt', 'work\n');
       const end = await finish();
       assert.ok(end.hidden.includes('lib/new.txt'), end.hidden.join());
-      assert.match(await reasons(), /^files that only ignore rules of its own hide: .*lib\/new\.txt/);
+      assert.match(await reasons(), /^files hidden only by its own ignore rules: .*lib\/new\.txt/);
     });
 
     test(`keep it also when they come after the plan, and the next plan too: ${way}`, async () => {
@@ -381,6 +381,6 @@ test('the rules of the base and of the person decide which files may go, at any 
   for (const name of ['far/x.tmp', 'far/only-here', 'far/x1']) repository.write(join(path, name), 'work\n');
   const [kept] = (await plan()).entries.filter(({ branch }) => branch === 'svc/s-2');
   assert.deepEqual(kept?.reasons, [
-    'files that only ignore rules of its own hide: far/.gitignore, far/only-here, far/x.tmp',
+    'files hidden only by its own ignore rules: far/.gitignore, far/only-here, far/x.tmp',
   ]);
 });

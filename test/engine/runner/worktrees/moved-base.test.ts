@@ -123,7 +123,7 @@ describe('a base that is not where the session began', () => {
     repository.git('prune', '--expire=now');
     assert.throws(() => repository.git('cat-file', '-e', baseCommit));
     for (const strategy of ['merge', 'rebase'] as const)
-      await refused(promote(strategy), /is in the repository no more/, /git log main\.\.svc\/s-1/);
+      await refused(promote(strategy), /is no longer in the repository/, /git log main\.\.svc\/s-1/);
   });
 
   test('without a commit in common is said, with what to do', async () => {
@@ -131,7 +131,7 @@ describe('a base that is not where the session began', () => {
     const alone = repository.commit({ 'alone.txt': 'alone\n' }, 'alone', path);
     repository.gitIn(path, 'checkout', '--quiet', '--detach');
     repository.git('update-ref', 'refs/heads/svc/s-1', alone);
-    const said = /no commit in common/;
+    const said = /no common commit/;
     await refused(promote('merge'), said, /--allow-unrelated-histories/);
     await refused(worktrees.tryPromotion(about()), said, /--allow-unrelated-histories/);
     const { worktrees: rows } = await worktrees.readStatus({ repository: repository.root });

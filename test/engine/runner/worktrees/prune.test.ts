@@ -206,7 +206,7 @@ describe('pruning (R1)', () => {
       keep: () => false,
       isOurs: () => true,
     });
-    assert.match(reasonsOf(made.entries, 's-1'), /cannot be known/);
+    assert.match(reasonsOf(made.entries, 's-1'), /svc cannot tell/);
   });
 
   test('a commit named as the base is that commit, whatever branch a worker calls so', async () => {

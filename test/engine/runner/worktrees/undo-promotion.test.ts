@@ -80,7 +80,7 @@ for (const strategy of ['merge', 'rebase'] as const) {
       const before = snapshot();
       await assert.rejects(undo(), (error: unknown) => {
         assert.ok(error instanceof SvcError);
-        assert.deepEqual([error.code, /main has moved on/.test(error.message)], ['conflict', true]);
+        assert.deepEqual([error.code, /main has moved since/.test(error.message)], ['conflict', true]);
         return true;
       });
       assert.deepEqual(snapshot(), before);
@@ -133,7 +133,7 @@ describe('undoing a promotion', () => {
     await promote('merge');
     repository.git('reset', '--quiet', '--hard', promoted.before);
     const on = repository.commit({ 'c.txt': 'c\n' });
-    await assert.rejects(undo(), /moved on/);
+    await assert.rejects(undo(), /has moved since/);
     assert.deepEqual(await undo(true), { checkout: 'none', missingLfs: [] });
     assert.equal(repository.git('rev-parse', 'main'), on);
     assert.equal(repository.git('rev-parse', 'svc/s-1'), promoted.head);
@@ -144,7 +144,7 @@ describe('undoing a promotion', () => {
     const other = repository.git('commit-tree', 'main^{tree}', '-m', 'unrelated');
     repository.git('branch', 'svc/s-1', other);
     const before = snapshot();
-    await assert.rejects(undo(), /there is a branch svc\/s-1 already/);
+    await assert.rejects(undo(), /a branch svc\/s-1 already/);
     assert.deepEqual(snapshot(), before);
     const onward = repository.git('commit-tree', 'main^{tree}', '-p', promoted.head, '-m', 'on');
     repository.git('update-ref', 'refs/heads/svc/s-1', onward);

@@ -115,11 +115,11 @@ onBothDatabases((start) => {
     assert.match(command!.hash!, /^ab12cd34/, 'of what the message showed when it was pressed');
     await workspace.answer(command!, { outcome: 'changed', state: 'pending' });
     await settle();
-    assert.match(message!.text, /What would run is not what you saw/);
+    assert.match(message!.text, /What would run has changed since you looked/);
     assert.deepEqual(labelsOf(message!), ['Approve', 'Deny', 'Open'], 'it still waits');
     await workspace.waits([]);
     await settle();
-    assert.match(message!.text, /It is no longer pending\.$/);
+    assert.match(message!.text, /It is no longer waiting\.$/);
     await workspace.tell([{ event: 'denied', decision_id: 'd-17' }]);
     await settle();
     assert.match(message!.text, /It was denied\.$/);
@@ -302,12 +302,12 @@ onBothDatabases((start) => {
     assert.match(await ask(ANN, 'waiting'), /^d-17 in web-shop, since 03:04 UTC: Repair \[this\]/);
     assert.match(
       await ask(ANN, '/status'),
-      /1 workspace:\nweb-shop: .*\n1 decision waits\.\nWhat comes here: needs approval/,
+      /1 workspace:\nweb-shop: .*\n1 decision waits\.\nEvents sent here: needs approval/,
     );
     assert.match(await ask(ANN, '/help'), /mute 2h/);
-    assert.match(await ask(ANN, 'sudo'), /^I know these words/);
+    assert.match(await ask(ANN, 'sudo'), /^I know these commands/);
     assert.match(await ask(ANN, 'mute forever'), /For how long/);
-    assert.match(await ask(ANN, 'mute 2h'), /^Nothing new comes here until 2026-01-02 05:04 UTC/);
+    assert.match(await ask(ANN, 'mute 2h'), /^No new events are sent here until 2026-01-02 05:04 UTC/);
     await workspace.tell([APPROVAL]);
     await settle();
     assert.deepEqual(messages(), []);

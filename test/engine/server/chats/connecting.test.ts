@@ -67,7 +67,7 @@ onBothDatabases((start) => {
     assert.equal(other.status, 409, 'only who sent the code');
     const yes = { user: '4202', answer: 'yes' };
     assert.equal((await bob.post('/app/chats/connect/telegram', yes)).location, '/app/chats?said=connected');
-    assert.match(await ask(BOB, 'waiting'), /^No decision waits/);
+    assert.match(await ask(BOB, 'waiting'), /^No decisions are waiting/);
     assert.equal((await bob.post('/app/chats/connect/telegram', yes)).status, 409, 'once');
 
     await bob.post('/app/chats/disconnect/telegram');
@@ -128,7 +128,7 @@ onBothDatabases((start) => {
     const bob = await addBob(rig);
     assert.equal((await bob.post('/app/chats/channels/telegram/code')).status, 404, 'admins only');
     const code = readCode((await ann.post('/app/chats/channels/telegram/code')).text);
-    assert.match(await ask(STRANGER, `connect ${code}`), /Only whoever made that code/);
+    assert.match(await ask(STRANGER, `connect ${code}`), /Only the person who created that code/);
     telegram.say(ANN, `/connect@svc_test_bot ${code}`, OPS);
     const before = telegram.messagesTo(ANN.id).length;
     await until(() => telegram.messagesTo(ANN.id).length > before, 'the answer to a code in a group');
@@ -168,7 +168,7 @@ onBothDatabases((start) => {
     assert.deepEqual(await listPageFaults((await ann.get(`/app/chats/channel/${id}`)).text), []);
     await ann.post(`/app/chats/channel/${id}/remove`);
     const old = { ...shown!, keyboard: [[{ text: 'Deny', callback_data: 'x'.repeat(43) }]] };
-    assert.match(await press(ANN, old, 'Deny'), /not known any more/);
+    assert.match(await press(ANN, old, 'Deny'), /no longer known/);
   });
 
   it('does nothing for people who were removed, and for another account', async () => {
@@ -182,7 +182,7 @@ onBothDatabases((start) => {
     await workspace.tell([{ event: 'needs_approval', decision_id: 'd-17' }]);
     await settle();
     const [shown] = messages();
-    assert.match(await press(STRANGER, shown!, 'Approve'), /not known any more/, 'of another account');
+    assert.match(await press(STRANGER, shown!, 'Approve'), /no longer known/, 'of another account');
     const { people } = server.parts;
     await people.remove(await people.find('bob'), 'a test');
     assert.match(await press(BOB, shown!, 'Approve'), /not connected/);

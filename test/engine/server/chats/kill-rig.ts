@@ -97,7 +97,7 @@ export async function killAtEveryStep<Message>(t: TestContext, chat: KilledChat<
     assert.equal(state, 'approved', name);
     started += 1;
     assert.equal(await here.call('session.count', {}), started, name);
-    const isTrue = new RegExp(`Approved by ann in ${chat.channel}\\. \\S+ has started`, 'i');
+    const isTrue = new RegExp(`Approved by ann in ${chat.channel}\\. s-\\d+ has started`, 'i');
     await until(
       () => chat.find(decision).every((each) => !chat.hasButtons(each) && isTrue.test(chat.textOf(each))),
       `the messages to be true after it was killed ${name}`,

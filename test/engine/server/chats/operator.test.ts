@@ -42,7 +42,10 @@ describe('the bots of a server', () => {
     assert.equal(wrong.code, 2);
     assert.match(wrong.stderr, /the token of a Telegram bot looks like/);
     assert.ok(!wrong.stderr.includes('not-a-token'), 'what was typed is not repeated');
-    assert.match((await run(['telegram', '--webhook'], `${telegram.token}\n`)).stderr, /https address only/);
+    assert.match(
+      (await run(['telegram', '--webhook'], `${telegram.token}\n`)).stderr,
+      /only sends updates to an https address/,
+    );
     const done = await run(['telegram'], `${telegram.token}\n`);
     assert.equal(done.code, 0, done.stderr);
     const list = async () => (await askRunningServer(server.folder, 'chat.list' as AdminVerb, {}))?.result;
@@ -96,7 +99,7 @@ describe('the bots of a server', () => {
     assert.equal((await ann.post('/operator/bots/telegram', { token: other })).status, 303);
     const page = await until(async () => {
       const read = await ann.get('/operator/bots/telegram');
-      return read.text.includes('fails: Telegram does not take the token of the bot') ? read : null;
+      return read.text.includes('fails: Telegram rejects the token of the bot') ? read : null;
     }, 'the problem');
     assert.deepEqual(await listPageFaults(page.text), []);
     assert.ok(!page.text.includes(other));

@@ -109,7 +109,7 @@ describe('a chat service that is reached through a proxy', () => {
   it('is said to be behind one that cannot be used, without its password', async () => {
     const proxies = { http: 'socks5://me:hunter2@127.0.0.1:1', https: '', except: '' };
     assert.throws(() => createOutgoing(new URL('http://telegram.invalid'), proxies), {
-      message: 'the proxy of HTTPS_PROXY or HTTP_PROXY has to be http:// or https://',
+      message: 'the proxy of HTTPS_PROXY or HTTP_PROXY must be http:// or https://',
     });
   });
 

@@ -101,14 +101,14 @@ describe('addresses of targets', () => {
       await assert.rejects(guard.check(`http://${host}/hook`), { code: 'address_refused' }, host);
     await guard.check('https://one.example/hook');
     // Whoever mistypes a name is not sent to the operator.
-    await assert.rejects(guard.check('https://gone.example/'), { hint: /is it written as it should be/ });
+    await assert.rejects(guard.check('https://gone.example/'), { hint: /check the spelling/ });
     // What a name leads to inside is not told to whoever types it.
     await assert.rejects(guard.check('https://two.example/'), {
-      message: /^two\.example: it leads to an address that is in a network of its own [^\d]*$/,
+      message: /^two\.example: it resolves to an address that is in a private network [^\d]*$/,
       hint: /--allow-target/,
     });
     // Nor to a flag that opens no metadata.
-    await assert.rejects(guard.check('http://169.254.169.254/'), { hint: 'nothing opens that one' });
+    await assert.rejects(guard.check('http://169.254.169.254/'), { hint: 'no option opens this address' });
   });
 
   it('are judged again at every connection, so that a name cannot change to ours', async () => {

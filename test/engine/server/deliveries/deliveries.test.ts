@@ -190,9 +190,9 @@ onBothDatabases((start) => {
         await rig.server.parts.plans.switchAddon(await account(rig), 'n8n', false, 'a test');
         assert.match(await state(), /until its target is unlocked/);
         await rig.ann.post(`${place}/secret`);
-        assert.match((await rig.ann.get(place)).text, /The secret before signs until/);
+        assert.match((await rig.ann.get(place)).text, /The previous secret signs until/);
         await rig.advance(DAY);
-        assert.doesNotMatch((await rig.ann.get(place)).text, /The secret before signs until/);
+        assert.doesNotMatch((await rig.ann.get(place)).text, /The previous secret signs until/);
       } finally {
         await rig.close();
       }
@@ -272,7 +272,7 @@ onBothDatabases((start) => {
       const hook = await rig.addTarget();
       const place = `/app/settings/targets/${hook.id}`;
       const unasked = await rig.ann.get(`${place}/secret`);
-      assert.match(unasked.text, /For a day events are signed with the present one as well/);
+      assert.match(unasked.text, /For a day events are also signed with the present secret/);
       assert.doesNotMatch(unasked.text, /ends_overlap/);
       const readSecret = ({ text }: { text: string }) => /whsec_[\w+/=]{40,}/.exec(text)?.[0] ?? '';
       const [first, second] = await Promise.all([
@@ -282,7 +282,7 @@ onBothDatabases((start) => {
       assert.deepEqual([first.status, second.status].sort(), [200, 409]);
       const again = await rig.ann.post(`${place}/secret`);
       assert.equal(again.status, 409);
-      assert.match(again.text, /another new one would end that at once/);
+      assert.match(again.text, /another new secret would end the previous one immediately/);
       const made = readSecret(first) || readSecret(second);
       await rig.queue([{ event: 'sealed' }]);
       const during = (await hook.atLeast(1))[0]!;

@@ -23,21 +23,21 @@ const ANSWERS: [what: string, answer: string, said: RegExp][] = [
     /arrived: HTTP 200 after/,
   ],
   ['no HTTP', 'hello', /did not arrive: the connection failed, after/],
-  ['nothing', '', /did not arrive: it cut the connection, after/],
+  ['nothing', '', /did not arrive: it closed the connection, after/],
   [
     'a status of 000',
     'HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n',
-    /did not arrive: its answer is no valid HTTP, /,
+    /did not arrive: its answer is not valid HTTP, /,
   ],
   [
     'two lengths',
     'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
-    /did not arrive: its answer is no valid HTTP, /,
+    /did not arrive: its answer is not valid HTTP, /,
   ],
   [
     'another protocol',
     'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n',
-    /did not arrive: it cut the connection, /,
+    /did not arrive: it closed the connection, /,
   ],
   [
     'a place inside',

@@ -46,14 +46,14 @@ onBothDatabases((start) => {
         assert.equal(both.status, 422);
         assert.equal(
           readError(both),
-          'some workspaces are ticked: say that only those are meant, or untick them',
+          'some workspaces are ticked: choose only the ticked ones, or untick them',
         );
         assert.equal(readOffered(both, { areTicked: true }).length, 1);
         const [none] = await add(rig, { scope: 'ticked' });
         assert.equal(none.status, 422);
-        assert.equal(readError(none), 'tick at least one workspace, or take all of them');
+        assert.equal(readError(none), 'tick at least one workspace, or choose all of the account');
         const [strange] = await add(rig, { scope: 'ticked', 'workspaces[]': 'w_of-others' });
-        assert.equal(readError(strange), 'choose workspaces of the list');
+        assert.equal(readError(strange), 'choose workspaces from the list');
         const [all] = await add(rig, { scope: 'all' });
         assert.equal(readState(all), 'all of the account');
         const [made, place] = await add(rig, { scope: 'ticked', 'workspaces[]': shop.id });
@@ -69,9 +69,9 @@ onBothDatabases((start) => {
         assert.equal(readState(await ann.get(place)), 'api, shop');
         // Neither when they go nor when something else is saved does it become one for all.
         for (const { id } of [shop, api]) await ann.post(`/app/workspaces/${id}/remove`);
-        assert.equal(readState(await ann.get(place)), 'none, so that nothing goes there');
+        assert.equal(readState(await ann.get(place)), 'none, so nothing is sent there');
         assert.equal((await ann.post(place, { ...wish, name: 'other' })).status, 422);
-        assert.equal(readState(await ann.get(place)), 'none, so that nothing goes there');
+        assert.equal(readState(await ann.get(place)), 'none, so nothing is sent there');
         await ann.post(place, { ...wish, scope: 'all' });
         assert.equal(readState(await ann.get(place)), 'all of the account');
       }));
@@ -83,7 +83,7 @@ onBothDatabases((start) => {
         await fillLists(server, home!.id, 120);
         assert.match((await ann.get('/app/settings/new?kind=webhook')).text, /name="scope" value="listed"/);
         const [made, place] = await add(rig, { scope: 'listed' });
-        assert.equal(readState(made), 'none, so that nothing goes there');
+        assert.equal(readState(made), 'none, so nothing is sent there');
         const path = `${place}/workspaces`;
         assert.ok(made.text.includes(`href="${path}"`));
         const machine = (index: number): string => `machine-${String(index).padStart(4, '0')}`;

@@ -15,7 +15,7 @@ const javascript: Recogniser = {
     },
     { what: fetched, pattern: /^npm http cache \S+ \d+ms \(cache (?:hit|miss)\)$/ },
     {
-      what: 'more lines of npm about itself',
+      what: 'more npm notices',
       pattern:
         /^npm (?:sill|silly|verb|verbose) (?:fetch|placeDep|idealTree|reify|tarball|packumentCache|audit|logfile|cache|cli|title|argv|unfinished|stack|ADD|CHANGE|mark|add|run|gunzTarPerm|extract|buildIdealTree|finishing|config|pacote|node|npm|os)\b.*$/,
     },
@@ -39,7 +39,7 @@ const python: Recogniser = {
   classes: [
     { what: installed, pattern: /^(?:Collecting \S+|Processing \S+\.(?:whl|tar\.gz|zip))(?: \(from .*\))?$/ },
     { what: fetched, pattern: /^[ \t]+(?:Downloading|Using cached) \S+(?: \([\d.]+ [kMG]?B\))?$/ },
-    { what: 'more packages that are there already', pattern: /^Requirement already satisfied: .*$/ },
+    { what: 'more packages already installed', pattern: /^Requirement already satisfied: .*$/ },
     {
       what: 'more lines of metadata',
       pattern:

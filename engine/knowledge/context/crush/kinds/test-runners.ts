@@ -3,7 +3,7 @@ import { endOfBlock } from '../lines.ts';
 import type { Marks, NoiseClass, Recogniser } from '../recogniser.ts';
 import { indentOf } from '../shape.ts';
 
-// A passing test is a line; what failed, was skipped or tried again is told apart by every pattern below and stays.
+// A passing test is one line; failed, skipped and retried tests match none of the patterns below and stay.
 
 const PASSED: NoiseClass = {
   what: 'more passing tests',
@@ -11,18 +11,18 @@ const PASSED: NoiseClass = {
     /^[ \t]*(?:✓|✔|√|✅|☑|\[✔\]|\[✓\]|\(pass\))\s+(?!.*(?:\b(?:skip|retr(?:y|ied)|flaky|todo|warn|fail)|[✗✘×✖❌⚠]))\S.*$/iu,
 };
 const SUITE: NoiseClass = { what: 'names of suites that passed', pattern: /(?!)/, keep: 'none' };
-const STARTED: NoiseClass = { what: 'more lines that say a test begins', pattern: /(?!)/, keep: 'none' };
+const STARTED: NoiseClass = { what: 'more lines that announce a test', pattern: /(?!)/, keep: 'none' };
 
-/** Whatever marks what passed with a tick: vitest, jest, mocha, node, playwright, bun, ava, pest, hspec. */
+/** Runners that tick passed tests: vitest, jest, mocha, node, playwright, bun, ava, pest, hspec. */
 export const ticks: Recogniser = {
   kind: 'tests',
-  // Lists of what was done have ticks as well, but neither durations nor sums of tests.
+  // To-do lists have ticks too, but no durations or test totals.
   evidence:
     /^[ \t]*(?:✓|✔|√|✅|☑|\[✔\]|\[✓\]|\(pass\))\s+\S.*[[( ]\d+(?:\.\d+)? ?m?s[\])]?\n(?:.*\n){0,8}?[ \t]*(?:✓|✔|√|✅|☑|\[✔\]|\[✓\]|\(pass\))\s+\S.*[[( ]\d+(?:\.\d+)? ?m?s[\])]?$|^[ \t]*\d+ passing\b|^[ \t]*(?:Tests|Test Suites|Test Files):?[ \t].*\d+ passed|^ℹ pass \d+|^[ \t]*\d+ pass(?:ed)?$/u,
   classes: [
     PASSED,
     { what: 'more test files that passed', pattern: /^[ \t]*PASS\s+\S+\.[cm]?[jt]sx?(?: \(.*\))?$/ },
-    { what: 'more lines that say a test begins', pattern: /^[ \t]*(?:▶ |RUNS {2})\S.*$/ },
+    { what: 'more lines that announce a test', pattern: /^[ \t]*(?:▶ |RUNS {2})\S.*$/ },
   ],
   mark(text, marks) {
     keepOpenSuites(text.bodies, marks);
@@ -30,7 +30,7 @@ export const ticks: Recogniser = {
   },
 };
 
-/** `▶ name` opens what the same name closes again: it stays where that is no tick. */
+/** `▶ name` opens a block that the same name closes: it stays if that is not a tick. */
 function keepOpenSuites(bodies: readonly string[], marks: Marks): void {
   const closed = new Set<string>();
   for (let at = bodies.length - 1; at >= 0; at -= 1) {
@@ -42,7 +42,7 @@ function keepOpenSuites(bodies: readonly string[], marks: Marks): void {
   }
 }
 
-/** A name with nothing but passed tests below it is one of those. */
+/** A name with only passed tests below it counts as passed. */
 function markPassedSuites(bodies: readonly string[], marks: Marks): void {
   for (let at = bodies.length - 1; at >= 0; at -= 1) {
     const body = bodies[at] as string;
@@ -83,7 +83,7 @@ export const tap: Recogniser = {
 
 const DETAILS: NoiseClass = { what: 'more lines about passing tests', pattern: /(?!)/, keep: 'none' };
 
-/** What TAP says about a test between `---` and `...`. */
+/** TAP's details of a test between `---` and `...`. */
 function markYaml(bodies: readonly string[], marks: Marks, at: number): void {
   if (bodies[at + 1]?.trim() !== '---') return;
   const indent = indentOf(bodies[at + 1] as string);
@@ -128,7 +128,7 @@ export const go: Recogniser = {
   evidence: /^[ \t]*(?:=== RUN {3}|--- (?:PASS|FAIL): )\S|^ok {2}\t\S+\t[\d.]+s/,
   classes: [
     { what: 'more passing tests', pattern: /^[ \t]*--- PASS: \S+ \([\d.]+s\)$/ },
-    { what: 'more lines that say a test begins', pattern: /^[ \t]*=== (?:RUN|PAUSE|CONT|NAME) +\S+$/ },
+    { what: 'more lines that announce a test', pattern: /^[ \t]*=== (?:RUN|PAUSE|CONT|NAME) +\S+$/ },
     {
       what: 'more packages that passed',
       pattern: /^ok {2}\t\S+\t(?:[\d.]+s|\(cached\))(?:\tcoverage: .*)?$/,
@@ -149,7 +149,7 @@ export const jvm: Recogniser = {
       pattern:
         /^(?:\[INFO\] )?Tests run: \d+, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: [\d.,]+ ?m?s(?:ec)? (?:--? )?in \S+$/,
     },
-    { what: 'more lines that say a test class begins', pattern: /^(?:\[INFO\] )?Running \S+$/ },
+    { what: 'more lines that announce a test class', pattern: /^(?:\[INFO\] )?Running \S+$/ },
     { what: 'more passing tests', pattern: /^[ \t]*\S+ > .+ PASSED(?: \([\d.]+m?s\))?$/ },
     { what: 'more tasks', pattern: /^> Task \S+(?: (?:UP-TO-DATE|NO-SOURCE|FROM-CACHE))?$/ },
   ],
@@ -162,13 +162,13 @@ export const others: Recogniser = {
     /^[ \t]*\d+\/\d+ Test +#\d+:|^\[ RUN {6}\] |^[ \t]+Passed \S+.* \[[<\d]|^Test Case '.*' (?:passed|started)|^\/\/\S+ +PASSED in |^##teamcity\[test|^Executed \d+ tests|^[.SFERIN]{20,} +\d+ \/ \d+/,
   classes: [
     { what: 'more passing tests', pattern: /^[ \t]*\d+\/\d+ Test +#\d+: \S+ \.+ +Passed +[\d.]+ sec$/ },
-    { what: 'more lines that say a test begins', pattern: /^[ \t]+Start +\d+: \S+$|^test \d+$/ },
+    { what: 'more lines that announce a test', pattern: /^[ \t]+Start +\d+: \S+$|^test \d+$/ },
     { what: 'more passing tests', pattern: /^\[ {7}OK \] \S+(?:, where .*)? \(\d+ ms\)$/ },
-    { what: 'more lines that say a test begins', pattern: /^\[ RUN {6}\] \S+$/ },
+    { what: 'more lines that announce a test', pattern: /^\[ RUN {6}\] \S+$/ },
     { what: 'more lines about groups of tests', pattern: /^\[-{10}\] (?:\d+ tests? from|Global test).*$/ },
     { what: 'more passing tests', pattern: /^[ \t]+Passed \S.* \[<? ?[\d.]+ ?m?s\]$/ },
     { what: 'more passing tests', pattern: /^Test Case '.*' passed \([\d.]+ seconds\)\.?$/ },
-    { what: 'more lines that say a test begins', pattern: /^Test (?:Case|Suite) '.*' started(?: at .*)?$/ },
+    { what: 'more lines that announce a test', pattern: /^Test (?:Case|Suite) '.*' started(?: at .*)?$/ },
     { what: 'more passing tests', pattern: /^\/\/\S+ +(?:\(cached\) )?PASSED in [\d.]+s$/ },
     {
       what: 'more lines about passing tests',
@@ -181,7 +181,7 @@ export const others: Recogniser = {
   },
 };
 
-/** `ctest -V` puts the number of the test before each line of its output. */
+/** `ctest -V` puts the test number before each output line. */
 function markOutputOfPassed(bodies: readonly string[], marks: Marks): void {
   const passed = new Set<string>();
   for (const body of bodies) {

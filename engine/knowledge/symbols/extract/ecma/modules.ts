@@ -4,7 +4,7 @@ import { bindName, createScope, findType, findValue } from '../scope.ts';
 import { stripQuotes } from './values.ts';
 import { isClassKind, isFunctionKind, type Place, type Walk } from './walk.ts';
 
-/** Reads what a file imports and exports, also in the way of CommonJS. */
+/** Reads the imports and exports of a file, CommonJS included. */
 export function createModuleReader(
   walk: Walk,
 ): Pick<Walk, 'readImport' | 'readExport' | 'readCommonJs' | 'exportLater'> {
@@ -54,7 +54,7 @@ export function createModuleReader(
         const alias = nodes.childIn(each, 'alias');
         if (name === '') continue;
         const exported = alias < 0 ? name : stripQuotes(nodes.textOf(alias));
-        // A name may be declared below: names are looked up once the file is read.
+        // A name may be declared below: names are resolved once the file is read.
         if (source >= 0) collector.addExport({ name: exported, value: passOn(name) });
         else later.push(() => exportName(name, exported, place));
       }

@@ -14,7 +14,7 @@ interface ImportWalk {
   facts: Pick<FileFacts, 'packageName'>;
 }
 
-/** Takes down the imports of a file, wherever they stand in it, and the package that it says it belongs to. */
+/** Collects the imports of a file at any position, and the package that it declares. */
 export function readImports(walk: ImportWalk): void {
   const { nodes, language, path, facts } = walk;
   if (language === 'go' || language === 'rust' || language === 'python')

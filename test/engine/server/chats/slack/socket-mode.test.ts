@@ -236,7 +236,7 @@ describe('Socket Mode', () => {
     rig.service.start();
     const wasSaid = (problem: string): boolean => rig.log.some((line) => line.includes(problem));
     await until(() => wasSaid('Slack did not greet'), 'no greeting');
-    assert.ok(wasSaid('Slack does not take the token'));
+    assert.ok(wasSaid('Slack rejects the token'));
     rig.slack.sockets.setGreeting(true);
     await rig.isOpen();
     assert.equal(rig.service.status().problem, null);
@@ -284,11 +284,11 @@ describe('Socket Mode', () => {
   it('takes only tokens of the app and of the workspace that were set', async () => {
     rig = await startSlackRig({ isStarted: false, settings: { appId: 'A0OTHER' } });
     rig.service.start();
-    await until(() => /another Slack app/.test(rig.service.status().problem ?? ''), 'the problem');
+    await until(() => /a different Slack app/.test(rig.service.status().problem ?? ''), 'the problem');
     await rig.close();
     rig = await startSlackRig({ isStarted: false, settings: { teamId: 'T0OTHER' } });
     rig.service.start();
-    await until(() => /another Slack workspace/.test(rig.service.status().problem ?? ''), 'the problem');
+    await until(() => /a different Slack workspace/.test(rig.service.status().problem ?? ''), 'the problem');
     assert.equal(rig.slack.sockets.opened(), 0);
     await rig.close();
     rig = await startSlackRig({ settings: { teamId: null, appId: null } });

@@ -132,7 +132,7 @@ describe('a Telegram bot', () => {
 
   it('says in words what is wrong, and goes on when it is not', async () => {
     const wrong = openBot({ token: `1:${'B'.repeat(35)}` });
-    assert.equal(await problemOf(wrong), 'Telegram does not take the token of the bot');
+    assert.equal(await problemOf(wrong), 'Telegram rejects the token of the bot');
     const service = openBot();
     await isOpen(service);
     assert.equal(service.status().botName, '@svc_test_bot');
@@ -152,7 +152,7 @@ describe('a Telegram bot', () => {
     await until(() => telegram.calls.some(({ method }) => method === 'getUpdates'), 'a poll');
     const other = openBot();
     const problem = await until(() => one.status().problem ?? other.status().problem, 'a conflict');
-    assert.equal(problem, 'another program asks Telegram for the updates of this bot');
+    assert.equal(problem, 'another program polls Telegram for the updates of this bot');
   });
 
   it('takes updates at its path with its secret only', async () => {
