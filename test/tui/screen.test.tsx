@@ -364,7 +364,7 @@ describe('the screen', () => {
     dash.wait(3_600_000);
     assert.match(
       screenOf(dash.state()).join('\n'),
-      /✗ the branch main moved in the meantime; nothing was changed · next: promote again/,
+      /✗ the branch main moved in the meantime; nothing was changed · next: promote\s+again/,
     );
   });
 });
