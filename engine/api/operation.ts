@@ -223,7 +223,7 @@ export type Wire<T> = T extends readonly (infer E)[]
     ? { [K in keyof T as K extends string ? SnakeCase<K> : K]: Wire<T[K]> }
     : T;
 
-/** Converts keys of our own objects from camelCase to snake_case, deeply. Not for maps with the user's own keys. */
+/** Converts keys of our objects from camelCase to snake_case, deeply. Not for maps with the user's own keys. */
 export const toWire = <T>(value: T): Wire<T> => withSnakeKeys(value) as Wire<T>;
 
 function withSnakeKeys(value: unknown): unknown {

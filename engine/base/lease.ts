@@ -78,7 +78,7 @@ export async function verifyLease(
     throw invalid('its signature is not from the server', error);
   }
   const read = claims.extend({ aud: z.literal(AUDIENCE) }).safeParse(payload);
-  if (!read.success) throw invalid('its content is not that of a lease');
+  if (!read.success) throw invalid('its content is invalid');
   const { aud: _, ...lease } = read.data;
   if (lease.iss !== expected.issuer) throw invalid('it belongs to another server');
   if (lease.sub !== expected.workspace) throw invalid('it belongs to another workspace');

@@ -122,7 +122,7 @@ export const toPrintableJson = (value: unknown, indent?: number): string =>
 
 /**
  * Formats a message of several lines after a prefix such as `error: `. Quoted text may contain line breaks, so
- * further lines are indented: none can pass for a line of our own.
+ * further lines are indented: none can pass for one of our lines.
  */
 export const toPrintableMessage = (text: string): string =>
   toPrintable(text, { lines: true }).replace(/\n(?=\S)/g, '\n  ');

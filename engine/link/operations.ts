@@ -17,7 +17,7 @@ export function linkOperations(link: Link) {
     operation({
       name: 'link.start',
       about:
-        'Links the workspace with the token of a machine; default: the token of svc login. Linking again invalidates the former token.',
+        'Links the workspace with the token of a machine; default: the token of svc login. Linking again invalidates the previous token.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({

@@ -130,7 +130,7 @@ export function createLink(deps: LinkDeps): Link {
 
   /** Handles that the server no longer accepts the token of a client. */
   function onRevoked(of: ServerCalls): void {
-    // Linking again has ended the former token: its success is known afterwards.
+    // Linking again has ended the previous token: its success is known afterwards.
     void enqueueChange(() => {
       if (active?.calls === of) markRevoked();
     });
@@ -359,7 +359,7 @@ export function createLink(deps: LinkDeps): Link {
             'exists',
             'one-time codes are already set up, and their secret is shown only once',
             {
-              hint: 'svc link code --new creates a new secret, which invalidates the former one',
+              hint: 'svc link code --new creates a new secret, which invalidates the previous one',
             },
           );
         rows.putCode(secret, clock.now());

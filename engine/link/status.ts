@@ -35,7 +35,7 @@ export interface LinkStatus {
 const timeOf = (at: number | null | undefined): string | null =>
   at === null || at === undefined ? null : rfc3339(at);
 
-/** @param standing null while the link is not running, and then `problem` says why */
+/** @param standing null while the link is not running, and then `problem` is the reason */
 export function buildLinkStatus(
   row: LinkRow | null,
   { standing, problem, lease }: { standing: LinkStanding | null; problem: string | null; lease: LeaseFacts },

@@ -75,7 +75,7 @@ for (const [columns, rows] of [
       pullConfig(ws, `${own}guard: { profile: none }\npolicy: { mode: solo }\n`);
       typeText(terminal, 'y');
       const refused = await terminal.shows(BACK);
-      assert.match(refused.replace(/\s+/g, ' '), /has changed since it was shown; nothing was agreed to/);
+      assert.match(refused.replace(/\s+/g, ' '), /has changed since it was shown; no consent was recorded/);
       terminal.keys('Enter');
       await terminal.shows('svc.yaml: guard.profile and 1 more wait, the earlier');
       assert.deepEqual(await listPendingKeys(ws), ['guard.profile', 'policy.mode']);

@@ -50,7 +50,7 @@ function createLoopbackList(): BlockList {
 
 /**
  * Reports whether only this machine can reach `host`: 127.0.0.0/8, ::1, their IPv4-mapped forms and the name
- * `localhost`. Any other name is remote, whatever it resolves to.
+ * `localhost`. Any other name is remote, regardless of its address.
  */
 export function isLoopback(host: string): boolean {
   if (host === '127.0.0.1' || host.toLowerCase() === 'localhost') return true;

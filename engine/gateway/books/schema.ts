@@ -97,7 +97,7 @@ export const CALL_COLUMNS = [
   'tool_bytes',
 ] as const satisfies readonly (keyof CallRow)[];
 
-/** The versions in order; `user_version` counts those that a file has. */
+/** The versions in order; `user_version` counts the applied ones. */
 export const BOOKS_MIGRATIONS: readonly string[] = [
   `
 CREATE TABLE call (

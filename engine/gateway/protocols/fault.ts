@@ -20,7 +20,7 @@ export interface StatusWords {
 
 /**
  * One line per status. All clients decide by the status whether to retry, and show the name. Claude Code treats
- * `overloaded_error` as 529 whatever the status, and replaces its message, so it is used for 529 only; 503 keeps its
+ * `overloaded_error` as 529 with any status, and replaces its message, so it is used for 529 only; 503 keeps its
  * message. 402 is Google's name for missing billing: PERMISSION_DENIED would look like a wrong key.
  */
 export const STATUS_WORDS: Readonly<Record<number, StatusWords>> = {

@@ -4,7 +4,7 @@ import { type Fault, type ProtocolFace, writeFault } from '../protocols/index.ts
 /** Why a call failed: the code is a stable code of svc, such as `budget_exceeded`. */
 export type CallFailure = Pick<Fault, 'status' | 'message'> & { code: string };
 
-/** Statuses for which a retry is useless: clients are told so. */
+/** Statuses for which a retry is useless: the answer tells clients so. */
 const FINAL = new Set([400, 401, 402, 403, 404, 405, 413, 415, 422]);
 /** Problems that only a person can fix, although clients retry their status. */
 const FINAL_CODES = new Set(['gateway_off', 'no_provider']);

@@ -69,7 +69,7 @@ export function tryUpstream(
     events: number;
     bytes: number;
     firstByteAt: number | null;
-    /** The content type that the client was told; null for no answer. */
+    /** The content type sent to the client; null for no answer. */
     type: string | null;
   }
 > {

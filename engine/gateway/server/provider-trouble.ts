@@ -2,7 +2,7 @@ import { isJsonObject } from '../../base/json-object.ts';
 import { CONTEXT_CODE, type Fault } from '../protocols/fault.ts';
 
 /**
- * The provider's own problem according to an error, whatever its status: its account (key, wallet, quota, region), or
+ * The provider's own problem according to an error of any status: its account (key, wallet, quota, region), or
  * a model that it does not have.
  */
 export type ProviderTrouble = 'account' | 'model';

@@ -87,7 +87,7 @@ export function describeUpstreamError({
     isFault:
       isProviderStatus(status) || ((isAccountStatus(status) || trouble === 'account') && !takesClientKey),
     headers: { ...pickErrorHeaders(buildClientHeaders(headers, secret)), ...marks },
-    // A provider that gives a time is not called before it: the client is told.
+    // A provider that gives a time is not called before it: the client gets the time.
     mayRepeat: status >= 500 && status !== 529 && retryAfterMs === null,
     retryAfterMs,
     said: body.toString('utf8', 0, LONGEST_LOOK),

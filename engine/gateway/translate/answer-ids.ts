@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 /** Returns a new id for something that the provider gave none. */
 export const makeId = (prefix: string): string => `${prefix}${randomBytes(12).toString('hex')}`;
 
-/** Returns the provider's id of an answer in the caller's form, so that one can be found by the other. */
+/** Returns the provider's id of an answer in the caller's form. */
 export const adaptId = (prefix: string, id: string | null): string => {
   if (id === null) return makeId(prefix);
   const plain = id.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 100);

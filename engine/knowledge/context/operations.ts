@@ -10,7 +10,13 @@ import { longText } from './long-text.ts';
 import { shortenOperations } from './shorten.ts';
 import type { StoredText, TextStore } from './store.ts';
 
-const exitCode = z.int().min(0).max(255).optional().describe('Of the command.').meta({ unlisted: true });
+const exitCode = z
+  .int()
+  .min(0)
+  .max(255)
+  .optional()
+  .describe('Exit code of the command.')
+  .meta({ unlisted: true });
 const limit = (most: number, usual: number) => z.int().min(1).max(most).default(usual);
 
 const lineRange = z
@@ -97,7 +103,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       about: 'Return a stored text by the id in its stub or marker, unchanged, or some of its lines.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ id: z.string().describe('Of the text.'), lines: lineRange }),
+      input: z.strictObject({ id: z.string().describe('Id of the text.'), lines: lineRange }),
       output: z.object({ id: z.string(), text: z.string() }),
       say: (found) => found.text,
       async run(input, caller) {
@@ -119,7 +125,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
         'Find parts of stored texts by words, identifiers, paths, error codes. context_retrieve returns the surrounding text.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ limit: limit(50, 5), query: z.string().describe('What it says.') }),
+      input: z.strictObject({ limit: limit(50, 5), query: z.string().describe('Words of the text.') }),
       output: z.object({
         chunks: z.array(z.object({ id: z.string(), lines: z.string(), text: z.string() })),
       }),

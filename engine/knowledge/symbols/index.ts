@@ -31,7 +31,7 @@ export interface GraphSettings {
   parsers: Readonly<Record<string, string>>;
   /** Folders that do not belong to a project: the data folder, the worktrees; absolute. */
   without: readonly string[];
-  /** Whether a project's own compiler may run, and whether only in a sandbox. */
+  /** True if a project's own compiler may run, and true if only in a sandbox. */
   exact: { isOn: boolean; mustConfine: boolean };
   /** Shared paths by project, relative to its folder; null is the workspace's own. */
   shared: ReadonlyMap<string | null, readonly string[]>;

@@ -40,7 +40,7 @@ export function readStream(sink: BlockSink, exchange: Exchange): StreamReader {
     return taken;
   }
 
-  /** Thoughts without a text of their own. */
+  /** Thoughts without text. */
   function tellRecord(seal: string): void {
     const key = nextKey();
     sink.open(key, { kind: 'thinking' });

@@ -120,7 +120,7 @@ function readTool(tool: Fields, field: string): ToolDefinition {
   if (!isJsonObject(tool.input_schema))
     throw refuseField(
       field,
-      `only models of its own provider know a tool of type ${JSON.stringify(tool.type ?? null)}`,
+      `only models of its provider know a tool of type ${JSON.stringify(tool.type ?? null)}`,
     );
   return {
     name: asText(tool.name),

@@ -44,7 +44,7 @@ const LONGEST_UNIT = 400;
 const LONGEST_LINE = 4000;
 const MOST_TOKENS = 240;
 
-/** Whether log lines fold in addition to traces and equal lines; `all` treats every line as a log line. */
+/** Folds log lines in addition to traces and equal lines; `all` treats every line as a log line. */
 export type FoldMode = 'all' | 'logs' | 'traces';
 
 /** Finds repetition in lines that no recogniser marked. */

@@ -1,7 +1,7 @@
 import type { FileView } from './project.ts';
 import type { Value } from './values.ts';
 
-/** Whether a name is looked up among values or types. */
+/** The namespace of a lookup: values or types. */
 export type Space = 'value' | 'type';
 
 /** Names that a language finds without an import, and the targets of its imports. */
