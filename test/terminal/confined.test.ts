@@ -110,7 +110,7 @@ describe('entering the session of a strict worker', { skip: impossible ?? withTm
     assert.match(refused.stderr, /bwrap .*is not on PATH[\s\S]*--outside/);
     const outside = await attach('--outside');
     t.after(outside.close);
-    await outside.shows(/outside of the sandbox[\s\S]*the agent is here/);
+    await outside.shows(/outside its sandbox[\s\S]*the agent is here/);
     // Outside, it may have typed a letter by itself.
     outside.type('\nbye\n');
     assert.equal((await outside.exited()).status, 5);

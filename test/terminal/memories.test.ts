@@ -50,7 +50,7 @@ describe('the memory on the screen', withTmux, () => {
 
     // The two stand side by side, and the selected one supersedes the other.
     await search('type:fact port');
-    await terminal.shows('under the same title another text');
+    await terminal.shows('same title, different text');
     await keep();
     await ask(terminal, 'K', 'It supersedes m-');
     await answer(terminal, 'y');

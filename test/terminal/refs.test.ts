@@ -30,7 +30,7 @@ describe('what the screen says of git', withTmux, () => {
     assert.equal((await workspace.svc(['worktree', 'promote', 's-2'])).code, 0);
     await terminal.shows('3 runs, 2 to review');
     repository.git('merge', '--quiet', '--no-edit', 'svc/s-1');
-    await terminal.shows(/trial +main holds this work already/);
+    await terminal.shows(/trial +main already contains this work/);
     await terminal.shows('3 runs, 1 to review');
     const [, worktree = ''] =
       /^worktree (.*s-3)$/m.exec(repository.git('worktree', 'list', '--porcelain')) ?? [];

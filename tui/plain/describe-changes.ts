@@ -124,7 +124,7 @@ function formatPreview(state: State): string {
   return [
     `${preview.title}${preview.note ? `, ${preview.note}` : ''}`,
     ...lines,
-    `end of ${preview.title}. Esc goes back.`,
+    `end of ${preview.title}. Esc returns.`,
   ].join('\n');
 }
 
