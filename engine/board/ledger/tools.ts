@@ -15,7 +15,7 @@ import {
 import { type Ledger, type Ledgers, quoteItem } from './index.ts';
 
 const ledger = z.string().describe('Markdown file of the workspace.');
-const item = z.int().min(1).describe('Position among the - [ ] and - [x] lines, from 1, top to bottom.');
+const item = z.int().min(1).describe('Position among - [ ] and - [x] lines, from 1.');
 
 /** Operations on ledgers. */
 export function ledgerOperations({
@@ -53,7 +53,7 @@ export function ledgerOperations({
     tool({
       name: 'task.claim',
       about:
-        'Claim one checklist item of a ledger before you work on it; claim again to extend. item_held names the holder: take another item.',
+        'Claim one checklist item of a ledger before you work on it; repeat to extend. item_held names the holder: take another.',
       seat: 'any',
       changes: true,
       input: z.strictObject({ holder, item, ledger, ttl_min: ttlInput(60) }),

@@ -21,15 +21,14 @@ export interface HeldPath {
   lock: Lock;
 }
 
-const path = z.string().describe('File or folder; a folder covers everything below it.');
+const path = z.string().describe('File or folder; a folder covers all below.');
 
 /** Operations on locks. */
 export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPeers }) {
   return [
     tool({
       name: 'lock.acquire',
-      about:
-        'Lock a shared file or folder before you edit it; lock again to extend. lock_held names the holder.',
+      about: 'Lock a shared file or folder before you edit it; repeat to extend. lock_held names the holder.',
       seat: 'any',
       changes: true,
       input: z.strictObject({ holder, path, ttl_min: ttlInput(30) }),

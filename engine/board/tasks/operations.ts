@@ -71,8 +71,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
   return [
     tool({
       name: 'task.add',
-      about:
-        'Create a task without starting it. With an agent it is assigned and can be run; otherwise it is open.',
+      about: 'Create a task without starting it. With an agent it is assigned and can run, otherwise open.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({

@@ -62,7 +62,7 @@ export function verifyTools({ verify, tasks, paths, callerPaths }: VerifyToolsDe
     tool({
       name: 'verify.report',
       about:
-        'Report evidence of your work after your last commit, before you finish. It stays `reported` until svc reruns your tests; the answer lists what is missing.',
+        'Report evidence of your work after your last commit, before you finish. `reported` until svc reruns your tests; the answer lists gaps.',
       seat: 'any',
       changes: true,
       input: z.strictObject({
