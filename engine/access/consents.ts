@@ -60,7 +60,7 @@ export const digestSetup = (setup: {
     }),
   );
 
-/** The consents file of a workspace; engines of other workspaces write other files. */
+/** Returns the consents file of a workspace; engines of other workspaces write other files. */
 export const resolveConsentsFile = (home: string, root: string): string =>
   join(home, 'consents', `${digestText(realpathSync(root)).slice(0, 16)}.json`);
 

@@ -94,10 +94,10 @@ export interface EntitlementsReader {
 }
 
 export function createEntitlements(deps: EntitlementsDeps): EntitlementsReader {
-  /** The limits of this workspace: none while it is not linked, or before it has received a plan. */
+  /** Returns the limits of this workspace: none while it is not linked, or before it has received a plan. */
   const findPlan = (): Entitlements | null => (deps.linked() === null ? null : deps.lease().entitlements);
 
-  /** Entries of `projects` above the quota. */
+  /** Returns entries of `projects` above the quota. */
   function listLockedProjects(): readonly string[] {
     const limit = findPlan()?.quotas.projects ?? null;
     return limit === null ? [] : deps.listProjects().slice(limit);

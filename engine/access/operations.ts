@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { tool } from '../api/tool.ts';
 import type { EntitlementsReader } from './entitlements.ts';
 
-/** The operations on entitlements, for agents and people. */
+/** Creates the operations on entitlements, for agents and people. */
 export const entitlementsOperations = ({ entitlements }: { entitlements: EntitlementsReader }) => [
   tool({
     name: 'entitlements.status',

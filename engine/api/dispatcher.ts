@@ -21,13 +21,16 @@ import { type CallLog, createRepeats, nameCaller } from './repeat.ts';
 /** A call that is never cancelled and reports no progress. */
 const QUIET = { signal: new AbortController().signal, progress: () => undefined };
 
-/** The only entry point for all clients. */
+/** Creates the only entry point for all clients. */
 export function createOperations<O extends Operation>(
   all: readonly O[],
   deps: {
     policy(): Policy;
     calls: CallLog;
-    /** The work that a worker session may see if its task is from an untrusted author; null for any other session. */
+    /**
+     * Returns the work that a worker session may see if its task is from an untrusted author; null for any other
+     * session.
+     */
     ownWorkOf?(sessionId: string): OwnWork | null;
   },
 ): Operations<O> {

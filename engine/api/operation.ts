@@ -59,11 +59,11 @@ export interface Call {
    */
   finish<T>(work: () => T): Promise<T>;
   /**
-   * Like `finish`, for a call that continues: a repeat runs it again, and `begin` returns its earlier result, as
-   * JSON.
+   * Does the same as `finish` for a call that continues: a repeat runs it again, and `begin` returns its earlier
+   * result, as JSON.
    */
   begin<T>(work: () => T): Promise<T>;
-  /** The result of `begin` in an earlier run of the same call; undefined for none. */
+  /** Returns the result of `begin` in an earlier run of the same call; undefined for none. */
   begun<T>(): T | undefined;
 }
 
@@ -144,7 +144,10 @@ export interface Policy {
   actors: readonly string[];
 }
 
-/** Under `policy.mode: allowlist` only listed actors may change anything (02 Authentication). */
+/**
+ * Reports whether an actor may change anything: under `policy.mode: allowlist` only listed actors may (02
+ * Authentication).
+ */
 export const mayAct = ({ mode, actors }: Policy, actor: string): boolean =>
   mode !== 'allowlist' || actors.includes(actor);
 

@@ -48,7 +48,7 @@ interface Repeated {
   toAnswer(value: unknown): unknown;
 }
 
-/** The Chairs of one person are one caller: a returning Chair may have another session. */
+/** Names a caller. The Chairs of one person are one caller: a returning Chair may have another session. */
 export const nameCaller = ({ seat, actor, sessionId }: Caller): string =>
   seat === 'chair' ? `chair ${actor}` : `${seat} ${sessionId ?? actor}`;
 

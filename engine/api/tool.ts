@@ -17,7 +17,10 @@ export interface Tool<
   destructive: boolean;
   /** True if repeating it with the same arguments has no further effect. */
   idempotent: boolean;
-  /** The answer as text for clients that do not show structured content: enough to continue. Default: the JSON. */
+  /**
+   * Returns the answer as text for clients that do not show structured content: enough to continue. Default: the
+   * JSON.
+   */
   say?(result: z.output<O>): string;
 }
 
@@ -39,7 +42,7 @@ export const tool = <
   isWire: true,
 });
 
-/** The note in the text of a cut list about the rest. */
+/** Returns the note in the text of a cut list about the rest. */
 export const sayMore = (more: number): string[] =>
   more === 0 ? [] : [`and ${more} more: raise limit to see them`];
 
@@ -93,8 +96,8 @@ interface Described extends Record<string, unknown> {
 }
 
 /**
- * Added to the description, which every agent reads, instead of the schema, where some providers refuse it: the
- * maximum value, and the possible names.
+ * Describes values in the description, which every agent reads, instead of the schema, where some providers refuse
+ * it: the maximum value, and the possible names.
  */
 function describeValues(schema: Described, names: ToolNames): void {
   const { maximum, maxLength, maxItems } = schema;
@@ -142,7 +145,7 @@ function tidySchema(schema: Described, io: 'input' | 'output', names: ToolNames)
   if (schema.items !== undefined) tidySchema(schema.items, io, names);
 }
 
-/** JSON Schema 2020-12 of the parts that an agent needs. */
+/** Returns JSON Schema 2020-12 of the parts that an agent needs. */
 function schemaOf(
   schema: z.ZodType,
   io: 'input' | 'output',

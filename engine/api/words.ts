@@ -8,7 +8,7 @@ export type Reader = 'commands' | 'tools' | 'anyone';
 
 const TOOLS = new Set(MANIFEST);
 
-/** The tool call of agents for it, with arguments; null if they have none. */
+/** Returns the tool call of agents for it, with arguments; null if they have none. */
 function nameTool(mention: Mention): string | null {
   const { operation, on, options } = mention;
   const parameter = parameterOf(mention);
@@ -18,7 +18,7 @@ function nameTool(mention: Mention): string | null {
   return [tool, ...on, ...Object.entries(options).map(([name, value]) => `${name}=${value}`)].join(' ');
 }
 
-/** In stored text, such as a message, code spans mark names. */
+/** Names a call for stored text, such as a message, where code spans mark names. */
 function nameForAnyone(mention: Mention): string {
   const tool = nameTool(mention);
   const command = `\`${nameCommand(mention)}\``;

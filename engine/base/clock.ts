@@ -1,8 +1,10 @@
 /** Time as a dependency, so that tests can control it. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. The clock may be set, and so jump either way. */
+  /** Returns milliseconds since the Unix epoch. The clock may be set, and so jump either way. */
   now(): number;
-  /** Milliseconds since the machine started: never set, and the same for every process until the next start. */
+  /**
+   * Returns milliseconds since the machine started: never set, and the same for every process until the next start.
+   */
   monotonic(): number;
 }
 

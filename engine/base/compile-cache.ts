@@ -17,8 +17,8 @@ export function enablePrivateCompileCache(env: NodeJS.ProcessEnv): void {
 }
 
 /**
- * Below the user's cache folder (XDG Base Directory Specification). Null if it cannot be created or others could
- * change it.
+ * Creates a folder below the user's cache folder (XDG Base Directory Specification). Null if it cannot be created or
+ * others could change it.
  */
 function makeCacheFolder({ XDG_CACHE_HOME, HOME }: NodeJS.ProcessEnv): string | null {
   const isGiven = XDG_CACHE_HOME !== undefined && isAbsolute(XDG_CACHE_HOME);

@@ -17,7 +17,7 @@ export function fieldsInvalid(error: z.ZodError, known: readonly string[] = []):
   return new SvcError('fields_invalid', text, { data: { fields } });
 }
 
-/** The library's messages for a missing value or a wrong type read like an internal error. */
+/** Rephrases the library's messages for a missing value or a wrong type, which read like an internal error. */
 function problemWith(issue: z.core.$ZodIssue): string {
   const { code, message } = issue;
   if (code === 'too_small') return boundWords('at least', issue.minimum, issue.origin);

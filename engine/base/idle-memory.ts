@@ -14,7 +14,7 @@ const IDLE_SHARE = 0.05;
 /** Minimum growth factor since the last time. */
 const GROWN = 1.25;
 
-/** Memory beyond the young generation, which grows and shrinks with every few requests. */
+/** Measures memory beyond the young generation, which grows and shrinks with every few requests. */
 function measure(): { heap: number; resident: number } {
   let heap = 0;
   let young = 0;

@@ -36,7 +36,7 @@ const claims = z.object({
 
 export type LeaseClaims = z.output<typeof claims>;
 
-/** The account data in a lease. */
+/** Returns the account data in a lease. */
 export const readEntitlements = ({ plan, quotas, capabilities }: LeaseClaims): Entitlements => ({
   plan,
   quotas,

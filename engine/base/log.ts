@@ -14,7 +14,8 @@ export interface Log {
 }
 
 /**
- * Structured logs under `.svc/log/`: files of 10 MiB, the newest six per program. Writing never stops the program.
+ * Opens structured logs under `.svc/log/`: files of 10 MiB, the newest six per program. Writing never stops the
+ * program.
  */
 export function openLog(
   dataDir: string,
@@ -66,8 +67,8 @@ export function openLog(
 }
 
 /**
- * Structured logs to a descriptor or a file, such as stderr of a server. Lines of one turn of the event loop are
- * written together at its end: a busy server logs many lines in each.
+ * Opens structured logs to a descriptor or a file, such as stderr of a server. Lines of one turn of the event loop
+ * are written together at its end: a busy server logs many lines in each.
  */
 export function openOutputLog(dest: number | string): Logger {
   const stream = pino.destination({ dest, sync: true, minLength: 8192 });

@@ -13,7 +13,7 @@ export const deriveRootKey = (secret: string, purpose: string): Buffer =>
 /** The prefix of an Ed25519 key's 32 bytes in PKCS #8 (RFC 8410, section 7). */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** The Ed25519 key that signs leases, and its public key: the `x` of its JWK, base64url. */
+/** Returns the Ed25519 key that signs leases, and its public key: the `x` of its JWK, base64url. */
 export function deriveLeaseKey(secret: string): { privateKey: KeyObject; publicKey: string } {
   const der = Buffer.concat([PKCS8_HEAD, deriveRootKey(secret, 'lease')]);
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });

@@ -42,7 +42,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   'worktree.status': 'worktree list',
 };
 
-/** The name of a parameter; null if an operation is mentioned. */
+/** Returns the name of a parameter; null if an operation is mentioned. */
 export const parameterOf = ({ operation }: Mention): string | null =>
   operation.startsWith(PARAMETER) ? operation.slice(PARAMETER.length) : null;
 
@@ -57,7 +57,7 @@ const FLAGS: Readonly<Record<string, string>> = { parent_id: 'reply-to', payload
 
 const formatFlag = (name: string): string => `--${FLAGS[name] ?? name.replaceAll('_', '-')}`;
 
-/** The command to type, without the leading `svc`, with its arguments. */
+/** Returns the command to type, without the leading `svc`, with its arguments. */
 export function nameCommand(mention: Mention): string {
   const parameter = parameterOf(mention);
   if (parameter !== null) return formatFlag(parameter);

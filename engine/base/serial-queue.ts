@@ -4,7 +4,7 @@ export type SerialQueue = <T>(work: () => T | Promise<T>) => Promise<T>;
 /** A serial queue for each key. */
 export type KeyedQueue = <T>(key: string, work: () => T | Promise<T>) => Promise<T>;
 
-/** Empty work resolves when all earlier work is over. */
+/** Creates a serial queue. Empty work resolves when all earlier work is over. */
 export function createSerialQueue(): SerialQueue {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -14,7 +14,7 @@ export function createSerialQueue(): SerialQueue {
   };
 }
 
-/** Keys are forgotten once their queue is empty. */
+/** Creates a serial queue for each key. Keys are forgotten once their queue is empty. */
 export function createKeyedQueue(): KeyedQueue {
   const queues = new Map<string, { enqueue: SerialQueue; waiting: number }>();
   return (key, work) => {

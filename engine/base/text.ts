@@ -15,7 +15,7 @@ function replaceUnseen(text: string, replace: (character: string) => string): st
   );
 }
 
-/** `\x1b`, `\u200b`, `\u{e0041}`: a character by its number, as programs write it. */
+/** Writes a character by its number, as programs do: `\x1b`, `\u200b`, `\u{e0041}`. */
 function writeByNumber(character: string): string {
   const number = character.codePointAt(0) ?? 0;
   const digits = number.toString(16);
@@ -166,7 +166,7 @@ export function makeTitle(prompt: string): string {
 export const formatAge = (at: string | null, now: number = Date.now()): string =>
   formatElapsed(at === null ? null : Math.max(0, Math.round((now - Date.parse(at)) / 1000)));
 
-/** `45s`, `12m`, `3h`, `5d`, or `-`. */
+/** Formats a duration: `45s`, `12m`, `3h`, `5d`, or `-`. */
 export function formatElapsed(seconds: number | null): string {
   if (seconds === null) return '-';
   if (seconds < 100) return `${seconds}s`;
@@ -178,7 +178,7 @@ export function formatElapsed(seconds: number | null): string {
 
 const padTwo = (part: number): string => String(part).padStart(2, '0');
 
-/** Local time, to the second. */
+/** Formats local time, to the second. */
 export function formatLocalTime(at: string | null): string {
   if (at === null) return '-';
   const date = new Date(at);
@@ -193,7 +193,7 @@ const TIME_IN_SENTENCE = /\b(until|since|at|on) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(
 export const localizeTimes = (sentence: string): string =>
   sentence.replace(TIME_IN_SENTENCE, (_, word: string, at: string) => `${word} ${formatLocalTime(at)}`);
 
-/** US dollars, with more digits below a cent: `$1.25`, `$0.0042`. */
+/** Formats US dollars, with more digits below a cent: `$1.25`, `$0.0042`. */
 export const formatDollars = (dollars: number): string =>
   `$${dollars.toFixed(dollars > 0 && dollars < 0.01 ? 4 : 2)}`;
 

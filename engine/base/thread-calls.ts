@@ -30,7 +30,7 @@ export interface ThreadOptions {
   closingMs: number;
   limits: ResourceLimits;
   env?: NodeJS.ProcessEnv;
-  /** Its `workerData`. A thread that was started with different data is ended first. */
+  /** Returns its `workerData`. A thread that was started with different data is ended first. */
   settings?(): unknown;
 }
 
@@ -167,7 +167,7 @@ export function createThreadClient<Calls extends CallTable<Calls>>(
   return client;
 }
 
-/** The thread's side: answers calls concurrently, each when it is done. */
+/** Runs the thread's side: answers calls concurrently, each when it is done. */
 export function answerThreadCalls<Calls extends CallTable<Calls>>(
   calls: {
     [Name in keyof Calls]: (

@@ -198,7 +198,7 @@ export function listChangedSetups(before: Tree, after: Tree, root: string): { id
     }));
 }
 
-/** The whole content of a file at the time of consent. */
+/** Returns the whole content of a file at the time of consent. */
 export const readAgreed = (agreed: AgreedFile | null): Tree => dropSecrets(agreed?.tree ?? {}) as Tree;
 
 function removeAt(tree: Tree, path: readonly string[]): void {

@@ -94,7 +94,7 @@ function checkTemplates(config: Config, warnings: Finding[]): Finding[] {
   return found;
 }
 
-/** A map of secrets is only useful if they differ. */
+/** Checks that the secrets of a map differ, because it is useless otherwise. */
 function checkSharedSecrets({ webhook: { secret_env } }: Config): Finding[] {
   if (typeof secret_env === 'string') return [];
   const named = listSecrets(secret_env);
@@ -138,7 +138,7 @@ function checkPeople({ policy, projects, ai }: Config, warnings: Finding[]): Fin
   return found;
 }
 
-/** Usage, health and routes are distinguished by these names. */
+/** Checks names of providers, by which usage, health and routes are distinguished. */
 function checkProviderNames({ providers, ollama, passthrough }: Config['ai']): Finding[] {
   const taken = new Map<string, string>();
   if (ollama.host !== '') taken.set('ollama', 'ai.ollama.host');

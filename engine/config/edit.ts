@@ -31,7 +31,8 @@ export function resolveKeyPath(name: string): string[] {
 }
 
 /**
- * `, did you mean …?`: the keys with that ending (`timeout_sec`), otherwise the nearest key or section, or nothing.
+ * Returns `, did you mean …?`: the keys with that ending (`timeout_sec`), otherwise the nearest key or section, or
+ * nothing.
  */
 function suggestKey(name: string, keys: readonly KeyInfo[]): string {
   const all = keys.map(({ key }) => key);

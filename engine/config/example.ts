@@ -7,7 +7,7 @@ const HEAD = `# Configuration of svc. Every key is here, commented out, with its
 # svc config check reads the result; svc config show --sources shows where each value comes from.
 `;
 
-/** `svc.yaml.example`: every key, commented. Values follow a bare `#`, prose a `#` and one space. */
+/** Renders `svc.yaml.example`: every key, commented. Values follow a bare `#`, prose a `#` and one space. */
 export function renderExampleYaml(): string {
   const lines = [HEAD];
   let open: string[] = [];
@@ -62,7 +62,7 @@ const escapeCell = (text: string): string => text.replaceAll('|', '\\|').replace
 const formatCode = (text: string): string => `\`${text}\``;
 const formatRow = (...cells: string[]): string => `| ${cells.map(escapeCell).join(' | ')} |`;
 
-/** `docs/config.md`: the keys by section, the environment, precedence and the machine home. */
+/** Renders `docs/config.md`: the keys by section, the environment, precedence and the machine home. */
 export function renderConfigMarkdown(): string {
   const details = describeKeyDetails();
   const sections = [...new Set(details.map(({ key }) => key.split('.')[0]!))];

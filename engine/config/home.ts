@@ -64,7 +64,7 @@ function unquoteValue(text: string): string | null {
   return /^['"]/.test(text) ? null : text.replace(/(?:^|\s+)#.*$/, '');
 }
 
-/** An empty variable counts as unset, so that `keys.env` still applies. */
+/** Creates a lookup of secrets. An empty variable counts as unset, so that `keys.env` still applies. */
 export const createSecretLookup =
   (env: NodeJS.ProcessEnv, home: Pick<Home, 'keys'>): SecretLookup =>
   (name) =>

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { describePending } from './keys.ts';
 import { configSchema } from './schema.ts';
 
-/** The JSON Schema of svc.yaml for editors. */
+/** Builds the JSON Schema of svc.yaml for editors. */
 export function buildJsonSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(configSchema, {
     io: 'input',

@@ -15,11 +15,11 @@ const LOOK_MS = 1000;
 const WRITING_MS = 1000;
 
 export interface ConfigKeeper {
-  /** The configuration in use: the last valid one. */
+  /** Returns the configuration in use: the last valid one. */
   loaded(): Loaded;
-  /** Why the current svc.yaml is not in use; null if it is. */
+  /** Returns why the current svc.yaml is not in use; null if it is. */
   problem(): string | null;
-  /** Keys of `FIXED` that differ between the configuration in use and the current svc.yaml. */
+  /** Returns keys of `FIXED` that differ between the configuration in use and the current svc.yaml. */
   restartNeeded(): string[];
   /** Checks svc.yaml and the consents now: after a write, and before each call is answered. */
   refresh(): void;
@@ -65,7 +65,7 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
     }
   }
 
-  /** The recorded consents; the remembered ones if the machine home is not writable. */
+  /** Returns the recorded consents; the remembered ones if the machine home is not writable. */
   const readRemembered = (): Consents | undefined =>
     remembered === null || existsSync(consents) ? undefined : remembered;
 
@@ -74,7 +74,7 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
     return found?.size === 0 && Date.now() - found.mtimeMs < WRITING_MS;
   };
 
-  /** Each change is handled once, however it is noticed. */
+  /** Handles each change once, however it is noticed. */
   function refreshConfig(): void {
     const now = `${readStamp(options.file)} ${readStamp(consents)}`;
     if (now === stamp || isBeingWritten()) return;

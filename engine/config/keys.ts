@@ -46,18 +46,18 @@ interface Definition {
 
 const readDefinition = (schema: z.ZodType): Definition => schema.def as unknown as Definition;
 
-/** The schema inside defaults, optionals and transforms. */
+/** Returns the schema inside defaults, optionals and transforms. */
 function unwrapSchema(schema: z.ZodType): z.ZodType {
   const { innerType, in: input } = readDefinition(schema);
   const inside = innerType ?? input;
   return inside ? unwrapSchema(inside) : schema;
 }
 
-/** Every key in the order of the document. */
+/** Returns every key in the order of the document. */
 export const describeKeys = (): KeyInfo[] =>
   describeKeyDetails().map(({ secret: _, example: __, ...info }) => info);
 
-/** Like `describeKeys`, with the examples and the keys of secrets. */
+/** Does the same as `describeKeys`, with the examples and the keys of secrets. */
 export function describeKeyDetails(): KeyDetail[] {
   const defaults = configSchema.parse({});
   const overrides = new Map(ENVIRONMENT.flatMap(({ key, name }) => (key ? [[key, name] as const] : [])));

@@ -7,7 +7,7 @@ export type Path = readonly PropertyKey[];
 export const isTree = (value: unknown): value is Tree =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The value at `path`, or undefined. */
+/** Returns the value at `path`, or undefined. */
 export function getAt(tree: unknown, path: Path): unknown {
   let at = tree;
   for (const segment of path) {
@@ -50,7 +50,7 @@ export function dropNulls(value: unknown): unknown {
   return kept;
 }
 
-/** A path as people write it: `notify.webhooks[0].url`. */
+/** Formats a path as people write it: `notify.webhooks[0].url`. */
 export const formatPath = (path: Path): string =>
   path.reduce<string>(
     (text, part) =>

@@ -215,7 +215,7 @@ function listSources(flags: Tree, environment: Tree, workspace: Tree, home: Tree
   );
 }
 
-/** Default paths below `.svc` move with `paths.data`, so that one key moves all data of the engine. */
+/** Moves default paths below `.svc` with `paths.data`, so that one key moves all data of the engine. */
 function followData(config: Config, sources: ReadonlyMap<string, ConfigSource>): Config {
   const data = config.paths.data;
   if (sources.get('paths.data') === 'default') return config;
@@ -247,7 +247,7 @@ export interface DataPaths {
   worktrees: string;
 }
 
-/** The absolute paths of a loaded workspace. */
+/** Returns the absolute paths of a loaded workspace. */
 export function resolveDataPaths({ root, config }: Pick<Loaded, 'root' | 'config'>): DataPaths {
   return {
     data: resolve(root, config.paths.data),

@@ -15,14 +15,14 @@ export interface ConfigOperationDeps {
   file: string;
   env: NodeJS.ProcessEnv;
   keeper: Pick<ConfigKeeper, 'loaded' | 'problem' | 'refresh' | 'restartNeeded'>;
-  /** The current setups of projects. */
+  /** Returns the current setups of projects. */
   carried(): readonly ProjectSetup[];
   storage: Storage;
   events: EventLog;
   clock: Clock;
 }
 
-/** The operations of clients on the configuration, and the Chair's changes to it. */
+/** Creates the operations of clients on the configuration, and the Chair's changes to it. */
 export function configOperations(deps: ConfigOperationDeps) {
   const { file, env, keeper, storage, events } = deps;
 

@@ -111,7 +111,7 @@ function describeKind(value: unknown): string {
   return typeof value === 'object' ? 'a mapping' : 'a string';
 }
 
-/** One error for all problems, one line each: `svc.yaml:12:3 agents.timout_sec: unknown key, …`. */
+/** Creates one error for all problems, one line each: `svc.yaml:12:3 agents.timout_sec: unknown key, …`. */
 export function configInvalidError(problems: readonly Problem[], label: (file: string) => string): SvcError {
   const ordered = [...problems].sort((a, b) =>
     a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0) : 0,
@@ -123,7 +123,7 @@ export function configInvalidError(problems: readonly Problem[], label: (file: s
   });
 }
 
-/** A problem as one line. */
+/** Formats a problem as one line. */
 export function describeProblem(
   { file, line, column, path, message, by }: Problem,
   label: (file: string) => string,

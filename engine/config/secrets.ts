@@ -6,7 +6,7 @@ import type { SecretLookup } from './home.ts';
 /** `webhook.secret_env`: variables for all routes, or separate ones per route. */
 export type SecretEnv = string | Readonly<Partial<Record<SecretRoute, string | undefined>>>;
 
-/** The key that names a secret, and its variables. */
+/** Returns the key that names a secret, and its variables. */
 export function listSecrets(
   secretEnv: SecretEnv,
 ): { key: string; route: SecretRoute | null; names: string[] }[] {
@@ -50,7 +50,7 @@ export interface NamedSecret {
   isSet: boolean;
 }
 
-/** Every variable that holds a secret of svc, as `lookup` finds it. */
+/** Returns every variable that holds a secret of svc, as `lookup` finds it. */
 export function findSecrets(
   config: {
     webhook: { secret_env: SecretEnv };
@@ -70,7 +70,7 @@ export function findSecrets(
   );
 }
 
-/** Variables that hold secrets of svc, which no agent receives. */
+/** Returns variables that hold secrets of svc, which no agent receives. */
 export const listSecretVariables = (config: {
   webhook: { secret_env: SecretEnv };
   notify: { webhooks: readonly { secret_env?: string | undefined }[] };

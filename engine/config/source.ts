@@ -29,7 +29,7 @@ export interface Source {
   place(finding: Finding): Problem;
 }
 
-/** The text of a file, or the problem of reading it. */
+/** Returns the text of a file, or the problem of reading it. */
 export function readConfigFile(file: string): { text: string } | { problem: string } {
   try {
     const about = statSync(file);

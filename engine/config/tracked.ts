@@ -34,8 +34,8 @@ const existsSyncOrLink = (path: string): boolean =>
   existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 /**
- * Both folders are passed to git, so that neither its search nor the repository's `core.worktree` decides which one
- * is used.
+ * Reports whether git has a path in its index. Both folders are passed to git, so that neither its search nor the
+ * repository's `core.worktree` decides which one is used.
  */
 function isInIndex(top: string, place: string, { PATH, HOME }: NodeJS.ProcessEnv): boolean {
   const { exitCode, stderr } = runProgramSync(

@@ -102,7 +102,7 @@ function buildLiveZone({ mode }: GatewayConfig['ai'], context: ContextConfig): L
   };
 }
 
-/** Variables that hold keys of upstreams, which no agent receives. */
+/** Returns variables that hold keys of upstreams, which no agent receives. */
 export const listProviderVariables = ({ ai }: GatewayConfig): string[] =>
   [...ai.providers.map(({ api_key_env }) => api_key_env), ai.passthrough.anthropic.api_key_env].filter(
     (name) => name !== '',

@@ -23,7 +23,7 @@ const NAME = 'gateway_content_of';
 export const nameRunHolder = (sessionId: number): string => `s-${sessionId}`;
 export const namePersonHolder = (key: string): string => `key:${key}`;
 
-/** The log file for the content of a holder's calls. */
+/** Returns the log file for the content of a holder's calls. */
 export const contentLogPath = (data: string, holder: string): string =>
   join(data, 'log', `content.${holder.replace(':', '.')}.log`);
 

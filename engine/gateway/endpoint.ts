@@ -41,7 +41,10 @@ export function readEndpoint(address: string, otherwise: Protocol = 'chat'): End
 
 const refuse = (why: string): SvcError => new SvcError('config_invalid', why);
 
-/** Anything that a call adds after these would be lost, and a password would be shown with the address. */
+/**
+ * Refuses `?`, `#` and credentials: anything that a call adds after them would be lost, and a password would be shown
+ * with the address.
+ */
 function checkBase(address: string): void {
   if (!URL.canParse(address)) return;
   const { username, password, search, hash } = new URL(address);
@@ -50,10 +53,10 @@ function checkBase(address: string): void {
   if (search !== '' || hash !== '') throw refuse('expected an address without ? or #');
 }
 
-/** A key for the address of an upstream of any protocol. */
+/** Creates a key for the address of an upstream of any protocol. */
 export const endpointKey = () => httpUrlKey(true).superRefine(refineWith(checkBase));
 
-/** A key for the address of an upstream of Anthropic's messages; empty means none. */
+/** Creates a key for the address of an upstream of Anthropic's messages; empty means none. */
 export const messagesEndpointKey = () =>
   httpUrlKey().superRefine(
     refineWith((address) => {
@@ -67,13 +70,13 @@ export const messagesEndpointKey = () =>
     }),
   );
 
-/** `host:port` or a URL; Ollama serves OpenAI clients below `/v1`. */
+/** Builds an address from `host:port` or a URL; Ollama serves OpenAI clients below `/v1`. */
 export function buildOllamaUrl(host: string): string {
   const url = trimSlash(/^https?:\/\//.test(host) ? host : `http://${host}`);
   return url.endsWith('/v1') ? url : `${url}/v1`;
 }
 
-/** A key for the address of an Ollama; empty means none. */
+/** Creates a key for the address of an Ollama; empty means none. */
 export const ollamaKey = () =>
   z.string().superRefine(
     refineWith((host) => {

@@ -20,7 +20,7 @@ const IS_LONG = /(?<![\d.])\d[\d.]{15}|\d[eE][-+]?\d{3}/;
 /** The same pattern in the position of a value. A match inside a text only costs time; this first check is faster. */
 const IS_LONG_VALUE = /(?:^|[:[,])\s*-?(?:[\d.]{16}|[\d.]+[eE][-+]?\d{3})/;
 
-/** The number that a token represents, without redundant zeros and exponents. */
+/** Returns the number that a token represents, without redundant zeros and exponents. */
 function normalizeNumber(source: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];

@@ -93,7 +93,7 @@ export function createGatewayRoom(deps: GatewayRoomDeps): GatewayRoom {
   let timer: NodeJS.Timeout | null = null;
   let isTelling = false;
 
-  /** Each reached budget is reported once, even if no engine was running at the time. */
+  /** Reports each reached budget once, even if no engine was running at the time. */
   async function tellOfBudgets(): Promise<void> {
     if (isTelling) return;
     isTelling = true;

@@ -22,7 +22,7 @@ const NAME = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'expected a name: letters, digits, . _ -, at most 64');
 
-/** The operations of clients on the gateway and its books. None of them returns the content of a call. */
+/** Creates the operations of clients on the gateway and its books. None of them returns the content of a call. */
 export function gatewayOperations({
   storage,
   clock,
@@ -49,9 +49,9 @@ export function gatewayOperations({
   sessions: Pick<Sessions, 'list' | 'resolve'>;
   /** Agents whose runs go through the gateway. */
   routedAgents(): string[];
-  /** `policy`, for showing the rules in force. */
+  /** Returns `policy`, for showing the rules in force. */
   policy(): { mode: string };
-  /** Bytes kept out of contexts, by session and tool, and in total. */
+  /** Returns bytes kept out of contexts, by session and tool, and in total. */
   sumSavings(session: string | null, limit: number): { total: object; savings: readonly object[] };
 }) {
   /** Throws `not_found` for an unknown holder, and `usage` for both at once. */
@@ -73,7 +73,7 @@ export function gatewayOperations({
     return namePersonHolder(key);
   }
 
-  /** Logged holders that no longer exist: ended sessions and removed keys. */
+  /** Returns logged holders that no longer exist: ended sessions and removed keys. */
   function listEnded(holders: readonly string[]): string[] {
     const live = new Set(keys.listPersonKeys().map(({ name }) => namePersonHolder(name)));
     const known = sessions.list({ ids: holders.filter((each) => each.startsWith('s-')) });

@@ -30,7 +30,7 @@ export interface GatewayProcess {
   findRoute(): Promise<RouteStart>;
   /** Does the same on request of a person, even if autostart is off. */
   open(options: { allowRemote: boolean }): Promise<RouteStart>;
-  /** The configured address, whether or not anything answers there. */
+  /** Returns the configured address, whether or not anything answers there. */
   buildRoute(): string;
   /** Reports whether a gateway of the workspace runs, as far as it is visible without a request. */
   isRunning(): boolean;
@@ -38,7 +38,7 @@ export interface GatewayProcess {
   adopt(): Promise<void>;
   /** Sends the current configuration to a running gateway. */
   applySettings(): Promise<void>;
-  /** The state of the gateway; null while it is not running. */
+  /** Returns the state of the gateway; null while it is not running. */
   readState(): Promise<GatewayState | null>;
   readMetrics(): Promise<string>;
   /** Ends it once its calls are over; waits a moment for that. */
@@ -57,15 +57,15 @@ export interface GatewayProcessDeps {
   version: string;
   address(): Address;
   settings(): GatewaySettings;
-  /** True if it may be started: `SVC_SKIP_GATEWAY_AUTOSTART`. */
+  /** Reports whether it may be started: `SVC_SKIP_GATEWAY_AUTOSTART`. */
   mayStart(): boolean;
-  /** True if a dead gateway is restarted without a request. */
+  /** Reports whether a dead gateway is restarted without a request. */
   isNeeded(): boolean;
   env: NodeJS.ProcessEnv;
   log: Log;
 }
 
-/** The address from this machine: a gateway that listens on every address is reached by loopback. */
+/** Returns the address from this machine: a gateway that listens on every address is reached by loopback. */
 function formatUrl({ host, port }: Address): string {
   const reached = host === '' || host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${formatAddress({ host: reached, port })}`;
@@ -81,7 +81,7 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
   const timer = setInterval(() => void look(), LOOK_MS);
   timer.unref();
 
-  /** The record of our running gateway. */
+  /** Returns the record of our running gateway. */
   function findRunning(): GatewayRecord | null {
     const record = readGatewayRecord(data, dataId);
     return record !== null && isStillRunning(record) ? record : null;
@@ -211,7 +211,7 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
     return formatUrl(await start());
   }
 
-  /** Nothing is known of a gateway that belongs to someone else. */
+  /** Returns a route with its models, if the gateway is ours and answers. */
   async function describeRoute(url: string): Promise<RouteStart> {
     const models = await ask<RouteModels>('/-/models').catch(() => null);
     return models === null ? { url } : { url, models };

@@ -17,7 +17,7 @@ const BYTES_PER_TOKEN = 4;
 
 export const estimateTokens = (bytes: number): number => Math.ceil(bytes / BYTES_PER_TOKEN);
 
-/** All tokens of a row of the books, or of a sum of rows. */
+/** Returns all tokens of a row of the books, or of a sum of rows. */
 export const sumRowTokens = (row: {
   input: number;
   output: number;
@@ -25,6 +25,6 @@ export const sumRowTokens = (row: {
   cache_write: number;
 }): number => row.input + row.output + row.cache_read + row.cache_write;
 
-/** A count from the wire: anything but a valid number of tokens is 0. */
+/** Returns a count from the wire: anything but a valid number of tokens is 0. */
 export const readCount = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;

@@ -12,7 +12,7 @@ export interface UsageScope {
 /** Matches no session: a plain seat has no calls in the books. */
 const NOBODY = 0;
 
-/** The Chair sees all calls, any other caller only its own session. */
+/** Returns the scope of a caller: the Chair sees all calls, any other caller only its own session. */
 export function scopeUsage({ seat, sessionId }: Pick<Caller, 'seat' | 'sessionId'>): UsageScope {
   if (seat === 'chair') return { session: null, number: null };
   const own = asWorkerSession(sessionId);

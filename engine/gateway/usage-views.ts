@@ -18,7 +18,7 @@ const MOST_SESSIONS = 1000;
 /** A conversation with fewer calls says nothing about its cache. */
 const LEAST_CALLS = 4;
 
-/** The answer of the tool `usage_status` for today, by the names of its views. */
+/** Creates the answer of the tool `usage_status` for today, by the names of its views. */
 export function createUsageViews({
   clock,
   keys,
@@ -40,9 +40,9 @@ export function createUsageViews({
   sums: NamedSums;
   /** Agents whose runs go through the gateway. */
   routedAgents(): string[];
-  /** `policy`, for showing the rules in force. */
+  /** Returns `policy`, for showing the rules in force. */
   policy(): { mode: string };
-  /** Bytes kept out of contexts, by session and tool, and in total. */
+  /** Returns bytes kept out of contexts, by session and tool, and in total. */
   sumSavings(session: string | null, limit: number): { total: object; savings: readonly object[] };
 }) {
   return {
@@ -149,10 +149,10 @@ export function createUsageViews({
   };
 }
 
-/** Resolved like worker sessions: a seat may have a name that is not an id. */
+/** Resolves a session like worker sessions: a seat may have a name that is not an id. */
 const listIds = (session: string): string[] => [asWorkerSession(session)].filter((id) => id !== null);
 
-/** A call for callers that may not see its content. */
+/** Returns a call for callers that may not see its content. */
 const describeCall = (row: RecentCall): object => ({
   at: rfc3339(row.started_at),
   session_id: row.session_id === null ? null : formatId('s', row.session_id),

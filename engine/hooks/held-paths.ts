@@ -16,7 +16,7 @@ export function listHeldPaths({
   isOwn,
   find,
 }: {
-  /** True if hooks guard anything here. */
+  /** Reports whether hooks guard anything here. */
   isOn(): boolean;
   /** Returns the lock over a path by anyone but `except`. Throws for a path that cannot be locked. */
   over(path: string, except: string | null): Lock | null;

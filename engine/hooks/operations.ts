@@ -20,7 +20,7 @@ const plannedWrite = z.strictObject({
     .optional(),
 });
 
-/** The request of `svc hook`. */
+/** Creates the operation that `svc hook` calls. */
 export const hookOperations = (hooks: Hooks) => [
   operation({
     name: 'hook.look',

@@ -12,7 +12,7 @@ export function requireSharedLocks({
   listOver,
   isOwn,
 }: {
-  /** True if shared paths need a lock. */
+  /** Reports whether shared paths need a lock. */
   isOn(): boolean;
   /** Returns the shared path of svc.yaml that contains a path; null if it is not shared. */
   findShared(path: string): string | null;

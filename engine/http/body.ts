@@ -106,8 +106,8 @@ export function readFlagField(body: JsonObject, field: string, problems: FieldPr
 }
 
 /**
- * An event is signed with the secret that may also sign requests, and names a decision: its reader could send it back
- * as a request with a valid signature.
+ * Refuses our own outbound events: an event is signed with the secret that may also sign requests, and names a
+ * decision, so its reader could send it back as a request with a valid signature.
  */
 export function refuseOwnEvent(body: JsonObject, problems: FieldProblem[]): void {
   if (Object.hasOwn(body, 'event'))

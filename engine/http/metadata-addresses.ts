@@ -20,7 +20,7 @@ export const METADATA = [
   'fe80::a9fe:a9fe',
 ];
 
-/** The family of an address in `BlockList` terms. */
+/** Returns the family of an address in `BlockList` terms. */
 export const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 /** Creates a list of addresses and of networks such as `10.0.0.0/8`. */

@@ -15,7 +15,7 @@ export interface HttpLimits {
   requiresHost?: boolean;
 }
 
-/** An HTTP server that disconnects slow clients and limits their number. */
+/** Creates an HTTP server that disconnects slow clients and limits their number. */
 export function createLimitedServer({
   headersMs,
   requestMs,

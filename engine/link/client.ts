@@ -50,7 +50,7 @@ export interface ClientDeps {
   instance: string;
   workspaceName(): string;
   listPending(): DecisionsRequest;
-  /** Pending events, oldest first. */
+  /** Returns pending events, oldest first. */
   nextEvents(limit: number): OutgoingEvent[];
   /** Removes events that were sent, or never will be. */
   settleEvents(ids: readonly number[], refused: string | null): Promise<void>;
@@ -92,7 +92,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
   let sending: Promise<void> | null = null;
   let failures = 0;
   let retryTimer: NodeJS.Timeout | null = null;
-  /** Number of commands accepted before the next pause, and the start of the count. */
+  /** Commands accepted before the next pause, and the start of the count. */
   let credit = COMMANDS_AT_ONCE;
   let creditAt = clock.monotonic();
   /** Ends the pause of the poll. */
@@ -147,7 +147,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
     told = text;
   }
 
-  /** Limited to one call. */
+  /** Picks a batch, limited to one call. */
   function pickBatch(limit: number): OutgoingEvent[] {
     const batch: OutgoingEvent[] = [];
     let bytes = FRAME_BYTES;
@@ -224,7 +224,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
       });
   }
 
-  /** The server is back: unsent events go now, and the whole list of decisions. */
+  /** Resumes when the server is back: unsent events go now, and the whole list of decisions. */
   function resume(): void {
     told = null;
     isPendingDue = true;

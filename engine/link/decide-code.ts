@@ -34,7 +34,7 @@ export function findCodeStep(secret: Buffer, typed: string, lastStep: number, no
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** Base32 without padding (RFC 4648, section 6). */
+/** Encodes bytes as Base32 without padding (RFC 4648, section 6). */
 export function encodeBase32(bytes: Buffer): string {
   let bits = '';
   for (const byte of bytes) bits += byte.toString(2).padStart(8, '0');

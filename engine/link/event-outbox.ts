@@ -34,7 +34,7 @@ export interface OutgoingEvent {
 /** Events for the linked server, each written in the transaction in which it happens. */
 export interface EventOutbox {
   /**
-   * Pending events, oldest first, filtered by the current settings (which may be stricter than when the event
+   * Returns pending events, oldest first, filtered by the current settings (which may be stricter than when the event
    * occurred).
    */
   next(limit: number): OutgoingEvent[];
@@ -68,7 +68,7 @@ export function createEventOutbox(deps: {
     return listed.includes(kind);
   }
 
-  /** The title of its task as allowed now; null if the task is gone. */
+  /** Returns the title of its task as allowed now; null if the task is gone. */
   function readTitle(taskId: string): string | null {
     try {
       return outgoingTitle(tasks.get(taskId), tasks.readOrigin(taskId), config().server.titles);

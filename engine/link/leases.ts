@@ -40,7 +40,7 @@ export interface LeasesDeps {
   clock: Clock;
   /** `SVC_LEASE_SECRET`, if the workspace has it. */
   secret: string | undefined;
-  /** Null while it is not linked. */
+  /** Returns null while it is not linked. */
   link(): LeaseLink | null;
   /** Calls the server; the lease must contain the nonce. Throws `server_unreachable`. */
   fetchLease(nonce: string): Promise<FetchedLease>;
@@ -102,7 +102,10 @@ export function createLeases(deps: LeasesDeps): Leases {
     workspace: workspaceId,
   });
 
-  /** The local clock, corrected, and never earlier than a time already seen: setting a clock back revives nothing. */
+  /**
+   * Returns the local clock, corrected, and never earlier than a time already seen: setting a clock back revives
+   * nothing.
+   */
   const now = (): number =>
     kept === null ? clock.now() : Math.max(kept.server_time, kept.seen_time, clock.now() + kept.offset_ms);
 

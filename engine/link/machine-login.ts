@@ -55,7 +55,7 @@ export function checkServerUrl(text: string): URL {
 interface Answer {
   status: number;
   body: Record<string, unknown>;
-  /** Returns the wait time that the server or its proxy requests; null for none. */
+  /** The wait time that the server or its proxy requests; null for none. */
   retryAfterMs: number | null;
 }
 
@@ -230,7 +230,7 @@ async function keepLogin(
   }
 }
 
-/** The server's verdict on this machine's token: `known`, `revoked`, or unreachable. */
+/** Returns the server's verdict on this machine's token: `known`, `revoked`, or unreachable. */
 export async function askLoginState(
   env: NodeJS.ProcessEnv,
   login: LoginState,
@@ -273,7 +273,7 @@ export async function logOut(env: NodeJS.ProcessEnv): Promise<LogoutResult> {
   return { server, wasLoggedIn: removeLogin(env), isRevoked };
 }
 
-/** The server and the token of this machine's login; null if there is none. */
+/** Returns the server and the token of this machine's login; null if there is none. */
 export function readMachineLogin(env: NodeJS.ProcessEnv): { server: string; token: string } | null {
   const login = findLogin(env);
   const token = login === null ? null : readMachineToken(env);

@@ -23,7 +23,7 @@ export const shortName = (text: unknown): string | null => {
         .slice(0, LONGEST_NAME);
 };
 
-/** `workspace.name` in the form that the server accepts. */
+/** Returns `workspace.name` in the form that the server accepts. */
 export const outgoingName = (name: string): string => shortName(name) ?? 'unnamed';
 
 /** Returns a title as `server.titles` allows; the template or agent instead of one derived from the prompt. */

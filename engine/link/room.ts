@@ -81,7 +81,7 @@ export interface Link {
   telemetry: Telemetry;
   /** Calls with the workspace's token, while it is linked; null otherwise. */
   calls(): ServerCalls | null;
-  /** The linked server of this workspace, even if it does not answer; null without one. */
+  /** Returns the linked server of this workspace, even if it does not answer; null without one. */
   linked(): LinkRow | null;
   close(): Promise<void>;
 }
@@ -103,7 +103,10 @@ export function createLink(deps: LinkDeps): Link {
 
   const tokenFile = createTokenFile({ ...deps, tokenPath: () => config().server.token_path });
 
-  /** Events are queued while there is a server to notify, even if it does not answer or is being linked again. */
+  /**
+   * Reports whether events are queued: while there is a server to notify, even if it does not answer or is being
+   * linked again.
+   */
   const isOn = (): boolean => row?.revokedAt === null && problem === null;
 
   const outbox = createEventOutbox({
@@ -320,7 +323,7 @@ export function createLink(deps: LinkDeps): Link {
     await keep({ server: server.origin, workspace, account, person, leaseKey, ...at }, answer.token, by);
   }
 
-  /** False if the server could not be notified. */
+  /** Notifies the server; false if that failed. */
   async function tellUnlinked(before: LinkRow, token: string): Promise<boolean> {
     const calls = createServerCalls({ server: new URL(before.server), token: () => token });
     const request = { method: 'DELETE', answer: nothing, signal: closing.signal } as const;

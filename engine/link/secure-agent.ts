@@ -3,7 +3,8 @@ import type { Duplex } from 'node:stream';
 import { findProxy, readProxies } from '../http/proxies.ts';
 
 /**
- * The connections to an https server, through the proxy that the environment names for it. Throws `config_invalid`.
+ * Returns the connections to an https server, through the proxy that the environment names for it. Throws
+ * `config_invalid`.
  */
 export function openSecureAgent(url: URL, options: AgentOptions): Agent {
   const proxy = findProxy(url, readProxies(process.env));

@@ -71,10 +71,10 @@ interface Waiting {
   patienceMs?: number;
 }
 
-/** Importing node:http also loads the client behind fetch, 34 ms of CPU that most engines never need. */
+/** Loads node:http, which also loads the client behind fetch: 34 ms of CPU that most engines never need. */
 const loadHttp = () => process.getBuiltinModule('node:http');
 
-/** The connections to the server of `url`, at most three. Throws `config_invalid`. */
+/** Returns the connections to the server of `url`, at most three. Throws `config_invalid`. */
 async function openAgent(url: URL): Promise<Agent> {
   const options = { keepAlive: true, maxSockets: 3, timeout: IDLE_MS };
   if (url.protocol === 'http:') return new (loadHttp().Agent)(options);
@@ -192,7 +192,7 @@ export function createServerCalls({
   token,
 }: {
   server: URL;
-  /** Read at every call, since it is replaced every 90 days. */
+  /** Returns the token, which is read at every call because it is replaced every 90 days. */
   token(): string;
 }): ServerCalls {
   let agent: Promise<Agent> | null = null;

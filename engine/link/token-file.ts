@@ -14,11 +14,11 @@ const LARGEST_BYTES = 4096;
  */
 export interface TokenFile {
   path(): string;
-  /** Null where there is none. */
+  /** Returns null if there is none. */
   read(): string | null;
   /** Creates its folder. Throws if it cannot be written, and `exists` if a first link would replace another file. */
   check(place: { isFirst: boolean }): void;
-  /** In one step, mode 0600. */
+  /** Writes the token in one step, mode 0600. */
   write(token: string): void;
   remove(): void;
 }
@@ -33,7 +33,7 @@ export function createTokenFile({
   /** The data folder. */
   data: string;
   env: NodeJS.ProcessEnv;
-  /** `server.token_path` */
+  /** Returns `server.token_path`. */
   tokenPath(): string;
 }): TokenFile {
   const path = (): string => resolve(root, tokenPath());

@@ -90,7 +90,7 @@ const ROWS: readonly Row[] = [
   ['gemini-2.5-flash-lite', GEMINI, 65_536, 0.1, 0.4, 0.01],
 ];
 
-/** Without the maker, and with hyphens only: resellers write `anthropic/claude-opus-4.5` for `claude-opus-4-5`. */
+/** Removes the maker and uses hyphens only: resellers write `anthropic/claude-opus-4.5` for `claude-opus-4-5`. */
 const normalizeName = (name: string): string =>
   name
     .toLowerCase()

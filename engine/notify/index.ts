@@ -38,7 +38,7 @@ export interface NotifyDeps {
 
 export interface Notify {
   /** Newest first, at most `limit` (50). */
-  /** Newest first; with a cursor only those before that id. */
+  /** Returns deliveries, newest first; with a cursor only those before that id. */
   list(filter?: {
     state?: DeliveryState | undefined;
     before?: number | undefined;

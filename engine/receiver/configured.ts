@@ -8,7 +8,7 @@ type Listener = Awaited<ReturnType<Listeners['open']>>;
 export interface ConfiguredReceiver {
   /** Opens it; null if that fails, see `problem`. */
   open(): Promise<Listener | null>;
-  /** Why it could not be opened, as a clause; null while it is open and before the first attempt. */
+  /** Returns why it could not be opened, as a clause; null while it is open and before the first attempt. */
   problem(): string | null;
 }
 

@@ -166,8 +166,8 @@ function writeAnswer(req: IncomingMessage, res: ServerResponse, answer: Answer, 
 }
 
 /**
- * Closing a socket with unread bytes makes the kernel send a reset, and a client that is still writing would lose the
- * answer. So reading stops, our side ends, and the socket is destroyed a moment later.
+ * Ends a connection gently: closing a socket with unread bytes makes the kernel send a reset, and a client that is
+ * still writing would lose the answer. So reading stops, our side ends, and the socket is destroyed a moment later.
  */
 function lingerAtEnd(socket: Socket): void {
   socket.destroySoon = () => {

@@ -223,7 +223,7 @@ export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): 
   }
 }
 
-/** A database elsewhere may be on a different disk than its data folder. */
+/** Moves a file; a database elsewhere may be on a different disk than its data folder. */
 function moveTo(file: string, to: string): void {
   try {
     renameSync(file, to);
@@ -234,7 +234,7 @@ function moveTo(file: string, to: string): void {
   }
 }
 
-/** A backup may have lost the modes; files that others could have written were reported before. */
+/** Tightens modes, which a backup may have lost; files that others could have written were reported before. */
 function tightenModes({ data, db, agents, worktrees }: KeptPaths): void {
   const own = readdirSync(data).map((name) => join(data, name));
   for (const path of [data, ...own, agents, worktrees, ...listDatabaseFiles(db)]) {
@@ -243,7 +243,7 @@ function tightenModes({ data, db, agents, worktrees }: KeptPaths): void {
   }
 }
 
-/** An agent's own files may name programs that it starts, so no run may use them again. */
+/** Moves agents' own files aside: they may name programs that an agent starts, so no run may use them again. */
 function setAgentFoldersAside(agents: string): void {
   if (!lstatSync(agents, { throwIfNoEntry: false })?.isDirectory()) return;
   for (const entry of readdirSync(agents, { withFileTypes: true })) {
@@ -254,7 +254,7 @@ function setAgentFoldersAside(agents: string): void {
   }
 }
 
-/** The gateway's books are a database that was not inspected. */
+/** Moves the gateway's books aside, because they are a database that was not inspected. */
 function setBooksAside(data: string): void {
   for (const name of readdirSync(data))
     if (/^gateway\.db(?:-wal|-shm)?$/.test(name))

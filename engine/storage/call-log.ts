@@ -16,7 +16,7 @@ const CLEAN_EVERY = 200;
 /** Maximum per transaction, because others wait for it. */
 const MOST_CLEANED = 1000;
 
-/** Records calls in the same transaction as their changes. */
+/** Creates the call log, which records calls in the same transaction as their changes. */
 export function createCallLog(db: Database, write: GroupCommit['write']): CallLog {
   const get = db.prepare<unknown[], CallRow>(
     'SELECT input, is_answer, value FROM call WHERE caller = ? AND operation = ? AND key = ?',

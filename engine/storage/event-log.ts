@@ -91,21 +91,21 @@ export interface LoggedEvent {
 export interface EventLog {
   /** Only inside `storage.write`. Runs the `onAppend` hooks in the same transaction. */
   append(event: EventInput): LoggedEvent;
-  /** Events after `seq`, oldest first, at most `limit` (500). */
+  /** Returns events after `seq`, oldest first, at most `limit` (500). */
   listAfter(seq: number, limit?: number): LoggedEvent[];
-  /** Newest first, at most `limit` (100); `before` is a seq. */
+  /** Returns events, newest first, at most `limit` (100); `before` is a seq. */
   listEvents(filter: {
     taskId?: string | undefined;
     before?: number | undefined;
     limit?: number | undefined;
   }): LoggedEvent[];
-  /** The newest events of a task, oldest first, at most `limit` (200). */
+  /** Returns the newest events of a task, oldest first, at most `limit` (200). */
   listOfTask(taskId: string, limit?: number): LoggedEvent[];
   countOfTask(taskId: string): number;
   lastSeq(): number;
   /** Changes with a new database, so that a resume point of an old one is not trusted. */
   readonly logId: string;
-  /** A hook that runs inside the transaction of every append. */
+  /** Adds a hook that runs inside the transaction of every append. */
   onAppend(hook: (event: LoggedEvent) => void): void;
 }
 

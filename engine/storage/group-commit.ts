@@ -32,8 +32,9 @@ interface Job {
 const TURNS = 3;
 
 /**
- * One fsync for all writes in a few turns of the event loop: simultaneous requests share a commit, a single request
- * waits for no one. Each of several parts has a savepoint, so one that throws does not affect the others.
+ * Creates group commit: one fsync for all writes in a few turns of the event loop. Simultaneous requests share a
+ * commit, a single request waits for no one. Each of several parts has a savepoint, so one that throws does not
+ * affect the others.
  */
 export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean }): GroupCommit {
   let queue: Job[] = [];
@@ -55,7 +56,7 @@ export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean 
     }
   }
 
-  /** A single job needs no savepoint, in which SQLite would copy every page before changing it. */
+  /** Runs a single job without a savepoint, in which SQLite would copy every page before changing it. */
   function runAlone(job: Job): () => void {
     try {
       const value = runWork(job);

@@ -116,7 +116,7 @@ function findState({ root, paths, env }: AdoptPlace): 'absent' | 'empty' | 'ours
   }
 }
 
-/** True if nothing below it is inspected, because it is not a folder of ours at all. */
+/** Reports whether nothing below it is inspected, because it is not a folder of ours at all. */
 const isUnreadable = (error: SvcError): boolean =>
   ['link', 'not_a_folder', 'owner'].includes(readReason(error));
 

@@ -3,7 +3,7 @@ import { cursor, parseNumberCursor } from '../api/cursor.ts';
 import { checkOwnTask, operation } from '../api/operation.ts';
 import type { EventLog } from './event-log.ts';
 
-/** The operations of clients on the event log. */
+/** Creates the operations of clients on the event log. */
 export function eventOperations({
   events,
   taskId,

@@ -4,8 +4,8 @@ import type { Database } from 'better-sqlite3';
 export type Savepoint = <T>(work: () => T) => T;
 
 /**
- * The error of `work` is rethrown. A full disk makes SQLite end the whole transaction: `db.inTransaction` reports
- * whether it still exists.
+ * Creates a savepoint. The error of `work` is rethrown. A full disk makes SQLite end the whole transaction:
+ * `db.inTransaction` reports whether it still exists.
  */
 export function createSavepoint(db: Database): Savepoint {
   const save = db.prepare('SAVEPOINT part');

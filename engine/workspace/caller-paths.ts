@@ -21,15 +21,16 @@ export interface WorkerFolders {
  */
 export interface CallerPaths {
   /**
-   * A path that sessions share, such as a ledger: of the workspace or of the caller's project. Throws `path_outside`,
-   * and `chair_only` for the folders of svc, git and agents.
+   * Resolves a path that sessions share, such as a ledger: of the workspace or of the caller's project. Throws
+   * `path_outside`, and `chair_only` for the folders of svc, git and agents.
    */
   resolveShared(path: string, caller: Caller): NamedPath;
-  /** A path in one folder that the caller may read; `key` is relative to it. */
+  /** Resolves a path in one folder that the caller may read; `key` is relative to it. */
   resolveBelow(folder: string, path: string, caller: Caller): NamedPath;
   /**
-   * A folder that the engine reads or writes for the caller: a worker's must be below its own worktree, and a path of
-   * the repository maps to the worktree. Throws `path_outside`, and `chair_only` for the configuration of programs.
+   * Resolves a folder that the engine reads or writes for the caller: a worker's must be below its own worktree, and
+   * a path of the repository maps to the worktree. Throws `path_outside`, and `chair_only` for the configuration of
+   * programs.
    */
   resolveOwn(path: string, caller: Caller): { top: string; absolute: string };
   /** Reports whether the sources in a folder belong to the caller: for a worker, its worktree and its project. */
@@ -44,9 +45,9 @@ export interface CallerPathsDeps {
   closed: readonly string[];
   /** Folder of the session worktrees, absolute. */
   worktrees: string;
-  /** Absolute folders of the registered projects. */
+  /** Returns absolute folders of the registered projects. */
   projects(): readonly string[];
-  /** Null for a session without a worker. */
+  /** Returns null for a session without a worker. */
   foldersOf(sessionId: string): WorkerFolders | null;
   /** Reports whether a path, relative to the top of a checkout, is in a folder of svc, git or an agent. */
   isPrivate(path: string): boolean;
@@ -71,7 +72,7 @@ export function createCallerPaths(deps: CallerPathsDeps): CallerPaths {
 
   const toKey = (top: string, path: string): string => relative(top, path).split(sep).join('/');
 
-  /** The path without its worktree, which is itself in a closed folder. */
+  /** Returns the path without its worktree, which is itself in a closed folder. */
   function nameKey(top: string, named: string): string {
     const isOfWorktree = isInsideFolder(deps.worktrees, named) && !isInsideFolder(deps.worktrees, top);
     if (!isOfWorktree) return toKey(top, named);
@@ -93,7 +94,7 @@ export function createCallerPaths(deps: CallerPathsDeps): CallerPaths {
       );
   }
 
-  /** A location in the workspace or a project, as a path that starts at the workspace's folder. */
+  /** Returns a location in the workspace or a project, as a path that starts at the workspace's folder. */
   function placeNamed(path: string, absolute: string): Place {
     const tops = [root, ...deps.projects()];
     const top = tops.find((folder) => isInsideFolder(realOf(folder), absolute)) ?? root;
@@ -104,7 +105,7 @@ export function createCallerPaths(deps: CallerPathsDeps): CallerPaths {
     return seat === 'worker' && sessionId !== null ? deps.foldersOf(sessionId) : null;
   }
 
-  /** The folder of a worker, with its path. Throws `path_outside`. */
+  /** Returns the folder of a worker, with its path. Throws `path_outside`. */
   function placeInWorktree(path: string, caller: Caller): { top: string; named: string } {
     const folders = findFolders(caller);
     const top = folders?.worktree ?? folders?.cwd ?? null;

@@ -192,7 +192,7 @@ export function inspectOwnDataFolder(place: DataPlace, env: NodeJS.ProcessEnv): 
   return { state: 'ours', id };
 }
 
-/** Null for an empty folder. */
+/** Returns null for an empty folder. */
 function readIdIfMade(data: string): string | null {
   try {
     const id = readDataFolderId(data);
@@ -316,7 +316,7 @@ export interface KeptPaths {
   worktrees: string;
 }
 
-/** The database and SQLite's companion files. */
+/** Returns the database and SQLite's companion files. */
 export const listDatabaseFiles = (db: string): string[] => [db, `${db}-wal`, `${db}-shm`, `${db}-journal`];
 
 /** Returns the problem of one of our files or folders; null if there is none, or it does not exist. */

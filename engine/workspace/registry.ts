@@ -40,7 +40,7 @@ const LONGEST_PATH = 4096;
 
 const registryFolder = (env: NodeJS.ProcessEnv): string => join(resolveMachineHome(env), FOLDER);
 
-/** False if there is no registry yet. Throws `owner_untrusted` if another user could have written it. */
+/** Returns false if there is no registry yet. Throws `owner_untrusted` if another user could have written it. */
 function checkRegistry(env: NodeJS.ProcessEnv): boolean {
   checkHomeOwner(env);
   const folder = registryFolder(env);
@@ -93,7 +93,7 @@ export function readRegistry(env: NodeJS.ProcessEnv): {
 const compareWorkspaces = (one: RegisteredWorkspace, other: RegisteredWorkspace): number =>
   one.name.localeCompare(other.name, 'en', { numeric: true }) || (one.root < other.root ? -1 : 1);
 
-/** Null if it was removed in the meantime. Throws an error whose message is a clause. */
+/** Returns null if it was removed in the meantime. Throws an error whose message is a clause. */
 function readEntry(path: string, id: string, env: NodeJS.ProcessEnv): RegisteredWorkspace | null {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return null;

@@ -21,6 +21,6 @@ export function isInSandbox(): boolean {
   }
 }
 
-/** The engine's address for a confined run; null outside one, and after the end of its run. */
+/** Returns the engine's address for a confined run; null outside one, and after the end of its run. */
 export const readSeatFolder = (): string | null =>
   isInSandbox() ? readPrivate(join(SEAT_FOLDER, 'daemon.json'), MOST_BYTES) : null;

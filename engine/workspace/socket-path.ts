@@ -60,7 +60,7 @@ const findRuntimeFault = (folder: string): string | null =>
     ? findFolderFault(join(folder, 'svc'))
     : `XDG_RUNTIME_DIR (${folder}) is not private to this user`;
 
-/** Every folder on the way must belong to root or us, and the folder itself, if it exists, only to us. */
+/** Checks that every folder on the way belongs to root or us, and the folder itself, if it exists, only to us. */
 function findFolderFault(folder: string): string | null {
   const around = dirname(folder);
   const found = lstatSync(around, { throwIfNoEntry: false });

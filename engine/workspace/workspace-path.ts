@@ -62,12 +62,15 @@ export function createWorkspacePaths(deps: {
   root: string;
   /** Folder of the session worktrees, absolute. */
   worktrees: string;
-  /** Absolute folders of the registered projects. */
+  /** Returns absolute folders of the registered projects. */
   projects(): string[];
-  /** The repository of a worktree, by its folder's name; null if no session had it. */
+  /** Returns the repository of a worktree, by its folder's name; null if no session had it. */
   repositoryOf(worktreeName: string): string | null;
 }): WorkspacePaths {
-  /** A session's worktree is another copy of the repository: the path that both share is the repository's. */
+  /**
+   * Maps a path out of a worktree: a session's worktree is another copy of the repository, and the path that both
+   * share is the repository's.
+   */
   function mapOutOfWorktree(path: string): string {
     const worktrees = realOf(deps.worktrees);
     if (!isInsideFolder(worktrees, path)) return path;

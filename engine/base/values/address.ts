@@ -81,10 +81,10 @@ export function isAddressOf(networks: BlockList, address: string): boolean {
   return version !== 0 && networks.check(address, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** A key that holds an address to listen on. */
+/** Creates a key for an address to listen on. */
 export const addressKey = () => z.string().superRefine(refineWith(parseAddress));
 
-/** A key for an address that must stay on this machine. */
+/** Creates a key for an address that must stay on this machine. */
 export const loopbackAddressKey = () =>
   z.string().superRefine(
     refineWith((text) => {

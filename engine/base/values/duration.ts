@@ -24,10 +24,10 @@ export function parseDuration(text: string): number {
   return Math.round(total);
 }
 
-/** A key for a duration; the text is kept, and `parseDuration` returns its milliseconds. */
+/** Creates a key for a duration; the text is kept, and `parseDuration` returns its milliseconds. */
 export const durationKey = () => z.string().superRefine(refineWith(parseDuration));
 
-/** A zod refinement that reports the error of `parse`. */
+/** Creates a zod refinement that reports the error of `parse`. */
 export function refineWith(parse: (text: string) => unknown) {
   return (text: string, context: z.RefinementCtx<string>): void => {
     try {

@@ -39,13 +39,13 @@ const checkSingle = (text: string): void => {
     throw new SvcError('config_invalid', 'expected one environment variable');
 };
 
-/** A key for one environment variable name; empty means none. */
+/** Creates a key for one environment variable name; empty means none. */
 export const variableKey = () => z.string().superRefine(refineWith(checkSingle));
 
-/** A key for environment variable names, separated by commas. */
+/** Creates a key for environment variable names, separated by commas. */
 export const variablesKey = () => z.string().superRefine(refineWith(parseVariableNames));
 
-/** A key for an http(s) address; empty means none unless `required`. */
+/** Creates a key for an http(s) address; empty means none unless `required`. */
 export const httpUrlKey = (required = false) =>
   z.string().superRefine(
     refineWith((text) => {

@@ -27,7 +27,7 @@ const NAMES = Object.keys(USAGE_COUNTERS) as (keyof UsageCounts)[];
 /** The first version of the books that records how long a cache is kept. */
 const WITH_HOURS = 3;
 
-/** The counters as columns of a SELECT, for books of that version. */
+/** Returns the counters as columns of a SELECT, for books of that version. */
 export const counterColumns = (version: number): string =>
   NAMES.map((name) => {
     const isMissing = name === 'cache_write_hour' && version < WITH_HOURS;

@@ -9,7 +9,7 @@ const NOTHING: ModelPrice = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
 const escapeForPattern = (text: string): string => text.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
 
-/** A name of `ai.prices` as a pattern for `provider/model` and for the model alone. */
+/** Compiles a name of `ai.prices` to a pattern for `provider/model` and for the model alone. */
 function compileName(name: string): RegExp {
   const pattern = name.split('*').map(escapeForPattern).join('.*');
   return new RegExp(`^(?:[^/]*/)?${pattern}$`, 'i');
@@ -43,7 +43,7 @@ export function createPricing({ ai }: Pick<GatewayConfig, 'ai'>): Pricing {
 /** Factor by which input written to a one-hour cache costs more than other input. */
 const HOUR_FACTOR = 2;
 
-/** US dollars. */
+/** Returns the cost in US dollars. */
 export function costOf(
   row: Pick<UsageCounts, 'input' | 'output' | 'cache_read' | 'cache_write' | 'cache_write_hour'>,
   { input, output, cacheRead, cacheWrite }: ModelPrice,

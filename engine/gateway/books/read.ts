@@ -63,18 +63,19 @@ export interface BooksReader {
   /** Calls that started on that UTC day or later. */
   listUsage(sinceDay: string, whose: Whose): UsagePart[];
   /**
-   * Tokens of a UTC day that upstreams processed, by provider, for calls that started at `since` (Unix ms) or later.
+   * Returns tokens of a UTC day that upstreams processed, by provider, for calls that started at `since` (Unix ms) or
+   * later.
    */
   sumSpentByProvider(day: string, since: number): { provider: string | null; tokens: number }[];
-  /** Tokens of a UTC day by the hour in which their calls started: 24 numbers. */
+  /** Returns tokens of a UTC day by the hour in which their calls started: 24 numbers. */
   listHours(day: string, whose: Whose): number[];
-  /** Newest first. */
+  /** Returns calls, newest first. */
   listRecent(most: number, whose: Whose): RecentCall[];
-  /** A number that changes with every write. */
+  /** Returns a number that changes with every write. */
   readVersion(): number;
-  /** The time until which a session's calls are refused, Unix ms; null if they are accepted. */
+  /** Returns the time until which a session's calls are refused, Unix ms; null if they are accepted. */
   limitedUntil(sessionId: number): number | null;
-  /** Entries recorded after the given id. */
+  /** Returns entries recorded after the given id. */
   listMetBudgets(after: number): MetBudget[];
   /** Requests that a client repeated unchanged, and requests that were retried at an upstream. */
   countRepeated(sinceDay: string, whose: Whose): { calls: number; tokens: number; retries: number };
@@ -84,7 +85,7 @@ export interface BooksReader {
     whose: Whose,
     endedAt: (sessionId: number) => number | null,
   ): { calls: number; tokens: number };
-  /** Tool outputs in requests: those above the threshold that were not shortened. */
+  /** Returns tool outputs in requests: those above the threshold that were not shortened. */
   countLongToolOutputs(sinceDay: string, whose: Whose): { calls: number; bytes: number };
   listSessionHabits(sinceDay: string, whose: Whose): SessionHabits[];
   countOpen(): number;

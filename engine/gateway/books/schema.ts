@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** The gateway's own database: its process writes it, the engine reads it. */
+/** Returns the path of the gateway's own database: its process writes it, the engine reads it. */
 export const booksPath = (data: string): string => join(data, 'gateway.db');
 
 /** How a call ended; `open` while it is in progress, or after the process was killed. */

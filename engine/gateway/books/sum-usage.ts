@@ -44,7 +44,7 @@ function addPart(sum: UsageSum, part: UsagePart, pricing: Pricing): void {
   else sum.cost_usd = (sum.cost_usd ?? 0) + costOf(part, price);
 }
 
-/** The total. */
+/** Returns the total. */
 export function sumAllUsage(parts: readonly UsagePart[], pricing: Pricing): Omit<UsageSum, 'key'> {
   const { key: _, ...sum } = sumUsage(parts, () => null, pricing)[0] ?? makeSum(null);
   return sum;

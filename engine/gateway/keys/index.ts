@@ -30,7 +30,7 @@ export interface Keys {
   verifyKey(key: string): KeyHolder | null;
   /** Records, inside `storage.write`, that a provider told the holder to wait until then, Unix ms. */
   limitKey(key: string, until: number): void;
-  /** The limit of the session's last key; null if there is none. */
+  /** Returns the limit of the session's last key; null if there is none. */
   limitedUntil(sessionId: string): number | null;
   /**
    * Creates, inside `storage.write`, a key of a person, shown only once. It ends with the process of that pid; null

@@ -118,7 +118,9 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
     const edits: JsonEdit[] = [];
     const again: Again[] = [];
     const answered = new Map<string, number>();
-    /** Each of several equal outputs is counted, including those that stay whole. */
+    /**
+     * Reports whether an output was replaced before, or has equals: each of these is counted, even if it stays whole.
+     */
     const isConcerned = ({ start }: Range): boolean => {
       const hash = hashes.get(start) ?? '';
       return known.has(hash) || (counts.get(hash) ?? 0) > 1;
@@ -147,7 +149,8 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
     return edits.sort((one, other) => one.start - other.start);
 
     /**
-     * The id of the call that it answers (some clients reuse ids), preceded by the number of equal outputs before it.
+     * Returns the id of the call that it answers (some clients reuse ids), preceded by the number of equal outputs
+     * before it.
      */
     function nameCall({ callId }: ToolOutput, hash: string): string {
       const key = `${hash} ${callId ?? ''}`;
@@ -168,7 +171,7 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
       return JSON.parse(body.toString('utf8', start, end)) as string;
     }
 
-    /** The first message from which outputs are newly shortened. */
+    /** Returns the first message from which outputs are newly shortened. */
     function findLiveZone(all: readonly Range[]): number {
       if (anew === null) return all.length;
       return anew.wish.onlyLast ? all.findLastIndex((each) => isModelMessage(body, each)) + 1 : 0;
@@ -234,7 +237,10 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
   };
 }
 
-/** Longer than the engine's ids, because the engine learns of texts only here: two outputs never share an id. */
+/**
+ * Returns an id longer than the engine's ids, because the engine learns of texts only here: two outputs never share
+ * an id.
+ */
 const nameForwarded = (hash: string): string => `c-${hash.slice(0, 16)}`;
 
 /** Reports whether a request offers a tool that returns stored texts, including one that is loaded on demand. */
@@ -249,7 +255,7 @@ function offersRetrieval(body: Buffer, members: EditedCall['members']): boolean 
 const TOOL_SEARCH = 'ToolSearch';
 const DEFERRED_RETRIEVAL = '__context_retrieve';
 
-/** A session; for a person, the conversation as named by its program, or identified by its start. */
+/** Returns a session; for a person, the conversation as named by its program, or identified by its start. */
 function nameConversation({ body, holder, row }: EditedCall, list: Range): string {
   if (holder.kind === 'run') return formatId('s', holder.sessionId);
   if (row.client_session !== null) return `person ${holder.name} ${row.client_session}`;

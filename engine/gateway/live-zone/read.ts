@@ -23,7 +23,7 @@ export interface ForwardedSaving {
 
 /** The engine's read access to the forwarded replacements; empty until the gateway has shortened something. */
 export interface ForwardedReader {
-  /** Texts after a number, in order. */
+  /** Returns texts after a number, in order. */
   listAfter(number: number, limit: number): ForwardedText[];
   /** Returns the text whose hash starts with this prefix; null for none. */
   find(hash: string): ForwardedText | null;
@@ -45,7 +45,7 @@ export function createForwardedReader(data: string): ForwardedReader {
     opened.pragma('trusted_schema = OFF');
     return opened;
   }
-  /** The gateway may just be creating it. */
+  /** Reads rows; none while the gateway is still creating the file. */
   function all<T>(sql: string, ...given: unknown[]): T[] {
     const db = open();
     if (db === null || (db.pragma('user_version', { simple: true }) as number) === 0) return [];

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** The replacements that the gateway forwarded: its process writes them, the engine reads them. */
+/** Returns the path of the forwarded replacements: the gateway's process writes them, the engine reads them. */
 export const forwardedPath = (data: string): string => join(data, 'forwarded.db');
 
 export const FORWARDED_MIGRATIONS: readonly string[] = [

@@ -41,7 +41,10 @@ function hasWholeCalls(events: readonly Buffer[]): boolean {
   return [...texts.values()].every((text) => isFilledList(text.replaceAll(/\}\s*\{/g, '},{')));
 }
 
-/** Several objects in a row are the arguments of several calls, which some servers number alike. */
+/**
+ * Reports whether a text is one or several JSON objects: several are the arguments of several calls, which some
+ * servers number alike.
+ */
 function isFilledList(list: string): boolean {
   try {
     return (JSON.parse(`[${list}]`) as unknown[]).length > 0;

@@ -8,13 +8,13 @@ export interface Meter {
   readEvent(bytes: Buffer): void;
   /** Takes a whole answer. */
   readAnswer(body: unknown): void;
-  /** The usage reported so far; null if none was. */
+  /** Returns the usage reported so far; null if none was. */
   usage(): TokenUsage | null;
-  /** True after the event that ends the stream; a stream that ends earlier was cut off. */
+  /** Reports whether the end event of the stream has arrived; a stream that ends earlier was cut off. */
   isComplete(): boolean;
-  /** True if nothing can follow: the stream is complete even if its connection breaks. */
+  /** Reports whether nothing can follow: the stream is complete even if its connection breaks. */
   isOver(): boolean;
-  /** True if the stream reported an error, which also ends it, or if the whole answer is one. */
+  /** Reports whether the stream sent an error, which also ends it, or the whole answer is one. */
   hasFailed(): boolean;
 }
 
@@ -28,7 +28,7 @@ export interface PlainAnswer {
 /** The gateway's view of a protocol. Requests and answers pass through unchanged. */
 export interface ProtocolFace {
   name: Protocol;
-  /** The event that ends a failed stream. */
+  /** Returns the event that ends a failed stream. */
   formatStreamError(fault: Fault): SseEvent;
   /** Keeps a stream alive while its upstream thinks; null if the protocol has no such event. */
   keepAlive: SseEvent | null;
@@ -41,7 +41,7 @@ export interface ProtocolFace {
   formatStream(answer: PlainAnswer): SseEvent[];
 }
 
-/** The data of an event as JSON; null if it is not JSON. */
+/** Returns the data of an event as JSON; null if it is not JSON. */
 export function parseEventData(bytes: Buffer): Record<string, unknown> | null {
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   const lines = text.split(/\r?\n/).filter((line) => line.startsWith('data:'));

@@ -47,7 +47,7 @@ const wordsOf = (status: number): StatusWords =>
 /** The code that tells clients that the prompt exceeds the context window, so that they shorten it. */
 export const CONTEXT_CODE = 'context_length_exceeded';
 
-/** Claude Code shortens its conversation when it sees this text. */
+/** Writes the message at which Claude Code shortens its conversation. */
 const messagesText = ({ message, code }: Fault): string =>
   code === CONTEXT_CODE && !/prompt is too long/i.test(message) ? `prompt is too long: ${message}` : message;
 

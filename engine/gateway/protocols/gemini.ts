@@ -10,7 +10,7 @@ const HAS_USAGE = /"usageMetadata"\s*:\s*\{/;
 const HAS_REASON = /"(?:finishReason|blockReason)"\s*:\s*"/;
 const IS_ERROR = /^data:\s*\{\s*"error"\s*:\s*\{/m;
 
-/** Call arguments are an object here and may contain any text. */
+/** Reports whether an event has a finish reason. Call arguments are an object here and may contain any text. */
 function saysReason(data: Record<string, unknown> | null): boolean {
   const { candidates, promptFeedback } = data ?? {};
   const said = [promptFeedback, ...(Array.isArray(candidates) ? candidates : [])].filter(isJsonObject);

@@ -79,7 +79,7 @@ const STARTS: Readonly<Record<string, Protocol>> = {
   'v1/embeddings': 'chat',
 };
 
-/** The protocol for answering a request that nothing here serves. */
+/** Returns the protocol for answering a request that nothing here serves. */
 export function guessProtocol(path: string, headers: NodeJS.Dict<string | string[]>): Protocol {
   const [, start = ''] = /^\/(v1beta|v1\/[a-z]+)(?:\/|$)/.exec(path) ?? [];
   const named = GEMINI_CALL.test(path) ? 'gemini' : Object.hasOwn(STARTS, start) ? STARTS[start] : undefined;
@@ -88,6 +88,6 @@ export function guessProtocol(path: string, headers: NodeJS.Dict<string | string
   return headers['anthropic-version'] === undefined ? 'chat' : 'messages';
 }
 
-/** Its libraries also request `/v1/models`, like others. */
+/** Reports whether a request comes from Google's libraries, which also request `/v1/models`, like others. */
 const isOfGoogle = (headers: NodeJS.Dict<string | string[]>): boolean =>
   headers['x-goog-api-key'] !== undefined || headers['x-goog-api-client'] !== undefined;

@@ -23,10 +23,13 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const asFields = (value: unknown): Fields => (isJsonObject(value) ? value : {});
 
-/** The first of several fields that has a count; services use different fields. */
+/** Returns the first of several fields that has a count; services use different fields. */
 const pickCount = (...values: unknown[]): number => values.map(readCount).find((count) => count > 0) ?? 0;
 
-/** Some services count reasoning separately; others include it only in the total, as some do for cached tokens. */
+/**
+ * Adds up parts: some services count reasoning separately; others include it only in the total, as some do for cached
+ * tokens.
+ */
 function countParts(read: Usage, total: number): Usage {
   const { input, output, reasoning, cacheRead, cacheWrite } = read;
   const beside = total - input - output;
@@ -77,7 +80,7 @@ function readResponses(usage: Fields): Usage {
   return countParts(read, readCount(usage.total_tokens));
 }
 
-/** `input_tokens` excludes the cache. */
+/** Reads usage of messages, whose `input_tokens` exclude the cache. */
 function readMessages(usage: Fields): Usage {
   const cacheRead = readCount(usage.cache_read_input_tokens);
   const creation = asFields(usage.cache_creation);
@@ -94,7 +97,10 @@ function readMessages(usage: Fields): Usage {
   };
 }
 
-/** The candidates exclude the thoughts, and the prompt excludes the input of Google's own tools. */
+/**
+ * Reads usage of Gemini: the candidates exclude the thoughts, and the prompt excludes the input of Google's own
+ * tools.
+ */
 function readGemini(usage: Fields): Usage {
   const reasoning = readCount(usage.thoughtsTokenCount);
   return {
@@ -123,7 +129,7 @@ export function readUsage(protocol: Protocol, usage: unknown): Usage | null {
   return { ...read, cacheRead, cacheWrite, cacheWriteHour: Math.min(read.cacheWriteHour, cacheWrite) };
 }
 
-/** The places where chat chunks and answers have usage: services differ. */
+/** Returns the places where chat chunks and answers have usage: services differ. */
 export function findChatUsage({ usage, x_groq: beside, choices }: Fields): unknown {
   if (isJsonObject(usage)) return usage;
   if (isJsonObject(beside)) return beside.usage;
@@ -144,7 +150,7 @@ export function createMessagesUsage(): (usage: unknown) => Usage | null {
   };
 }
 
-/** The same tokens as in the books, where cached tokens are separate from the input. */
+/** Returns the same tokens as in the books, where cached tokens are separate from the input. */
 export const toTokenUsage = (usage: Usage | null): TokenUsage | null =>
   usage && {
     input: usage.input - usage.cacheRead - usage.cacheWrite,

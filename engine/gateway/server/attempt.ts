@@ -101,7 +101,6 @@ export function tryUpstream(
     let held: (Buffer | SseEvent)[] | null = [];
     let heldBytes = 0;
     let holding: NodeJS.Timeout | null = null;
-    /** True if it is over once the client has read the rest. */
     let exchange: Exchange | null = null;
 
     function finish(attempted: Attempted): void {
@@ -305,7 +304,7 @@ export function tryUpstream(
       whole = [];
     }
 
-    /** The last event may lack its blank line. */
+    /** Passes on the last event, which may lack its blank line. */
     function flushStream() {
       if (splitter.pending() > 0) {
         try {
@@ -417,7 +416,7 @@ export function tryUpstream(
   });
 }
 
-/** A client chooses the name of a model, and headers are limited to ASCII. */
+/** Makes a text safe for a header, because a client chooses the name of a model and headers are limited to ASCII. */
 const toHeaderText = (text: string): string =>
   text.toWellFormed().replace(/[^\x20-\x7e]+/g, (part) => encodeURIComponent(part));
 

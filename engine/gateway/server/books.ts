@@ -21,7 +21,7 @@ export interface Exhaustion {
 
 /** The gateway's own database: one row per call, from before it is forwarded until it is over. */
 export interface Books {
-  /** A number that is unique among all gateway processes, and larger than earlier ones. */
+  /** Returns a number that is unique among all gateway processes, and larger than earlier ones. */
   nextId(): number;
   /** Records the current state of a call; it is saved at most `SAVE_MS` later, together with other changes. */
   note(call: CallRow): void;

@@ -42,7 +42,7 @@ const DAY_MS = 86_400_000;
 const RESERVED_MS = 60_000;
 let lastDay = { number: 0, name: '1970-01-01' };
 
-/** The UTC day of a time in Unix ms. */
+/** Returns the UTC day of a time in Unix ms. */
 export function dayOf(at: number): string {
   const number = Math.floor(at / DAY_MS);
   if (number !== lastDay.number)
@@ -88,7 +88,10 @@ export function createBudget({
     return account;
   }
 
-  /** Most reservations are released again: calls in progress use less. */
+  /**
+   * Returns when a reserved daily budget may be retried. Most reservations are released again: calls in progress use
+   * less.
+   */
   const findDayReset = (): number =>
     today.spent >= limit ? nextDayAt(day) : Math.min(nextDayAt(day), now() + RESERVED_MS);
 

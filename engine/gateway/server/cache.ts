@@ -34,7 +34,7 @@ const MATTER = [
   'x-goog-api-key',
 ];
 
-/** Hash of everything that affects the answer: the whole request, not its last message. */
+/** Returns hash of everything that affects the answer: the whole request, not its last message. */
 export function keyOfCall({ body, request, credentials, route, asked, isStream }: Call): string {
   // All virtual keys give the same access.
   const headers = MATTER.map((name) => String(request.headers[name] ?? '')).map((value) =>

@@ -73,7 +73,7 @@ export function readCallBody(
   };
 }
 
-/** The reservation of a call: its input, and the maximum output. */
+/** Returns the reservation of a call: its input, and the maximum output. */
 export function estimateCall({
   body,
   members,
@@ -108,7 +108,7 @@ const readClientSession = ({ headers }: IncomingMessage): string | null => {
  */
 const fingerprintBody = (body: Buffer): string => `${body.length.toString(36)}-${crc32(body).toString(36)}`;
 
-/** The row of a starting call; its input is estimated until its upstream counts. */
+/** Returns the row of a starting call; its input is estimated until its upstream counts. */
 export function beginRow(
   books: Pick<Books, 'nextId'>,
   now: number,
@@ -159,7 +159,7 @@ export function setUsage(row: CallRow, usage: TokenUsage, isEstimated: boolean):
   row.is_estimated = isEstimated ? 1 : 0;
 }
 
-/** The usage of a call if its upstream did not report all of it. */
+/** Returns the usage of a call if its upstream did not report all of it. */
 export function estimateUsage(
   told: TokenUsage | null,
   {

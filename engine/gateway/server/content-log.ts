@@ -28,7 +28,7 @@ export function createContentLog({
   mostFileBytes = MOST_FILE_BYTES,
 }: {
   data: string;
-  /** Same as `GatewaySettings.contentOf`. */
+  /** Returns same as `GatewaySettings.contentOf`. */
   chosen(): readonly string[];
   now(): number;
   log: Log;

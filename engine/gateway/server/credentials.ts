@@ -67,7 +67,7 @@ const NOT_SENT = new Set([
 
 const OWN_KEYS = ['authorization', 'x-api-key', 'x-goog-api-key'] as const;
 
-/** The client's headers for an upstream: without credentials, except its own if they are passed on. */
+/** Returns the client's headers for an upstream: without credentials, except its own if they are passed on. */
 export function buildUpstreamHeaders(
   headers: IncomingHttpHeaders,
   { withClientKey }: { withClientKey: boolean },
@@ -113,7 +113,7 @@ const NOT_RETURNED = new Set([
 /** Headers for browser pages, which are not served, and headers that the gateway sets itself. */
 const IS_NOT_ITS_OWN = /^(?:access-control|x-svc)-/;
 
-/** An upstream's headers for the client. A header that contains the upstream's key is omitted. */
+/** Returns an upstream's headers for the client. A header that contains the upstream's key is omitted. */
 export function buildClientHeaders(
   headers: Readonly<Record<string, string | string[] | undefined>>,
   secret: string | null,

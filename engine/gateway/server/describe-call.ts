@@ -3,7 +3,7 @@ import type { Call } from './call.ts';
 /** The name of those conventions for calls other than chat. */
 const OPERATIONS: Readonly<Record<string, string>> = { embed: 'embeddings', gemini: 'generate_content' };
 
-/** A call as logged: names of OpenTelemetry's GenAI conventions, without content. */
+/** Returns a call as logged: names of OpenTelemetry's GenAI conventions, without content. */
 export function describeCall({ row, holder, requestId }: Call): object {
   return {
     'gen_ai.operation.name': OPERATIONS[row.kind === 'embed' ? 'embed' : row.protocol] ?? 'chat',

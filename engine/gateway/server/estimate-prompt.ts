@@ -38,7 +38,7 @@ const PICTURE = /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR|Qk[0-9A-Za-z]|AAAA[A-Za-z0-
 const MEDIA = /^(?:JVBERi0|UklGR|SUQz|\/\/[uvs]|T2dnUw|ZkxhQ)/;
 const IS_BASE64 = /^[A-Za-z0-9+/=_-]+$/;
 
-/** The tokens of a base64 text; null if it is not one. */
+/** Returns the tokens of a base64 text; null if it is not one. */
 function estimateMedia(text: Buffer): number | null {
   const head = text.toString('latin1', 0, 256).replaceAll('\\/', '/');
   const [prefix = '', kind = ''] = DATA_URL.exec(head) ?? [];

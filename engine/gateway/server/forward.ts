@@ -204,7 +204,7 @@ function relayFailure(call: Call, last: Extract<Attempted, { kind: 'failed' }> |
   return { status: failure.status, outcome: 'failed' };
 }
 
-/** A client that does not read its answer must not keep its connection forever. */
+/** Closes the connection of a client that does not read its answer, so that it is not kept forever. */
 function closeWhenStuck({ response }: Call, ms: number): void {
   if (response.writableFinished || response.destroyed) return;
   const timer = setTimeout(() => response.destroy(), ms);
@@ -217,7 +217,9 @@ const PATHS: Readonly<Record<Exclude<Protocol, 'gemini'>, string>> = {
   messages: '/v1/messages',
 };
 
-/** OpenAI's base address includes the version, others' do not; a person may write either. */
+/**
+ * Returns the path of a call. OpenAI's base address includes the version, others' do not; a person may write either.
+ */
 function pathFor(protocol: Protocol, call: Call, model: string, baseUrl: string): string {
   const { route, credentials } = call;
   const hasVersion = /\/v1(?:beta)?$/.test(baseUrl);
@@ -236,7 +238,7 @@ function pathFor(protocol: Protocol, call: Call, model: string, baseUrl: string)
   return `${path}${route.kind === 'count' ? '/count_tokens' : ''}${query}`;
 }
 
-/** A stream is read as events, in any form that its client wants. */
+/** Requests a stream as events, in any form that its client wants. */
 function askForEvents(query: string): string {
   const kept = query
     .slice(1)
@@ -305,8 +307,8 @@ function keyHeaders(protocol: Protocol, key: string | null): Record<string, stri
 }
 
 /**
- * The body with this upstream's model, the request for usage, and without the reasoning of other providers; every
- * other byte is unchanged.
+ * Returns the body with this upstream's model, the request for usage, and without the reasoning of other providers;
+ * every other byte is unchanged.
  */
 function editBody(
   call: Call,
@@ -343,7 +345,7 @@ function dropSeals({ body, members, route }: Call, model: string): JsonEdit[] {
   });
 }
 
-/** Null if the client requested usage itself. */
+/** Requests usage; null if the client requested it itself. */
 function askForUsage(body: Buffer, members: Call['members']): JsonEdit | null {
   const options = members.findLast(({ key }) => key === 'stream_options');
   if (options === undefined) {

@@ -29,7 +29,7 @@ export interface Gateway {
   active(): number;
   /** Reports whether calls can arrive at any time. */
   isNeeded(): boolean;
-  /** Milliseconds since the last request. */
+  /** Returns milliseconds since the last request. */
   quietMs(): number;
   /** Resolves after closing, by `close` or by the engine's request. */
   closed: Promise<void>;
@@ -121,7 +121,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   /** Waits a moment for lists, but not longer. */
   const awaitLists = (): Promise<void> => Promise.race([probed, delay(LISTS_MS, undefined, { ref: false })]);
 
-  /** A provider that was missing at the first check may be available now. */
+  /** Reads the lists again: a provider that was missing at the first check may be available now. */
   function readLists(): Promise<void> {
     const isMissing = routing.providers().some(({ name }) => routing.healthOf(name).models === null);
     if (isMissing && !isProbing && now() - probedAt >= LOOK_AGAIN_MS) probe();

@@ -49,7 +49,7 @@ const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 const isInsideCharacter = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** The position in a JSON string at which its head ends, between two characters. */
+/** Returns the position in a JSON string at which its head ends, between two characters. */
 function findHeadEnd(text: Buffer, start: number): number {
   let at = start + 1;
   while (at < start + HEAD_BYTES) at += text[at] !== BACKSLASH ? 1 : text[at + 1] === LETTER_U ? 6 : 2;
@@ -60,7 +60,7 @@ function findHeadEnd(text: Buffer, start: number): number {
 const SPACE = 0x20;
 const SPACE_LETTERS = Buffer.from('nrt');
 
-/** The position in a JSON string where its trailing space starts; `end` is its closing quote. */
+/** Returns the position in a JSON string where its trailing space starts; `end` is its closing quote. */
 function findTail(text: Buffer, from: number, end: number): number {
   let at = end;
   for (;;) {

@@ -9,7 +9,7 @@ export type Holder =
 
 /** Finds the holder of a virtual key. */
 export interface Holders {
-  /** Null for a key that was never issued or is no longer valid. */
+  /** Returns null for a key that was never issued or is no longer valid. */
   find(key: string): Holder | null;
   /** Reports whether any run holds a key: it may call at any time. */
   hasRuns(): boolean;

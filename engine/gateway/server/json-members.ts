@@ -128,8 +128,8 @@ export function replaceBytes(text: Buffer, edits: readonly JsonEdit[]): Buffer {
 }
 
 /**
- * The strings of a JSON text from `from` on that are longer than the given number of bytes. `from` must be outside
- * strings.
+ * Returns the strings of a JSON text from `from` on that are longer than the given number of bytes. `from` must be
+ * outside strings.
  */
 export function listLongStrings(
   text: Buffer,
@@ -146,7 +146,7 @@ export function listLongStrings(
   return found;
 }
 
-/** The first element of a JSON list; null for an empty list or anything else. */
+/** Returns the first element of a JSON list; null for an empty list or anything else. */
 export function findFirstElement(
   text: Buffer,
   list: Pick<JsonMember, 'start'>,
@@ -157,7 +157,7 @@ export function findFirstElement(
   return end < 0 ? null : { start, end };
 }
 
-/** The elements of a JSON list in order; none for anything else or an incomplete list. */
+/** Returns the elements of a JSON list in order; none for anything else or an incomplete list. */
 export function listJsonElements(
   text: Buffer,
   list: Pick<JsonMember, 'start'>,

@@ -36,7 +36,7 @@ function asksForUsage({ body, members }: Call): boolean {
   return (value as { include_usage?: unknown } | null | undefined)?.include_usage === true;
 }
 
-/** Numbers that depend only on the text. */
+/** Answers with embeddings that depend only on the text. */
 function embedStub(call: Call, usage: TokenUsage): void {
   const { body, members, response } = call;
   const read = (key: string): unknown => {
@@ -76,7 +76,7 @@ export function answerCount(call: Call): void {
   sendJson(call.response, 200, body, { 'x-svc-estimated': '1' });
 }
 
-/** The list of models, or one of them, in the caller's protocol. */
+/** Returns the list of models, or one of them, in the caller's protocol. */
 export function answerModels(
   { face, response, route }: Pick<Call, 'face' | 'response' | 'route'>,
   models: readonly ListedModel[],

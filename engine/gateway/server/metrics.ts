@@ -3,9 +3,9 @@ import type { Call } from './call.ts';
 /** Counts calls for Prometheus: names and numbers only. */
 export interface Metrics {
   count(call: Call): void;
-  /** All calls so far. */
+  /** Returns all calls so far. */
   calls(): number;
-  /** In the text format of Prometheus; `gauges` are the current values. */
+  /** Formats the counters in the text format of Prometheus; `gauges` are the current values. */
   format(gauges: Readonly<Record<string, number>>): string;
 }
 
@@ -18,7 +18,7 @@ const CALLS = { name: 'svc_gateway_calls_total', labels: ['protocol', 'provider'
 const TOKENS = { name: 'svc_gateway_tokens_total', labels: ['provider', 'model', 'type'] };
 const TOKEN_TYPES = ['input', 'output', 'cache_read', 'cache_write'] as const;
 
-/** A counter and its label values, written out on request. */
+/** Names a counter with its label values; it is written out on request. */
 const nameSeries = ({ name }: typeof CALLS, ...values: string[]): string =>
   [name, ...values.map((value) => value.replaceAll('\n', ' '))].join('\n');
 

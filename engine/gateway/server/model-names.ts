@@ -58,7 +58,9 @@ export function listModelNames(
 const UNKNOWN: Omit<ListedModel, 'id'> = { contextWindow: null, maxOutput: null };
 const NO_LIMITS: ModelLimits = { context: null, output: null };
 
-/** The limits of a provider's model: from the configuration, then the provider's list, then svc's own data. */
+/**
+ * Returns the limits of a provider's model: from the configuration, then the provider's list, then svc's own data.
+ */
 export function findLimits(
   { healthOf }: Pick<Routing, 'healthOf'>,
   { name, model, limits }: Provider,
@@ -82,7 +84,7 @@ const listOwnModels = ({
     return [{ provider, model: { id, contextWindow: context, maxOutput: output } }];
   });
 
-/** The cheapest model of a list by known prices; null for none. */
+/** Returns the cheapest model of a list by known prices; null for none. */
 export function findCheapest(models: readonly ListedModel[], tier: Tier): string | null {
   if (tier === 'local' || tier === 'free') return models[0]?.id ?? null;
   const priced = models.flatMap(({ id }) => {
@@ -103,7 +105,7 @@ function addKnownLimits(model: ListedModel): ListedModel {
   };
 }
 
-/** Any of them may answer, so the smallest limit applies. */
+/** Returns the smallest limit, because any of the candidates may answer. */
 function findLeast(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : Math.min(...known);

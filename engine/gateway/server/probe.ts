@@ -52,7 +52,7 @@ function credentialsOf({ key, protocols }: Provider): Record<string, string> {
   return first === 'gemini' ? { 'x-goog-api-key': key } : { authorization: `Bearer ${key}` };
 }
 
-/** The content of an upstream's model list in any protocol; null if it has none. */
+/** Returns the content of an upstream's model list in any protocol; null if it has none. */
 export function readModelList(body: unknown): ListedModel[] | null {
   const list = isJsonObject(body) ? (body.data ?? body.models) : body;
   if (!Array.isArray(list)) return null;

@@ -45,7 +45,7 @@ const INSTRUCTION_ROLES: readonly unknown[] = ['system', 'developer'];
 /** Shortened outputs carry a marker, see engine/knowledge/context. */
 const SHORTENED = '[svc-crush: ';
 
-/** Facts about how an agent works, derived from a request without its content: a hash and a size. */
+/** Returns facts about how an agent works, derived from a request without its content: a hash and a size. */
 export function readRequestHabits(
   { body, members, route }: Pick<Call, 'body' | 'members' | 'route'>,
   longBytes: number,

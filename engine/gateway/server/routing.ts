@@ -38,15 +38,17 @@ export interface Candidate {
 
 /** Decides which upstreams are called, in which order. */
 export interface Routing {
-  /** In the order of attempts; empty if no provider serves the model. */
+  /** Returns in the order of attempts; empty if no provider serves the model. */
   findCandidates(protocol: Protocol, asked: string): Candidate[];
-  /** Why no provider serves it, with a remedy; a sentence for the caller. */
+  /** Returns why no provider serves it, with a remedy; a sentence for the caller. */
   explainNobody(asked: string): string;
-  /** The provider's model if a request leaves the choice to svc; '' for none. */
+  /** Returns the provider's model if a request leaves the choice to svc; '' for none. */
   ownModelOf(provider: Provider): string;
   healthOf(name: string): Health;
   recordSuccess(name: string): void;
-  /** A fault of the provider: never a wrong request or a disconnected client. `retryAfterMs` as it reported. */
+  /**
+   * Records a fault of the provider: never a wrong request or a disconnected client. `retryAfterMs` as it reported.
+   */
   recordFault(name: string, what: string, retryAfterMs?: number | null): void;
   setProviders(providers: readonly Provider[]): void;
   providers(): readonly Provider[];
@@ -57,15 +59,15 @@ const TIER_NAMES = new Map<string, readonly Tier[]>([
   ...TIERS.map((tier, at): [string, readonly Tier[]] => [tier, TIERS.slice(0, at + 1)]),
 ]);
 
-/** The part after the slash of a name of svc; '' for `svc` alone, undefined for any other name. */
+/** Returns the part after the slash of a name of svc; '' for `svc` alone, undefined for any other name. */
 const readChoice = (asked: string): string | undefined => {
   const [whole, choice = ''] = /^svc(?:\/(.*))?$/s.exec(asked) ?? [];
   return whole === undefined ? undefined : choice;
 };
 
 /**
- * The protocol for a provider. OpenAI's chat completions refuse tools with an effort for newer models; responses
- * accept both.
+ * Returns the protocol for a provider. OpenAI's chat completions refuse tools with an effort for newer models;
+ * responses accept both.
  */
 function chooseProtocol({ protocols }: Provider, asked: Protocol): Protocol {
   const other = protocols.includes('responses') ? 'responses' : (protocols[0] ?? 'chat');

@@ -333,7 +333,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     );
   }
 
-  /** The only place where messages may change in transit. */
+  /** Changes messages in transit; the only place where they may change. */
   function transformMessages(call: Call): void {
     if (deps.transform === null || call.route.kind !== 'generate') return;
     const edits = deps.transform(call);

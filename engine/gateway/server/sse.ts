@@ -5,13 +5,13 @@ const RETURN = 0x0d;
 
 /** Splits a stream of server-sent events into whole events, byte by byte. */
 export interface EventSplitter {
-  /** The events that this chunk completes, each with its terminating blank line. */
+  /** Returns the events that this chunk completes, each with its terminating blank line. */
   push(chunk: Buffer): Buffer[];
-  /** Number of buffered bytes of an incomplete event. */
+  /** Returns number of buffered bytes of an incomplete event. */
   pending(): number;
 }
 
-/** Lines end with LF or CRLF. A chunk may end anywhere, even inside a character. */
+/** Creates a splitter. Lines end with LF or CRLF. A chunk may end anywhere, even inside a character. */
 export function createEventSplitter(): EventSplitter {
   let waiting: Buffer[] = [];
   let size = 0;
@@ -73,7 +73,7 @@ export interface EventWriter {
   type: string;
   /** Writes an event as received, or one of ours; null if it has no place in the format. */
   write(event: Buffer | SseEvent): Buffer | string | null;
-  /** The text after the last event. */
+  /** Returns the text after the last event. */
   end(): string;
 }
 

@@ -12,7 +12,7 @@ export interface ToolOutput extends Range {
   callId: string | null;
 }
 
-/** The elements of a list of messages in order. */
+/** Returns the elements of a list of messages in order. */
 export const listMessages = (body: Buffer, list: Range): Range[] => listJsonElements(body, list);
 
 /** Reports whether a message is an instruction before the conversation. */
@@ -100,7 +100,7 @@ export function findToolCalls(
   );
 }
 
-/** A call is an object with a name and an input, or with both inside its function. */
+/** Lists calls: objects with a name and an input, or with both inside their function. */
 function listCalls(value: unknown, key = ''): (ToolCall & { id: unknown })[] {
   if (typeof value !== 'object' || value === null) return [];
   const fields = value as Record<string, unknown>;
@@ -121,7 +121,7 @@ function listCalls(value: unknown, key = ''): (ToolCall & { id: unknown })[] {
 
 const INPUTS = ['input', 'arguments', 'args'];
 
-/** The names of all tools that a request offers, in any protocol's nesting. */
+/** Returns the names of all tools that a request offers, in any protocol's nesting. */
 export function listOfferedTools(tools: unknown): string[] {
   if (typeof tools !== 'object' || tools === null) return [];
   if (Array.isArray(tools)) return tools.flatMap(listOfferedTools);
@@ -138,7 +138,7 @@ export function listOfferedTools(tools: unknown): string[] {
   ];
 }
 
-/** The texts of a message, in any form of its parts. */
+/** Returns the texts of a message, in any form of its parts. */
 export function readTexts(body: Buffer, message: Range): string[] {
   const collect = (value: unknown, key: string): string[] => {
     if (typeof value === 'string') return key === 'text' || key === 'content' ? [value] : [];
@@ -152,7 +152,7 @@ export function readTexts(body: Buffer, message: Range): string[] {
 
 const QUOTE = 0x22;
 
-/** A result is a text, or a list of parts of which some are texts. */
+/** Lists the texts of a result, which is a text, or a list of parts of which some are texts. */
 function toOutputs(
   body: Buffer,
   value: Range | null,
@@ -169,7 +169,7 @@ function toOutputs(
 const listParts = (body: Buffer, list: Range | null): Range[] =>
   list === null ? [] : listJsonElements(body, list);
 
-/** The members of an object by key, where the last one applies; empty for anything else. */
+/** Returns the members of an object by key, where the last one applies; empty for anything else. */
 function readMembers(body: Buffer, object: Range) {
   const all = (findJsonMembers(body.subarray(object.start, object.end)) ?? []).map(({ key, start, end }) => ({
     key,

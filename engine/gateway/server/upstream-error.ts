@@ -33,10 +33,10 @@ export interface FailureFacts {
 const LONGEST_QUOTE = 500;
 const LONGEST_LOOK = 16 * 1024;
 
-/** Another provider may answer: it has a different account and different models. */
+/** Reports whether another provider may answer, because it has a different account and different models. */
 const mayDependOnProvider = (status: number): boolean =>
   status >= 500 || [401, 402, 403, 404, 408, 409, 425, 429].includes(status);
-/** The provider is at fault, not the request. */
+/** Reports whether the provider is at fault, not the request. */
 const isProviderStatus = (status: number): boolean => status >= 500 || status === 408 || status === 425;
 const isAccountStatus = (status: number): boolean => [401, 402, 403, 429].includes(status);
 
@@ -143,7 +143,7 @@ export function parseAnswer(body: Buffer): unknown {
 /** Shorter keys are words such as `none` or `ollama`, which an answer may well contain. */
 const SHORTEST_SECRET = 12;
 
-/** The key that no answer may contain; null if there is none. */
+/** Returns the key that no answer may contain; null if there is none. */
 export const findSecret = ({ key }: Provider): string | null =>
   key !== null && key.length >= SHORTEST_SECRET ? key : null;
 
@@ -154,14 +154,14 @@ export function hideSecret<T extends Buffer | string>(text: T, secret: string | 
   return (Buffer.isBuffer(text) ? Buffer.from(hidden) : hidden) as T;
 }
 
-/** The text of an error in any form. */
+/** Returns the text of an error in any form. */
 export function readErrorMessage(body: unknown): string | null {
   const error = isJsonObject(body) ? body.error : undefined;
   const message = isJsonObject(error) ? error.message : error;
   return typeof message === 'string' ? message.slice(0, LONGEST_QUOTE) : null;
 }
 
-/** Headers that tell a client when to retry, and the id of the call at the service. */
+/** Returns headers that tell a client when to retry, and the id of the call at the service. */
 const pickErrorHeaders = (headers: OutgoingHttpHeaders): OutgoingHttpHeaders =>
   Object.fromEntries(
     Object.entries(headers).filter(([name]) =>
@@ -169,7 +169,7 @@ const pickErrorHeaders = (headers: OutgoingHttpHeaders): OutgoingHttpHeaders =>
     ),
   );
 
-/** Milliseconds from now; seconds or a date on the wire. Null if there is none. */
+/** Returns milliseconds from now; seconds or a date on the wire. Null if there is none. */
 function readRetryAfter(value: string | string[] | undefined): number | null {
   const text = String(value ?? '').trim();
   if (text === '') return null;

@@ -42,7 +42,7 @@ export interface UpstreamRequest {
 /** The events of an answer; none follow `onEnd` or `onFault`. */
 export interface UpstreamListener {
   onHead(status: number, headers: UpstreamHeaders): void;
-  /** Decompressed. */
+  /** Called with decompressed data. */
   onData(chunk: Buffer): void;
   onEnd(): void;
   onFault(fault: UpstreamFault): void;
@@ -90,13 +90,13 @@ function createLocalBlocks(): BlockList {
   return list;
 }
 
-/** A name without a dot, or under a domain for local use, may belong to this machine. */
+/** Reports whether a name may belong to this machine: it has no dot, or is under a domain for local use. */
 const isLocalName = (host: string): boolean =>
   !host.includes('.') || /\.(?:localhost|local|internal|lan|home\.arpa|test)$/i.test(host);
 
 /**
- * A public name that resolves to this machine or to a cloud's metadata service was not configured to do so: its owner
- * decides where it points.
+ * Drops addresses of this machine and of a cloud's metadata service for a public name: its owner decides where it
+ * points, not the configuration.
  */
 export function keepAllowed(host: string, addresses: readonly LookupAddress[]): LookupAddress[] {
   localBlocks ??= createLocalBlocks();
@@ -298,7 +298,7 @@ function exchange(
   };
 }
 
-/** In our own words: the library's might include the sent data. */
+/** Describes an error in our own words: the library's might include the sent data. */
 function toFault(
   error: Error,
   { hasHead, isProxied }: { hasHead: boolean; isProxied: boolean },

@@ -32,7 +32,7 @@ export function parseArguments({ input, takesText }: Pick<CallPart, 'input' | 't
   return isJsonObject(value) ? value : null;
 }
 
-/** Same as `parseArguments`, for past calls, which can no longer be refused. */
+/** Does the same as `parseArguments`, for past calls, which can no longer be refused. */
 export const readArguments = (call: Pick<CallPart, 'input' | 'takesText'>): object =>
   parseArguments(call) ?? { [UNREADABLE_FIELD]: call.input };
 

@@ -15,7 +15,7 @@ const LISTS: Readonly<Record<Protocol, readonly [outer: string, inner: string | 
 
 const isSealed = (value: unknown): boolean => isReasoningSeal(asText(value));
 
-/** The entry without a sealed record; null if nothing else is left. */
+/** Returns the entry without a sealed record; null if nothing else is left. */
 function dropSeal(entry: Fields, model: string): Fields | null {
   if (entry.type === 'thinking' && isSealed(entry.signature)) return null;
   if (entry.type === 'reasoning' && isSealed(entry.encrypted_content)) return null;

@@ -105,7 +105,7 @@ export function readFault(status: number | null, body: unknown): Fault {
   return { status: settled, message, code: isTooLong ? CONTEXT_CODE : code, field: textOrNull(error.param) };
 }
 
-/** The code of a failed response, by which codex decides whether to retry. */
+/** Returns the code of a failed response, by which codex decides whether to retry. */
 export const responsesCode = ({ code, status }: Fault): string => {
   if (code !== null) return code;
   if (status === 429) return 'rate_limit_exceeded';

@@ -11,12 +11,12 @@ export const asFields = (value: unknown): Fields => (isJsonObject(value) ? value
 
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** The objects of a list; other elements are skipped. */
+/** Returns the objects of a list; other elements are skipped. */
 export const asFieldsList = (value: unknown): readonly Fields[] => asList(value).filter(isJsonObject);
 
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** The text, or null if it is missing or empty. */
+/** Returns the text, or null if it is missing or empty. */
 export const textOrNull = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null;
 
@@ -25,11 +25,11 @@ export function numberOrNull(value: unknown): number | null {
   return typeof number === 'number' && Number.isFinite(number) ? number : null;
 }
 
-/** The entry of a table for an untrusted key; undefined for none. */
+/** Returns the entry of a table for an untrusted key; undefined for none. */
 export const lookUp = <T>(table: Readonly<Record<string, T>>, word: string): T | undefined =>
   Object.hasOwn(table, word) ? table[word] : undefined;
 
-/** The value without undefined and null fields: unset fields are not sent. */
+/** Returns the value without undefined and null fields: unset fields are not sent. */
 export function dropUnset(value: Record<string, unknown>): Record<string, unknown> {
   for (const key of Object.keys(value))
     if (value[key] === undefined || value[key] === null) delete value[key];

@@ -41,7 +41,7 @@ export interface StreamTranslator {
   push(event: SseEvent): SseEvent[];
   /** Runs when the provider's stream is over. If it was cut off, the caller gets an error, never a clean end. */
   end(): SseEvent[];
-  /** Why the caller received an error; null while it has not. */
+  /** Returns why the caller received an error; null while it has not. */
   failure(): string | null;
 }
 

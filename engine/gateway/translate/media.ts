@@ -22,7 +22,7 @@ const BEGINNINGS: readonly (readonly [start: string, mediaType: string])[] = [
   ['UklGR', 'image/webp'],
 ];
 
-/** An image, a document or a sound, with a type name that providers know. */
+/** Returns an image, a document or a sound, with a type name that providers know. */
 export function makeMedia(
   mediaType: string,
   source: MediaPart['source'],

@@ -4,10 +4,13 @@
  */
 import type { Effort } from './conversation.ts';
 
-/** The name without the maker's prefix, as routers write it. */
+/** Returns the name without the maker's prefix, as routers write it. */
 const plainName = (model: string): string => model.toLowerCase().split('/').at(-1)!;
 
-/** OpenAI's newer models: they refuse `max_tokens`, and accept hints that other servers may refuse. */
+/**
+ * Reports whether a model is one of OpenAI's newer ones, which refuse `max_tokens` and accept hints that other
+ * servers may refuse.
+ */
 export const isNewOpenAi = (model: string): boolean =>
   /^(?:o\d|gpt-(?:[5-9]|oss)|codex)/.test(plainName(model));
 
@@ -34,7 +37,7 @@ const THINKING_OFF: readonly (readonly [names: RegExp, fields: Readonly<Record<s
   [/^(?:qwen|qwq)/, { enable_thinking: false, chat_template_kwargs: { enable_thinking: false } }],
 ];
 
-/** The chat fields that disable thinking for a model that thinks by default; none for others. */
+/** Returns the chat fields that disable thinking for a model that thinks by default; none for others. */
 export function thinkingOff(model: string): Readonly<Record<string, unknown>> {
   const name = plainName(model);
   const fields = THINKING_OFF.find(([names]) => names.test(name))?.[1] ?? {};
@@ -79,7 +82,7 @@ export const needsThoughtSignature = (model: string): boolean => geminiVersion(m
 /** Reports whether thinking is requested by token budget. */
 export const hasThinkingBudget = (model: string): boolean => geminiVersion(model) === 2.5;
 
-/** The minimum thinking of a Google model. */
+/** Returns the minimum thinking of a Google model. */
 export function leastThinking(model: string): Readonly<Record<string, unknown>> | null {
   const isPro = plainName(model).includes('pro');
   if (hasThinkingBudget(model)) return { thinkingBudget: isPro ? 128 : 0 };
@@ -105,7 +108,7 @@ export const BUDGETS: Readonly<Record<Effort, number>> = {
   max: 24_576,
 };
 
-/** The effort that corresponds to a number of tokens. */
+/** Returns the effort that corresponds to a number of tokens. */
 export const effortOfBudget = (tokens: number): Effort | null => {
   if (tokens < 0) return null;
   if (tokens === 0) return 'none';

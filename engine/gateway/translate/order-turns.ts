@@ -34,7 +34,7 @@ const missingResult = (call: CallPart): ResultPart => ({
   isError: true,
 });
 
-/** A result whose call is missing, as user text: no provider accepts it as a result. */
+/** Returns a result whose call is missing, as user text: no provider accepts it as a result. */
 const sayResult = ({ name, content }: ResultPart): Part[] => [
   { kind: 'text', text: `Result of an earlier call${name === null ? '' : ` of ${name}`}:` },
   ...content.filter((part) => part.kind === 'media' || part.text !== ''),
@@ -47,7 +47,7 @@ function segmentTurns(turns: readonly Turn[], keepsSystem: boolean) {
   /** Calls without a result so far. */
   const open: { call: CallPart; segment: Segment }[] = [];
 
-  /** If several calls have the id of a result, it belongs to the first one of the latest answer. */
+  /** Finds the call of a result. If several have its id, it belongs to the first one of the latest answer. */
   function findCall(id: string): (typeof open)[number] | undefined {
     const latest = open.findLast(({ call }) => call.id === id)?.segment;
     const index = open.findIndex(({ call, segment }) => segment === latest && call.id === id);
@@ -123,13 +123,13 @@ export function orderTurns(
   return { system, turns: ordered };
 }
 
-/** For protocols that require user text: a system prompt alone becomes user text. */
+/** Turns a lone system prompt into user text, for protocols that require user text. */
 export const withUserTurn = ({ system, turns }: OrderedTurns): OrderedTurns =>
   turns.length === 0 && system.length > 0
     ? { system: [], turns: [{ role: 'user', parts: system }] }
     : { system, turns };
 
-/** For protocols whose conversations start with the user. */
+/** Adds a user turn at the start, for protocols whose conversations start with the user. */
 export function startWithUser(ordered: OrderedTurns): OrderedTurns {
   const { system, turns } = withUserTurn(ordered);
   return turns[0]?.role === 'assistant'

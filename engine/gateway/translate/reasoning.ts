@@ -42,7 +42,7 @@ function decode(seal: string): readonly Sealed[] {
 export const joinSeals = (seals: readonly string[]): string =>
   seals.length === 1 ? seals[0]! : encode(seals.flatMap(decode));
 
-/** The records in a seal of this protocol and model, in order; empty for others. */
+/** Returns the records in a seal of this protocol and model, in order; empty for others. */
 export const openReasoning = (
   seal: string | null,
   protocol: Protocol,

@@ -43,7 +43,7 @@ export const isAllRequired = (schema: Fields): boolean =>
     Object.keys(isJsonObject(properties) ? properties : {}).every((name) => asList(required).includes(name)),
   );
 
-/** The schema with `additionalProperties: false` in each object without a schema for others. */
+/** Returns the schema with `additionalProperties: false` in each object without a schema for others. */
 export const closeObjects = (schema: Fields): Fields =>
   mapSchema(schema, (each) =>
     isObjectSchema(each) && !isJsonObject(each.additionalProperties)
@@ -65,7 +65,8 @@ const REFUSED = new Set([
 ]);
 
 /**
- * The schema as Anthropic accepts it for a strict tool or an answer: closed, without limits for numbers and lengths.
+ * Returns the schema as Anthropic accepts it for a strict tool or an answer: closed, without limits for numbers and
+ * lengths.
  */
 export const fitAnthropicSchema = (schema: Fields): Fields =>
   mapSchema(closeObjects(schema), (each) =>
@@ -79,7 +80,7 @@ export const fitAnthropicSchema = (schema: Fields): Fields =>
 /** The schema of a tool without arguments. */
 const NO_ARGUMENTS: Fields = { type: 'object', properties: {} };
 
-/** One object that replaces several alternative or combined ones; no provider accepts those for a tool. */
+/** Returns one object that replaces several alternative or combined ones; no provider accepts those for a tool. */
 function mergeObjects(schema: Fields): Fields {
   const { anyOf, oneOf, allOf, ...rest } = schema;
   const choices = [...asFieldsList(anyOf), ...asFieldsList(oneOf)];
@@ -100,7 +101,7 @@ function mergeObjects(schema: Fields): Fields {
   return { ...rest, type: 'object', properties, ...(required.size === 0 ? {} : { required: [...required] }) };
 }
 
-/** The schema of a tool's arguments: one object, even without properties. */
+/** Returns the schema of a tool's arguments: one object, even without properties. */
 export const fitToolSchema = (schema: object | null): Fields => ({
   ...NO_ARGUMENTS,
   ...mergeObjects((schema ?? {}) as Fields),

@@ -20,9 +20,9 @@ interface OpenBlock {
 
 /** A sink that tracks the state of the stream. */
 export interface BlockSequence extends BlockSink {
-  /** True if the stream has ended, successfully or not. */
+  /** Reports whether the stream has ended, successfully or not. */
   isOver(): boolean;
-  /** Why the stream failed; null if it has not. */
+  /** Returns why the stream failed; null if it has not. */
   failure(): string | null;
 }
 
@@ -31,14 +31,14 @@ const endsInHalf = (text: string): boolean => {
   return last >= 0xd800 && last <= 0xdbff;
 };
 
-/** True if the arguments of a call were cut off. */
+/** Reports whether the arguments of a call were cut off. */
 function isBroken({ block, text, isWrapped }: OpenBlock): boolean {
   if (block.kind !== 'call' || block.takesText || text.trim() === '') return false;
   // A model may write the text of a text tool directly.
   return (!isWrapped || text.startsWith('{')) && parseJson(text) === undefined;
 }
 
-/** The end of an answer with calls or a refusal: servers disagree about its name. */
+/** Returns the end of an answer with calls or a refusal: servers disagree about its name. */
 export function settleEnding(
   ending: Ending,
   { hasCalls, hasRefused }: { hasCalls: boolean; hasRefused: boolean },

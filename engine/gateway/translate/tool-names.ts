@@ -10,9 +10,9 @@ export interface NamedTool {
 
 /** The tool names of one exchange: the provider's name for each, and the caller's. */
 export interface ToolNames {
-  /** The provider's name of a tool: the same in every exchange, and unique within this one. */
+  /** Returns the provider's name of a tool: the same in every exchange, and unique within this one. */
   toProvider(tool: NamedTool): string;
-  /** The caller's tool for a provider's name; an unknown name is kept. */
+  /** Returns the caller's tool for a provider's name; an unknown name is kept. */
   toCaller(name: string): NamedTool;
   /** Reports whether the provider received a tool of that name. */
   isKnown(name: string): boolean;

@@ -18,7 +18,7 @@ export const writeResponsesUsage = (usage: Usage): Fields => ({
   total_tokens: usage.input + usage.output,
 });
 
-/** `null` is an answer without counts from its provider: the protocol can only say so with zeros. */
+/** Writes usage. `null` is an answer without counts from its provider: the protocol can only say so with zeros. */
 export const writeMessagesUsage = (usage: Usage | null): Fields => ({
   input_tokens: usage === null ? 0 : Math.max(0, usage.input - usage.cacheRead - usage.cacheWrite),
   cache_creation_input_tokens: usage?.cacheWrite ?? 0,

@@ -4,7 +4,7 @@ import type { Crushed } from './crush/index.ts';
 import type { StoredTexts } from './index.ts';
 import type { NewText } from './store.ts';
 
-/** A stored text with its file on disk: a row never names a missing file. */
+/** Stores a text with its file on disk: a row never names a missing file. */
 export async function placeText(
   texts: StoredTexts,
   whole: string,

@@ -149,7 +149,7 @@ export function createTextSearch({
     return nearWords(word, vocabulary.iterate(...range, word.length - 2, word.length + 6));
   }
 
-  /** MATCH expressions, from all requested words to similar ones. */
+  /** Returns MATCH expressions, from all requested words to similar ones. */
   function readMatches(query: string): string[] {
     const wanted = readQuery(query).map(({ word, forms, near }) => {
       const known = listForms(forms);

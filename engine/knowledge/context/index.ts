@@ -15,7 +15,7 @@ export interface StoredTextsDeps {
   settings(): StoredTextsSettings;
   /** Texts that the gateway omitted from requests. */
   forwarded: ForwardedReader;
-  /** The task of a worker session; null for others. */
+  /** Returns the task of a worker session; null for others. */
   taskOf(sessionId: string): string | null;
   log: { warn(facts: object, text: string): void };
 }
@@ -143,7 +143,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
     },
   });
 
-  /** The holder of a caller's texts: its task, its session, or itself. */
+  /** Returns the holder of a caller's texts: its task, its session, or itself. */
   function holderOf({ seat, sessionId, actor }: Caller): string {
     if (seat === 'chair') return 'chair';
     if (sessionId === null) return `actor ${actor}`;
@@ -160,14 +160,17 @@ export function createStoredTexts(deps: StoredTextsDeps) {
       if (longBytes === null || outputBytes < longBytes || (!crushes && !stores)) return false;
       return tool !== null && !isProtectedTool(tool, protectedTools);
     },
-    /** The unexpired texts of a caller, last used first. Loads nothing if there are none. */
+    /** Returns the unexpired texts of a caller, last used first. Loads nothing if there are none. */
     async listOf(caller: Caller): Promise<StoredText[]> {
       await importForwarded();
       return hasTexts() ? (await open()).store.listLastUsed(MOST_LISTED, holderOf(caller)) : [];
     },
     importForwarded,
     savings: createSavings({ storage, forwarded: deps.forwarded, log }),
-    /** The row of a text; a text that only the gateway has is stored here first. Throws as `TextStore.resolve`. */
+    /**
+     * Returns the row of a text; a text that only the gateway has is stored here first. Throws as
+     * `TextStore.resolve`.
+     */
     async resolve(id: string, { isWhole }: { isWhole: boolean }): Promise<StoredRow> {
       const { store } = await open();
       try {
@@ -180,7 +183,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
         return store.resolve(id, { isWhole });
       }
     },
-    /** The bytes of a text as stored. Throws `not_found` and `storage_failed` if they no longer exist. */
+    /** Returns the bytes of a text as stored. Throws `not_found` and `storage_failed` if they no longer exist. */
     async read(row: StoredRow): Promise<string> {
       const { files } = await open();
       const bytes = files.read(row.hash, row.bytes);

@@ -25,9 +25,12 @@ const lineRange = z
   .optional()
   .describe('Such as 120-180; default: all.');
 
-/** The operations of clients on stored texts. */
+/** Creates the operations of clients on stored texts. */
 export function contextOperations({ texts }: { texts: StoredTexts }) {
-  /** The Chair finds all texts, others the texts that they or their task stored or read. */
+  /**
+   * Returns the scope of a caller: the Chair finds all texts, others the texts that they or their task stored or
+   * read.
+   */
   const scopeOf = (caller: Caller): string | null =>
     caller.seat === 'chair' ? null : texts.holderOf(caller);
 
@@ -184,7 +187,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
   ];
 }
 
-/** Texts read by a person enter no context. */
+/** Counts a read, except by a person, because that text enters no context. */
 function countReading(store: TextStore, { sessionId }: Caller, name: string, bytes: number): void {
   if (sessionId !== null) store.count(sessionId, name, 0, bytes);
 }

@@ -50,7 +50,7 @@ export function createSavings({
     `SELECT session, sum(bytes_in - bytes_out) AS saved FROM context_saving WHERE session <> '' GROUP BY session`,
   );
 
-  /** Empty if they cannot be read. */
+  /** Returns an empty list if they cannot be read. */
   function listOfGateway(session: string | null): SavingRow[] {
     try {
       return forwarded
@@ -64,7 +64,7 @@ export function createSavings({
   }
 
   return {
-    /** By session and tool, last used first; and in total. */
+    /** Returns by session and tool, last used first; and in total. */
     sumSavings(session: string | null, limit: number): { total: SavedTotal; savings: Saving[] } {
       const ofGateway = listOfGateway(session);
       const total = sum.get({ session }) ?? { calls: 0, bytes_in: 0, bytes_out: 0 };
@@ -88,7 +88,7 @@ export function createSavings({
       };
     },
 
-    /** Estimated tokens saved per session, if any. */
+    /** Returns estimated tokens saved per session, if any. */
     listSavedTokens(): ReadonlyMap<string, number> {
       const saved = new Map(bySession.all().map((row) => [row.session, row.saved]));
       for (const { session, bytes_in, bytes_out } of listOfGateway(null))

@@ -7,7 +7,7 @@ import { composeStub, explainRetrieval, findExitCode } from './stub.ts';
 /** A smaller share of a text is not worth a replacement. */
 const WORTH = 0.1;
 
-/** A program's output without its noise, or a stub of it; null for output without noise, or with little. */
+/** Returns a program's output without its noise, or a stub of it; null for output without noise, or with little. */
 export function shortenOutput(
   whole: string,
   { id, crushes, stores, idleMs }: { id: string; crushes: boolean; stores: boolean; idleMs: number },

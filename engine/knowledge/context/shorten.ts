@@ -16,7 +16,7 @@ const MOST_CALL = 65_536;
 /** The name for the savings of hooks in `context.stats`. */
 const COUNTED_AS = 'post_tool_hook';
 
-/** The request of agents' hooks about a long tool output. */
+/** Creates the operation by which agents' hooks shorten a long tool output. */
 export function shortenOperations({ texts }: { texts: StoredTexts }) {
   return [
     operation({

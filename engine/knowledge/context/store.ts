@@ -40,7 +40,7 @@ export interface NewText extends Pick<StoredRow, 'hash' | 'bytes' | 'lines' | 'k
 export interface TextStoreDeps {
   storage: Storage;
   clock: Clock;
-  /** How long an unread text is kept, ms; 0 until its space is needed. */
+  /** Returns how long an unread text is kept, ms; 0 until its space is needed. */
   idleMs(): number;
   /** Maximum bytes of all texts together. */
   mostBytes: number;
@@ -126,7 +126,7 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     ended.clear();
   }
 
-  /** Texts last used at this time or before have expired. */
+  /** Returns the time up to which a last use has expired. */
   const expiresBefore = (): number => {
     const window = idleMs();
     return window === 0 ? -1 : clock.now() - window;
@@ -141,7 +141,7 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     storage.afterCommit(removeEnded);
   }
 
-  /** The least recently read texts go first. */
+  /** Removes the least recently read texts until there is room. */
   function makeRoom(keep: number): void {
     let { bytes } = sumKept.get() ?? { bytes: 0 };
     while (bytes > mostBytes) {
@@ -152,7 +152,7 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     }
   }
 
-  /** Two texts with the same hash prefix have ids of different length. */
+  /** Creates an id. Two texts with the same hash prefix have ids of different length. */
   function makeId(hash: string): string {
     let length = SHORTEST_ID;
     while (byId.get(`c-${hash.slice(0, length)}`) !== undefined) length += 2;
@@ -195,8 +195,7 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     },
 
     /**
-     * A text is only found by its own id; `isWhole` requires the complete id. Throws `not_found`, `expired`,
-     * `conflict`.
+     * Finds a text only by its own id; `isWhole` requires the complete id. Throws `not_found`, `expired`, `conflict`.
      */
     resolve(given: string, { isWhole }: { isWhole: boolean }): StoredRow {
       const wanted = given.startsWith('c-') ? given : `c-${given}`;
@@ -220,8 +219,8 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     },
 
     /**
-     * Unexpired texts, newest first, of one holder or all: at most `limit` after the one named by `cursor`. Throws
-     * `usage`.
+     * Returns unexpired texts, newest first, of one holder or all: at most `limit` after the one named by `cursor`.
+     * Throws `usage`.
      */
     list(
       { limit, cursor }: { limit: number; cursor?: string | undefined },

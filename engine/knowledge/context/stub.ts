@@ -36,7 +36,7 @@ export function findExitCode(text: string): number | null {
   return found?.code ?? null;
 }
 
-/** How to get the whole stored text back. */
+/** Explains how to get the whole stored text back. */
 export const explainRetrieval = (id: string): string => `context_retrieve ${id}`;
 
 /** Describes a text, how to get it back, and its start and end. `shown` may be crushed; its secrets are removed. */
@@ -52,7 +52,7 @@ export function composeStub({ id, bytes, lines, kind, exitCode, idleMs }: StubFa
   return `${head}\n${takeEnds(redactSecrets(shown).text)}`;
 }
 
-/** The text, or its first and last lines. */
+/** Returns the text, or its first and last lines. */
 function takeEnds(text: string): string {
   const lines = text.replace(/\s+$/, '').split('\n');
   const cut = (line: string): string =>
@@ -68,7 +68,7 @@ function takeEnds(text: string): string {
   ].join('\n');
 }
 
-/** The number of shown lines from the first one. */
+/** Returns the number of shown lines from the first one. */
 function countFitting(lines: readonly string[], cut: (line: string) => string): number {
   let left = SHOWN;
   let count = 0;

@@ -22,7 +22,7 @@ const IS_TEXT_FILE = /^[0-9a-f]{64}$/;
 /** Files that `writeFileAtomically` leaves if it is killed. */
 const IS_DRAFT = /^\.[0-9a-f]{64}\.[0-9a-f]+\.tmp$/;
 
-/** The files of stored texts, named by the SHA-256 of their bytes, mode 0600. */
+/** Creates access to the files of stored texts, named by the SHA-256 of their bytes, mode 0600. */
 export function createTextFiles(place: () => TextFolder) {
   /** Returns the folder, creating it if needed. Throws `storage_unsafe` for a link in the way. */
   function openFolder(): string {
@@ -59,7 +59,7 @@ export function createTextFiles(place: () => TextFolder) {
   return {
     read,
 
-    /** The file is on disk when this returns. Anything else in its place is replaced. */
+    /** Writes a file, which is on disk when this returns. Anything else in its place is replaced. */
     write(hash: string, bytes: Buffer, text: string): void {
       try {
         const file = join(openFolder(), hash);
@@ -85,7 +85,7 @@ export function createTextFiles(place: () => TextFolder) {
   };
 }
 
-/** A file with different content is written again. */
+/** Reports whether a file has its expected content; otherwise it is written again. */
 function isSame(read: () => FoundBytes): boolean {
   try {
     return Buffer.isBuffer(read());

@@ -6,7 +6,7 @@ const NAMES = new Intl.DisplayNames(['en'], { type: 'language' });
 
 const nameLanguage = (code: string): string => NAMES.of(code) ?? code;
 
-/** Some languages are indistinguishable. */
+/** Names a language, with a note if it is indistinguishable from another. */
 const nameFound = (code: string): string =>
   `${nameLanguage(code)}${hasNearLanguages(code) ? ' or a related language' : ''}`;
 

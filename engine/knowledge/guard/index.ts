@@ -26,9 +26,9 @@ export interface GuardDeps {
   settings(): GuardSettings;
   paths: Pick<WorkspacePaths, 'findSourceFolder'>;
   callerPaths: Pick<CallerPaths, 'resolveBelow' | 'isOwnFolder'>;
-  /** The folder of a project; null is the workspace's own. Throws `unknown_project`. */
+  /** Returns the folder of a project; null is the workspace's own. Throws `unknown_project`. */
   projectFolder(project: string | null): string;
-  /** The worktree of a session; null without one. Throws `not_found` for an unknown session. */
+  /** Returns the worktree of a session; null without one. Throws `not_found` for an unknown session. */
   worktreeOf(session: string): string | null;
   log: { warn(facts: object, text: string): void };
 }
@@ -115,7 +115,7 @@ export function createGuard({
     return byFolder;
   }
 
-  /** The enabled checks, with the way of reporting. */
+  /** Returns the enabled checks, with the way of reporting. */
   function chooseChecks(): { copies: GuardMode; languages: GuardMode; wanted: WantedChecks } {
     const { guard, locale, codeLang } = settings();
     const copies = chooseCopyMode(guard);
@@ -125,7 +125,7 @@ export function createGuard({
     return { copies, languages, wanted: { copies: copies !== 'off', languages: gates } };
   }
 
-  /** Paths that cannot be code or documents of a project need no thread. */
+  /** Reports whether a path can be code or a document of a project; others need no thread. */
   function isLookedAt(path: string): boolean {
     return createLanguageTable(settings().parsers)(path) !== null || isDocument(path);
   }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '../../api/operation.ts';
 import type { Guard } from './index.ts';
 
-/** The operations of clients on the guard. */
+/** Creates the operations of clients on the guard. */
 export const guardOperations = ({ guard }: { guard: Guard }) => [
   operation({
     name: 'guard.check',

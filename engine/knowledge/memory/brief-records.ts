@@ -16,13 +16,13 @@ export function createBriefRecords(db: Db, clock: Clock) {
   const briefOf = db.prepare<unknown[], BriefRow>('SELECT * FROM memory_briefs WHERE session_id = ?');
 
   return {
-    /** The memories that a session's worker received; kept for the last thousand sessions only. */
+    /** Records the memories that a session's worker received; kept for the last thousand sessions only. */
     recordBrief(given: { sessionId: string; taskId: string; ids: readonly string[]; bytes: number }): void {
       putBrief.run({ ...given, ids: JSON.stringify(given.ids), at: clock.now() });
       dropBriefs.run(MOST_BRIEFS);
     },
 
-    /** The newest record, or the record of a session. */
+    /** Returns the newest record, or the record of a session. */
     findBrief(sessionId?: string): Brief | null {
       const row = sessionId === undefined ? lastBrief.get() : briefOf.get(sessionId);
       return row === undefined ? null : toBrief(row);

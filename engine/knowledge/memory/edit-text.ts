@@ -5,7 +5,7 @@ interface Worded {
 
 const writeTitle = (title: string): string => title.replace(/\s*[\n\r]\s*/g, ' ');
 
-/** A memory as a person edits it: its title, an empty line, its text. */
+/** Writes a memory as a person edits it: its title, an empty line, its text. */
 export const writeMemoryText = ({ title, text }: Worded): string => `${writeTitle(title)}\n\n${text}`;
 
 /** Returns only the edited fields, so that a title of several lines stays unchanged. Null for no change. */

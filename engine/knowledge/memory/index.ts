@@ -21,7 +21,7 @@ export interface MemoryDeps {
   events: Pick<EventLog, 'append'>;
   clock: Clock;
   settings(): MemorySettings;
-  /** The worker session of that id; null for others. */
+  /** Returns the worker session of that id; null for others. */
   sessionOf(sessionId: string): { taskId: string; agent: string; model: string | null } | null;
   task(taskId: string): { source: string; stranger: string | null };
   paths: Pick<WorkspacePaths, 'statOf'>;
@@ -166,7 +166,7 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
           throw new SvcError('not_found', `no folder ${folder}`, { hint: 'name the folder of a bundle' });
         return { dir: folder, ...(await readBundle(folder)) };
       }),
-    /** The importer of a bundle: unreviewed memories wait for a person. */
+    /** Returns the importer of a bundle: unreviewed memories wait for a person. */
     importerOf(caller: Caller): Author {
       const author = authorOf(caller);
       const { sessionId, unreviewed } = author;

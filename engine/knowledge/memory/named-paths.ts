@@ -26,6 +26,6 @@ export function listMissingPaths(
   });
 }
 
-/** `and/or` and `n/a` are not files: a path has a dot, or more than one folder. */
+/** Reports whether a text looks like a path with a dot, or more than one folder: `and/or` and `n/a` are not files. */
 const looksLikeFile = (path: string): boolean =>
   /\.[A-Za-z]\w*$/.test(path) || (path.match(/\//g)?.length ?? 0) > 1 || path.startsWith('./');

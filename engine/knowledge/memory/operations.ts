@@ -37,14 +37,14 @@ const splitTags = (tags: string | undefined): string[] =>
     .map((tag) => tag.trim())
     .filter(Boolean);
 
-/** The operations of clients on the memory. */
+/** Creates the operations of clients on the memory. */
 export function memoryOperations({
   memory,
   ...deps
 }: { memory: Memories } & Pick<MemoryDeps, 'paths' | 'callerPaths' | 'clock' | 'listUnknownNames'>) {
   const show = createMemoryView(deps);
 
-  /** An untrusted session may only forget memories that it stored itself. */
+  /** Checks that an untrusted session only forgets memories that it stored itself. */
   function checkMayForget({ store }: OpenMemory, id: string, caller: Caller): void {
     const { unreviewed, sessionId } = memory.authorOf(caller);
     if (unreviewed === null) return;
@@ -334,7 +334,7 @@ export function memoryOperations({
   ];
 }
 
-/** A row of a list. */
+/** Returns a row of a list. */
 const cutText = (each: Memory): Memory & { textChars: number } => ({
   ...each,
   textChars: each.text.length,

@@ -161,7 +161,7 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
     return meant.map((term) => ({ term, weight: MISTYPED, count: counts.get(term) ?? 0 }));
   }
 
-  /** The terms of the query, in order. */
+  /** Returns the terms of the query, in order. */
   function readWanted(query: string): { wanted: Wanted[]; rows: number } {
     const read = readQuery(query);
     const counts = countRows(['', ...read.flatMap(({ forms }) => forms)]);
@@ -194,7 +194,7 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
     Math.log(1 + (rows - count + 0.5) / (count + 0.5));
   const anyOf = (words: readonly string[]): string => `(${words.map(quoteForMatch).join(' OR ')})`;
 
-  /** The best candidate rows, by the combined weight of their terms. */
+  /** Returns the best candidate rows, by the combined weight of their terms. */
   function findCandidates(wanted: readonly Wanted[], rows: number, filter: Filter): number[] {
     const isFiltered = filter.type !== null || filter.onlyReviewed === 1;
     /** The best match of each term in each row. */
@@ -319,7 +319,7 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
 
 const longest = (forms: readonly string[]): string =>
   forms.reduce((best, each) => (each.length > best.length ? each : best), '');
-/** The shortest form of at least five letters: the common part of inflected words. */
+/** Returns the shortest form of at least five letters: the common part of inflected words. */
 const shortest = (forms: readonly string[]): string =>
   forms.reduce((best, each) => (each.length >= 5 && each.length < best.length ? each : best), longest(forms));
 

@@ -131,7 +131,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     };
   }
 
-  /** A person has reviewed it: it may enter briefs. */
+  /** Records that a person has reviewed it: it may enter briefs. */
   function keep(id: string, by: { actor: string; via: string }): Memory {
     const row = resolveActive(id);
     if (row.unreviewed !== null) {
@@ -161,7 +161,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
 
     resolve: (id: string): Memory => toMemory(resolve(id)),
 
-    /** Active memories, newest first: at most `limit` after the one named by `cursor`. Throws `usage`. */
+    /** Returns active memories, newest first: at most `limit` after the one named by `cursor`. Throws `usage`. */
     list({ limit, type, cursor }: { limit: number; type?: string | undefined; cursor?: string | undefined }) {
       const last = findCursor(cursor);
       const after = last === undefined ? NEWER_THAN_ALL : [last.changed_at, last.number];
@@ -172,7 +172,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
 
     countActive: (): number => countActive.get()?.n ?? 0,
 
-    /** The number of rows in a list, of one type or all, after the given one. */
+    /** Returns the number of rows in a list, of one type or all, after the given one. */
     countAfter(id: string, type?: string): number {
       const { changed_at, number } = resolve(id);
       return countFollowing.get(changed_at, number, type ?? null)?.n ?? 0;

@@ -67,7 +67,7 @@ export function createWordIndex(db: Db) {
     if (hasParts(term)) removeParts.run(counted.id);
   }
 
-  /** For work that changes many rows. */
+  /** Runs work that changes many rows. */
   function inBulk<T>(work: () => T): T {
     pending = new Map();
     try {

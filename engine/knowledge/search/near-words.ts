@@ -1,4 +1,4 @@
-/** Maximum edits between a word and the intended one, where a swap of two neighbours counts as one. */
+/** Returns maximum edits between a word and the intended one, where a swap of two neighbours counts as one. */
 const edits = (length: number): number => (length < 5 ? 0 : length < 9 ? 1 : 2);
 
 /**
@@ -21,7 +21,7 @@ export function nearWords(word: string, known: Iterable<string>, most = 4): stri
     .map(({ word }) => word);
 }
 
-/** Optimal string alignment distance; `allowed + 1` as soon as it exceeds `allowed`. */
+/** Returns the optimal string alignment distance; `allowed + 1` as soon as it exceeds `allowed`. */
 function countEdits(one: string, other: string, allowed: number): number {
   let before: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, at) => at);

@@ -12,7 +12,7 @@ export const foldText = (text: string): string =>
     .replace(/[\u0300-\u036f\u0000]/g, '')
     .normalize('NFC');
 
-/** The alternative spelling of German umlauts. */
+/** Returns the alternative spelling of German umlauts. */
 const spellOut = (word: string): string =>
   word.replace(/[äöü]/gi, (letter) => `${foldText(letter)}e`).replaceAll('ß', 'ss');
 
@@ -29,7 +29,7 @@ const COMPOUND = /[\p{L}\p{N}\p{M}_]+(?:(?:[-./\\:@#]|::|->)+[\p{L}\p{N}\p{M}_]+
 /** Longer runs are data, not words. */
 const LONGEST_WORD = 64;
 
-/** The boundaries inside an identifier: `getHTTPUrl2` is get, http, url, 2. */
+/** Splits an identifier at its boundaries: `getHTTPUrl2` is get, http, url, 2. */
 const splitCase = (word: string): string[] =>
   word
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
@@ -57,7 +57,7 @@ type Stems = (word: string) => readonly string[];
 const stemAnyLanguage: Stems = (word) => [stemEnglish(word), stemOther(word)];
 const stemOnlyEnglish: Stems = (word) => [stemEnglish(word)];
 
-/** A word and its stems. */
+/** Returns a word and its stems. */
 function listForms(raw: string, stems: Stems = stemAnyLanguage): string[] {
   const word = foldText(raw);
   const forms = new Set([word]);
@@ -168,8 +168,8 @@ export function indexTexts<const T extends readonly string[]>(texts: T): { [K in
 const MOST_REMEMBERED = 50_000;
 
 /**
- * `indexText` for parts of program outputs, which are repetitive: each word is processed once, and is in each part
- * once.
+ * Creates an `indexText` for parts of program outputs, which are repetitive: each word is processed once, and is in
+ * each part once.
  */
 export function createTextIndexer(): (text: string) => string {
   const remembered = new Map<string, string[]>();

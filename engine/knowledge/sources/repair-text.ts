@@ -60,7 +60,7 @@ function findBefore(text: string, from: number): number {
   return -1;
 }
 
-/** A call signature after a member without a semicolon: it would be parsed as type arguments. */
+/** Repairs a call signature after a member without a semicolon, which would be parsed as type arguments. */
 function repairCallSignatures(text: string): string {
   let found = 0;
   return text.replace(/(?<=\n[ \t]{0,200})[ \t](?=<\s{0,80}[A-Za-z_$])/g, (blank, at: number) => {

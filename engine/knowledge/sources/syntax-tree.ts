@@ -139,7 +139,7 @@ export function createFlattener(walker: TreeWalker) {
   };
 }
 
-/** The start of each line of a text, in characters. */
+/** Returns the start of each line of a text, in characters. */
 export function findLineStarts(text: string): Uint32Array {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);

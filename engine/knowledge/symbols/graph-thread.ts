@@ -27,7 +27,7 @@ export interface GraphView {
 /** The calls of the thread. */
 export interface GraphCalls {
   /**
-   * Returns an answer after waiting up to the given time, ms, for the index to be up to date. The whole folder is not
+   * An answer after waiting up to the given time, ms, for the index to be up to date. The whole folder is not
    * compared again if that was done within the second time, ms, and took a fair part of it.
    */
   ask: {
@@ -113,7 +113,7 @@ async function openView(view: GraphView): Promise<OpenView> {
   return made;
 }
 
-/** A worktree starts with the index of its origin, and only reads the differences. */
+/** Copies an index: a worktree starts with the index of its origin, and only reads the differences. */
 function copyIndex(from: string, to: string): void {
   try {
     // A copy during a write would be incomplete; a damaged one is rebuilt.

@@ -19,9 +19,9 @@ export interface GraphDeps {
   data: string;
   git: GitAccess;
   settings(): GraphSettings;
-  /** Absolute folder of a project; null is the workspace's own. Throws `unknown_project`. */
+  /** Returns absolute folder of a project; null is the workspace's own. Throws `unknown_project`. */
   folder(project: string | null): string;
-  /** The folder of a worker session; null for others. */
+  /** Returns the folder of a worker session; null for others. */
   sessionOf(sessionId: string): { project: string | null; cwd: string | null } | null;
   /** Minimum pause before a compiler runs again automatically. */
   leastPauseMs?: number;
@@ -148,7 +148,10 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
   /** The time from which a compiler may run again automatically, by index and the monotonic clock. */
   const nextRuns = new Map<string, number>();
 
-  /** Files that a worker can write are not run for it outside its sandbox: a worktree uses the project's results. */
+  /**
+   * Reports whether a view is a project: files that a worker can write are not run for it outside its sandbox, and a
+   * worktree uses the project's results.
+   */
   const isOfProject = ({ base }: GraphView): boolean => base === null;
 
   async function compile(view: GraphView, progress?: (progress: IndexProgress) => void): Promise<ExactRun> {

@@ -22,7 +22,7 @@ import {
 
 export interface GraphOperationDeps {
   graph: Graph;
-  /** Registered projects. */
+  /** Returns registered projects. */
   projects(): readonly string[];
   /** Throws `unknown_project`. */
   projectId(id: string): string | null;
@@ -41,10 +41,10 @@ const state = {
   candidates: z.array(z.string()),
 };
 
-/** The operations of clients on the code graph. */
+/** Creates the operations of clients on the code graph. */
 export function graphOperations({ graph, projects, projectId, readImpact }: GraphOperationDeps) {
   const { sharedPaths } = graph;
-  /** The tree that a caller means: the named session, its own, or its project. Throws `chair_only`. */
+  /** Returns the tree that a caller means: the named session, its own, or its project. Throws `chair_only`. */
   function placeOf(caller: Caller, named: string | undefined): GraphPlace {
     const { ownWork, project, sessionId } = caller;
     if (named !== undefined && ownWork != null && named !== ownWork.sessionId)
@@ -52,7 +52,9 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
     return { project, session: named ?? sessionId ?? undefined };
   }
 
-  /** The projects whose shared code a caller may read: only its own if its task is from an untrusted author. */
+  /**
+   * Returns the projects whose shared code a caller may read: only its own if its task is from an untrusted author.
+   */
   const listReadable = ({ ownWork, project }: Caller): (string | null)[] =>
     ownWork == null ? [project, null, ...projects()] : [project];
 

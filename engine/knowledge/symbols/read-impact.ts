@@ -110,7 +110,7 @@ function explainNothing(
   return { empty: 'no_callers', why };
 }
 
-/** The progress of an index, for people. */
+/** Returns the progress of an index, for people. */
 export const describeIndexing = ({ phase, done, total }: IndexProgress): string =>
   `${PHASES[phase]}: ${done} of ${total}`;
 

@@ -5,7 +5,7 @@ import type { Impact, Reached } from './query/impact.ts';
 import type { Trace, TraceStep } from './query/trace.ts';
 import type { SymbolRow } from './store/rows.ts';
 
-/** A symbol as named in answers: `Class.method src/a.ts:40`. */
+/** Returns a symbol as named in answers: `Class.method src/a.ts:40`. */
 export const labelSymbol = ({ qualified, path, line }: SymbolRow): string =>
   qualified === path ? path : `${qualified} ${path}:${line}`;
 
@@ -57,7 +57,7 @@ export const sayLack = (exact: string | null): string[] => (exact === null ? [] 
 
 const isNothing = (answer: GraphAnswer): answer is Nothing => 'empty' in answer;
 
-/** Notes of an answer about itself, preceded by other notes. */
+/** Returns notes of an answer about itself, preceded by other notes. */
 export function describeState(
   { answer, stale }: AskedGraph,
   empty: string | null = null,
@@ -74,7 +74,7 @@ export function describeState(
   };
 }
 
-/** The part of an answer of its kind; null for another one, such as an empty one. */
+/** Returns the part of an answer of its kind; null for another one, such as an empty one. */
 export function pickAnswer<K extends string>(
   { answer }: AskedGraph,
   key: K,
@@ -117,7 +117,7 @@ const toWireEdge = (step: TraceStep): WireEdge => ({
   ...(step.candidates > 1 ? { candidates: step.candidates } : {}),
 });
 
-/** The wire form of a call graph, cut if it becomes too long to read. */
+/** Returns the wire form of a call graph, cut if it becomes too long to read. */
 export function toWireTrace(trace: Trace, limit: number | undefined): WireTrace {
   const symbols: Record<string, string> = {};
   let size = 0;
@@ -167,7 +167,7 @@ export interface WireImpact {
   summary: string;
 }
 
-/** The wire form of an impact. */
+/** Returns the wire form of an impact. */
 export function toWireImpact(
   { files, unknown, declared, told, reached }: Impact,
   limit: number | undefined,
@@ -214,7 +214,7 @@ export function toWireImpact(
 /** Below this confidence, an edge was found by name alone. */
 const WEAK = 0.5;
 
-/** `changes 3 symbols, reached from 5 callers over two steps (1 by name only), 2 test files`. */
+/** Writes `changes 3 symbols, reached from 5 callers over two steps (1 by name only), 2 test files`. */
 function summarizeImpact(symbols: number, callers: readonly Reached[], tests: number): string {
   const weak = callers.filter(({ confidence }) => confidence < WEAK).length;
   const unsure = weak === 0 ? '' : ` (${weak} by name only)`;
@@ -224,7 +224,7 @@ function summarizeImpact(symbols: number, callers: readonly Reached[], tests: nu
 const formatEdge = ({ kind, line, confidence, candidates }: WireEdge): string =>
   `${kind} line ${line}, ${confidence.toFixed(1)}${candidates === undefined ? '' : `, one of ${candidates}`}`;
 
-/** The state of an answer as text: why it is empty, and its age. */
+/** Describes the state of an answer as text: why it is empty, and its age. */
 export const sayState = ({ empty, note, candidates }: WireState): string[] => [
   ...(empty === null && note === null
     ? []

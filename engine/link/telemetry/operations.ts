@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '../../api/operation.ts';
 import type { Telemetry } from './telemetry.ts';
 
-/** The operations of a person on the figures for a linked server. */
+/** Creates the operations of a person on the figures for a linked server. */
 export function telemetryOperations(telemetry: Telemetry) {
   return [
     operation({

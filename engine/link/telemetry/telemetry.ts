@@ -47,11 +47,11 @@ export interface TelemetryDeps {
   log: Log;
   env: NodeJS.ProcessEnv;
   config(): { telemetry: { work: string } };
-  /** The linked server of this workspace; null without one. */
+  /** Returns the linked server of this workspace; null without one. */
   linked(): { revokedAt: number | null } | null;
-  /** Null while it is not linked; changes when it is linked again. */
+  /** Returns null while it is not linked; changes when it is linked again. */
   calls(): ServerCalls | null;
-  /** For calls that started on that UTC day, and at `since` (Unix ms) or later. */
+  /** Returns for calls that started on that UTC day, and at `since` (Unix ms) or later. */
   sumTierTokens(day: string, since: number): TierTokens;
 }
 
@@ -91,7 +91,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
 
   const isLinked = (): boolean => deps.linked()?.revokedAt === null;
 
-  /** The reason that forbids counting, linked or not. */
+  /** Returns the reason that forbids counting, linked or not. */
   function findProhibition(): string | null {
     if (isDoNotTrackSet(env)) return 'DO_NOT_TRACK is set where the engine was started';
     return readWork() === 'off' ? 'telemetry.work is off' : null;
@@ -165,7 +165,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
     };
   }
 
-  /** Days with only gateway usage have no events in the log; the engine may not have run since. */
+  /** Adds days with only gateway usage, which have no events in the log; the engine may not have run since. */
   async function addGatewayDays(since: number): Promise<void> {
     const today = dayOf(clock.now());
     for (let at = Math.max(since, clock.now() - KEPT_MS); dayOf(at) <= today; at += DAY_MS) {
@@ -257,7 +257,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
     await storage.write(() => rows().dropSent());
   }
 
-  /** The current figures of today, if nothing is stored. */
+  /** Returns the current figures of today, if nothing is stored. */
   function countToday(): { day: string; counts: DayCounts } {
     const day = dayOf(clock.now());
     const counts = makeDayCounts();

@@ -12,8 +12,7 @@ export const GIVE_UP_MS = 24 * 3_600_000;
 export interface Outcome {
   ok: boolean;
   /**
-   * Reports whether the target says that it is gone (410). Make also says so for a scenario that is merely switched
-   * off.
+   * True if the target says that it is gone (410). Make also says so for a scenario that is merely switched off.
    */
   gone: boolean;
   status: number | null;
@@ -113,6 +112,6 @@ export function idleMs({ dueAt, triedAt, now }: { dueAt: number; triedAt: number
   return idle > LONGEST_MS ? idle : 0;
 }
 
-/** Exponential backoff with full jitter: up to 5 s after the first failure, up to an hour eventually. */
+/** Returns the exponential backoff with full jitter: up to 5 s after the first failure, up to an hour eventually. */
 export const nextTryMs = (failures: number, random: () => number): number =>
   backoffMs(failures, { firstMs: FIRST_BACKOFF_MS, longestMs: LONGEST_MS, shortestMs: SHORTEST_MS, random });

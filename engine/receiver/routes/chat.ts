@@ -21,9 +21,9 @@ interface Sender {
 }
 
 /**
- * `POST /chat`: a slash command. `<template> <prompt>` creates a task; `approve <id>`, `deny <id> [reason]` and
- * `status <id>` act on existing ones, and take precedence over templates of those names. Only the sender sees the
- * answers.
+ * Creates the route `POST /chat`: a slash command. `<template> <prompt>` creates a task; `approve <id>`, `deny <id>
+ * [reason]` and `status <id>` act on existing ones, and take precedence over templates of those names. Only the
+ * sender sees the answers.
  */
 export function createChatRoute({
   intake,

@@ -14,8 +14,8 @@ const TRUSTED = ['OWNER', 'MEMBER', 'COLLABORATOR'];
 type Work = Exclude<Occurrence, { kind: 'ignored' }>;
 
 /**
- * `POST /codehost`: issues and `/svc` comments of a code-hosting service. The scheme signs no time, so an issue or
- * comment creates one task, ever.
+ * Creates the route `POST /codehost`: issues and `/svc` comments of a code-hosting service. The scheme signs no time,
+ * so an issue or comment creates one task, ever.
  */
 export function createCodehostRoute({
   intake,

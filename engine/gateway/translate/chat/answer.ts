@@ -41,7 +41,7 @@ export const writeReason = ({ reason }: Ending): string => {
   return reason === 'length' ? 'length' : 'stop';
 };
 
-/** The texts of a content that is a string or a list of parts, which some servers put thoughts into. */
+/** Returns the texts of a content that is a string or a list of parts, which some servers put thoughts into. */
 export function readTexts(content: unknown): { kind: 'text' | 'thinking'; text: string }[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
   return asFieldsList(content).flatMap((part): { kind: 'text' | 'thinking'; text: string }[] => {
@@ -108,12 +108,12 @@ export const writeCallHead = (id: string, seals: readonly string[]): Record<stri
   ...(seals.length === 0 ? {} : writeCallSignature(joinSeals(seals))),
 });
 
-/** The field of a call in which Google's chat endpoint puts a signature. */
+/** Writes the field of a call in which Google's chat endpoint puts a signature. */
 export const writeCallSignature = (signature: string): Record<string, unknown> => ({
   extra_content: { google: { thought_signature: signature } },
 });
 
-/** The signature of a call from Google's chat endpoint, which requires it back. */
+/** Returns the signature of a call from Google's chat endpoint, which requires it back. */
 export function readCallSignature(call: Fields): { signature: string } | null {
   const signature = textOrNull(asFields(asFields(call.extra_content).google).thought_signature);
   return signature === null ? null : { signature };

@@ -48,7 +48,7 @@ export function readStream(sink: BlockSink, exchange: Exchange): StreamReader {
     sink.close(key);
   }
 
-  /** Records that are emitted with a call, or at the end. */
+  /** Emits records, with a call or at the end. */
   function tellRecords(): void {
     closeSaid();
     if (details.length > 0) tellRecord(sealThought(model, { field: null, text: '', details: takeDetails() }));

@@ -58,14 +58,14 @@ export function joinDetails(before: readonly Fields[], pieces: readonly Fields[]
   return joined;
 }
 
-/** The sealed record of a thought. */
+/** Returns the sealed record of a thought. */
 export const sealThought = (model: string, { field, text, details }: Thought): string =>
   sealReasoning('chat', model, {
     ...(field === null ? {} : { field, text }),
     ...(details.length === 0 ? {} : { details }),
   });
 
-/** The message fields that restore the thoughts in these records. */
+/** Returns the message fields that restore the thoughts in these records. */
 export function writeThoughts(records: readonly Fields[]): Record<string, unknown> {
   const field = asText(records.find((record) => 'field' in record)?.field);
   const details = records.flatMap((record) => asFieldsList(record.details));

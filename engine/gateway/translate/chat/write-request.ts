@@ -43,7 +43,7 @@ function writeMedia(part: MediaPart, exchange: Exchange): Message {
   return { type: 'file', file: { filename: part.name ?? 'document', file_data: formatMediaUrl(part) } };
 }
 
-/** Text alone is one string: not every server accepts a list. */
+/** Writes content. Text alone is one string: not every server accepts a list. */
 function writeContent(parts: readonly Part[], exchange: Exchange): string | Message[] {
   if (!parts.some(({ kind }) => kind === 'media')) return joinTexts(parts);
   return parts.flatMap((part): Message[] => {
@@ -58,7 +58,7 @@ const writeResult = (result: ResultPart): Message => ({
   content: describeResult(result),
 });
 
-/** Media in tool results, moved to a user message: results are text only in this protocol. */
+/** Returns media in tool results, moved to a user message: results are text only in this protocol. */
 function resultMedia(results: readonly ResultPart[]): Part[] {
   return results.flatMap(({ callId, content }): Part[] => {
     const media = content.filter((part) => part.kind === 'media');
@@ -98,7 +98,7 @@ function writeCalls(parts: readonly Part[], exchange: Exchange): Message[] {
 /** Placeholder for unknown thoughts, if a server demands some. */
 const NO_THOUGHTS = { reasoning_content: '(not recorded)' };
 
-/** The thoughts in the fields that they were read from. */
+/** Returns the thoughts in the fields that they were read from. */
 function writeTurnThoughts(parts: readonly Part[], isDemanded: boolean, { model }: Exchange): Message {
   const thoughts = writeThoughts(
     parts.flatMap((part) => (part.kind === 'thinking' ? openReasoning(part.seal, 'chat', model) : [])),
@@ -129,8 +129,8 @@ const isSaid = ({ role, parts }: Turn): boolean =>
   role === 'user' && parts.some(({ kind }) => kind !== 'result');
 
 /**
- * The answers whose thoughts are returned: those since the user's last text, and those of every round that called
- * tools, as servers demand. Other rounds are finished.
+ * Returns the answers whose thoughts are returned: those since the user's last text, and those of every round that
+ * called tools, as servers demand. Other rounds are finished.
  */
 function listThoughtful(turns: readonly Turn[]): ReadonlySet<Turn> {
   const thoughtful = new Set<Turn>();
@@ -147,7 +147,10 @@ function listThoughtful(turns: readonly Turn[]): ReadonlySet<Turn> {
   return thoughtful;
 }
 
-/** Mistral requires an answer between results and user text, and a flag for an answer that it must continue. */
+/**
+ * Adapts messages for Mistral, which requires an answer between results and user text, and a flag for an answer that
+ * it must continue.
+ */
 function fitMistral(messages: readonly Message[]): Message[] {
   const fitted = messages.flatMap((message, index) =>
     message.role === 'user' && messages[index - 1]?.role === 'tool'

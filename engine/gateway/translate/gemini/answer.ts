@@ -43,13 +43,13 @@ const FINISH_REASONS: Readonly<Record<Ending['reason'], string>> = {
 
 export const writeReason = ({ reason }: Ending): string => FINISH_REASONS[reason];
 
-/** The sealed signature of a part; null without one. */
+/** Returns the sealed signature of a part; null without one. */
 export function sealPart(part: Fields, model: string): string | null {
   const signature = textOrNull(part.thoughtSignature);
   return signature === null ? null : sealReasoning('gemini', model, { signature });
 }
 
-/** A call, with an id if Google gave none: callers need one that is unique in the conversation. */
+/** Reads a call, with an id if Google gave none: callers need one that is unique in the conversation. */
 export const readCall = (call: Fields): CallPart => ({
   kind: 'call',
   id: textOrNull(call.id) ?? makeId('call_'),
@@ -96,7 +96,7 @@ export function readAnswer(body: Fields, { model }: Exchange): Answer {
   };
 }
 
-/** The part of a call with the preceding thoughts; null if the arguments are not a JSON object. */
+/** Returns the part of a call with the preceding thoughts; null if the arguments are not a JSON object. */
 export function callPart(
   call: Pick<CallPart, 'id' | 'name' | 'takesText' | 'input'>,
   seals: readonly string[],
@@ -125,7 +125,7 @@ function writeParts({ parts, ending }: Answer): Item[] {
   return [...written, ...sealedPart(seals)];
 }
 
-/** A part that only carries the records that no call took, as at the end of Google's own answers. */
+/** Returns a part that only carries the records that no call took, as at the end of Google's own answers. */
 export const sealedPart = (seals: readonly string[]): Item[] =>
   seals.length === 0 ? [] : [{ text: '', thoughtSignature: joinSeals(seals) }];
 

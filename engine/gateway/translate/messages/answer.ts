@@ -37,7 +37,7 @@ const STOP_REASONS: Readonly<Record<Ending['reason'], string>> = {
   refusal: 'refusal',
 };
 
-/** The fields of an answer that describe its end. */
+/** Returns the fields of an answer that describe its end. */
 export const describeEnding = ({ reason, stopSequence }: Ending): Block => ({
   stop_reason: STOP_REASONS[reason],
   stop_sequence: stopSequence,
@@ -47,7 +47,9 @@ export const describeEnding = ({ reason, stopSequence }: Ending): Block => ({
       : null,
 });
 
-/** The sealed record of a thinking block; null for one without a signature, which no provider accepts back. */
+/**
+ * Returns the sealed record of a thinking block; null for one without a signature, which no provider accepts back.
+ */
 export function sealBlock(block: Fields, model: string): string | null {
   if (textOrNull(block.type === 'redacted_thinking' ? block.data : block.signature) === null) return null;
   const { type, thinking, signature, data } = block;
@@ -97,8 +99,8 @@ export function readAnswer(body: Fields, { model }: Exchange): Answer {
 }
 
 /**
- * A signature for thoughts whose provider gave none, so that they are recognised as not Anthropic's when they come
- * back.
+ * Returns a signature for thoughts whose provider gave none, so that they are recognised as not Anthropic's when they
+ * come back.
  */
 export const signatureOf = (seal: string | null, { to, model }: Exchange): string =>
   seal ?? sealReasoning(to, model, {});
@@ -111,7 +113,7 @@ export const callBlock = (id: string, name: string, input: object): Block => ({
   caller: { type: 'direct' },
 });
 
-/** The start of a message. */
+/** Returns the start of a message. */
 export const describeMessage = ({ id, model }: Pick<Answer, 'id' | 'model'>, exchange: Exchange): Block => ({
   id: adaptId('msg_', id),
   type: 'message',
@@ -121,7 +123,7 @@ export const describeMessage = ({ id, model }: Pick<Answer, 'id' | 'model'>, exc
   diagnostics: null,
 });
 
-/** The usage of a message with all of its fields. */
+/** Returns the usage of a message with all of its fields. */
 export const describeUsage = (usage: Answer['usage']): Block => ({
   ...writeMessagesUsage(usage),
   cache_creation: null,

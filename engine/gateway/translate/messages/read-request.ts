@@ -158,7 +158,7 @@ function readToolChoice({ type, name }: Fields): ToolChoice | null {
   }
 }
 
-/** A model with thinking disabled has no other effort either. */
+/** Reads the thinking options. A model with thinking disabled has no other effort either. */
 function readThinking(
   { type, budget_tokens: budget }: Fields,
   effort: Conversation['effort'],

@@ -23,7 +23,7 @@ interface Said {
   input: object;
 }
 
-/** The kind of a block; null for output of Anthropic's own tools, which is omitted. */
+/** Returns the kind of a block; null for output of Anthropic's own tools, which is omitted. */
 function kindOf(type: unknown): Block['kind'] | null {
   if (type === 'text') return 'text';
   if (type === 'thinking' || type === 'redacted_thinking') return 'thinking';

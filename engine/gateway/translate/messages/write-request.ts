@@ -46,7 +46,7 @@ function writeMedia(part: MediaPart, exchange: Exchange): Block {
   return { type: 'document', source: document, ...(name === null ? {} : { title: name }) };
 }
 
-/** The protocol refuses text that is only whitespace. */
+/** Writes a text, except whitespace only, which the protocol refuses. */
 const writeText = (text: string): Block[] => (text.trim() === '' ? [] : [{ type: 'text', text }]);
 
 function writeContent(parts: readonly Part[], exchange: Exchange): Block[] {
@@ -101,7 +101,7 @@ function writeTurn({ role, parts }: Turn, isThinking: boolean, exchange: Exchang
   return role === 'assistant' ? [] : [{ role, content: writeText(NO_CONTENT.text) }];
 }
 
-/** The last answer, which the model continues: the protocol refuses one that ends with whitespace. */
+/** Returns the last answer, which the model continues: the protocol refuses one that ends with whitespace. */
 function trimLast(messages: Block[]): Block[] {
   const last = messages.at(-1);
   const block = (last?.content as Block[] | undefined)?.at(-1);

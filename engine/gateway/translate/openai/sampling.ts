@@ -4,8 +4,8 @@ import { isNewOpenAi, isOpenAiReasoner } from '../model-traits.ts';
 const isForeign = (from: Exchange['from']): boolean => from === 'messages' || from === 'gemini';
 
 /**
- * Temperature and top_p of both OpenAI protocols. Newer OpenAI models refuse them, and programs for other protocols
- * set them for every model, so values from other protocols are omitted there.
+ * Returns temperature and top_p of both OpenAI protocols. Newer OpenAI models refuse them, and programs for other
+ * protocols set them for every model, so values from other protocols are omitted there.
  */
 export function writeSampling(
   { temperature, topP }: Conversation,
@@ -26,7 +26,9 @@ const COMMON: Readonly<Record<Effort, Effort | null>> = {
   max: 'high',
 };
 
-/** The effort of thinking, for models that support it; a caller of an OpenAI protocol chose the name itself. */
+/**
+ * Returns the effort of thinking, for models that support it; a caller of an OpenAI protocol chose the name itself.
+ */
 export function writeEffort({ effort }: Conversation, { from, model }: Exchange): Effort | null {
   if (effort === null || !isOpenAiReasoner(model)) return null;
   return isForeign(from) ? COMMON[effort] : effort;

@@ -51,7 +51,7 @@ const DROPPED = new Set([
   'top_logprobs',
 ]);
 
-/** The fields of the protocol that are read, refused or omitted; all others are related fields. */
+/** Reports whether a field of the protocol is read, refused or omitted; all others are related fields. */
 export const isKnownField = (field: string): boolean => READ.has(field) || DROPPED.has(field);
 
 /** Tools that OpenAI runs itself, and their output items, which are omitted from a conversation. */
@@ -102,7 +102,7 @@ function readMessage(item: Fields, field: string): Turn {
   }
 }
 
-/** A reasoning item. Only a record that we sealed is of use to another provider; text alone is not replayed. */
+/** Reads a reasoning item. Only a record that we sealed is of use to another provider; text alone is not replayed. */
 function readReasoning(item: Fields): Part[] {
   const seal = asText(item.encrypted_content);
   if (!isReasoningSeal(seal)) return [];
@@ -128,7 +128,7 @@ function readResult(item: Fields, field: string): Turn {
   };
 }
 
-/** An item of the input as a turn; null for an omitted one. */
+/** Reads an item of the input as a turn; null for an omitted one. */
 function readItem(item: Fields, field: string): Turn | null {
   const type = asText(item.type) || 'message';
   const isCustom = type === 'custom_tool_call';

@@ -27,8 +27,8 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
   };
 
   /**
-   * The number of an item: its index, unless another item already had it. Ids of items may change, ids of calls do
-   * not.
+   * Returns the number of an item: its index, unless another item already had it. Ids of items may change, ids of
+   * calls do not.
    */
   function numberItem(index: unknown, item: Fields): number {
     const id = textOrNull(item.call_id) ?? textOrNull(item.id) ?? '';
@@ -82,7 +82,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
     append(said, asText(event.delta));
   }
 
-  /** A complete item: emits its missing parts and closes its blocks. */
+  /** Emits the missing parts of a complete item and closes its blocks. */
   function finishItem(index: number, item: Fields): void {
     if (doneItems.has(index)) return;
     doneItems.add(index);

@@ -79,7 +79,7 @@ const splitLines = (text: string): string[] => {
 const IS_METER =
   /%|\d ?\/ ?\d|\d of \d|B\/s|it\/s|\beta\b|[█▏▎▍▌▋▊▉▇▆▅▄▃▂▁#=━>.]{3,}|[⠀-⣿◐◓◑◒]|^ *[-|/\\] |[-|/\\] *$|\.{2,}/iu;
 
-/** The states of one line that were not replaced by a state of the same kind. */
+/** Returns the states of one line that were not replaced by a state of the same kind. */
 function resolveReturns(line: string): { kept: string[]; replaced: number } {
   const kept: string[] = [];
   let replaced = 0;

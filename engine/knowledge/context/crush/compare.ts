@@ -47,7 +47,7 @@ export function compareItems(items: readonly Item[]): Comparison {
   return { odd, values: [...names, ...ranges].join('; ') };
 }
 
-/** The positions of tokens that differ between items; times always differ and are ignored. */
+/** Returns the positions of tokens that differ between items; times always differ and are ignored. */
 function listVarying(items: readonly Item[]): number[] {
   const [example] = items;
   if (example === undefined) return [];
@@ -80,7 +80,10 @@ function isNumeric(items: readonly Item[], at: number): boolean {
 const MACHINE_ID =
   /0x[0-9a-f]{4,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?<![0-9a-z])(?=[0-9a-f]*\d)[0-9a-f]{16,}(?![0-9a-z])/gi;
 
-/** A UUID, an address or a long hash, which changes from line to line; a short hash is a name. */
+/**
+ * Reports whether a token is a UUID, an address or a long hash, which changes from line to line; a short hash is a
+ * name.
+ */
 const isMachineId = (token: string): boolean => {
   const rest = token.replace(MACHINE_ID, '');
   return rest !== token && !/\d/.test(rest);
@@ -88,7 +91,7 @@ const isMachineId = (token: string): boolean => {
 
 const THREAD = /^(?:worker|thread|pool|exec|executor|proc|process|pid|fiber|goroutine)\b[-\w]*$/i;
 
-/** The thread that wrote the line, in brackets at its start. */
+/** Reports whether a token is the thread that wrote the line, in brackets at its start. */
 const isThread = ({ tokens }: Item, at: number): boolean =>
   at < 8 && /^[[(]$/.test(tokens[at - 1] ?? '') && THREAD.test(tokens[at] as string);
 
@@ -97,7 +100,7 @@ const UNIT =
   /^(?:ns|us|µs|ms|msecs?|milli\p{L}*|s|secs?|seconds?|min|minutes?|sekunden?|secondes?|segundos?|ミリ秒|秒|毫秒|мс|сек|밀리초|초)[).,:]?$/iu;
 const TIME_KEY = /(?:^|[._])(?:took|duration|elapsed|latency|ms|time|ts)$|(?:Time|Ms)$/;
 
-/** A duration: the number of one event among many, not a name. */
+/** Reports whether a token is a duration: the number of one event among many, not a name. */
 function isDuration({ tokens }: Item, at: number): boolean {
   const token = tokens[at] as string;
   if (WITH_UNIT.test(token)) return true;
@@ -105,7 +108,7 @@ function isDuration({ tokens }: Item, at: number): boolean {
   return UNIT.test(tokens[at + 1] ?? '') || TIME_KEY.test(findKey(tokens, at));
 }
 
-/** The key of a number, as in `took=5` and `"took": 5`. */
+/** Returns the key of a number, as in `took=5` and `"took": 5`. */
 function findKey(tokens: readonly string[], at: number): string {
   let before = at - 1;
   while (before >= 0 && /^[=:"']+$/.test(tokens[before] as string)) before -= 1;
@@ -115,7 +118,7 @@ function findKey(tokens: readonly string[], at: number): string {
 const STEP = /^\(?(\d+)\/(\d+)[).,:]?$/;
 const OF = /^(?:of|von|sur|de|di|van|из)$/;
 
-/** A progress count such as `7/300` and `7 of 300`, one step after the other. */
+/** Reports whether a token is a progress count such as `7/300` and `7 of 300`, one step after the other. */
 function isStep(items: readonly Item[], at: number): boolean {
   let before = 0;
   return items.every(({ tokens }) => {
@@ -159,7 +162,7 @@ export function createOutlierTest(numbers: readonly number[]): (number: number) 
   return (number) => number > high + reach || number < low - reach;
 }
 
-/** The values of each item at those positions, with the word before, in order; repetitions are counted. */
+/** Returns the values of each item at those positions, with the word before, in order; repetitions are counted. */
 function describeNames(items: readonly Item[], places: readonly number[]): string[] {
   if (places.length === 0) return [];
   const spans = findSpans(items[0] as Item, places);
@@ -173,7 +176,7 @@ function describeNames(items: readonly Item[], places: readonly number[]): strin
 
 const PUNCTUATION = /^[,"'`()[\]{}=;<>|:]+$/;
 
-/** Each position with the word that names it; positions separated only by punctuation are merged. */
+/** Returns each position with the word that names it; positions separated only by punctuation are merged. */
 function findSpans({ tokens }: Item, places: readonly number[]): [from: number, to: number][] {
   const spans: [number, number][] = [];
   for (const at of places) {

@@ -56,7 +56,7 @@ export function findContent(lines: readonly string[], isKnownNoise: () => boolea
   return null;
 }
 
-/** A document may show program output as its content. */
+/** Reports whether a text is a document, which may show program output as its content. */
 const isMarkdown = (lines: readonly string[]): boolean =>
   lines.filter((line) => /^#{1,5} \p{L}/u.test(line)).length >= 2 &&
   lines.some((line) => /^\s*(?:```|~~~)/.test(line));
@@ -64,7 +64,10 @@ const isMarkdown = (lines: readonly string[]): boolean =>
 /** Ignores the commas of sentences. */
 const SEPARATORS = [/,(?! )/, /;(?! )/, /\t/];
 
-/** Rows with the same number of cells, below a header that differs from them if they start with a time. */
+/**
+ * Reports whether lines are rows with the same number of cells, below a header that differs from them if they start
+ * with a time.
+ */
 function isTable(lines: readonly string[]): boolean {
   const [head = ''] = lines;
   return SEPARATORS.some((separator) => {

@@ -69,7 +69,7 @@ export function findFolds(
 
 type Shaper = (line: string, exact?: boolean) => Shape;
 
-/** A line with its indented lines, especially a trace with its frames: equal units fold as a whole. */
+/** Folds lines with their indented lines, especially traces with their frames: equal units fold as a whole. */
 function foldUnits(bodies: readonly string[], taken: Uint8Array, shape: Shaper, mode: FoldMode): Fold[] {
   const groups = new Map<string, Item[]>();
   for (let at = 0; at < bodies.length; ) {
@@ -137,7 +137,7 @@ function findUnitEnd(bodies: readonly string[], taken: Uint8Array, at: number): 
   return end;
 }
 
-/** Adjacent equal lines in output of a log or a recognised program. */
+/** Folds adjacent equal lines in output of a log or a recognised program. */
 function foldRuns(bodies: readonly string[], taken: Uint8Array, mode: FoldMode, folds: Fold[]): void {
   for (let at = 0; at < bodies.length; ) {
     let end = at + 1;
@@ -166,7 +166,7 @@ const toItem = (at: number, { tokens, masked }: Pick<Shape, 'tokens' | 'masked'>
   masked,
 });
 
-/** Log lines that are equal except for times, durations and numbers, or one word. */
+/** Folds log lines that are equal except for times, durations and numbers, or one word. */
 function foldLines(
   bodies: readonly string[],
   logged: Uint8Array,
@@ -294,7 +294,7 @@ function foldGroup(items: Item[], taken: Uint8Array, folds: Fold[]): void {
   for (const { start } of items) taken[start] = 1;
 }
 
-/** The lines that a log wrote, and their share of the text. */
+/** Returns the lines that a log wrote, and their share of the text. */
 export function findLogLines({ lines, bodies }: CleanedLines): { logged: Uint8Array; share: number } {
   const logged = new Uint8Array(bodies.length);
   let filled = 0;

@@ -136,7 +136,7 @@ function crushLines(
   return { ...written, kind: kind as CrushKind };
 }
 
-/** The lines that folds omit. */
+/** Returns the lines that folds omit. */
 function listDropped(folds: readonly Fold[], length: number): Uint8Array {
   const dropped = new Uint8Array(length);
   for (const { items, kept } of folds)
@@ -202,7 +202,9 @@ const isSameRun = (bodies: readonly string[], marks: Marks, at: number, noise: N
 
 const METER = /\d+(?:\.\d+)?%|[|[][█▏▎▍▌▋▊▉#=━>.\- ]{8,}[|\]]/u;
 
-/** The subject of a display: the words before its number. A state with another subject is not a later state. */
+/**
+ * Returns the subject of a display: the words before its number. A state with another subject is not a later state.
+ */
 const nameDisplay = (line: string): string =>
   line
     .slice(0, Math.max(0, line.search(METER)))

@@ -15,7 +15,7 @@ const WRITTEN = /^\s*"?\[svc-crush: \d+ /m;
 
 export const hasMarker = (text: string): boolean => text.includes(HEAD) && WRITTEN.test(text);
 
-/** One line; `whole` says how to get the rest back. */
+/** Formats a marker of one line; `whole` says how to get the rest back. */
 export function formatMarker({ count, what, values }: Marker, whole: string): string {
   return `${HEAD}${count} ${what} left out${values === '' ? '' : ` (${values})`}; all: ${whole}]`;
 }

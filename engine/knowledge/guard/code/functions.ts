@@ -80,7 +80,7 @@ function findBraced(tokens: Tokens, text: string, { functionWords }: Syntax): Fu
   const declared = isDeclared ? findDeclarations(tokens, text, functionWords) : null;
   const braces: { at: number; head: { name: string; from: number } | null }[] = [];
   const parens: number[] = [];
-  /** Returns the opening parenthesis that matches the closing one at a token. */
+  /** The opening parenthesis for each closing one, by token. */
   const openOf = new Map<number, number>();
   for (let at = 0; at < count; at += 1) {
     if (kinds[at] !== MARK) continue;

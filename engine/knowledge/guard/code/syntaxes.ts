@@ -9,7 +9,7 @@ export interface Syntax {
   keywords: ReadonlySet<number>;
   /** Starts a comment up to the end of the line. */
   lineComments: readonly ('//' | '#')[];
-  /** True if it has comments between slashes and stars. */
+  /** Comments between slashes and stars. */
   blockComments: 'none' | 'flat' | 'nested';
   /** Quotes of single-line strings. */
   quotes: string;

@@ -48,7 +48,7 @@ export function dropTables<T extends Tokens>(tokens: T): T {
   return { ...tokens, count: kept, shapes: shapes.subarray(0, kept) };
 }
 
-/** For punctuation, `texts` is the character code. */
+/** Reports whether a run is data. For punctuation, `texts` is the character code. */
 function isData({ count, kinds, texts }: Tokens, at: number): boolean {
   const kind = kinds[at];
   if (kind === NAME || kind === NUMBER || kind === STRING) return true;

@@ -85,7 +85,7 @@ function createCover({ tokens }: Code, isNew: Uint8Array) {
   };
 }
 
-/** Texts by their common fingerprints with new lines: a rare fingerprint weighs more than a common one. */
+/** Ranks texts by their common fingerprints with new lines: a rare fingerprint weighs more than a common one. */
 function rankTexts({ tokens }: Code, isNew: Uint8Array, index: CopyIndex, settings: CopySettings): number[] {
   const room = Math.max(index.whole.endOfTexts, index.edited.endOfTexts);
   const scores = new Float64Array(room);

@@ -26,8 +26,8 @@ export function hashRuns(shapes: Uint32Array, window: number): Uint32Array {
 }
 
 /**
- * Winnowing (Schleimer, Wilkerson, Aiken 2003): of every `guaranteed - window + 1` adjacent runs the smallest hash,
- * the last of equal ones. Sorted and unique.
+ * Selects fingerprints by winnowing (Schleimer, Wilkerson, Aiken 2003): of every `guaranteed - window + 1` adjacent
+ * runs the smallest hash, the last of equal ones. Sorted and unique.
  */
 export function takeFingerprints(shapes: Uint32Array, { window, guaranteed }: Sampling): Uint32Array {
   const hashes = hashRuns(shapes, window);

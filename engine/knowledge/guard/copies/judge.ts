@@ -220,7 +220,7 @@ function compareNames(mine: Code, theirs: Code, { mine: left, theirs: right }: A
   return { consistent: share(consistent), shown: share(shown), equal: equal / pairs.length };
 }
 
-/** The most frequent replacement of a name. */
+/** Returns the most frequent replacement of a name. */
 function findCommonest(counts: ReadonlyMap<number, number> | undefined): number | null {
   let found: number | null = null;
   let most = 0;

@@ -26,7 +26,7 @@ export function fillCopySettings(dup: {
   };
 }
 
-/** The runs that a complete copy shares, and the shorter ones left in an edited copy. */
+/** Returns the runs that a complete copy shares, and the shorter ones left in an edited copy. */
 export function chooseSamplings({ window, minTokens }: CopySettings): { whole: Sampling; edited: Sampling } {
   const short = Math.max(SHORTEST_WINDOW, Math.round(window * 0.4));
   return {

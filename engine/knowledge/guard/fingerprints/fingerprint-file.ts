@@ -24,7 +24,7 @@ export interface ContentPrints {
  */
 export interface FingerprintFile {
   listFiles(root: string): KnownFile[];
-  /** The number of a content that was read before, in any folder; null for a new one. */
+  /** Returns the number of a content that was read before, in any folder; null for a new one. */
   findContent(hash: string, language: Language): number | null;
   addContent(hash: string, prints: ContentPrints): number;
   readContent(content: number): Pick<ContentPrints, 'whole' | 'edited'> | null;
@@ -96,7 +96,7 @@ function openExisting(path: string, sampling: string): FingerprintFile {
 const toBytes = (hashes: Uint32Array): Buffer =>
   Buffer.from(hashes.buffer, hashes.byteOffset, hashes.byteLength);
 
-/** Copied: the bytes of a row may be unaligned. */
+/** Copies a row to numbers, because its bytes may be unaligned. */
 const toHashes = (bytes: Buffer): Uint32Array =>
   new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + (bytes.byteLength & ~3)));
 

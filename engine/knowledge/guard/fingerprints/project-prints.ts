@@ -26,11 +26,11 @@ export interface ProjectPrints {
   readonly isWhole: boolean;
   /** Number of files with known fingerprints. */
   readonly size: number;
-  /** Files by language, most first. */
+  /** Returns files by language, most first. */
   countLanguages(): [Language, number][];
-  /** The files that are compared, sorted. */
+  /** Returns the files that are compared, sorted. */
   listPaths(): string[];
-  /** The path of a content in this folder, relative to it. */
+  /** Returns the path of a content in this folder, relative to it. */
   pathsOf(content: number): readonly string[];
   /** Reports whether a path is not the project's own code, by its name or its attributes. */
   isSkipped(path: string): boolean;

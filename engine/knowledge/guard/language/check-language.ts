@@ -41,7 +41,7 @@ const DOCUMENT = /\.(?:md|mdx|markdown|rst|adoc|txt)$/i;
 /** Reports whether a file is a document, by its name. */
 export const isDocument = (path: string): boolean => DOCUMENT.test(path);
 
-/** The language of a locale, such as `de`, `de-DE` or `de_DE.UTF-8`; null if it names none. */
+/** Returns the language of a locale, such as `de`, `de-DE` or `de_DE.UTF-8`; null if it names none. */
 export function readLocale(locale: string): string | null {
   if (locale.trim() === '') return null;
   try {
@@ -94,7 +94,7 @@ function judgeText(
   return { found: detected.language, confidence: detected.confidence, excerpt };
 }
 
-/** The language of a name in another script; Latin letters with accents may be in any name. */
+/** Returns the language of a name in another script; Latin letters with accents may be in any name. */
 function findNameLanguage(name: string): string | null {
   const letters = name.match(/\p{L}/gu)?.length ?? 0;
   const foreign = name.match(/(?!\p{Script=Latin})\p{L}/gu)?.length ?? 0;

@@ -43,7 +43,7 @@ export function listCodeTexts(text: string, language: Language, newLines: Uint8A
   return [...found, ...listComments(text, tokens.comments, newLines)];
 }
 
-/** Comments; adjacent line comments are one. */
+/** Returns comments; adjacent line comments are one. */
 function listComments(text: string, comments: readonly number[], newLines: Uint8Array): WrittenText[] {
   const found: (WrittenText & { end: number; isLine: boolean })[] = [];
   let line = 1;

@@ -100,7 +100,7 @@ export function createWriteChecks({
     return found;
   }
 
-  /** The future content of a file that the same call changes: a moved function exists once afterwards. */
+  /** Returns the future content of a file that the same call changes: a moved function exists once afterwards. */
   function readPlanned(root: string, path: string, write: CheckedWrite): Code | null {
     const language = languageOf(path);
     const before = write.before === undefined ? readOnDisk(root, path) : write.before;
@@ -203,7 +203,7 @@ function listOwn(
   });
 }
 
-/** The content of a file; null if it does not exist, undefined if it is excluded. */
+/** Returns the content of a file; null if it does not exist, undefined if it is excluded. */
 function readOnDisk(root: string, path: string): string | null | undefined {
   const source = readSource(root, path);
   if (typeof source !== 'string') return source.text;

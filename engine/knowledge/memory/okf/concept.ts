@@ -196,7 +196,7 @@ function readOwn(value: unknown): OwnFacts | null {
   };
 }
 
-/** The parts of a file between its two lines of `---`, and after them. */
+/** Returns the parts of a file between its two lines of `---`, and after them. */
 function splitFile(file: string): { yaml: string; body: string } {
   const open = /^---[ \t]*\r?\n/.exec(file);
   if (open !== null) {
@@ -215,7 +215,7 @@ function splitFile(file: string): { yaml: string; body: string } {
 const CITATION = /^\s*(?:[-*]\s+)?(?:\[?(\d+)\]?[.:]?\s+)?(?:\[([^\]]*)\]\(([^)\s]+)\)|(https?:\/\/\S+))\s*$/;
 
 /**
- * The list of a retired `# Citations` section at the end of a text; null if there is none, or if it has other
+ * Returns the list of a retired `# Citations` section at the end of a text; null if there is none, or if it has other
  * content.
  */
 function splitCitations(text: string): { rest: string; sources: Record<string, string>[] } | null {
@@ -277,7 +277,7 @@ export function readConcept(file: string, name: string): Concept {
   };
 }
 
-/** The heading at the start of a text. */
+/** Returns the heading at the start of a text. */
 const readHeading = (text: string): string => /^\s*#{1,6} +(.+?)[ \t]*\r?(?:\n|$)/.exec(text)?.[1] ?? '';
 
 /**

@@ -36,7 +36,7 @@ export interface Exported {
   written: WrittenConcept;
 }
 
-/** The files of a bundle by path: a concept for each memory, an index in each folder, and the log. */
+/** Returns the files of a bundle by path: a concept for each memory, an index in each folder, and the log. */
 export async function composeBundle(
   memories: readonly Exported[],
   /** Reports whether a file of that name would configure a program: an imported memory cannot choose such a name. */
@@ -96,7 +96,7 @@ export function settleExports(folder: string): void {
 const isFolder = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-/** A file that an export would lose: a path and the reason as a clause. */
+/** Returns a file that an export would lose: a path and the reason as a clause. */
 async function findUnsaved(
   folder: string,
   knows: (concept: FoundConcept) => boolean,

@@ -16,11 +16,11 @@ const RESERVED = new Set(['index.md', 'log.md']);
 const LONGEST_SLUG = 60;
 const LONGEST_SHOWN = 200;
 
-/** `index.md` and `log.md` are not concepts, in any folder. */
+/** Reports whether a file is `index.md` or `log.md`, which are not concepts in any folder. */
 export const isReservedName = (path: string): boolean =>
   RESERVED.has((path.split('/').at(-1) ?? '').toLowerCase());
 
-/** The name of a file without its extension. */
+/** Returns the name of a file without its extension. */
 export const nameOf = (path: string): string => (path.split('/').at(-1) ?? '').replace(/\.md$/i, '');
 
 /** Reports whether an index or a log contains only lines that an export writes. */
@@ -56,7 +56,7 @@ export const isPlainPath = (path: string): boolean =>
         !/[ .]$/.test(name),
     );
 
-/** The comparison form of a path: some file systems ignore case and accent normalisation. */
+/** Returns the comparison form of a path: some file systems ignore case and accent normalisation. */
 export const comparePathKey = (path: string): string => path.normalize('NFC').toLowerCase();
 
 const flatten = (text: string): string => {
@@ -69,7 +69,7 @@ const writeLink = (title: string, path: string): string =>
 
 const byPath = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
-/** `index.md` of every folder, by path. */
+/** Writes `index.md` of every folder, by path. */
 export function writeIndexes(concepts: readonly Placed[]): Map<string, string> {
   const folders = new Map<string, { folders: Map<string, number>; files: Placed[] }>();
   const folderAt = (path: string) => {
@@ -109,7 +109,7 @@ export function writeIndexes(concepts: readonly Placed[]): Map<string, string> {
   return texts;
 }
 
-/** `log.md`: additions and removals by day, newest first. */
+/** Writes `log.md`: additions and removals by day, newest first. */
 export function writeLog(concepts: readonly Placed[]): string {
   const days = new Map<string, { path: string; line: string }[]>();
   const add = (at: string, word: string, { path, title }: Placed): void => {

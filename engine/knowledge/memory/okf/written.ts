@@ -4,9 +4,9 @@ import { type MemoryRow, toMemory } from '../rows.ts';
 import type { WrittenConcept } from './concept.ts';
 
 export interface WritingDeps {
-  /** Days after which a memory of a type expires; 0 means never. */
+  /** Returns days after which a memory of a type expires; 0 means never. */
   retentionDays(): Readonly<Record<string, number>>;
-  /** The model of a session's agent; null if unknown. */
+  /** Returns the model of a session's agent; null if unknown. */
   modelOf(sessionId: string): string | null;
 }
 

@@ -34,7 +34,7 @@ export interface TsProgram {
   /** Resolves names, following imports to their targets. */
   symbolsOf(names: readonly TsNode[]): (TsSymbol | undefined)[];
   declarationsOf(symbol: TsSymbol): readonly TsDeclaration[];
-  /** The declaration of a called value that has no name. */
+  /** Returns the declaration of a called value that has no name. */
   signatureOf(call: TsNode): TsDeclaration | undefined;
 }
 

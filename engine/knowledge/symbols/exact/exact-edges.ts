@@ -45,8 +45,8 @@ const CALLABLE = new Set(['function', 'method', 'class']);
 const COMPILED = "language IN ('typescript', 'tsx', 'javascript') AND state = 'ok'";
 
 /**
- * The edges from the project's compiler in a graph.db: those of a file stay while it and all its imports are
- * unchanged.
+ * Creates access to the edges from the project's compiler in a graph.db: the edges of a file stay while it and all
+ * its imports are unchanged.
  */
 export function createExactEdges(db: GraphDatabase) {
   const setState = db.prepare('UPDATE file SET exact = ? WHERE id = ?');

@@ -80,7 +80,7 @@ export function createReferenceFinder({ kinds }: Pick<Compiler, 'kinds'>, isOwn:
   const isIn = (node: TsNode | undefined, some: ReadonlySet<number | undefined>): boolean =>
     node !== undefined && some.has(node.kind);
 
-  /** A name as written; computed names have none. */
+  /** Returns a name as written; computed names have none. */
   function placeOf(name: TsNode | undefined): NamedPlace | null {
     if (name === undefined) return null;
     const text = name.text ?? (isIn(name, is.computed) ? readText(name) : '');
@@ -95,7 +95,7 @@ export function createReferenceFinder({ kinds }: Pick<Compiler, 'kinds'>, isOwn:
 
   const isTopVariable = (node: TsNode): boolean => isIn(node.parent?.parent?.parent, is.top);
 
-  /** The name of a declaration; null for a parameter, a local variable and unnamed declarations. */
+  /** Returns the name of a declaration; null for a parameter, a local variable and unnamed declarations. */
   function nameOf(node: TsNode | undefined): NamedPlace | null {
     if (node === undefined || isIn(node, is.unnamed) || isIn(node, is.source)) return null;
     if (isIn(node, is.variable))
@@ -107,7 +107,7 @@ export function createReferenceFinder({ kinds }: Pick<Compiler, 'kinds'>, isOwn:
     return isIn(node, is.standing) ? [node.end, 'default'] : null;
   }
 
-  /** The code that contains a position. */
+  /** Returns the code that contains a position. */
   function ownerOf(node: TsNode): NamedPlace | null {
     for (let at = node.parent; at !== undefined && !isIn(at, is.source); at = at.parent) {
       if (isIn(at, is.decorator) && isIn(at.parent, is.classes)) {

@@ -46,7 +46,7 @@ function listProcesses(): string[] {
   }
 }
 
-/** The fields after the name, which may contain anything; null for a process that has ended. */
+/** Returns the fields after the name, which may contain anything; null for a process that has ended. */
 function readStat(name: string): { parent: number; pages: number } | null {
   try {
     const text = readFileSync(`${PROC}/${name}/stat`, 'utf8');

@@ -30,7 +30,7 @@ export interface Collector {
   readonly locals: Expr[];
   readonly objects: ObjectFact[];
   addSymbol(symbol: NewSymbol): number;
-  /** The symbols of that name that are declared directly below another one, in order. */
+  /** Returns the symbols of that name that are declared directly below another one, in order. */
   findDeclared(parent: number, name: string): readonly number[];
   addImport(fact: ImportFact): number;
   addExport(fact: ExportFact): void;

@@ -9,20 +9,20 @@ export interface Nodes {
   readonly text: string;
   kindOf(node: NodeId): string;
   textOf(node: NodeId): string;
-  /** The named children. */
+  /** Returns the named children. */
   childrenOf(node: NodeId): NodeId[];
-  /** The first child in that field. */
+  /** Returns the first child in that field. */
   childIn(node: NodeId, field: string): NodeId;
-  /** All children in that field. */
+  /** Returns all children in that field. */
   childrenIn(node: NodeId, field: string): NodeId[];
-  /** The first child of one of these kinds. */
+  /** Returns the first child of one of these kinds. */
   childOfKind(node: NodeId, ...kinds: string[]): NodeId;
   startOf(node: NodeId): number;
   endOf(node: NodeId): number;
-  /** From 1. */
+  /** Returns the line, from 1. */
   lineAt(offset: number): number;
   lineOf(node: NodeId): number;
-  /** The text from the start of a node to the start of an inner node: keywords and modifiers. */
+  /** Returns the text from the start of a node to the start of an inner node: keywords and modifiers. */
   textBefore(node: NodeId, inner: NodeId): string;
 }
 

@@ -73,9 +73,9 @@ export interface Indexer {
   skipped(): SkipCounts;
   hasFile(path: string): boolean;
   listPaths(): string[];
-  /** Paths of package.json, tsconfig.json and the like. */
+  /** Returns paths of package.json, tsconfig.json and the like. */
   listManifests(): readonly string[];
-  /** Number of files with unresolved references. */
+  /** Returns number of files with unresolved references. */
   countDirty(): number;
   close(): Promise<void>;
 }
@@ -268,7 +268,7 @@ export function createIndexer({ root, file, git, parsers, without }: IndexerOpti
     return dirty.length;
   }
 
-  /** The content of all manifests as one text; a change may redirect every import. */
+  /** Returns the content of all manifests as one text; a change may redirect every import. */
   function digestManifests(): string {
     const hash = createHash('sha256');
     for (const path of manifests) hash.update(`${path}\0${readText(top, path, MOST_MANIFEST_BYTES) ?? ''}\0`);

@@ -5,13 +5,13 @@ import { digestFacts, hashName, listChangedNames } from '../store/digest.ts';
 import type { GraphRows } from '../store/rows.ts';
 
 export interface DependentMarker {
-  /** A file was added or removed: imports of that path may resolve differently. */
+  /** Records that a file was added or removed: imports of that path may resolve differently. */
   addPath(path: string): void;
-  /** The content of a file changed; null for none. */
+  /** Records that the content of a file changed; null for none. */
   addChange(id: number, before: FileFacts | null, after: FileFacts | null): void;
   /** Marks everything that depends on the collected changes. Belongs in the transaction that wrote the files. */
   flush(): void;
-  /** References were resolved again: a name may now depend on another file. */
+  /** Resets after references were resolved again: a name may now depend on another file. */
   reset(): void;
 }
 
@@ -60,7 +60,7 @@ export function createDependentMarker(rows: Pick<GraphRows, 'markDependents'>): 
   };
 }
 
-/** Members by name, as seen by callers on unknown values. */
+/** Returns members by name, as seen by callers on unknown values. */
 function describeMembers(facts: FileFacts | null): Map<string, string> {
   const members = new Map<string, string[]>();
   for (const { kind, name, parent } of facts?.symbols ?? []) {

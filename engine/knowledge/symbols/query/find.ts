@@ -45,7 +45,7 @@ export function findSymbol(
   return { similar: searchSymbols(indexer, name, 5).filter((each) => isSeen(each.path)) };
 }
 
-/** `src/a.ts:name` and `src/a.ts#name`; a path alone is the file itself. */
+/** Splits `src/a.ts:name` and `src/a.ts#name`; a path alone is the file itself. */
 function splitName(indexer: Indexer, text: string): { path: string | null; name: string } {
   const [, path, name] = /^(.*[^:#])[:#]([^:#/]+)$/.exec(text) ?? [];
   if (path !== undefined && name !== undefined && /[./]/.test(path))
@@ -77,7 +77,10 @@ function listNamed({ db }: Indexer, path: string | null, name: string): SymbolRo
     .map(toSymbol);
 }
 
-/** Callable and constructible symbols come before fields and types of the same name, and sources before tests. */
+/**
+ * Narrows matches: callable and constructible symbols come before fields and types of the same name, and sources
+ * before tests.
+ */
 function narrow(found: SymbolRow[]): SymbolRow[] {
   const rules: ((symbol: SymbolRow) => boolean)[] = [
     ({ kind }) => kind !== 'field',
@@ -93,14 +96,14 @@ function narrow(found: SymbolRow[]): SymbolRow[] {
   return left;
 }
 
-/** The necessary condition for a name that contains a text: all groups of three letters. */
+/** Returns the necessary condition for a name that contains a text: all groups of three letters. */
 function toTrigrams(text: string): string {
   const letters = [...text.toLowerCase()];
   const groups = letters.slice(2).map((_, at) => letters.slice(at, at + 3).join(''));
   return groups.map((group) => `"${group.replaceAll('"', '""')}"`).join(' AND ');
 }
 
-/** Symbols whose name contains a text: exact matches first, then prefix matches. */
+/** Returns symbols whose name contains a text: exact matches first, then prefix matches. */
 export function searchSymbols({ db }: Indexer, query: string, limit: number): SymbolRow[] {
   const name =
     query

@@ -107,7 +107,7 @@ export function findImpact(indexer: Indexer, paths: readonly string[], touched: 
   return { files: [...files].sort(), unknown, removed: [], declared, told, reached: [...reached.values()] };
 }
 
-/** Paths by each of their folders; `.` has all of them. */
+/** Returns paths by each of their folders; `.` has all of them. */
 function groupByFolder(paths: readonly string[]): Map<string, string[]> {
   const folders = new Map<string, string[]>([['.', [...paths]]]);
   for (const path of paths)
@@ -152,7 +152,7 @@ function findInnermost(symbols: readonly SymbolRow[], from: number, to: number):
   return found;
 }
 
-/** Number of references of each kind to a symbol. */
+/** Returns number of references of each kind to a symbol. */
 export function countReferences({ db }: Indexer, id: number): Record<string, number> {
   const rows = db
     .prepare('SELECT kind, count(*) AS n FROM edge WHERE to_symbol = ? GROUP BY kind')

@@ -14,7 +14,7 @@ const SAME = new Set(
 );
 const PROMISES = new Set('Promise PromiseLike Task Future CompletableFuture Awaitable Coroutine'.split(' '));
 
-/** The value of a generic built-in type for its arguments; null if unknown. */
+/** Returns the value of a generic built-in type for its arguments; null if unknown. */
 export function findBuiltInType(
   language: Language,
   name: string,
@@ -39,7 +39,7 @@ const GIVES_SAME = new Set(
   ),
 );
 
-/** The result of a method of a collection or a promise. */
+/** Returns the result of a method of a collection or a promise. */
 export function callBuiltIn({ of, name }: Extract<Value, { is: 'method' }>): Value {
   if (of.is === 'promise') return name === 'catch' || name === 'finally' ? of : UNKNOWN_VALUE;
   const element = of.is === 'many' ? of.of : of.is === 'list' ? joinValues(of.items) : UNKNOWN_VALUE;
@@ -54,7 +54,7 @@ export function callBuiltIn({ of, name }: Extract<Value, { is: 'method' }>): Val
 const TAKES_TWO = new Set(['sort', 'toSorted']);
 const TAKES_LATER = new Set(['reduce', 'reduceRight']);
 
-/** The value that a method of a collection or a promise passes to that parameter of its callback. */
+/** Returns the value that a method of a collection or a promise passes to that parameter of its callback. */
 export function parameterOfBuiltIn({ of, name }: Extract<Value, { is: 'method' }>, param: number): Value {
   const passed = ((): Value => {
     if (of.is === 'promise') return name === 'then' && param === 0 ? of.of : UNKNOWN_VALUE;

@@ -76,7 +76,7 @@ export function createEcmaModules(files: ModuleFiles) {
     ];
   }
 
-  /** A file by its path, with or without its extension, or the index of a folder. */
+  /** Returns a file by its path, with or without its extension, or the index of a folder. */
   function findFile(path: string): number | undefined {
     const clean = posix.normalize(path).replace(/\/$/, '');
     if (clean.startsWith('..')) return undefined;
@@ -116,7 +116,7 @@ export function createEcmaModules(files: ModuleFiles) {
     return undefined;
   }
 
-  /** All targets of an entry of `exports` or `imports`, most likely first. */
+  /** Returns all targets of an entry of `exports` or `imports`, most likely first. */
   function listTargets(entry: unknown): string[] {
     if (typeof entry === 'string') return [entry];
     if (Array.isArray(entry)) return entry.flatMap(listTargets);
@@ -174,7 +174,7 @@ export function createEcmaModules(files: ModuleFiles) {
     return map;
   }
 
-  /** The path mappings of a configuration, its own or inherited. */
+  /** Returns the path mappings of a configuration, its own or inherited. */
   function readConfig(path: string, depth: number): PathMap | null {
     const json = readJson(path);
     if (json === null || depth > MOST_EXTENDED) return null;

@@ -4,7 +4,8 @@ import type { Project } from './project.ts';
 import { OUTSIDE_VALUE } from './values.ts';
 
 /**
- * Name resolution of TypeScript and JavaScript: imports lead to modules, and undeclared names belong to the platform.
+ * Creates name resolution of TypeScript and JavaScript: imports lead to modules, and undeclared names belong to the
+ * platform.
  */
 export function createEcmaNames(project: Project, evaluator: () => Evaluator): NameRules {
   return {

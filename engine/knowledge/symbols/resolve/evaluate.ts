@@ -64,7 +64,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return { is: 'symbol', file, index, owner };
   }
 
-  /** The target of an import; files may import each other in a cycle. */
+  /** Returns the target of an import; files may import each other in a cycle. */
   const readImport = (file: FileView, index: number, space: Space): Value =>
     guard(`i${file.id}:${index}:${space}`, () => rulesOf(file).importValue(file, index, space));
 
@@ -123,7 +123,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     }
   }
 
-  /** A missing member of a known value is external; of an unknown value it is unknown. */
+  /** Finds a member: a missing member of a known value is external; of an unknown value it is unknown. */
   const memberOf = (object: Value, name: string): Value =>
     findMember(object, name)?.value ?? (object.is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE);
 
@@ -187,7 +187,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return typeOfSymbol(meant ?? lookUpType(file, named), values);
   }
 
-  /** The meaning of a name as a type. */
+  /** Returns the meaning of a name as a type. */
   function lookUpType(file: FileView, named: Expr): Value {
     if (named[0] === 'i') return readImport(file, named[1], 'type');
     if (named[0] === 'g') return rulesOf(file).freeName(file, named[1], 'type');
@@ -223,7 +223,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return meant.is === 'symbol' ? instanceOf(meant, types) : UNKNOWN_VALUE;
   }
 
-  /** The final value of a variable that is declared by others; unknown for cycles. */
+  /** Returns the final value of a variable that is declared by others; unknown for cycles. */
   function settle(value: SymbolValue): Value {
     let at: Value = value;
     for (let steps = 0; steps < MOST_ALIASES; steps += 1) {
@@ -233,7 +233,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return UNKNOWN_VALUE;
   }
 
-  /** The value of a variable or field; a function, class or namespace is itself. */
+  /** Returns the value of a variable or field; a function, class or namespace is itself. */
   function valueOfSymbol(value: SymbolValue): Value {
     const { file, index, owner = null } = value;
     const { kind, type, init } = symbolAt(file, index);
@@ -288,11 +288,11 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return held.is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE;
   }
 
-  /** `for (const [key, value] of map)`: a destructured element is a pair. */
+  /** Returns the element of an entry: in `for (const [key, value] of map)` it is a pair. */
   const elementOfEntry = (held: Extract<Value, { is: 'many' }>): Value =>
     held.isMap ? { is: 'list', items: [OUTSIDE_VALUE, held.of] } : held.of;
 
-  /** The expected type of the function that is argument `index` of a call. */
+  /** Returns the expected type of the function that is argument `index` of a call. */
   function argumentOf(callee: Value, index: number, param: number): Value {
     if (callee.is === 'method') return parameterOfBuiltIn(callee, param);
     if (callee.is === 'function') {
@@ -315,7 +315,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return HOLDS.has(fact.kind) ? argumentOf(settle(callee), index, param) : UNKNOWN_VALUE;
   }
 
-  /** The type of a parameter of a function that is known by its type. */
+  /** Returns the type of a parameter of a function that is known by its type. */
   function parameterOf(value: Value, index: number): Value {
     switch (value.is) {
       case 'function': {

@@ -8,6 +8,6 @@ export type Space = 'value' | 'type';
 export interface NameRules {
   importValue(file: FileView, index: number, space: Space): Value;
   freeName(file: FileView, name: string, space: Space): Value;
-  /** A member of a namespace whose text is in another file. */
+  /** Returns a member of a namespace whose text is in another file. */
   findInNamespace?(file: FileView, index: number, name: string, space: Space): Value | null;
 }

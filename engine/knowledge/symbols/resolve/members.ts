@@ -105,7 +105,7 @@ export function createMemberFinder({
     });
   }
 
-  /** A method declared outside its type, in the same file or package. */
+  /** Returns a method declared outside its type, in the same file or package. */
   function findOwned(
     file: FileView,
     type: string,
@@ -127,7 +127,7 @@ export function createMemberFinder({
     return null;
   }
 
-  /** A namespace may have several parts, and extend a function or a class of the same name. */
+  /** Finds a merged part: a namespace may have several parts, and extend a function or a class of the same name. */
   function findMerged(file: FileView, index: number, name: string): FoundMember | null {
     const { name: own, parent, kind } = symbolAt(file, index);
     for (const other of file.members.get(parent)?.get(own) ?? []) {
@@ -189,7 +189,7 @@ export function createMemberFinder({
   const TYPES = new Set(['class', 'interface', 'type', 'enum', 'namespace']);
   const VALUES = new Set(['function', 'class', 'variable', 'enum', 'namespace', 'method', 'field']);
 
-  /** An export of a file by name, through re-exporting files. */
+  /** Returns an export of a file by name, through re-exporting files. */
   function findExport(file: FileView, name: string, space: Space): Value | null {
     project.use(file, name);
     let found: Value | null = null;

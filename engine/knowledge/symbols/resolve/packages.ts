@@ -33,7 +33,7 @@ export function createPackageFinder({
   };
   const join = (...parts: string[]): string => posix.join(...parts).replace(/^\.\//, '');
 
-  /** Names in manifests of one kind, with their folders. */
+  /** Returns names in manifests of one kind, with their folders. */
   function readNames(file: string, pattern: RegExp): { name: string; folder: string }[] {
     return manifests
       .list()

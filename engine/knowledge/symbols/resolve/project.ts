@@ -21,24 +21,25 @@ export type ModuleTarget = { file: FileView } | 'outside' | 'missing';
 /** The project as resolution sees it. Every answer is recorded as a dependency of the asking file. */
 export interface Project {
   view(id: number): FileView | null;
-  /** The target file of an import. */
+  /** Returns the target file of an import. */
   resolveModule(from: FileView, specifier: string): ModuleTarget;
-  /** All files of a package or namespace, by `packageName` and the language's rules. */
+  /** Returns all files of a package or namespace, by `packageName` and the language's rules. */
   filesOfPackage(from: FileView, name: string): FileView[];
-  /** The folder of a Go package by its import path; null for an external one. */
+  /** Returns the folder of a Go package by its import path; null for an external one. */
   findGoPackage(from: FileView, path: string): string | null;
-  /** A Python module, `.`, `.a` or `a.b`: its file, or a folder of modules without one. */
+  /** Returns a Python module, `.`, `.a` or `a.b`: its file, or a folder of modules without one. */
   findPythonModule(
     from: FileView,
     name: string,
   ): { file: FileView } | { folder: string; from: FileView } | null;
-  /** The Rust submodule `name` of a module in a separate file. */
+  /** Returns the Rust submodule `name` of a module in a separate file. */
   findRustChild(from: FileView, name: string): FileView | null;
   findRustParent(from: FileView): FileView | null;
-  /** The root of the crate of that name, null for the file's own. */
+  /** Returns the root of the crate of that name, null for the file's own. */
   findRustCrate(from: FileView, name: string | null): FileView | null;
   /**
-   * The method for a member of an unknown value by name; null unless only one symbol of the project has that name.
+   * Returns the method for a member of an unknown value by name; null unless only one symbol of the project has that
+   * name.
    */
   findOnlyMethod(from: FileView, name: string): { file: number; index: number } | null;
   /** Records that the asking file depends on a name of a file. */
@@ -77,7 +78,7 @@ export function createFileView(id: number, path: string, language: Language, fac
   return { id, path, language, facts, members, owned, exports };
 }
 
-/** The outermost enclosing symbol below the file: the name by which the file is known. */
+/** Returns the outermost enclosing symbol below the file: the name by which the file is known. */
 export function findRoot({ facts }: FileView, index: number): SymbolFact {
   let at = index;
   for (;;) {

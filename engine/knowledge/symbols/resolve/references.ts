@@ -28,7 +28,7 @@ type Found = Pick<Edge, 'to' | 'confidence' | 'strategy' | 'candidates'>;
 export function createReferenceResolver(project: Project, evaluator: Evaluator) {
   const { evaluate, lookUpType, findMember, settle } = evaluator;
 
-  /** The symbol itself; for a function known only by its type, the type, if it is named. */
+  /** Returns the symbol itself; for a function known only by its type, the type, if it is named. */
   function target(value: Value): Found['to'] | null {
     if (value.is === 'symbol') return { file: value.file.id, index: value.index };
     return value.is === 'function' && value.named !== undefined
@@ -36,7 +36,7 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
       : null;
   }
 
-  /** The target of a call through a field: the member of the field's type, not the field. */
+  /** Returns the target of a call through a field: the member of the field's type, not the field. */
   function findHeld(value: Value): Value {
     const fact = value.is === 'symbol' ? value.file.facts.symbols[value.index] : undefined;
     if (value.is !== 'symbol' || fact?.kind !== 'field' || fact.type?.[0] === 'f') return value;
@@ -44,7 +44,7 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
     return held.is === 'symbol' || held.is === 'function' ? held : UNKNOWN_VALUE;
   }
 
-  /** If several values lead to one symbol, that symbol; otherwise the first function, as a guess. */
+  /** Returns if several values lead to one symbol, that symbol; otherwise the first function, as a guess. */
   function found(value: Value, confidence: Found['confidence'], strategy: Strategy): Found | null {
     if (value.is !== 'either') {
       const to = target(value);
@@ -89,7 +89,7 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
     return value.is === 'unknown' ? resolveByName(file, name) : null;
   }
 
-  /** The last resort: a member of an unknown value, if only one symbol of the project has that name. */
+  /** Returns the last resort: a member of an unknown value, if only one symbol of the project has that name. */
   function resolveByName(file: FileView, name: string): Found | null {
     if (COMMON_MEMBERS.has(name)) return null;
     const to = project.findOnlyMethod(file, name);
@@ -136,7 +136,9 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
     }
   }
 
-  /** Unexpected code resolves to nothing, and does not abort the other references of the file. */
+  /**
+   * Resolves a reference; unexpected code resolves to nothing, and does not abort the other references of the file.
+   */
   function resolveOrGiveUp(file: FileView, expr: Expr, kind: ReferenceKind): Found | null {
     evaluator.beginReference();
     try {
@@ -147,7 +149,7 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
   }
 
   return {
-    /** The edges from a file; references without or with several targets are counted. */
+    /** Returns the edges from a file; references without or with several targets are counted. */
     resolveFile(file: FileView): { edges: Edge[]; unresolved: number } {
       const edges = new Map<string, Edge>();
       let unresolved = 0;

@@ -34,15 +34,15 @@ const MOST_HELD = 6_000_000;
 export interface StoredProject extends Project {
   /** Starts recording the dependencies of the next file. */
   begin(): Map<number, Set<number>>;
-  /** The file was written or removed: cached facts are outdated. */
+  /** Forgets cached facts after a file was written or removed. */
   forget(id: number): void;
   addPath(path: string, id: number): void;
   removePath(path: string): void;
-  /** The content of package.json, tsconfig.json and the like changed. */
+  /** Forgets cached facts after package.json, tsconfig.json or the like changed. */
   forgetManifests(): void;
 }
 
-/** The project as stored in a graph.db. */
+/** Creates access to the project as stored in a graph.db. */
 export function createStoredProject(
   db: GraphDatabase,
   rows: GraphRows,

@@ -8,7 +8,7 @@ type Find = (name: string, space: Space) => Value | null;
 
 const spaceOf = (find: Find): Value => ({ is: 'space', find });
 
-/** Name resolution of languages with packages, modules and namespaces. */
+/** Creates name resolution of languages with packages, modules and namespaces. */
 export function createTableNames(
   project: Project,
   evaluator: () => Evaluator,
@@ -25,7 +25,7 @@ export function createTableNames(
     return null;
   };
 
-  /** A package by its name; null if it has no file in the project. */
+  /** Returns a package by its name; null if it has no file in the project. */
   function packageSpace(from: FileView, name: string): Value | null {
     const files = project.filesOfPackage(from, name);
     return files.length === 0 ? null : spaceOf((wanted, space) => findInFiles(files, wanted, space));
@@ -43,7 +43,7 @@ export function createTableNames(
     },
   };
 
-  /** `a.b.C`, and a member of a class instead of a class of a package. */
+  /** Returns `a.b.C`, and a member of a class instead of a class of a package. */
   function findDotted(file: FileView, from: string, name: string, space: Space): Value | null {
     const direct = findInFiles(project.filesOfPackage(file, from), name, space);
     if (direct !== null || !from.includes('.')) return direct;
@@ -87,7 +87,7 @@ export function createTableNames(
     },
   };
 
-  /** A name of a Python module: its declarations, its imports, and its submodules. */
+  /** Returns a name of a Python module: its declarations, its imports, and its submodules. */
   function findInModule(
     module: FileView,
     name: string,
@@ -142,7 +142,7 @@ export function createTableNames(
     },
   };
 
-  /** A Rust module: its declarations and re-exports, and submodules in separate files. */
+  /** Returns a Rust module: its declarations and re-exports, and submodules in separate files. */
   function rustModule(file: FileView): Value {
     return spaceOf((name, space) => findInRust(file, name, space, 0));
   }

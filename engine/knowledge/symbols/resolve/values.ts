@@ -47,7 +47,7 @@ const isSame = (one: Value, other: Value): boolean =>
   one.file === other.file &&
   one.index === other.index;
 
-/** One of several values: external ones such as null, and unknown ones, are dropped. */
+/** Returns one of several values: external ones such as null, and unknown ones, are dropped. */
 export function joinValues(values: readonly Value[]): Value {
   const flat = values.flatMap((value) => (value.is === 'either' ? value.values : [value]));
   const known: Value[] = [];

@@ -3,7 +3,7 @@ import type { Expr, FileFacts } from '../facts.ts';
 /** Maximum depth of references inside a file for a digest. */
 const MOST_DEPTH = 12;
 
-/** A number for a name, the same for the same name. */
+/** Returns a number for a name, the same for the same name. */
 export function hashName(name: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < name.length; at += 1) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);
@@ -11,8 +11,8 @@ export function hashName(name: string): number {
 }
 
 /**
- * The public view of a file, by name: if two states of a file have equal digests for a name, users of only that name
- * cannot distinguish them. Positions in the text do not count.
+ * Returns the public view of a file, by name: if two states of a file have equal digests for a name, users of only
+ * that name cannot distinguish them. Positions in the text do not count.
  */
 export function digestFacts(facts: FileFacts): Map<string, string> {
   const { symbols, imports, exports, locals, objects } = facts;
@@ -46,7 +46,7 @@ export function digestFacts(facts: FileFacts): Map<string, string> {
     return `[${value.map((each) => spell(each, depth + 1)).join()}]`;
   }
 
-  /** `l` is a local variable among values, and the symbol of a literal among types: both are expanded. */
+  /** Expands `l`: a local variable among values, and the symbol of a literal among types. */
   function spellLocal(index: number, depth: number): string {
     const cached = known.get(index);
     if (cached !== undefined) return cached;

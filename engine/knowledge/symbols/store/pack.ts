@@ -26,7 +26,7 @@ export interface PackedFacts {
   errors: number;
 }
 
-/** A small window and a separate array instead of a slice: both are created for each file. */
+/** Packs a value with a small window and a separate array instead of a slice: both are created for each file. */
 const pack = (value: unknown): Uint8Array =>
   new Uint8Array(
     deflateRawSync(JSON.stringify(value), { level: 1, windowBits: 13, memLevel: 5, chunkSize: 4096 }),
@@ -76,7 +76,7 @@ export const unpackFacts = (bytes: Uint8Array): FileFacts => ({
 
 export const unpackReferences = (bytes: Uint8Array): Reference[] => unpack(bytes);
 
-/** Names of symbols from the outermost to the innermost, as `A.b`; unnamed ones are skipped. */
+/** Returns names of symbols from the outermost to the innermost, as `A.b`; unnamed ones are skipped. */
 function listQualifiedNames(facts: FileFacts): string[] {
   const names: string[] = [];
   for (const { name, parent, kind, owner } of facts.symbols) {

@@ -76,7 +76,7 @@ export const toEdge = (row: unknown): EdgeRow => {
 
 export type GraphRows = ReturnType<typeof createGraphRows>;
 
-/** The statements that change a graph.db. */
+/** Creates the statements that change a graph.db. */
 export function createGraphRows(db: GraphDatabase) {
   const insertFile = db.prepare(
     `INSERT INTO file (path, language, hash, size, mtime, state, errors, facts, refs)
@@ -125,7 +125,7 @@ export function createGraphRows(db: GraphDatabase) {
     deleteSymbol.run(id);
   }
 
-  /** Symbols keep their ids while their name and kind stay. */
+  /** Writes symbols, which keep their ids while their name and kind stay. */
   function writeSymbols(file: number, symbols: readonly SymbolColumns[]): void {
     const old = new Map<string, number[]>();
     for (const { id, qualified, kind } of ownSymbols.all(file) as {

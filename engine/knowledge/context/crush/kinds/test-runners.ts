@@ -30,7 +30,7 @@ export const ticks: Recogniser = {
   },
 };
 
-/** `▶ name` opens a block that the same name closes: it stays if that is not a tick. */
+/** Keeps open suites: `▶ name` opens a block that the same name closes, and stays if that is not a tick. */
 function keepOpenSuites(bodies: readonly string[], marks: Marks): void {
   const closed = new Set<string>();
   for (let at = bodies.length - 1; at >= 0; at -= 1) {
@@ -42,7 +42,7 @@ function keepOpenSuites(bodies: readonly string[], marks: Marks): void {
   }
 }
 
-/** A name with only passed tests below it counts as passed. */
+/** Marks suites: a name with only passed tests below it counts as passed. */
 function markPassedSuites(bodies: readonly string[], marks: Marks): void {
   for (let at = bodies.length - 1; at >= 0; at -= 1) {
     const body = bodies[at] as string;
@@ -83,7 +83,7 @@ export const tap: Recogniser = {
 
 const DETAILS: NoiseClass = { what: 'more lines about passing tests', pattern: /(?!)/, keep: 'none' };
 
-/** TAP's details of a test between `---` and `...`. */
+/** Marks TAP's details of a test between `---` and `...`. */
 function markYaml(bodies: readonly string[], marks: Marks, at: number): void {
   if (bodies[at + 1]?.trim() !== '---') return;
   const indent = indentOf(bodies[at + 1] as string);
@@ -181,7 +181,7 @@ export const others: Recogniser = {
   },
 };
 
-/** `ctest -V` puts the test number before each output line. */
+/** Marks output of passed tests: `ctest -V` puts the test number before each output line. */
 function markOutputOfPassed(bodies: readonly string[], marks: Marks): void {
   const passed = new Set<string>();
   for (const body of bodies) {

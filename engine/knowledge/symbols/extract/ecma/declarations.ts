@@ -36,7 +36,7 @@ export function createDeclarationReader(
     }
   }
 
-  /** `[a, , b]`: an empty element has no node, only a comma. */
+  /** Binds a list pattern: in `[a, , b]` an empty element has no node, only a comma. */
   function bindList(pattern: NodeId, value: Expr, place: Place): void {
     let index = 0;
     let from = nodes.startOf(pattern);
@@ -72,7 +72,7 @@ export function createDeclarationReader(
     }
   }
 
-  /** A parameter: its type, and its names bound in the function's scope. */
+  /** Reads a parameter: its type, and its names bound in the function's scope. */
   function readParameter(param: NodeId, place: Place, given: Expr): TypeExpr {
     const kind = nodes.kindOf(param);
     if (kind !== 'required_parameter' && kind !== 'optional_parameter') {
@@ -236,7 +236,7 @@ export function createDeclarationReader(
     if (name === 'constructor') readParameterFields(member, owner, inner);
   }
 
-  /** `constructor(private x: X)` declares a field. */
+  /** Reads fields from `constructor(private x: X)`. */
   function readParameterFields(method: NodeId, owner: number, place: Place): void {
     for (const param of nodes.childrenOf(nodes.childIn(method, 'parameters'))) {
       const pattern = nodes.childIn(param, 'pattern');

@@ -85,7 +85,7 @@ export function createModuleReader(
     }
   }
 
-  /** `export default` and `export =` of a value. */
+  /** Reads `export default` and `export =` of a value. */
   function exportValue(value: NodeId, node: NodeId, place: Place): void {
     const kind = nodes.kindOf(value);
     if (isFunctionKind(kind) || isClassKind(kind)) {
@@ -113,7 +113,7 @@ export function createModuleReader(
       collector.addExport({ name: isDefault ? 'default' : name, value: ['s', symbol] });
   }
 
-  /** `module.exports = …`, `exports.a = …`, `A.prototype.b = function …`, `A.b = function …`. */
+  /** Reads `module.exports = …`, `exports.a = …`, `A.prototype.b = function …`, `A.b = function …`. */
   function readCommonJs(node: NodeId, place: Place): boolean {
     const assignment = nodes.childrenOf(node)[0] ?? -1;
     if (nodes.kindOf(assignment) !== 'assignment_expression') return false;

@@ -15,7 +15,7 @@ export function createStatementReader(
 ): Pick<Walk, 'readBlock' | 'readStatement' | 'readNamedFunction'> {
   const { nodes, collector, declared } = walk;
 
-  /** The declaration inside an export or an ambient declaration. */
+  /** Returns the declaration inside an export or an ambient declaration. */
   function findDeclaration(node: NodeId): NodeId {
     const kind = nodes.kindOf(node);
     if (kind === 'export_statement') return findDeclaration(nodes.childIn(node, 'declaration'));
@@ -93,7 +93,7 @@ export function createStatementReader(
     if (findValue(place.scope, name) === null) bindName(place.scope, name, { value: ['s', symbol] });
   }
 
-  /** Outside of functions a variable is a symbol; inside, a function is. */
+  /** Declares a variable: outside of functions it is a symbol; inside, a function is. */
   function declareVariable(node: NodeId, outer: NodeId, place: Place): void {
     const nameNode = nodes.childIn(node, 'name');
     const value = nodes.childIn(node, 'value');
@@ -121,7 +121,7 @@ export function createStatementReader(
     bindName(place.scope, name, { value: self, ...(isClass ? { type: ['r', self] as const } : {}) });
   }
 
-  /** The names of a pattern shadow outer ones; their values are known when the statement is read. */
+  /** Declares the names of a pattern, which shadow outer ones; their values are known when the statement is read. */
   function declarePattern(pattern: NodeId, place: Place): void {
     walk.bindPattern(pattern, UNKNOWN, place);
   }

@@ -15,7 +15,7 @@ export function createTypeReader(walk: Walk): Pick<Walk, 'readType' | 'readMembe
     return type;
   }
 
-  /** `A.B.C`, whose first name is a namespace or a module. */
+  /** Reads `A.B.C`, whose first name is a namespace or a module. */
   function readQualified(node: NodeId, place: Place): TypeExpr {
     const parts = nodes
       .textOf(node)

@@ -28,13 +28,13 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     for (const child of nodes.childrenOf(node)) readValue(child, place);
   };
 
-  /** A name without a reference: its call adds one itself. */
+  /** Reads a name without a reference: its call adds one itself. */
   function nameValue(node: NodeId, place: Place): Expr {
     const name = nodes.textOf(node);
     return findValue(place.scope, name) ?? (name === 'undefined' ? OUTSIDE : ['g', name]);
   }
 
-  /** A value that is called or whose member is accessed: like `readValue`, without a reference as a value. */
+  /** Reads a value that is called or whose member is accessed: like `readValue`, without a reference as a value. */
   function readTarget(node: NodeId, place: Place): Expr {
     switch (nodes.kindOf(node)) {
       case 'identifier':
@@ -70,7 +70,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     });
   }
 
-  /** The result type of built-in functions for an argument; null for others. */
+  /** Returns the result type of built-in functions for an argument; null for others. */
   function applyBuiltIn(name: string, given: readonly Expr[], place: Place): Expr | null {
     const [whole, owner] = /^(Object|Array)\s*\.\s*\w+$|^structuredClone$/.exec(name) ?? [];
     const [first] = given;
@@ -91,7 +91,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     }
   }
 
-  /** Only an arrow function has the surrounding `this`. */
+  /** Rebinds `this`: only an arrow function has the surrounding one. */
   const rebindThis = (node: NodeId, place: Place): Pick<Place, 'self' | 'isStatic' | 'thisValue'> =>
     nodes.kindOf(node) === 'arrow_function'
       ? { self: place.self, isStatic: place.isStatic, thisValue: place.thisValue }
@@ -131,7 +131,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     return ['c', callee];
   }
 
-  /** A module as one value, by its specifier. */
+  /** Reads a module as one value, by its specifier. */
   function importWhole(from: NodeId, node: NodeId): Expr {
     const line = nodes.lineOf(node);
     return ['i', collector.addImport({ from: stripQuotes(nodes.textOf(from)), name: '*', local: '', line })];
@@ -192,7 +192,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     return object;
   }
 
-  /** A function that is a member of an object literal is a symbol. */
+  /** Names a function: as a member of an object literal it is a symbol. */
   function nameFunction(
     node: NodeId,
     outer: NodeId,
@@ -260,7 +260,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     return value;
   }
 
-  /** An undeclared field has the values that the class's own code assigns. */
+  /** Sets an undeclared field, which has the values that the class's own code assigns. */
   function setField(owner: number, name: string, value: Expr, node: NodeId): void {
     const [at = -1] = collector.findDeclared(owner, name);
     const field = collector.symbols[at];
@@ -400,7 +400,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     }
   }
 
-  /** The operator of an expression, which some grammars do not name. */
+  /** Returns the operator of an expression, which some grammars do not name. */
   const between = (node: NodeId): string =>
     nodes.text
       .slice(nodes.endOf(nodes.childIn(node, 'left')), nodes.startOf(nodes.childIn(node, 'right')))

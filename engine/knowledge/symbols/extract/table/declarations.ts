@@ -45,7 +45,7 @@ export function createTableDeclarationReader(
     else if (children.length > 0) walk.readValue(pattern, place);
   }
 
-  /** `self.a = b` declares a field unless it is declared elsewhere. */
+  /** Sets a field: `self.a = b` declares it unless it is declared elsewhere. */
   function setField(pattern: NodeId, value: Expr, place: TablePlace): void {
     const { object, name } = walk.memberOf(pattern)!;
     const target = walk.readTarget(object, place);
@@ -58,7 +58,7 @@ export function createTableDeclarationReader(
       known.init = value;
   }
 
-  /** A variable with a type, a value, or both: outside of functions it is a symbol. */
+  /** Declares a variable with a type, a value, or both: outside of functions it is a symbol. */
   function declareVariable(
     nameNode: NodeId,
     typeNode: NodeId,
@@ -138,7 +138,7 @@ export function createTableDeclarationReader(
     });
   }
 
-  /** The first parameter of a Python class method is the class. */
+  /** Reports whether a function is a Python class method, whose first parameter is the class. */
   const isClassMethod = (node: NodeId): boolean =>
     /@classmethod\s*\n(?:\s*@[^\n]{0,80}\n){0,4}\s*(?:async\s+)?$/.test(
       nodes.text.slice(Math.max(0, nodes.startOf(node) - 400), nodes.startOf(node)),
@@ -184,7 +184,7 @@ export function createTableDeclarationReader(
     if (fact.returnType === undefined) fact.returns = inner.returns.slice(0, MOST_RETURNS);
   }
 
-  /** An anonymous function: its parameters shadow outer names. */
+  /** Reads an anonymous function: its parameters shadow outer names. */
   function readLambda(node: NodeId, place: TablePlace): void {
     const inner: TablePlace = { ...place, scope: createScope(place.scope), returns: [] };
     const list = nodes.childIn(node, 'parameters');
@@ -192,7 +192,7 @@ export function createTableDeclarationReader(
     for (const child of nodes.childrenOf(node)) if (child !== list) walk.readValue(child, inner);
   }
 
-  /** Kotlin and Swift have no field for it. */
+  /** Returns the result type after the parameters, for which Kotlin and Swift have no field. */
   function afterParameters(node: NodeId): NodeId {
     if (language !== 'kotlin' && language !== 'swift') return -1;
     const list = nodes.childrenOf(node);

@@ -34,7 +34,7 @@ export function createTableNameReader(
     return ['g', name];
   }
 
-  /** A class and its enclosing classes, innermost first. */
+  /** Returns a class and its enclosing classes, innermost first. */
   function classesAround(self: number): number[] {
     const found: number[] = [];
     for (let at = self; at > 0 && found.length < MOST_CLASSES; at = symbols[at]!.parent)
@@ -141,7 +141,7 @@ export function createTableNameReader(
     return call(callee, target);
   }
 
-  /** The inside of a Rust macro has no syntax: names followed by a bracket are calls. */
+  /** Reads a Rust macro, which has no syntax inside: names followed by a bracket are calls. */
   function readMacro(node: NodeId, place: TablePlace): void {
     const tokens = nodes.childOfKind(node, 'token_tree');
     const children = nodes.childrenOf(tokens);

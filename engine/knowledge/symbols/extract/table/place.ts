@@ -15,10 +15,10 @@ export interface TablePlace {
 
 export interface TableTypes {
   readType(node: NodeId, place: TablePlace): TypeExpr;
-  /** The nodes of the types that a class extends, implements or embeds. */
+  /** Returns the nodes of the types that a class extends, implements or embeds. */
   listBases(node: NodeId): NodeId[];
   isType(kind: string): boolean;
-  /** `var` and `auto`: the type is that of the value. */
+  /** Reports whether a type is inferred from the value, as with `var` and `auto`. */
   isInferred(node: NodeId): boolean;
 }
 
@@ -33,29 +33,29 @@ export interface TableWalk {
   types: TableTypes;
   /** The names of the file. */
   top: Scope;
-  /** The name of a declaration. */
+  /** Returns the name of a declaration. */
   findName(node: NodeId): NodeId;
   /** Declares the declarations of a node and its descendants. */
   declare(node: NodeId, parent: number, outer: NodeId): void;
-  /** The content of a declaration. */
+  /** Returns the content of a declaration. */
   findBody(node: NodeId): NodeId;
   /** Reports whether other files may use it. */
   isExported(node: NodeId, name: string): boolean;
   /** Binds the direct children of a symbol. */
   bindMembers(symbol: number, scope: Scope): void;
-  /** A name, without a reference to it. */
+  /** Reads a name, without a reference to it. */
   nameValue(node: NodeId, place: TablePlace): Expr;
-  /** A callee, or the object of a member access. */
+  /** Reads a callee, or the object of a member access. */
   readTarget(node: NodeId, place: TablePlace): Expr;
-  /** The object and the name of a member access; null for anything else. */
+  /** Returns the object and the name of a member access; null for anything else. */
   memberOf(node: NodeId): { object: NodeId; name: string } | null;
-  /** A call or a new object. */
+  /** Reads a call or a new object. */
   readCall(node: NodeId, place: TablePlace): Expr;
-  /** The calls in a Rust macro. */
+  /** Reads the calls in a Rust macro. */
   readMacro(node: NodeId, place: TablePlace): void;
   /** Binds the names of a pattern to parts of a value. */
   bindLocal(pattern: NodeId, value: Expr, place: TablePlace): void;
-  /** A variable with a type, a value, or both. */
+  /** Declares a variable with a type, a value, or both. */
   declareVariable(
     nameNode: NodeId,
     typeNode: NodeId,

@@ -140,7 +140,7 @@ export function createTypeReader(
       return kind === 'access_specifier' || kind === 'argument_list' ? [] : [child];
     });
 
-  /** A field without a name has all members of its type. */
+  /** Lists embedded types: a field without a name has all members of its type. */
   function listEmbedded(type: NodeId): NodeId[] {
     const list =
       nodes.kindOf(type) === 'struct_type'

@@ -281,7 +281,7 @@ export function createTableValueReader(walk: TableWalk): Pick<TableWalk, 'readVa
     return isBlock && language === 'rust' && !nodes.textOf(node).trimEnd().endsWith(';}') ? last : UNKNOWN;
   }
 
-  /** Its names are local, and the result expression comes last. */
+  /** Reads a comprehension: its names are local, and the result expression comes last. */
   function readComprehension(node: NodeId, place: TablePlace): Expr {
     const inner: TablePlace = { ...place, scope: createScope(place.scope) };
     const children = nodes.childrenOf(node);
@@ -294,7 +294,7 @@ export function createTableValueReader(walk: TableWalk): Pick<TableWalk, 'readVa
   const findOwn = (place: TablePlace, name: string): Expr | null =>
     place.scope.names.get(name)?.value ?? null;
 
-  /** A Go function that also returns an error returns a list: the first one is used. */
+  /** Returns the first result: a Go function that also returns an error returns a list. */
   const firstOf = (value: Expr | undefined): Expr =>
     value === undefined ? UNKNOWN : language === 'go' && value[0] === 'y' ? (value[1] as Expr) : value;
 
