@@ -11,7 +11,7 @@ export type EffectHandlers = { [K in Effect['do']]: (effect: Extract<Effect, { d
 export const performEffect = (handlers: EffectHandlers, effect: Effect): void =>
   handlers[effect.do](effect as never);
 
-/** What is needed to hand the terminal to another program. */
+/** The dependencies for handing the terminal to another program. */
 interface TerminalLender extends Pick<DashboardOptions, 'env' | 'svc' | 'cwd'> {
   store: Pick<Store, 'send'>;
   borrowTerminal(use: () => Promise<void>): Promise<void>;

@@ -60,7 +60,7 @@ export interface SessionOutcome {
   outcome: RunOutcome;
   exitCode: number | null;
   reason: string | null;
-  /** Null if there is no repository to count in, or it could not be read. */
+  /** Null without a repository, or if it could not be read. */
   commits: number | null;
   files: number | null;
   insertions: number | null;

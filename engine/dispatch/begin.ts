@@ -186,7 +186,7 @@ async function prepareSession({ deps, looks, run }: Beginning, placement: Placem
 
 /** Finds the agent's own session that a run may resume; null for a new one. */
 export const findConversation = (deps: Pick<DispatchDeps, 'sessions'>, session: Session): string | null =>
-  // A later run of its own without one has lost it.
+  // A later run without one has lost it.
   session.agentSession ?? findFormerSession(deps, session)?.agentSession ?? null;
 
 /** A person's own prompt may be a command of the agent on purpose; one from outside is plain text. */

@@ -9,7 +9,7 @@ interface EventPart {
   bytes: number;
 }
 
-/** Old events, except those of unfinished tasks. The newest event stays: the next number follows it. */
+/** Old events, except events of unfinished tasks. The newest event stays: the next number follows it. */
 export function eventRetention({ db }: Pick<Storage, 'db'>): RetentionKind {
   const page = db.prepare<unknown[], EventPart>(`SELECT e.seq, length(e.data) + 60 AS bytes,
       EXISTS (SELECT 1 FROM task t WHERE t.id = e.task_id AND t.status NOT IN ('done', 'failed')) AS is_kept

@@ -35,7 +35,7 @@ export interface Cleaning {
 export interface DataRetention {
   /** Sweeps automatically once a day from here on. */
   start(): void;
-  /** @param olderMs replaces the configured ages, but never shortens that of discarded work */
+  /** @param olderMs replaces the configured ages, but never shortens discarded work's */
   clean(wanted: {
     olderMs?: number | undefined;
     isDryRun: boolean;

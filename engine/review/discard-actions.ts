@@ -12,7 +12,7 @@ import type { WorktreeRemoval } from './worktree-removal.ts';
 export interface Discarded {
   sessionId: string;
   branch: string;
-  /** The branch's commit; null if there was no branch any more. */
+  /** The branch's commit; null if the branch was gone. */
   head: string | null;
   /** True if files that were in no commit are saved with it. */
   hasFiles: boolean;

@@ -86,7 +86,7 @@ export function decideOutcome(
   };
 }
 
-/** @param run `commits` is null if there is no repository to count in, or if they could not be read */
+/** @param run `commits` is null without a repository, or if they could not be read */
 export function workLeftBy(run: {
   branch: string | null;
   cwd: string | null;

@@ -35,7 +35,7 @@ export interface RunStart {
   profile: string;
 }
 
-/** A run's report about itself; its tokens are added to those of earlier runs. */
+/** A run's report about itself; its tokens are added to the earlier ones. */
 export interface RunFacts {
   agentSession: string | null;
   model: string | null;

@@ -86,7 +86,7 @@ export interface SessionResult {
    * session has it. `discarded`: it was removed, and can be restored.
    */
   branchState: 'merged' | 'gone' | 'continued' | 'discarded' | null;
-  /** The session that promoted it, or the actor if there was no session. */
+  /** The session that promoted it, or the actor without a session. */
   promotedBy: string | null;
   /** The agent's own id of its session. */
   agentSession: string | null;

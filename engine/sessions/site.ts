@@ -1,4 +1,4 @@
-/** The location of a session's work, as its runner reports it. Paths are those of the runner's machine. */
+/** The location of a session's work, as its runner reports it. Paths refer to the runner's machine. */
 export interface Placement {
   /** The repository's top folder; null outside of one. */
   repository: string | null;

@@ -64,7 +64,7 @@ const outputOf = (text) => parsed(text).hookSpecificOutput?.updatedToolOutput;
 
 export const Svc = async ({ directory }) => {
   const held = new Map();
-  // What was to be said after a compaction, by session: with a result too, which stays in the conversation.
+  // Pending text for after a compaction, by session: also sent with a result, which stays in the conversation.
   const after = new Map();
   const hooks = {
     event: async ({ event }) => {

@@ -16,7 +16,7 @@ export interface PasswordRefusal {
   waitMs: number;
 }
 
-/** Whether a password was right, if it was compared. */
+/** The result of a comparison, if the password was compared. */
 export type PasswordCheck = { isRight: boolean } | PasswordRefusal;
 
 /** Compares people's passwords, limited by name and network, and by number. */

@@ -18,7 +18,7 @@ export interface NewSeat {
 /** The register of sessions that are not runs: Chairs and plain sessions. */
 export interface Seats {
   /**
-   * Opens a seat, or returns that of the same process or name. Call inside `storage.write`. Throws `fields_invalid`
+   * Opens a seat, or returns the existing one of the same process or name. Call inside `storage.write`. Throws `fields_invalid`
    * for a reserved name.
    */
   open(seat: NewSeat): SeatSession;
