@@ -131,7 +131,7 @@ describe('a question', () => {
     const { id, answered } = await asks('Anyone?', { timeout_sec: 1 });
     const outcome = await settled(answered);
     assert.deepEqual([outcome.status, outcome.answer, outcome.by], ['timeout', null, null]);
-    assert.match(outcome.note ?? '', /nobody answered/);
+    assert.match(outcome.note ?? '', /no one answered/);
     await assert.rejects(answer(id, 'too late'), { code: 'ask_closed' });
     assert.equal(events(id)[0]?.kind, 'ask_timeout');
     assert.deepEqual((await list({ status: 'timeout' })).map((each) => each.ask_id).includes(id), true);
@@ -223,7 +223,7 @@ describe('a question', () => {
       if (each.status === 'fulfilled') continue;
       assert.equal(each.reason.code, 'ask_closed');
       assert.deepEqual(each.reason.data, { id, status: 'answered', by: winner?.by, answer: winner?.answer });
-      assert.ok(each.reason.message.includes(`${winner?.by} already: "${winner?.answer}"`));
+      assert.ok(each.reason.message.includes(`already answered by ${winner?.by}: "${winner?.answer}"`));
     }
     assert.deepEqual(await answer(id, winner?.answer ?? '', { by: winner?.by }), winner);
     assert.equal(events(id).length, 2);
@@ -246,7 +246,7 @@ describe('a question', () => {
     const { id, answered } = await asks('Where?');
     const refused = (symbol_ref: object, code: string, message?: RegExp) =>
       assert.rejects(answer(id, 'there', { symbol_ref }), { code, ...(message ? { message } : {}) });
-    await refused({ symbol: 'word' }, 'fields_invalid', /name the file/);
+    await refused({ symbol: 'word' }, 'fields_invalid', /name its file/);
     await refused({ line: 3 }, 'fields_invalid');
     await refused({}, 'fields_invalid');
     await refused({ path: 'app/none.ts' }, 'not_found');

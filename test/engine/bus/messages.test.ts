@@ -172,7 +172,7 @@ describe('messages', () => {
     for (const result of results) {
       if (result.status === 'rejected') {
         assert.equal(result.reason.code, 'conflict');
-        assert.match(result.reason.message, /acknowledged by taker-\d+ already/);
+        assert.match(result.reason.message, /already acknowledged by taker-\d+/);
       }
     }
     const held = await Promise.all(
@@ -187,7 +187,7 @@ describe('messages', () => {
     const id = await idOf(send({ to_session: session }));
     await assert.rejects(here.call('msg.ack', { id }, worker(other)), {
       code: 'holder_mismatch',
-      message: new RegExp(`is to ${session}, not to ${other}`),
+      message: new RegExp(`is addressed to ${session}, not to ${other}`),
     });
     await assert.rejects(here.call('msg.ack', { id, session }, worker(other)), { code: 'holder_mismatch' });
     await assert.rejects(here.call('msg.ack', { id, agent: 'claude' }, worker(session)), {

@@ -197,7 +197,7 @@ describe('a worker on transport acp', { concurrency: 3 }, () => {
     assert.match((await rig.call('session.log', { session: id })).text, /^stopped$/m);
     await assert.rejects(rig.call('worker.interrupt', { session: id }), {
       code: 'conflict',
-      message: /has ended/,
+      message: /has finished/,
     });
   });
 
