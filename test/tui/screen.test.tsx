@@ -100,7 +100,7 @@ describe('the screen', () => {
       '▶d-1',
       'will run claude',
       'new worktree svc/… from main · timeout 60m',
-      'why held webhook.require_approval is true',
+      'why held needs approval: the request did not carry one',
       'POST /task',
       'sha 1111111111111111…',
       '│ Prompt of task 1',
@@ -358,13 +358,13 @@ describe('the screen', () => {
     dash.send({
       type: 'refused',
       busy: 't-1',
-      text: 'the branch main moved in the meantime; nothing was changed',
+      text: 'the branch main has moved; nothing was changed',
       hint: 'promote again',
     });
     dash.wait(3_600_000);
     assert.match(
       screenOf(dash.state()).join('\n'),
-      /✗ the branch main moved in the meantime; nothing was changed · next: promote again/,
+      /✗ the branch main has moved; nothing was changed · next: promote again/,
     );
   });
 });
