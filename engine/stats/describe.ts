@@ -97,7 +97,7 @@ export function describeQueue({ queue, at }: Pick<Wire<StatsReport>, 'queue' | '
   const { running, waiting, paused, cap, ends_at: endsAt } = queue;
   if (running + waiting + paused === 0) return 'nothing runs or waits';
   const counts = joinCounts([
-    [1, `${running} of at most ${cap} running`],
+    [1, `${running} of ${cap} running`],
     [waiting, `${waiting} queued`],
     [paused, `${paused} paused`],
   ]);

@@ -358,13 +358,13 @@ describe('the screen', () => {
     dash.send({
       type: 'refused',
       busy: 't-1',
-      text: 'the branch main moved in the meantime; nothing was changed',
+      text: 'the branch main has moved; nothing was changed',
       hint: 'promote again',
     });
     dash.wait(3_600_000);
     assert.match(
       screenOf(dash.state()).join('\n'),
-      /✗ the branch main moved in the meantime; nothing was changed · next: promote\s+again/,
+      /✗ the branch main has moved; nothing was changed · next: promote again/,
     );
   });
 });

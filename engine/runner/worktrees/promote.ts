@@ -53,7 +53,7 @@ export interface PromoteResult {
 }
 
 const baseMovedError = (base: string): SvcError =>
-  new SvcError('conflict', `the branch ${base} moved in the meantime; nothing was changed`, {
+  new SvcError('conflict', `the branch ${base} has moved; nothing was changed`, {
     hint: 'promote again',
   });
 

@@ -229,7 +229,7 @@ describe('the lease of a workspace', () => {
       const leases = await openLeases();
       const { state, problem } = await leases.refresh();
       assert.equal(state, 'invalid', name);
-      assert.match(problem ?? '', /does not count/, name);
+      assert.match(problem ?? '', /lease rejected/, name);
       await leases.close();
     }
     answer = async (nonce) => ({ lease: await issue(nonce) });

@@ -67,7 +67,7 @@ onBothDatabases((start) => {
 
     it('say how many decisions wait behind those of a page, and of how many nothing is told here', async () => {
       const counts = (await walk('/app', 'next')).map((page) =>
-        Number(/(\d+) more decisions? waits? behind/.exec(page)?.[1]),
+        Number(/(\d+) more decisions? waits? after these/.exec(page)?.[1]),
       );
       assert.deepEqual(counts, [ROWS - 50 + 7, ROWS - 100 + 7, 7]);
     });

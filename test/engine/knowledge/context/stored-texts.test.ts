@@ -164,9 +164,9 @@ describe('stored texts', () => {
       [
         'changed',
         () => writeFileSync(file, text.replace('text', 'TEXT')),
-        refusal('storage_failed', /something else/),
+        refusal('storage_failed', /does not hold the stored text/),
       ],
-      ['shortened', () => writeFileSync(file, ''), refusal('storage_failed', /something else/)],
+      ['shortened', () => writeFileSync(file, ''), refusal('storage_failed', /does not hold the stored text/)],
       ['removed', () => rmSync(file), refusal('not_found', /was removed/)],
       ['a link', linkOutside, refusal('storage_unsafe', /is a link/)],
       ['a second name', () => linkSync(file, join(rig.data, 'second')), refusal('storage_unsafe')],
