@@ -8,7 +8,7 @@ interface Terminal {
   signal: AbortSignal;
 }
 
-/** Reads one line without showing it, from a terminal or what is piped in; '' after Ctrl-C or Ctrl-D. */
+/** Reads one line without echo, from a terminal or a pipe; '' after Ctrl-C or Ctrl-D. */
 export async function askForPassword({ stdin, stderr, signal }: Terminal, question: string): Promise<string> {
   if (!stdin.isTTY) return readFirstLine(stdin);
   stderr.write(`${toPrintable(question)} `);
@@ -39,7 +39,7 @@ export async function askForPassword({ stdin, stderr, signal }: Terminal, questi
   }
 }
 
-/** Reads a line for each question without showing them: from a terminal, or as many lines as are piped in. */
+/** Reads one line for each question without echo, from a terminal or a pipe. */
 export async function askForSecrets(terminal: Terminal, questions: readonly string[]): Promise<string[]> {
   const { stdin } = terminal;
   const given: string[] = [];

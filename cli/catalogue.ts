@@ -1,6 +1,6 @@
 import type { Command } from './command.ts';
 
-/** A file of commands, by the first words that they have. */
+/** A file of commands, with their first words. */
 interface CommandModule {
   words: readonly string[];
   load(): Promise<readonly Command[]>;
@@ -13,8 +13,8 @@ interface CommandGroup {
 }
 
 /**
- * Every command, in the order of help. A module is loaded when it is used: `svc task list` does not pay for `svc demo`.
- * The words are listed here so that completion and errors need not load the modules.
+ * Every command, in the order of help. A module is loaded when it is used: `svc task list` does not pay for `svc
+ * demo`. The words are listed here so that completion and errors need not load the modules.
  */
 const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
@@ -156,10 +156,10 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
 
 const MODULES = COMMAND_GROUPS.flatMap(({ modules }) => modules);
 
-/** What can follow `svc`. */
+/** The words that can follow `svc`. */
 export const FIRST_WORDS: readonly string[] = MODULES.flatMap(({ words }) => words);
 
-/** The command that the words name, and how many of them it took; null for none. */
+/** Finds the command that the words name, and how many words it took; null for none. */
 export async function findCommand(
   words: readonly string[],
 ): Promise<{ command: Command; taken: number } | null> {

@@ -1,13 +1,14 @@
 import { asSvcError, type EngineClient, ownSeat } from '../engine/index.ts';
 import type { Context } from './command.ts';
 
-/** What says that there is no engine to be asked: it does not run, hangs, or svc.yaml does not tell where it is. */
+/** Errors that mean that no engine can be asked: it is not running, it hangs, or svc.yaml does not name it. */
 const NOBODY = new Set(['engine_not_running', 'engine_unreachable', 'config_invalid']);
 
 /**
- * What is the Chair's alone and must not need an engine: a svc.yaml that keeps one from starting has to be mended. Where
- * one runs it decides about the seat; else whoever belongs to a worker's run is refused here. Throws `chair_only`.
- * @param what is done: `svc trust`
+ * Checks an action that belongs to the Chair and must not need an engine: a svc.yaml that keeps an engine from
+ * starting has to be fixable. A running engine decides about the seat; otherwise callers from a worker's run are
+ * refused here. Throws `chair_only`.
+ * @param what the action: `svc trust`
  */
 export async function actAsChair<T>(
   { engine, env }: Pick<Context, 'engine' | 'env'>,

@@ -5,7 +5,7 @@ import type { Paint } from './paint.ts';
 export interface Flag {
   type: 'string' | 'boolean' | 'number';
   about: string;
-  /** What the value is called in help, e.g. `host:port`. */
+  /** The name of the value in help, e.g. `host:port`. */
   value?: string;
   short?: string;
   multiple?: boolean;
@@ -36,14 +36,14 @@ export interface Arg {
   about: string;
   optional?: boolean;
   rest?: boolean;
-  /** With `rest`: the words are another program's, and so are their options, with or without `--` before them. */
+  /** With `rest`: the words and their options belong to another program, with or without `--` before them. */
   foreign?: boolean;
   choices?: readonly string[];
-  /** What completes here: everything of a kind, or what the command can be used on. */
+  /** The completions: all values of a kind, or those that the command accepts. */
   completes?: Proposal | 'file';
 }
 
-/** What a shell may propose, asked for while typing; after a colon the state that it has to be in. */
+/** The kinds that a shell may propose; after a colon the required state. */
 export type Proposal =
   | 'task'
   | 'task:idle'
@@ -66,10 +66,10 @@ export type Proposal =
   | 'key'
   | 'tool';
 
-/** What a command is given. Commands print through it and never touch `process` themselves. */
+/** The context of a command. Commands print through it and never use `process` themselves. */
 export interface Context<T extends FlagTable = FlagTable> {
   args: readonly string[];
-  /** The argument at that place, which the command's declaration requires. */
+  /** Returns the argument at an index, which the command's declaration requires. */
   arg(index: number): string;
   flags: Flags<T>;
   json: boolean;
@@ -79,43 +79,43 @@ export interface Context<T extends FlagTable = FlagTable> {
   stdout: NodeJS.WriteStream;
   stderr: NodeJS.WriteStream;
   /**
-   * The workspace's engine, started when none runs. `start: false` fails with `engine_not_running` instead; with
-   * `patienceMs` an engine that hangs is `engine_unreachable` after that time.
+   * Returns the workspace's engine, started if it is not running. `start: false` fails with `engine_not_running`
+   * instead; with `patienceMs` a hanging engine is `engine_unreachable` after that time.
    */
   engine(options?: { start?: boolean; patienceMs?: number }): Promise<EngineClient>;
   /** Aborted by Ctrl-C or SIGTERM. */
   signal: AbortSignal;
-  /** Every command there is. */
+  /** All commands. */
   loadCommands(): Promise<readonly Command[]>;
   /**
-   * Prints `value` as JSON under `--json`, else what `text` makes of it (nothing when that is empty). On a terminal no
-   * text is printed that would act upon it.
+   * Prints `value` as JSON under `--json`, otherwise the result of `text` (nothing if empty). On a terminal, text
+   * with control sequences is escaped.
    */
   result<V>(value: V, text: (value: V) => string): void;
   /** A line for people on stderr; silent under `--json`. */
   note(line: string): void;
-  /** A line on stderr that is said under `--json` too. */
+  /** Prints a line on stderr, under `--json` too. */
   remark(line: string): void;
   /** Styles parts of a text; does nothing unless the command has the flag `color` and colours are on. */
   paint: Paint;
 }
 
-/** A command is data: help, completion, docs/reference/commands.md and parsing all come from it. */
+/** A command as data: help, completion, docs/reference/commands.md and parsing all use it. */
 export interface Command<T extends FlagTable = FlagTable> {
   /** Words after `svc`, e.g. `task add`. */
   name: string;
   about: string;
-  /** What else its help says, a paragraph each. */
+  /** Further paragraphs of its help. */
   details?: readonly string[];
   args?: readonly Arg[];
   flags?: T;
-  /** It is done for each argument in turn, of which there is one at least; one that fails does not hold up the others. */
+  /** It runs for each argument in turn, at least one; a failure does not stop the rest. */
   repeats?: boolean;
-  /** Everything after its words is an argument as it stands, options too. */
+  /** Everything after its words is an argument, taken literally, including options. */
   verbatim?: boolean;
   /** Example invocations, without the leading `svc`; at least one. */
   examples: readonly [string, ...string[]];
-  /** The command line whose output is the help, where that depends on the arguments; null for the usual one. */
+  /** Returns the command line whose output is the help, if it depends on the arguments; null for the usual help. */
   helpWith?(args: readonly string[]): readonly string[] | null;
   /** Left out of help (internal entry points). */
   hidden?: boolean;
@@ -126,7 +126,7 @@ export interface Command<T extends FlagTable = FlagTable> {
 export const defineCommand = <const T extends FlagTable>(definition: Command<T>): Command =>
   definition as unknown as Command;
 
-/** Converts the name of a flag to what is typed: `keepWorktree` is `--keep-worktree`. */
+/** Converts the name of a flag to its command line form: `keepWorktree` is `--keep-worktree`. */
 export const toKebabCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 

@@ -14,7 +14,7 @@ export async function askForLine({ stdin, stderr, signal }: Terminal, question: 
     return (await lines.question(`${toPrintable(question, { lines: true })} `, { signal })).trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ABORT_ERR') throw error;
-    // The cursor still stands behind the question.
+    // The cursor is still behind the question.
     stderr.write('\n');
     return '';
   } finally {
@@ -22,6 +22,6 @@ export async function askForLine({ stdin, stderr, signal }: Terminal, question: 
   }
 }
 
-/** Asks a person at a terminal; everything but y and yes is no. */
+/** Asks a person at a terminal; every answer except y and yes is no. */
 export const askForYes = async (terminal: Terminal, question: string): Promise<boolean> =>
   /^y(?:es)?$/i.test(await askForLine(terminal, `${question} [y/N]`));

@@ -5,9 +5,9 @@ type Listener = (event: Wire<LoggedEvent>) => void;
 /** Follows the event log across restarts of the engine. */
 export interface Following {
   isWanted(): boolean;
-  /** Returns what ends it. */
+  /** Returns a function that ends it. */
   add(listener: Listener): () => void;
-  /** Goes on over this connection where the last one ended; one that it is followed over already is left as it is. */
+  /** Continues over this connection where the last one ended; does nothing for the current connection. */
   continueOver(client: EngineClient): Promise<void>;
 }
 
@@ -18,14 +18,14 @@ interface Subscription {
 }
 
 /**
- * Each event is heard once and in order over all connections: only the newest subscription speaks, and it begins behind
- * the last event that was heard.
- * @param onFailed the engine ended a subscription although the connection is still there
+ * Each event is delivered once and in order over all connections: only the newest subscription delivers, and it
+ * starts after the last delivered event.
+ * @param onFailed the engine ended a subscription although the connection is still open
  */
 export function createFollowing(onFailed: () => void): Following {
   const listeners = new Set<Listener>();
   let current: Subscription | null = null;
-  /** The last event that was heard, and of which log; null before the first subscription. */
+  /** The last delivered event, and its log; null before the first subscription. */
   let point: { after: number; log_id: string } | null = null;
 
   async function subscribe(client: EngineClient, isCurrent: () => boolean): Promise<number> {
@@ -45,7 +45,7 @@ export function createFollowing(onFailed: () => void): Following {
         for (const listener of [...listeners]) listener(event);
       },
     );
-    // Events that were missed come before the answer, and have moved it on.
+    // Missed events arrive before the answer, and have moved it forward.
     if (isCurrent() && point === asked) point = { after: answer.from, log_id: answer.log_id };
     return answer.subscription;
   }

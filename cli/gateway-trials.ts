@@ -40,7 +40,7 @@ const CALLS = {
 export type TriedProtocol = keyof typeof CALLS;
 export const TRIED_PROTOCOLS = Object.keys(CALLS) as TriedProtocol[];
 
-/** Runs `work` with a key that holds only so long, also when this process is killed. */
+/** Runs `work` with a key that is only valid until it ends, even if this process is killed. */
 export async function withTrialKey<T>(
   client: EngineClient,
   what: string,
@@ -57,20 +57,20 @@ export async function withTrialKey<T>(
   }
 }
 
-/** What came of one tiny call. */
+/** The outcome of one tiny call. */
 export interface Trial {
   protocol: TriedProtocol;
-  /** 0 when there was no answer. */
+  /** 0 if there was no answer. */
   status: number;
   ms: number;
-  /** Who answered, and as what; null for the gateway itself. */
+  /** The answering model and provider; null for the gateway itself. */
   provider: string | null;
   model: string | null;
   is_stub: boolean;
   problem: string | null;
 }
 
-/** Sends one tiny call through the gateway, which costs what a few tokens cost. */
+/** Sends one tiny call through the gateway, which costs a few tokens. */
 export async function tryProtocol(
   url: string,
   key: string,

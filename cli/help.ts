@@ -10,7 +10,7 @@ export const formatUsage = (command: Command): string => {
   return ['svc', command.name, ...args, ...flags].join(' ');
 };
 
-/** An option as help shows it: `-n, --limit <number>`. */
+/** Formats an option for help: `-n, --limit <number>`. */
 export const formatFlag = (name: string, flag: Flag): string => {
   const value = flag.type === 'boolean' ? '' : ` <${flag.value ?? flag.type}>`;
   return `${flag.short === undefined ? '' : `-${flag.short}, `}--${toKebabCase(name)}${value}`;
@@ -26,7 +26,7 @@ const alignRows = (rows: readonly Row[], width = measureLeft(rows)): string[] =>
 const listChoices = (choices: readonly string[] | undefined): string =>
   choices === undefined ? '' : ` (${choices.join(', ')})`;
 
-/** @param below other commands that begin with its words */
+/** @param below other commands that start with its words */
 export function renderCommandHelp(command: Command, below: readonly Command[] = []): string {
   const lines = [command.about, '', `usage: ${formatUsage(command)}`];
   for (const paragraph of command.details ?? []) lines.push('', paragraph);
@@ -51,7 +51,7 @@ export function renderCommandHelp(command: Command, below: readonly Command[] = 
   return `${lines.join('\n')}\n`;
 }
 
-/** The help of a first word that is not a command on its own. */
+/** Formats the help of a first word that is not a command on its own. */
 export const renderFirstWordHelp = (word: string, commands: readonly Command[]): string =>
   `usage: svc ${word} <command>
 
@@ -60,7 +60,7 @@ ${alignRows(commands.map((each): Row => [each.name.slice(word.length + 1), each.
 svc ${word} <command> --help explains one.
 `;
 
-/** `svc help <code>`: what a code of an error or of a failed session says; null for any other word. */
+/** `svc help <code>`: explains the code of an error or of a failed session; null for any other word. */
 export async function renderCodeHelp(word: string): Promise<string | null> {
   const { ERROR_MEANINGS, findFailure } = await catalogues();
   const lines: string[] = [];

@@ -1,7 +1,7 @@
 /**
- * What Node is given for a program that serves in the background. Left to itself V8 lets half of the young generation grow to
- * 64 MB under load, keeps three times that, and first looks through the old one when that is large; an idle process gives none
- * of it back. With these one that needs 20 MB keeps little more; what is left after a load it collects when it is idle.
+ * Node options for a program that serves in the background. By default V8 lets half of the young generation grow to
+ * 64 MB under load, keeps three times that, and collects the old generation only when it is large; an idle process
+ * releases nothing. With these options a program that needs 20 MB keeps little more, and releases the rest when idle.
  */
 export const HOST_OPTIONS: readonly string[] = [
   '--max-semi-space-size=4',
@@ -11,8 +11,8 @@ export const HOST_OPTIONS: readonly string[] = [
 ];
 
 /**
- * Goes on as the same process with these options, which count only from the start of Node. Does nothing where the process has
- * them already, and on Windows, which knows no such step.
+ * Restarts the same process with these options, which only apply at the start of Node. Does nothing if the process
+ * already has them, and on Windows, which cannot do this.
  */
 export function continueWithHostOptions(): void {
   const { execve, execPath, execArgv, argv, env, platform } = process;

@@ -7,17 +7,17 @@ export interface KeptLink extends EngineLink {
 }
 
 /**
- * Whether an engine may be started: `new_call` starts one where none runs, `after_crash` only where the last one died.
- * An engine that a person has stopped stays so until somebody asks for something new.
+ * Rule for starting an engine: `new_call` starts one if none is running, `after_crash` only if the last one died. An
+ * engine that a person has stopped stays stopped until a new request arrives.
  */
 export type StartCondition = 'new_call' | 'after_crash';
 
-/** How long a call waits for an engine that went away under it: a restart takes less than a second. */
+/** How long a call waits for an engine that went away: a restart takes less than a second. */
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 100;
 /** How often a client that only follows events looks for an engine. */
 const REJOIN_MS = 1000;
-/** An engine that hangs must not keep this process. */
+/** A hanging engine must not keep this process alive. */
 const LEAVE_MS = 2000;
 
 /** Codes that mean that the engine went away, not that it refused. */
@@ -25,17 +25,17 @@ const LOSSES = new Set(['engine_unreachable', 'engine_closing', 'engine_not_runn
 const isLoss = (error: unknown): error is SvcError => error instanceof SvcError && LOSSES.has(error.code);
 
 export interface LinkOptions {
-  /** How long a call waits for an engine that went away under it, ms; 30 s. */
+  /** How long a call waits for an engine that went away, ms; 30 s. */
   patienceMs?: number;
-  /** Also waits for an engine that is not there yet, where a first call is otherwise told so at once. */
+  /** Also waits for an engine that is not running yet, while a first call would otherwise fail immediately. */
   waitsForFirst?: boolean;
-  /** Takes part under a seat of its own, which closing gives up. */
+  /** Joins under its own seat, which closing releases. */
   attends?: boolean;
 }
 
 /**
- * One engine for as long as its user lives, over as many connections as it takes. A call whose connection is lost is
- * sent again under its own key, so that what it did is not done twice and what it waited for is waited for on.
+ * One engine connection for as long as its user lives, over as many reconnects as needed. A call whose connection is
+ * lost is sent again under its own key, so its effects happen once and it keeps waiting for the same result.
  */
 export function createEngineLink(
   connect: (start: StartCondition) => Promise<EngineClient>,
@@ -52,7 +52,7 @@ export function createEngineLink(
       if (isClosed) throw new SvcError('cancelled', 'the client has gone');
       await following.continueOver(client).catch((error: unknown) => {
         if (isLoss(error)) throw error;
-        // Calls are answered even where nothing more can be followed.
+        // Calls are answered even if nothing more can be followed.
         rejoinLater();
       });
       return client;
@@ -79,7 +79,7 @@ export function createEngineLink(
     return opening;
   }
 
-  /** Reconnects, because a client that follows events must hear of them without calling anything. */
+  /** Reconnects, because a client that follows events must receive them without making calls. */
   function rejoin(): void {
     clearTimeout(rejoining);
     if (isClosed || !following.isWanted()) return;
@@ -95,13 +95,13 @@ export function createEngineLink(
     rejoining.unref();
   }
 
-  /** Sends a call until it is answered. @param name for what is said of it */
+  /** Sends a call until it is answered. @param name for messages about it */
   async function keepCalling<T>(
     name: string,
     signal: AbortSignal,
     send: (client: EngineClient) => Promise<T>,
   ): Promise<T> {
-    /** From then on an engine may have heard of it. */
+    /** From here on an engine may have received it. */
     let isSent = false;
     let sentAt = 0;
     let lostAt: number | null = null;
@@ -115,9 +115,9 @@ export function createEngineLink(
         return await send(client);
       } catch (error) {
         if (!isLoss(error) || isClosed) throw error;
-        // Somebody else's attempt may have been one that starts nothing; the own one says what there is to say.
+        // Another call's attempt may have been one that starts nothing; this call's own attempt has the right error.
         if (!isSent && !isTried && !waitsForFirst) throw error;
-        // A connection that has lasted was no part of the waiting.
+        // A stable connection resets the waiting time.
         if (lostAt === null || (sentAt > lostAt && Date.now() - sentAt > patienceMs)) lostAt = Date.now();
         if (Date.now() - lostAt > patienceMs) throw isSent ? createLostAnswerError(error) : error;
       }

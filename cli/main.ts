@@ -29,7 +29,7 @@ import { type ColorWhen, createOutput } from './output.ts';
 import { parseArguments } from './parse.ts';
 import { getDaemonCommand } from './self.ts';
 
-/** The surroundings of a command line: those of its process, or what another caller passes in. */
+/** The environment of a command line: of its process, or passed in by a caller. */
 export type Surroundings = Pick<Context, 'cwd' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'signal'>;
 
 /** Runs one command line and returns its exit code. */
@@ -38,7 +38,7 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
   try {
     return await runCommandLine(argv, around);
   } catch (thrown) {
-    // `svc tool` speaks of tools.
+    // `svc tool` refers to tools.
     const { error, code } = await reportError(thrown, argv[0] === 'tool' ? 'tools' : 'commands', around);
     if (isJson) around.stdout.write(`${toPrintableJson({ error })}\n`);
     return code;
@@ -55,7 +55,7 @@ async function findPathHint({ data }: SvcError, env: NodeJS.ProcessEnv): Promise
     : `${program} is on your PATH, but not on the engine’s: svc down, then svc up; workers continue`;
 }
 
-/** Says on stderr what went wrong, and returns it as JSON has it, with the exit code. */
+/** Prints an error on stderr, and returns it as JSON, with the exit code. */
 async function reportError(thrown: unknown, reader: Reader, { env, stderr }: Surroundings) {
   const error = asSvcError(thrown);
   const { code, message, data, cause, hint: words } = error;
@@ -77,7 +77,8 @@ async function runCommandLine(argv: readonly string[], around: Surroundings): Pr
     return 0;
   }
   const asksHelp = takeOwnWords(argv).some((word) => word === '--help' || word === '-h');
-  // `svc` alone is the dashboard, also with options of it. Without a terminal that is an error, said below a summary.
+  // `svc` alone is the dashboard, also with its options. Without a terminal that is an error, printed below a
+  // summary.
   if (!asksHelp && argv.every((word) => word.startsWith('-'))) {
     const { canShowDashboard } = await import('./commands/start/dash.ts');
     if (argv.length === 0 && !canShowDashboard(around)) stdout.write(renderSummary());
@@ -122,7 +123,7 @@ async function runCommandLine(argv: readonly string[], around: Surroundings): Pr
         ...limits,
         ...(start ? { daemon: getDaemonCommand() } : {}),
       }).catch((error: unknown) => {
-        // Who may start one asks again.
+        // The engine's start asks again.
         client = undefined;
         throw error;
       });
@@ -142,15 +143,15 @@ async function runCommandLine(argv: readonly string[], around: Surroundings): Pr
   }
 }
 
-/** What `--color` says; null for a command without it, whose output is neither coloured nor paged. */
+/** The value of `--color`; null for a command without it, whose output is neither coloured nor paged. */
 const readColorFlag = (command: Command, flags: Record<string, unknown>): ColorWhen | null =>
   command.flags?.color === undefined ? null : ((flags.color as ColorWhen | undefined) ?? 'auto');
 
-/** What follows `--` is not for svc to read. */
+/** svc does not read words after `--`. */
 const takeOwnWords = (argv: readonly string[]): readonly string[] =>
   argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
 
-/** Runs a command for each argument in turn. Returns the exit code of the first that failed. */
+/** Runs a command for each argument in turn. Returns the exit code of the first failure. */
 async function runForEach(command: Command, context: Context, around: Surroundings): Promise<number> {
   const results: unknown[] = [];
   let exitCode = 0;

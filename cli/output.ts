@@ -6,20 +6,20 @@ import { createPaint, toPrintableStyled } from './paint.ts';
 export type ColorWhen = 'auto' | 'always' | 'never';
 
 export interface Output extends Pick<Context, 'result' | 'note' | 'remark' | 'paint'> {
-  /** Shows what was held back for the pager, then what was noted. */
+  /** Shows the text buffered for the pager, then the notes. */
   flush(): Promise<void>;
 }
 
-/** What was asked for on the command line goes before the environment. */
+/** Explicit options override the environment. */
 function decideColour(color: ColorWhen | null, env: NodeJS.ProcessEnv, out: { isTTY?: boolean }): boolean {
   if (color === null || color === 'never') return false;
   return color === 'always' || usesColour(env, out);
 }
 
 /**
- * How a command prints.
- * @param color what `--color` says; null for a command without it
- * @param isFollowing it prints as things happen, which no pager may hold back
+ * Creates the output of a command.
+ * @param color the value of `--color`; null for a command without it
+ * @param isFollowing it prints as things happen, which a pager must not delay
  */
 export function createOutput({
   around: { env, stdout, stderr },

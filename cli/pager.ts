@@ -5,12 +5,12 @@ interface Out {
   stdout: NodeJS.WriteStream;
 }
 
-/** Leaves at once what fits, lets colours through, and leaves what was read on the screen. */
+/** Quits immediately if the text fits, passes colours through, and leaves the text on the screen. */
 const STANDARD = 'less -FRX';
 
 /**
- * The command line of the pager for what a terminal is shown: `SVC_PAGER`, then `PAGER`, then `less -FRX`. Null where there
- * is no terminal that one could use, and for an empty one and `cat`.
+ * Returns the pager's command line for a terminal: `SVC_PAGER`, `PAGER`, or `less -FRX`. Null without a suitable
+ * terminal, and for an empty value and `cat`.
  */
 export function findPager({ env, stdout }: Out): string | null {
   if (!stdout.isTTY || (env.TERM ?? 'dumb') === 'dumb') return null;
@@ -18,9 +18,9 @@ export function findPager({ env, stdout }: Out): string | null {
   return pager === '' || pager === 'cat' ? null : pager;
 }
 
-/** Whether a text has fewer lines than the screen, where no pager is needed. A line that may wrap counts for several. */
+/** Reports whether a text fits on the screen, so that no pager is needed. A line that may wrap counts as several. */
 function fitsScreen(text: string, out: Pick<NodeJS.WriteStream, 'columns' | 'rows'>): boolean {
-  // Some terminals say 0.
+  // Some terminals report 0.
   const [columns, rows] = [out.columns || 80, out.rows || 24];
   let lines = 1;
   for (const line of text.split('\n')) {
@@ -30,7 +30,10 @@ function fitsScreen(text: string, out: Pick<NodeJS.WriteStream, 'columns' | 'row
   return true;
 }
 
-/** Shows a text through the pager, and resolves when it is left. Without one, and where one cannot be started, it is printed. */
+/**
+ * Shows a text through the pager, and resolves when it is closed. Prints the text if there is no pager or it cannot
+ * be started.
+ */
 export async function showInPager(text: string, out: Out): Promise<void> {
   const { env, stdout } = out;
   const pager = findPager(out);
@@ -38,22 +41,23 @@ export async function showInPager(text: string, out: Out): Promise<void> {
     stdout.write(text);
     return;
   }
-  // Not loaded by a command whose output no pager shows.
+  // Loaded only by commands whose output uses the pager.
   const { spawn } = await import('node:child_process');
-  // A shell, as git does: a pager may have options. It is the person's own setting. `exec` leaves no shell in between.
+  // Runs in a shell, as git does: the pager is the person's own setting and may have options. `exec` leaves no shell
+  // in between.
   const child = spawn('/bin/sh', ['-c', `exec ${pager}`], {
     stdio: ['pipe', 'inherit', 'inherit'],
     env: { LESS: 'FRX', LV: '-c', ...env },
   });
-  // Ctrl-C belongs to the pager, which does not end by it.
+  // Ctrl-C belongs to the pager, which does not exit on it.
   const ignore = (): void => undefined;
   process.on('SIGINT', ignore);
   try {
-    // Whoever leaves the pager early has read enough.
+    // A person who quits the pager early has read enough.
     child.stdin.on('error', ignore);
     child.stdin.end(text);
     const [code] = (await once(child, 'close')) as [number | null];
-    // What a shell says of a program that is not there, or that may not be run.
+    // The exit codes of a shell for a program that is missing or not executable.
     if (code === 127 || code === 126) stdout.write(text);
   } catch {
     stdout.write(text);

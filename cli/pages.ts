@@ -2,12 +2,12 @@ import type { Context, FlagTable } from './command.ts';
 import type { Paint } from './paint.ts';
 import { formatRows, type TextColumn } from './print.ts';
 
-/** What the engine gives at once. */
+/** How many rows the engine returns at once. */
 const MOST = 100_000;
 /** The cursor of the first page. */
 const START = 'start';
 
-/** The flags of what may be long: whether it has colours. On a terminal it goes through a pager. */
+/** Flags for long output: colours. On a terminal it goes through a pager. */
 export const outputFlags = {
   color: {
     type: 'string',
@@ -17,7 +17,7 @@ export const outputFlags = {
   },
 } as const satisfies FlagTable;
 
-/** The flags of a list that shows `standard` rows unless it is told otherwise. */
+/** The flags of a list that shows `standard` rows by default. */
 export const definePageFlags = (standard: number) =>
   ({
     limit: { type: 'number', short: 'n', about: `at most this many (${standard})` },
@@ -29,7 +29,10 @@ export const definePageFlags = (standard: number) =>
     ...outputFlags,
   }) as const;
 
-/** Says that a list shows a part. On stderr and also under `--json`: an array has no place for it, and scripts read stdout. */
+/**
+ * Notes that a list is incomplete. On stderr and also under `--json`: an array has no place for it, and scripts read
+ * stdout.
+ */
 function noteCut(
   { remark }: Pick<Context, 'remark'>,
   { shown, total, most = MOST, next }: { shown: number; total: number; most?: number; next?: string | null },
@@ -48,20 +51,20 @@ interface PageContext extends Pick<Context, 'stdout' | 'paint' | 'result' | 'not
 
 /** A page of a list, and how it is read and shown. */
 export interface ListPage<R> {
-  /** How many rows without `--limit`. */
+  /** Number of rows without `--limit`. */
   standard: number;
-  /** Reads at most `limit` rows after the one whose id is `cursor`. */
+  /** Reads at most `limit` rows after the row with the id `cursor`. */
   fetch(part: { limit: number; cursor?: string }): Promise<readonly R[]>;
-  /** How many there are on all pages; asked for only when they are more than a page. */
+  /** Number of rows on all pages; requested only if there is more than one page. */
   count(): Promise<number>;
-  /** The cursor of what follows a row. `rows` are those of its page and the one after it. */
+  /** Returns the cursor after a row. `rows` are the rows of its page and the next one. */
   getId(row: R, rows: readonly R[]): string | number;
-  /** How the rows of one page are shown: as a table, or in words of their own. */
+  /** Formats the rows of one page: as a table or as text. */
   columns?: readonly TextColumn<R>[] | ((rows: readonly R[]) => readonly TextColumn<R>[]);
   format?(rows: readonly R[], paint: Paint): string;
-  /** What `--json` has without a cursor, where that is more than the rows. */
+  /** The value for `--json` without a cursor, if it is more than the rows. */
   describe?(rows: readonly R[]): unknown;
-  /** What is said when there is nothing. */
+  /** The text for an empty list. */
   empty: string | (() => string | null);
 }
 
@@ -75,12 +78,12 @@ async function formatPage<R>(
 }
 
 /**
- * Shows a page of a list. Its cursor is the id of its last row, which stays good when rows are added or go. Under `--json` it
- * is an array of rows or, when a cursor was given, `{rows, next_cursor}`, null at the end.
+ * Shows a page of a list. Its cursor is the id of its last row, which stays valid when rows are added or removed.
+ * Under `--json` it is an array of rows or, with a cursor, `{rows, next_cursor}`, null at the end.
  */
 export async function showPage<R>(context: PageContext, page: ListPage<R>): Promise<void> {
   const { limit = page.standard, cursor } = context.flags;
-  // One more says whether there is another page. What is out of range is refused by the engine.
+  // One extra row shows whether there is another page. The engine refuses values out of range.
   const asked = limit >= 1 && limit < MOST ? limit + 1 : limit;
   const found = await page.fetch({
     limit: asked,

@@ -1,10 +1,10 @@
 import { toPrintable } from '../engine/index.ts';
 
-/** How a part of a text looks. Each has a word or a sign beside it, since colour may be off. */
+/** Styles for parts of a text. A word or sign always carries the same meaning, since colour may be off. */
 const SGR = { strong: 1, dim: 2, good: 32, bad: 31, warn: 33, live: 36 } as const;
 export type TextStyle = keyof typeof SGR;
 
-/** Gives a text without line breaks a style. The text has to be printable already. */
+/** Styles a text without line breaks, which must be printable. */
 export type Paint = (style: TextStyle | undefined, text: string) => string;
 
 const END = '\u001b[m';
@@ -16,17 +16,17 @@ export const createPaint =
 
 export const paintNothing: Paint = createPaint(false);
 
-/** What `createPaint` writes, and nothing else. */
+/** Matches what `createPaint` writes, and nothing else. */
 const OWN_STYLE = new RegExp(`(\\u001b\\[(?:${Object.values(SGR).join('|')})?m)`);
 
-/** Makes a text safe for a terminal, and leaves it the styles that it may have. */
+/** Makes a text safe for a terminal, but keeps its allowed styles. */
 export const toPrintableStyled = (text: string): string =>
   text
     .split(OWN_STYLE)
     .map((part, at) => (at % 2 === 1 ? part : toPrintable(part, { lines: true })))
     .join('');
 
-/** Words of a state, whatever it is the state of. */
+/** State names of all kinds of objects. */
 const STATE_STYLES: Readonly<Record<string, TextStyle>> = {
   ...{
     done: 'good',
@@ -42,7 +42,7 @@ const STATE_STYLES: Readonly<Record<string, TextStyle>> = {
   ...{ expired: 'dim', clean: 'dim', merged: 'dim', discarded: 'dim' },
 };
 
-/** The style of a state, by its first word. */
+/** Returns the style of a state, by its first word. */
 export const findStateStyle = (state: string): TextStyle | undefined =>
   STATE_STYLES[state.split(' ', 1)[0] ?? ''];
 
@@ -51,9 +51,9 @@ const isFileLine = (line: string): boolean =>
     line,
   );
 
-/** A patch as git writes it, in the colours that git has for it. What looks like a header within a hunk is none. */
+/** Colours a patch like git. Lines within a hunk that look like headers are not headers. */
 export function paintPatch(patch: string, paint: Paint): string {
-  /** Lines of the hunk that are still to come, on either side. */
+  /** Remaining lines of the hunk, on either side. */
   let [old, now] = [0, 0];
   return patch
     .split('\n')

@@ -7,7 +7,7 @@ export interface Parsed {
   json: boolean;
 }
 
-/** Parses what follows the command's words, through meow. Throws `usage`. */
+/** Parses the arguments after the command's words, through meow. Throws `usage`. */
 export async function parseArguments(command: Command, given: readonly string[]): Promise<Parsed> {
   if (command.verbatim) {
     checkArguments(command, given);
@@ -28,7 +28,7 @@ export async function parseArguments(command: Command, given: readonly string[])
   return { args, flags, json: flags.json === true };
 }
 
-/** Puts `--` before the words of another program, unless it is there: they follow the arguments that are ours. */
+/** Inserts `--` before the words of another program, unless present: they follow our own arguments. */
 function markForeignWords(
   args: readonly Arg[],
   table: Record<string, Flag>,
@@ -45,7 +45,7 @@ function markForeignWords(
   return argv;
 }
 
-/** meow reads `--no-wait` as `wait` being false, also where the flag itself is called `noWait`. */
+/** meow reads `--no-wait` as `wait` being false, even for a flag called `noWait`. */
 function readNegated(name: string, given: Record<string, unknown>): true | undefined {
   const rest = /^no([A-Z])(.*)$/.exec(name);
   return rest !== null && given[`${rest[1]?.toLowerCase()}${rest[2]}`] === false ? true : undefined;
@@ -82,8 +82,8 @@ async function readFlags(table: Record<string, Flag>, argv: readonly string[]): 
 }
 
 /**
- * Options under their own names, with a value where they need one and none where they do not, each given once unless
- * it may be given again. Values are taken to the letter. null when something is written in another way.
+ * Reads options under their exact names, with a value if required and none otherwise, each given once unless
+ * repeatable. Values are taken literally. Null if anything is written differently.
  */
 function readPlainFlags(entries: [string, Flag][], argv: readonly string[]): Read | null {
   const input: string[] = [];
@@ -115,8 +115,8 @@ function readPlainFlags(entries: [string, Flag][], argv: readonly string[]): Rea
 }
 
 /**
- * The same words in an order and spelling that leave meow nothing to guess: by itself it takes a lone `-` for an
- * argument also behind `--prompt`, and a text that begins with a dash for options.
+ * Reorders and respells the words so that meow has nothing to guess: by itself it treats a lone `-` as an argument
+ * even after `--prompt`, and a text that starts with a dash as options.
  */
 function rewriteForMeow(table: Record<string, Flag>, argv: readonly string[]): string[] {
   const entries = Object.entries(table);
@@ -196,7 +196,7 @@ function checkFlagValue(command: Command, name: string, flag: Flag, value: unkno
     }
   }
   if (flag.multiple) return value === undefined ? [] : values;
-  // Given twice: the last one counts, as everywhere.
+  // If given twice, the last one wins.
   const last = values.at(-1);
   return flag.type === 'boolean' ? last === true : last;
 }

@@ -4,15 +4,15 @@ import { type Paint, paintNothing, type TextStyle } from './paint.ts';
 export interface TextColumn<R> {
   head: string;
   value(row: R): string | number | null | undefined;
-  /** Takes what the others leave and is cut. */
+  /** Takes the remaining width and is cut. */
   flexible?: boolean;
   right?: boolean;
   style?(row: R): TextStyle | undefined;
 }
 
 /**
- * Rows as text. On a terminal an aligned table with a header, cut to its width; elsewhere tab-separated values
- * without one, for scripts.
+ * Formats rows as text. On a terminal an aligned table with a header, cut to its width; otherwise tab-separated
+ * values without a header, for scripts.
  */
 export async function formatRows<R>(
   rows: readonly R[],
@@ -54,14 +54,14 @@ export async function formatRows<R>(
   ].join('\n');
 }
 
-/** Loads the library for wide characters only for text that is not ASCII: it costs more than the rest of a list. */
+/** Loads the library for wide characters only for non-ASCII text: it costs more than the rest of a list. */
 async function loadWidth(cells: readonly string[][]): Promise<(text: string) => number> {
   if (cells.every((row) => row.every((cell) => /^[\u0000-\u007f]*$/.test(cell))))
     return (text) => text.length;
   return (await import('string-width')).default;
 }
 
-/** `name  value` lines; null values are left out. */
+/** Formats `name  value` lines; null values are left out. */
 export function formatFacts(
   pairs: readonly (readonly [string, string | number | null | undefined, style?: TextStyle | undefined])[],
   paint: Paint = paintNothing,

@@ -15,8 +15,8 @@ export const getDaemonCommand = (): string[] => {
 };
 
 /**
- * This program as other programs start it: by the name `svc` where that is this program on the path, else by the full
- * path, which counts on this machine alone.
+ * This program as other programs start it: by the name `svc` if that is this program on the path, otherwise by the
+ * full path, which is only valid on this machine.
  */
 export async function findPortableCommand({
   cwd,

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { enablePrivateCompileCache } from '../engine/core/base/compile-cache.ts';
 
-// The entry point. It imports only what every Node can load until the version is known to be enough: an older Node would
-// fail with an error about something else.
+// The entry point. It imports only what every Node can load until the version is verified: an older Node would fail
+// with an unrelated error.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const words = process.argv.slice(2);
-// An agent is waiting: whatever is wrong on our side must not stand in its way, so even an error is silent.
+// An agent is waiting: problems on our side must not block it, so even an error is silent.
 const isHook = words[0] === 'hook' && !words.includes('--help') && !words.includes('-h');
 
 if (major < 22 || (major === 22 && minor < 22)) {
@@ -30,13 +30,13 @@ async function runMain(): Promise<void> {
   const stop = new AbortController();
   let isOutputLost = false;
   stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // A reader that went away (`svc task list | head`) is not an error.
+    // A closed reader (`svc task list | head`) is not an error.
     if (error.code === 'EPIPE') process.exit(0);
     if (isOutputLost) return;
     isOutputLost = true;
     stderr.write(`error: standard output cannot be written: ${error.message}\n`);
     process.exitCode = 1;
-    // Whatever goes on printing, such as --follow, ends now.
+    // Ends output that would continue, such as --follow.
     stop.abort();
   });
   const onSignal = (): void => stop.abort();

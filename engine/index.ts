@@ -1,6 +1,6 @@
 /**
- * The engine's one door. Clients need little of it, so what is heavy (configuration, storage, hosting) is loaded when
- * it is first used.
+ * The engine's one door. Clients need little of it, so heavy parts (configuration, storage, hosting) are loaded on
+ * first use.
  */
 import type { Engine, OpenOptions } from './daemon/compose/compose.ts';
 import type { Host } from './daemon/host.ts';
@@ -150,23 +150,23 @@ export async function openEngine(options: OpenOptions): Promise<Engine> {
   return (await import('./daemon/compose/compose.ts')).openEngine(options);
 }
 
-/** Lets clients of the socket and of loopback HTTP in. */
+/** Admits clients of the socket and of loopback HTTP. */
 export async function hostEngine(engine: Engine): Promise<Host> {
   return (await import('./daemon/host.ts')).hostEngine(engine);
 }
 
-// What must work without an engine, each behind one import that is made when it is needed.
+// Functions that must work without an engine, each behind an import on demand.
 
-/** The word that a mistyped one was meant to be. */
+/** Finds the intended spelling of a mistyped word. */
 export const nearWords = () => import('./config/nearest.ts');
 
-/** Who this process is where no engine runs that could say. */
+/** Identifies this process without a running engine. */
 export const ownSeat = () => import('./workers/runner/processes/own.ts');
 
-/** Starting an engine in the background, and the supervisor that it has then. */
+/** Starts an engine in the background, with its supervisor. */
 export const launching = () => import('./daemon/launch.ts');
 
-/** What stands for a secret where the engine compares it. */
+/** The placeholder of a secret in the engine's comparisons. */
 export const secretProof = () => import('./config/compare-secrets.ts');
 
 /** Checking and writing a person's own files, such as ui.yaml of the dashboard. */
@@ -185,7 +185,7 @@ export { findMemoryEdits, writeMemoryText } from './knowledge/memory/edit-text.t
 /** Leaving out of a program's output what repeats; needs no engine. */
 export const crushing = () => import('./knowledge/context/crush/index.ts');
 
-/** What `svc doctor` asks about the parts that only the engine uses. */
+/** Checks of `svc doctor` for the parts that only the engine uses. */
 export const doctorChecks = () => import('./daemon/doors/doctor.ts');
 
 /** The workspaces of this machine. */
@@ -202,5 +202,5 @@ export const acpHost = () => import('./daemon/doors/acp-host.ts');
 /** The server that people host for their workspaces. */
 export const linkedServer = () => import('./linked-server/index.ts');
 
-/** This machine's login at one. */
+/** This machine's login at a server. */
 export const linking = () => import('./daemon/doors/linking.ts');

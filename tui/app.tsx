@@ -5,7 +5,7 @@ import { createKeyCollector } from './effects.ts';
 import { nameInkKeys } from './ink-keys.ts';
 import { Screen } from './screen.tsx';
 
-/** What the rest of the program can do only through Ink. */
+/** Capabilities that only Ink provides. */
 export interface Terminal {
   /** Hands the terminal to another program until the promise settles. */
   suspend(use: () => Promise<void>): Promise<void>;

@@ -7,8 +7,8 @@ import { SvcError } from '../engine/index.ts';
 import { holdSignalsDuring } from './foreground.ts';
 
 /**
- * Opens a text in the person's editor ($VISUAL, $EDITOR, vi) on this terminal and returns the edited text. The file is in a
- * private folder that is always removed. Throws `tool_missing` when the editor fails.
+ * Opens a text in the person's editor ($VISUAL, $EDITOR, vi) on this terminal and returns the edited text. The file
+ * is in a private folder that is always removed. Throws `tool_missing` if the editor fails.
  * @param name file name, for the editor's title and highlighting
  */
 export async function editText(text: string, name: string, env: NodeJS.ProcessEnv): Promise<string> {
@@ -18,8 +18,8 @@ export async function editText(text: string, name: string, env: NodeJS.ProcessEn
     const file = join(folder, name);
     // Editors end a file with a newline whether the text had one or not.
     writeFileSync(file, text.endsWith('\n') ? text : `${text}\n`, { mode: 0o600 });
-    // The variable may hold arguments, hence the shell. It must survive the keyboard's signals too, but not by ignoring
-    // them: the editor would inherit that.
+    // The variable may hold arguments, hence the shell. The shell must survive the keyboard's signals too, but not by
+    // ignoring them: the editor would inherit that.
     const script = `trap : INT QUIT HUP; ${editor} "$1"`;
     const [code, signal] = await holdSignalsDuring(async () => {
       const child = spawn('/bin/sh', ['-c', script, 'svc', file], { env, stdio: 'inherit' });
@@ -44,7 +44,7 @@ export async function editText(text: string, name: string, env: NodeJS.ProcessEn
   }
 }
 
-/** Keeps a person's text that could not be used, in a private file in a folder of its own. Returns its path. */
+/** Saves a person's text that could not be used, in a private file in a new folder. Returns its path. */
 export function keepText(text: string, name: string): string {
   const file = join(mkdtempSync(join(tmpdir(), 'svc-kept-')), name);
   writeFileSync(file, text, { mode: 0o600, flag: 'wx' });

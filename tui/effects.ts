@@ -11,13 +11,13 @@ export type EffectHandlers = { [K in Effect['do']]: (effect: Extract<Effect, { d
 export const performEffect = (handlers: EffectHandlers, effect: Effect): void =>
   handlers[effect.do](effect as never);
 
-/** What it takes to hand the terminal to another program. */
+/** The dependencies for handing the terminal to another program. */
 interface TerminalLender extends Pick<DashboardOptions, 'env' | 'svc' | 'cwd'> {
   store: Pick<Store, 'send'>;
   borrowTerminal(use: () => Promise<void>): Promise<void>;
 }
 
-/** Lends the terminal to `use` and passes its result to `onDone`. Does nothing if the terminal is lent already. */
+/** Lends the terminal to `use` and passes its result to `onDone`. Does nothing if the terminal is already lent. */
 async function lendTerminal<T>(
   { store, borrowTerminal }: Pick<TerminalLender, 'store' | 'borrowTerminal'>,
   use: () => Promise<T>,
@@ -55,8 +55,9 @@ export const runSvcCommand = (
   );
 
 /**
- * Collects the keys of one turn of the event loop into one burst, however many events the parser makes of them. Such a
- * burst comes from a paste without brackets, a script or a held key. Text that is pasted comes after the keys before it.
+ * Collects the keys of one turn of the event loop into one burst, regardless of how many events the parser emits.
+ * Such a burst comes from a paste without brackets, a script or a held key. Pasted text comes after the keys before
+ * it.
  */
 export function createKeyCollector(store: Pick<Store, 'send'>): {
   collect(names: readonly string[]): void;

@@ -8,7 +8,7 @@ export type { DashboardEnd, DashboardOptions } from './options.ts';
 
 /**
  * Opens the dashboard and resolves when the person leaves it. Rejects if it cannot connect or fails. The terminal is
- * restored in every case.
+ * always restored.
  */
 export async function openDashboard(given: DashboardOptions): Promise<DashboardEnd> {
   const { connect, close } = connectEarly(given.connect);
@@ -22,13 +22,13 @@ export async function openDashboard(given: DashboardOptions): Promise<DashboardE
   }
 }
 
-/** Opens the dashboard of all workspaces of this machine, as `openDashboard`; it starts no engine by itself. */
+/** Opens the dashboard of all workspaces of this machine, like `openDashboard`; it starts no engine by itself. */
 export async function openAllDashboard(options: AllDashboardOptions): Promise<DashboardEnd> {
   const file = await openPreferences(options);
   return (await import('./all/open-all.ts')).openAllScreen(options, file);
 }
 
-/** What a person prefers, with what the command line says in its place. */
+/** Returns a person's preferences, with command line options applied. */
 async function openPreferences({
   env,
   bell,
@@ -37,7 +37,10 @@ async function openPreferences({
   return bell ? { ...file, preferences: { ...file.preferences, bell } } : file;
 }
 
-/** Starts to connect while the libraries load. The first call of `connect` gets that connection; `close` ends an unused one. */
+/**
+ * Starts to connect while the libraries load. The first call of `connect` gets that connection; `close` ends an
+ * unused one.
+ */
 function connectEarly(connect: DashboardOptions['connect']): {
   connect: DashboardOptions['connect'];
   close(): void;

@@ -28,7 +28,7 @@ function nameCharacterKey(character: string): string {
   if (character === '\t') return 'tab';
   if (character === '\u001b') return 'esc';
   if (character === '\u007f' || character === '\b') return 'backspace';
-  // Of a chunk Ink tells no keys apart, so those with Ctrl are still what the terminal has sent.
+  // Ink does not split a chunk into keys, so keys with Ctrl are still control characters.
   const code = character.codePointAt(0) ?? 0;
   return code >= 1 && code <= LAST_CTRL_LETTER
     ? `ctrl+${String.fromCodePoint(code + CTRL_TO_LETTER)}`

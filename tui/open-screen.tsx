@@ -41,7 +41,7 @@ function createDashboard(
   };
 }
 
-/** What is drawn of the dashboard of one workspace. */
+/** The drawn input of the dashboard of one workspace. */
 function drawAlone(store: Store): DrawnStore {
   const draw = (state: State): DrawnState => ({ state, all: null });
   let drawn = draw(store.getState());

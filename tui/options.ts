@@ -9,7 +9,7 @@ export interface TerminalOptions {
   stdin: NodeJS.ReadStream;
   stdout: NodeJS.WriteStream;
   stderr: NodeJS.WriteStream;
-  /** Ring the terminal's bell when something new waits. */
+  /** Rings the terminal's bell when something new waits. */
   bell: boolean;
   /** Closes the dashboard. SIGTERM and SIGINT abort it. */
   signal: AbortSignal;

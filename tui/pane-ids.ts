@@ -1,4 +1,6 @@
-/** In the order of their digits. The last four have no digit: two belong to Bus, M opens the memories, S the figures. */
+/**
+ * In the order of their digits. The last four have no digit: two belong to Bus, M opens the memories, S the figures.
+ */
 export const PANE_IDS = [
   'tasks',
   'decisions',
@@ -15,12 +17,12 @@ export const PANE_IDS = [
 ] as const;
 export type PaneId = (typeof PANE_IDS)[number];
 
-/** Lists that hold the rows of all workspaces, where several are shown: what waits, what is to be done and what runs. */
+/** Lists that hold the rows of all workspaces, if several are shown: pending items, tasks and workers. */
 export const COMBINED_PANE_IDS = ['tasks', 'decisions', 'asks', 'workers'] as const satisfies PaneId[];
 export type CombinedPaneId = (typeof COMBINED_PANE_IDS)[number];
 
 export const isCombinedPane = (id: PaneId): id is CombinedPaneId =>
   (COMBINED_PANE_IDS as readonly PaneId[]).includes(id);
 
-/** Lists that have a wide screen to themselves, with their preview. */
+/** Lists that fill a wide screen, with their preview. */
 export const SOLE_PANES: ReadonlySet<PaneId> = new Set(['memories', 'stats']);

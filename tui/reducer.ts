@@ -44,20 +44,20 @@ export type DashboardEvent =
   | { type: 'exited'; effect: Extract<Effect, { do: 'command' }>; code: number }
   | { type: 'message'; text: string; tone: Message['tone']; hint?: Words | undefined }
   | { type: 'go'; pane: PaneId; id: string }
-  /** The dashboard of several workspaces changes this one's part as a whole, and the lists follow. */
+  /** The dashboard of several workspaces replaces this one's part, and the lists follow. */
   | { type: 'replace'; change(state: State): State };
 
 const renderHint = (state: State, hint: Words | undefined): string | undefined =>
   typeof hint === 'object' ? hint.render((mention) => nameKey(mention, getKeymap(state))) : hint;
 
 const GOOD_NEWS_MS = 8000;
-/** After a question or form went away by itself, a hand that was typing for it is at rest when it has paused so long. */
+/** Pause after which a hand that was typing for a removed question or form is at rest. */
 const PAUSE_MS = 500;
 
 /** The only place where the state changes. It is pure, so tests can prove what a key does without terminal or engine. */
 export function reduceState(before: State, event: DashboardEvent): Transition {
   const { state: after, effects } = applyEvent(before, event);
-  // Going to a list sorts it by what has changed meanwhile.
+  // Entering a list sorts it by its current values.
   const state = after.focus === before.focus ? after : sortList(after, after.focus);
   const settled = bringFormBack(before, disarmIfChanged(state));
   return {
@@ -161,7 +161,7 @@ function changeLink(state: State, change: Partial<Link>): State {
     : withdraw(idle, `${state.armed.subject.id}: nothing was done, the engine is not running`);
 }
 
-/** What a person wants to hear of something new that waits. */
+/** Returns the alerts that a person wants when something new waits. */
 function listAlerts(state: State): Effect[] {
   const { bell, notices } = state.preferences;
   return [
@@ -181,13 +181,13 @@ const expireMessage = (state: State): State =>
     ? { ...state, message: null }
     : state;
 
-/** The time in which keys do nothing ends with the first one after a pause, and each of those before begins it anew. */
+/** Ignores keys until the first one after a pause; each earlier key restarts the pause. */
 const awaitPause = (state: State, at: number): State =>
   state.withdrawnAt === null
     ? state
     : { ...state, withdrawnAt: at - state.withdrawnAt < PAUSE_MS ? at : null };
 
-/** Takes a letter of another layout for the key that it is on, unless it is text or one of a person's own keys. */
+/** Maps a letter of another layout to its key, unless it is text or one of a person's own keys. */
 function readLayout(state: State, keys: readonly string[]): readonly string[] {
   if (state.overlay !== null && takesText(state.overlay)) return keys;
   const own = Object.values(state.preferences.keys).flat();
@@ -234,7 +234,7 @@ function handleKey(state: State, key: string, at: number): Transition {
   );
 }
 
-/** Brings every list in line with its data, filter and height. */
+/** Aligns every list with its data, filter and height. */
 function settleLists(before: State, after: State): State {
   let state = after;
   for (const id of PANE_IDS) {
@@ -245,9 +245,10 @@ function settleLists(before: State, after: State): State {
     if (hasChanged || list.filter !== was.filter || list.order !== was.order) {
       const { list: next, moved } = replaceRows(list, listRowIds(state, id));
       const isFollowing = getPane(id).staysOnFirstRow && id !== state.focus && list.index === 0;
-      // Older tasks arrive later and belong above the first page. An untouched cursor stays at the top meanwhile.
+      // Older tasks arrive later and belong above the first page. An untouched cursor stays at the top in the
+      // meantime.
       const isFilling = id === 'tasks' && !before.data.complete && list.index === 0 && state.armed === null;
-      // The best of another search stands first.
+      // The best result of a new search comes first.
       const isSearched = id === 'memories' && state.data.memories?.filter !== before.data.memories?.filter;
       const toTop = isFollowing || isFilling || isSearched;
       const isCarried = toTop && list.selected !== null && next.index !== 0;
@@ -274,7 +275,7 @@ function settleLists(before: State, after: State): State {
   return state;
 }
 
-/** Whether a list that is to be sorted has rows that came while it was being fetched. */
+/** Reports whether a sorted list has rows that arrived while it was being fetched. */
 const isFirstOrder = (before: State, state: State, id: PaneId): boolean =>
   state.lists[id].sort !== null &&
   state.data !== before.data &&

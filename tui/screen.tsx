@@ -32,9 +32,9 @@ import { StillTable } from './widgets/still-table.tsx';
 
 interface Props {
   state: State;
-  /** The workspaces whose rows are in the lists beside those of `state`; null where the screen shows one. */
+  /** The workspaces whose rows are in the lists in addition to those of `state`; null for a single one. */
   all: AllState | null;
-  /** Null where there is to be no colour. */
+  /** Null for no colour. */
   theme: Theme | null;
 }
 
@@ -128,7 +128,7 @@ function ScreenBody({ state, all, layout, theme }: Props & { layout: Layout }): 
 
 function BoxFrame({ state, all, area, theme }: Props & { area: Area }): ReactNode {
   const content = getFrameContent(state, all, area);
-  // What it shows of usage are names and values that seldom change.
+  // Its usage figures are names and values that seldom change.
   const isTable = 'preview' in area.content && area.content.preview === 'usage' && content.lines.length > 0;
   return (
     <Frame {...content} width={area.width} height={area.height} theme={theme}>
@@ -137,11 +137,11 @@ function BoxFrame({ state, all, area, theme }: Props & { area: Area }): ReactNod
   );
 }
 
-/** Whether an ask is answered in the preview's box, beside its list. */
+/** Reports whether an ask is answered in the preview's box, next to its list. */
 const isInPreview = (state: State): boolean =>
   state.overlay?.kind === 'answer' && fitsInPreview(state, state.overlay);
 
-/** Whether the preview has the keyboard, and not the list. */
+/** Reports whether the preview has the keyboard, not the list. */
 const isPreviewFocused = (state: State): boolean =>
   state.view === 'full' || isInPreview(state) || state.armed?.binding === 'promote';
 
@@ -192,11 +192,11 @@ function getFrameContent(state: State, all: AllState | null, { content, width, h
   return { title, note, lines, focused: isPreviewFocused(state), isWhole: isAlone, left };
 }
 
-/** What the upper border says of a list: how many rows are marked, then what its pane has to say. */
+/** Returns the note at the upper border of a list: how many rows are marked, then the note of its pane. */
 const describeList = (state: State, pane: Pane<object>): string | undefined =>
   [describeMarks(state, pane), pane.note?.(state)].filter(Boolean).join(' · ') || undefined;
 
-/** How many rows are marked, and by what the list is sorted. */
+/** Describes how many rows are marked, and the sort order. */
 function describeMarks(state: State, pane: Pane<object>): string {
   const { ids, marks, sort } = state.lists[pane.id];
   const hidden = marks.size === 0 ? 0 : [...marks.keys()].filter((id) => !ids.includes(id)).length;
@@ -222,7 +222,7 @@ function renderBottomLines(state: State, all: AllState | null): Line[] {
   return [...messages, [span(` ${keys}`, 'dim')]];
 }
 
-/** Shows an error in place of a pane that cannot be drawn; the other panes go on. */
+/** Shows an error instead of a pane that cannot be drawn; the other panes still work. */
 class PaneErrorBoundary extends Component<
   Props & { area: Area },
   { failed: Error | null; at: State | null }

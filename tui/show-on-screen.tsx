@@ -8,11 +8,11 @@ import type { DashboardEnd, TerminalOptions } from './options.ts';
 import type { PreferenceFile } from './preferences/preference-file.ts';
 
 const BELL = '\u0007';
-/** DECAWM: whether a line that is too long continues in the next one, which would scroll the screen. */
+/** DECAWM: whether an overlong line wraps to the next one, which would scroll the screen. */
 const WRAP_ON = '\u001b[?7h';
 const WRAP_OFF = '\u001b[?7l';
 const OSC = '\u001b]';
-/** Keep the terminal's title, and give it back. */
+/** Save the terminal's title, and restore it. */
 const KEEP_TITLE = '\u001b[22;2t';
 const RESTORE_TITLE = '\u001b[23;2t';
 const CLEAR_SCREEN = '\u001b[2J\u001b[H';
@@ -22,11 +22,11 @@ export const getTerminalSize = (out: NodeJS.WriteStream) => ({
   rows: out.rows || 24,
 });
 
-/** What a dashboard may do with the screen that it is on. */
+/** Actions of a dashboard on its screen. */
 export interface ScreenActions {
-  /** What effects ask of the terminal, whichever workspace they are of. */
+  /** Terminal actions for effects, for all workspaces. */
   effects: Omit<EffectHandlers, 'call' | 'calls' | 'edit' | 'command' | 'start-engine' | 'across'>;
-  /** Leaves the terminal to another program until `use` settles. One at a time. */
+  /** Lends the terminal to another program until `use` settles. One at a time. */
   borrowTerminal(use: () => Promise<void>): Promise<void>;
   /** Ends the dashboard with an error. */
   fail(error: unknown): void;
@@ -35,7 +35,7 @@ export interface ScreenActions {
 /** A dashboard that a screen shows. */
 export interface ShownDashboard {
   store: ComponentProps<typeof App>['store'];
-  /** What the terminal's title says; null for its own. */
+  /** Returns the terminal's title; null for its own. */
   describeTitle(): string | null;
   close(): Promise<void>;
 }
@@ -51,13 +51,13 @@ export async function showOnScreen(
   let isAway = false;
   let failure: { error: unknown } | null = null;
   const setLineWrap = (isOn: boolean): void => void stdout.write(isOn ? WRAP_ON : WRAP_OFF);
-  /** What the title of the terminal says; null while it is the terminal's own. */
+  /** The terminal's title; null while it is the terminal's own. */
   let title: string | null = null;
   function restoreTitle(): void {
     if (title !== null) stdout.write(RESTORE_TITLE);
     title = null;
   }
-  /** The shell, and any other program, gets its terminal as it was. */
+  /** Gives the shell, or another program, the original terminal. */
   function restoreTerminal(): void {
     setLineWrap(true);
     restoreTitle();
@@ -98,7 +98,7 @@ export async function showOnScreen(
     }
   }
 
-  /** Clears whatever else was written to the terminal, and draws everything anew. */
+  /** Clears foreign output from the terminal, and redraws everything. */
   function redrawScreen(): void {
     if (isAway) return;
     app.clear();
@@ -128,7 +128,7 @@ export async function showOnScreen(
   options.signal.addEventListener('abort', onBroken, { once: true });
   // Ctrl-Z arrives as a key; this is for a SIGTSTP from another program.
   process.on('SIGTSTP', onStop);
-  // The shell gets its terminal back as it was, however the program ends.
+  // The shell gets the original terminal back, however the program ends.
   process.once('exit', restoreTerminal);
   setLineWrap(false);
   const app = render(
@@ -148,7 +148,7 @@ export async function showOnScreen(
       alternateScreen: true,
       incrementalRendering: true,
       maxFps: 120,
-      // Without this, Ink in a CI job would draw the last frame only.
+      // Without this, Ink in a CI job would only draw the last frame.
       interactive: true,
     },
   );
@@ -169,8 +169,8 @@ export async function showOnScreen(
 }
 
 /**
- * Stops reading from stdin. Ink removes its listener, but the stream reads on into its buffer and would swallow keys that
- * are meant for the other program. Only a flowing stream can be paused, hence `resume` first.
+ * Stops reading from stdin. Ink removes its listener, but the stream continues to read into its buffer and would
+ * swallow keys that are meant for the other program. Only a flowing stream can be paused, hence `resume` first.
  */
 async function releaseStdin(stdin: NodeJS.ReadStream): Promise<void> {
   await nextTurn();

@@ -2,19 +2,19 @@ import { basename } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
 import type { OwnWords } from './transcript.ts';
 
-/** What an agent has to be told so that it works as a server of the protocol, beyond its command. */
+/** Settings that an agent needs, beyond its command, to work as a server of the protocol. */
 interface Known {
   env?(env: NodeJS.ProcessEnv): Record<string, string>;
-  /** It tells its own failures as if its model had said them, and ends its turn in good order. */
+  /** It reports its own failures as text of its model, and ends its turn normally. */
   ownWords?: OwnWords;
 }
 
 const KNOWN: Readonly<Record<string, Known>> = {
-  // It asks for leave only when its configuration says so.
+  // It asks for permission only if its configuration says so.
   opencode: {
     env: ({ OPENCODE_CONFIG_CONTENT: given }) => ({ OPENCODE_CONFIG_CONTENT: addQuestions(given) }),
   },
-  // A fresh worktree is a folder that nobody has trusted yet.
+  // No one has trusted the folder of a new worktree yet.
   gemini: { env: () => ({ GEMINI_CLI_TRUST_WORKSPACE: 'true' }) },
   copilot: { ownWords: { notice: /^(?:Info|Warning): /, error: /^Error: / } },
 };
@@ -25,7 +25,7 @@ export const findAgentEnvironment = (program: string, env: NodeJS.ProcessEnv): R
 
 export const findOwnWords = (program: string): OwnWords | null => KNOWN[basename(program)]?.ownWords ?? null;
 
-/** Ways to log in that need no person, only a key that the agent's environment has already. */
+/** Login methods that need only a key that the agent's environment already has. */
 const KEYS: Readonly<Record<string, string>> = { 'gemini-api-key': 'GEMINI_API_KEY' };
 
 /** Picks the login method whose key is in the environment. */
@@ -34,7 +34,7 @@ export const findKeyLogin = (methods: readonly string[], env: NodeJS.ProcessEnv)
 
 const ASKED = ['edit', 'bash', 'webfetch'];
 
-/** Returns the configuration with `ask` in place of whatever it would allow; what it denies stays denied. */
+/** Returns the configuration with `ask` in place of everything it would allow; what it denies stays denied. */
 function addQuestions(present: string | undefined): string {
   const config = parseConfig(present);
   const { permission = {} } = config;
@@ -56,7 +56,7 @@ function parseConfig(text: string | undefined): Record<string, unknown> {
     const value: unknown = text ? JSON.parse(text) : {};
     if (isObject(value)) return value;
   } catch {
-    // Told below, without the text: it may hold keys.
+    // Reported below without the text, which may hold keys.
   }
   throw new SvcError(
     'config_invalid',

@@ -8,13 +8,15 @@ type AnyMessage = Stream['readable'] extends ReadableStream<infer M> ? M : never
 
 export interface AgentProcess {
   stream: Stream;
-  /** Resolves when it has ended, with how: `it ended with exit code 1`, `it could not be started: …`. */
+  /**
+   * Resolves when the agent has ended, with the reason: `it ended with exit code 1`, `it could not be started: …`.
+   */
   ended: Promise<string>;
-  /** Resolves with a reason when it sends something that is not a message of the protocol. */
+  /** Resolves with a reason when the agent sends something that is not a message of the protocol. */
   broken: Promise<string>;
-  /** The last that it said on its standard error, or beside the protocol on its standard output. */
+  /** The last text on its standard error, or outside the protocol on its standard output. */
   lastWords(): string;
-  /** Ends it: its input is closed, then SIGTERM, then SIGKILL. */
+  /** Ends the agent: closes its input, then sends SIGTERM, then SIGKILL. */
   end(): Promise<void>;
 }
 
@@ -22,15 +24,15 @@ export interface AgentOptions {
   argv: readonly string[];
   cwd: string;
   env: NodeJS.ProcessEnv;
-  /** Gets its standard error as it comes, and what it prints beside the protocol. */
+  /** Receives its standard error as it arrives, and what it prints outside the protocol. */
   stderr: { write(chunk: Uint8Array | string): unknown };
 }
 
 const LONGEST_MESSAGE = 64 * 1024 * 1024;
 const LAST_WORDS = 2000;
-/** How long the output of one that has ended is read. */
+/** How long the output of an ended agent is still read. */
 const DRAIN_MS = 500;
-/** How long it has after the end of its input, and then after SIGTERM: together less than a stopped run is given. */
+/** Time after the end of its input, and again after SIGTERM: together less than a stopped run gets. */
 const STEPS = [
   [2000, 'SIGTERM'],
   [1500, 'SIGKILL'],
@@ -39,7 +41,7 @@ const STEPS = [
 /** Starts an agent that speaks the protocol on its pipes. */
 export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProcess {
   const [program = '', ...args] = argv;
-  // A group of its own: a stop of the run's group reaches this process alone, which then says so to the agent first.
+  // Its own process group: a stop of the run's group reaches only this process, which then tells the agent first.
   const child = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
   const { stdin, stdout } = child;
   let last = '';
@@ -58,7 +60,7 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
     };
     child.once('error', ({ message }) => finishAgent(`it could not be started: ${message}`));
     child.once('exit', (code, signal) => {
-      // Its last words may still be on their way; what it left running may hold the pipes open for ever.
+      // Its last output may still arrive; processes that it left running may hold the pipes open for ever.
       const read = Promise.all([stdout, child.stderr].map(waitForClose));
       const how = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
       resolveWithin(DRAIN_MS, read).then(() => finishAgent(how));
@@ -87,7 +89,7 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
         if (isRead) controller.close();
         isRead = false;
       };
-      // Without an end when it is this side that closes it.
+      // Never ends if this side closes it.
       stdout.once('end', endOutput).once('close', endOutput);
     },
     cancel() {
@@ -108,7 +110,7 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
       signalGroup(child, signal);
     }
     if (!hasEnded) await resolveWithin(DRAIN_MS, ended);
-    // Inherited by what it left running, they would keep this process.
+    // Handles that are inherited by left-over processes would keep this process alive.
     for (const pipe of [stdin, stdout, child.stderr]) pipe.destroy();
     child.unref();
   }
@@ -147,7 +149,7 @@ function parseMessage(line: string): object | 'broken' | null {
   try {
     return JSON.parse(text) as object;
   } catch {
-    // `[info] …` is a notice; half an object is a message that nobody will answer.
+    // `[info] …` is a notice; half an object is a message that no one will answer.
     return text.startsWith('{"') ? 'broken' : null;
   }
 }
@@ -156,7 +158,7 @@ function createLineReader(onLine: (line: string) => void) {
   let parts: Buffer[] = [];
   let length = 0;
   return {
-    /** False when a line has become too long. */
+    /** False if a line has become too long. */
     push(chunk: Buffer): boolean {
       let from = 0;
       for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {

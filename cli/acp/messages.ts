@@ -5,10 +5,12 @@ import { resolveWithin } from './agent.ts';
 
 type NewMessage = Api['msg.surface']['output'][number];
 
-/** How long a run waits at its end for an engine that is away. */
+/** How long a run waits at its end for an engine that is not running. */
 const LOOK_MS = 3000;
 
-/** Messages to this worker that it has not been shown yet, as its next prompt; null for none, and where nobody can say. */
+/**
+ * Returns messages to this worker that it has not seen yet, as its next prompt; null for none, or if that is unknown.
+ */
 export async function takeNewMessages(
   link: Pick<KeptLink, 'call'>,
   signal: AbortSignal,
@@ -24,7 +26,7 @@ export async function takeNewMessages(
         onProgress: () => undefined,
       },
     )
-    // To the engine this is no worker's session.
+    // The engine does not know this as a worker's session.
     .catch((): NewMessage[] => []);
   const found = (await resolveWithin(LOOK_MS, asked)) ?? [];
   given.abort();

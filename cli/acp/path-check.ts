@@ -3,13 +3,10 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isInsideFolder } from '../../engine/index.ts';
 
-/** As many links after each other as Linux follows. */
+/** The number of chained links that Linux follows. */
 const MOST_LINKS = 40;
 
-/**
- * Resolves a path, which need not exist yet, following links as a write would.
- * Throws when that cannot be told.
- */
+/** Resolves a path, which need not exist yet, following links as a write would. Throws if that fails. */
 function resolveLinks(path: string, links = 0): string {
   if (links > MOST_LINKS) throw new Error('too many links');
   try {
@@ -28,8 +25,8 @@ function resolveLinks(path: string, links = 0): string {
 const isReserved = (path: string): boolean => /(?:^|\/)(?:\.git|\.svc)(?:\/|$)/.test(path);
 
 /**
- * Paths as an agent names them, relative to `folder`, which a worker may work in; null for one that is outside of it
- * or reserved, or that cannot be told. Relative ones are relative to `cwd`.
+ * Resolves paths as an agent names them, relative to `folder`, which a worker may change; null if one is outside of
+ * it, reserved or unknown. Relative paths are relative to `cwd`.
  */
 export function createPathCheck(folder: string, cwd: string, reserved: readonly string[] = []) {
   const resolveReal = (path: string): string | null => {
@@ -51,7 +48,7 @@ export function createPathCheck(folder: string, cwd: string, reserved: readonly 
   };
 }
 
-/** A path or a `file:` address; null for what a tool may expand in a way of its own. */
+/** Reads a path or a `file:` address; null for text that a tool may expand in its own way. */
 function parseLocation(named: string): string | null {
   if (named === '' || named.startsWith('~') || named.includes('\0')) return null;
   if (!/^[a-z][a-z0-9+.-]+:/i.test(named)) return named;

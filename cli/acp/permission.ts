@@ -14,33 +14,36 @@ export interface PermissionDeps {
   link: KeptLink;
   transcript: Transcript;
   print(line: AcpLine): void;
-  /** How the agent is called in a question. */
+  /** The agent's name in a question. */
   agent(): string;
   cwd: string;
   /** Files that no agent changes without a person. */
   reserved: readonly string[];
-  /** Aborted when the run is given up. */
+  /** Aborted when the run is cancelled. */
   signal: AbortSignal;
 }
 
 interface Policy {
   permissions: string[];
-  /** The folder that the worker may work in; null for one that the engine knows nothing of. */
+  /** The folder that the worker may change; null for a folder that the engine does not know. */
   folder: string | null;
 }
 
-/** The longest that an ask can be open; the run itself ends before. */
+/** The longest time an ask can be open; the run itself ends before. */
 const ASK_SEC = 86_400;
 const LONGEST_CONTEXT = 20_000;
-/** Without an engine what it said last holds: workers go on without one. */
+/** Without an engine the last known policy applies: workers continue without one. */
 const POLICY_MS = 500;
 
-/** Answers permission requests of an agent: from `agents.permissions`, or else with the answer to an ask that is opened for it. */
+/**
+ * Answers permission requests of an agent: from `agents.permissions`, or with the answer to an ask that is opened for
+ * it.
+ */
 export function createPermissions(deps: PermissionDeps) {
   const { link, transcript, print, cwd, reserved, signal } = deps;
   let known: Policy | null = null;
   let asked: Promise<Policy> | null = null;
-  /** The engine has not answered for that long. */
+  /** How long the engine has not answered. */
   let isLate = false;
 
   const callQuietly = () => ({ key: randomUUID(), signal, onProgress: () => undefined });
@@ -56,7 +59,7 @@ export function createPermissions(deps: PermissionDeps) {
       .finally(() => {
         asked = null;
       });
-    // A caller that continues with the earlier policy does not see this one fail.
+    // Callers that continue with the earlier policy do not see this failure.
     asked.catch(() => undefined);
     if (known === null) return asked;
     const before = known;
@@ -79,7 +82,7 @@ export function createPermissions(deps: PermissionDeps) {
     const [{ permissions, folder }, rules] = await Promise.all([readPolicy(), acpHost()]);
     const inside = createPathCheck(folder ?? cwd, cwd, reserved);
     const paths = listCallPaths(call).map(inside);
-    // What shows a change makes one, whatever it calls itself.
+    // A request that shows a change is a change, regardless of its kind.
     const isChange = call.content?.some(({ type }) => type === 'diff') && !CHANGES.has(readKind(call));
     const kinds = isChange ? ['edit', readKind(call)] : [readKind(call)];
     return kinds.every((kind) => rules.isPermitted(permissions, { kind, paths }));
@@ -103,13 +106,13 @@ export function createPermissions(deps: PermissionDeps) {
   }
 
   async function decideRequest(call: KnownCall, options: readonly PermissionOption[], given: AbortSignal) {
-    // Leave for good would hold for what nobody has looked at.
+    // A permanent permission would cover changes that no one has seen.
     const allowed = findOption(options, 'allow_once');
     if (allowed !== undefined && (await isPermitted(call))) return { option: allowed, by: 'policy' };
     return askPerson(call, options, given);
   }
 
-  /** The answer to one request; they may come at the same time. */
+  /** The answers to requests; they may arrive concurrently. */
   return async function answer(
     request: RequestPermissionRequest,
     given: AbortSignal,
@@ -137,7 +140,7 @@ export function createPermissions(deps: PermissionDeps) {
       );
     } catch (error) {
       if (signal.aborted || given.aborted) return buildResponse(undefined, 'svc');
-      // Nobody could be asked, and nobody has said yes.
+      // No one could be asked, so no one has agreed.
       const why = error instanceof SvcError ? error.message : String(error);
       print({ acp: 'error', code: 'permission_denied', text: clipText(`no one could be asked: ${why}`) });
       return buildResponse(findOption(options, 'reject_once') ?? findOption(options, 'reject_always'), 'svc');
@@ -145,7 +148,7 @@ export function createPermissions(deps: PermissionDeps) {
   };
 }
 
-/** Rejects when the run is given up: an engine that hangs must not delay the answer. */
+/** Rejects when the run is cancelled: a hanging engine must not delay the answer. */
 function rejectOnAbort<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return new Promise((resolve, reject) => {
@@ -171,7 +174,7 @@ const KINDS: Readonly<Record<string, string>> = {
   reject_always: 'always',
 };
 
-/** The label of an option as the agent gives it; where two are equal, with how long each applies, to tell them apart. */
+/** Returns the label of an option as the agent gives it; equal labels get the duration for which each applies. */
 function formatOption({ name, kind }: PermissionOption, options: readonly PermissionOption[]): string {
   const isAlone = options.filter((each) => each.name.trim() === name.trim()).length === 1;
   return isAlone || KINDS[kind] === undefined ? name : `${name.trim()} (${KINDS[kind]})`.trim();

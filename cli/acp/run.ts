@@ -21,33 +21,36 @@ export interface AcpRun {
   /** The agent's own command. */
   argv: readonly string[];
   prompt: string;
-  /** A session of the agent's to go on with. */
+  /** The agent's session to resume. */
   resume: string | null;
   cwd: string;
   env: NodeJS.ProcessEnv;
   stdout: { write(text: string): unknown };
   stderr: { write(chunk: Uint8Array | string): unknown };
-  /** Gives the run up. */
+  /** Cancels the run. */
   signal: AbortSignal;
   link: KeptLink;
   /** Program and arguments that serve the tools. */
   mcp: { command: string; args: readonly string[] };
-  /** How long the agent may take to say hello and to open a session, ms; 60 s. */
+  /** Time for the agent's handshake and opening a session, ms; 60 s. */
   patienceMs?: number;
 }
 
 const PATIENCE_MS = 60_000;
-/** How often in a row messages may send the agent on: two agents that answer each other would never end. */
+/** How often in a row messages may start another turn: two agents that answer each other would never end. */
 const MOST_TURNS = 50;
-/** How long an agent that is told to stop may take to say so. */
+/** How long an agent may take to confirm a cancellation. */
 const CANCEL_MS = 1000;
 
-/** How a turn came to its end: by the agent's own word, or not. */
+/** How a turn ended: as reported by the agent, or with a failure. */
 type Ending =
   | { answer: PromptResponse; failure: null }
   | { answer: null; failure: AcpError; isCancelled?: boolean };
 
-/** Runs an agent for one prompt, and for the messages that come meanwhile, over the agent client protocol; `stdout` gets the lines of its log. */
+/**
+ * Runs an agent for one prompt, and for the messages that arrive in the meantime, over the agent client protocol;
+ * `stdout` gets the lines of its log.
+ */
 export async function runAcp(run: AcpRun): Promise<number> {
   const { argv, cwd, env, stdout, link } = run;
   const clean = createSecretRemover(env);
@@ -103,11 +106,11 @@ async function runConversation(talk: Talk): Promise<Ending> {
     signal,
   });
 
-  // Not validated: an agent with a newer version of the protocol, or one that deviates from it, must still be understood.
-  // Whatever else it asks for (files, terminals) is answered as unknown.
+  // Not validated: an agent with a newer version of the protocol, or one that deviates from it, must still be
+  // understood. Other requests (files, terminals) are answered as unknown.
   const connection = client({ name: 'svc' })
     .onNotification(methods.client.session.update, keepParams, ({ params }) => {
-      // What comes before is the history of a resumed session.
+      // Everything before this is the history of a resumed session.
       if (session !== null) transcript.update(params);
     })
     .onRequest(methods.client.session.requestPermission, keepParams, ({ params, signal: given }) =>
@@ -136,7 +139,7 @@ async function runConversation(talk: Talk): Promise<Ending> {
       program,
       patienceMs,
     });
-    // What is left of the past is read before the prompt is sent.
+    // The rest of the history is read before the prompt is sent.
     await turn();
     session = opened.id;
     agentName = env.SVC_AGENT || opened.agent.name;
@@ -155,7 +158,7 @@ async function runConversation(talk: Talk): Promise<Ending> {
       });
       interruption.beginTurn(cancelTurn);
       const answer = await answering;
-      // Updates before the answer are heard before its end.
+      // Updates that arrive before the answer are handled before the end.
       await turn();
       const isOpen = answer?.stopReason === 'end_turn' || interruption.hasCancelled();
       const next = isOpen && !signal.aborted && turns < MOST_TURNS ? await interruption.takeNext() : null;
@@ -190,8 +193,8 @@ async function runConversation(talk: Talk): Promise<Ending> {
 }
 
 /**
- * Follows whoever wants the agent to read its messages before its turn is over. Such a turn is cancelled, once there is
- * something to be read. Who asks before the turn, or while the messages are being looked for, is heard when that is over.
+ * Follows requests that the agent read its messages before its turn is over. Such a turn is cancelled once there is a
+ * message. A request before the turn, or while messages are being fetched, is handled afterwards.
  */
 function followInterruptions(link: KeptLink, session: string | undefined, signal: AbortSignal) {
   let isAsked = false;
@@ -226,7 +229,7 @@ function followInterruptions(link: KeptLink, session: string | undefined, signal
       lookForMessages();
     },
     hasCancelled: () => isCancelled,
-    /** Ends the turn. What the agent is told next; null for nothing. */
+    /** Ends the turn. Returns the agent's next prompt; null for none. */
     async takeNext(): Promise<string | null> {
       cancelTurn = null;
       const told = (await looking) ?? (await takeNewMessages(link, signal));
@@ -241,7 +244,7 @@ function followInterruptions(link: KeptLink, session: string | undefined, signal
 
 const keepParams = (params: unknown): unknown => params;
 
-/** Why the talk ended early. When the connection is what ended, the reason is how the agent did. */
+/** Explains why the session ended early. If the connection ended, the reason is how the agent ended. */
 async function explainFailure(error: unknown, talk: Talk): Promise<Ending> {
   const { agent, transcript, clean } = talk;
   if (error instanceof Failed) {

@@ -29,7 +29,7 @@ export interface SessionWish {
   patienceMs: number;
 }
 
-/** A failure that this end has found, as opposed to one that the agent has told. */
+/** A failure found on this side, as opposed to one that the agent reported. */
 export class Failed extends Error {
   readonly code: FoundError['code'];
   constructor(text: string, code: FoundError['code'] = 'agent_error') {
@@ -46,7 +46,7 @@ export async function openSession(agent: ClientContext, wish: SessionWish): Prom
     'initialize',
     agent.request(methods.agent.initialize, {
       protocolVersion: PROTOCOL_VERSION,
-      // It works in its own process, with its own tools: files and terminals are not ours to give.
+      // The agent works in its own process with its own tools, so svc offers no files and terminals.
       clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
       clientInfo: { name: 'svc', version },
     }),
@@ -106,7 +106,7 @@ async function requestSession(
   return { id: sessionId, model: readModel(answer), lost };
 }
 
-/** Not names of a model: the choice is made later. */
+/** Not names of models: the choice is made later. */
 const LATER = /^(?:default|auto)$/i;
 
 /** Reads the model from the configuration options, which are the stable way, or from the older field. */

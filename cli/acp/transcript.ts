@@ -10,32 +10,34 @@ type Spoken = 'message' | 'thought';
 export type KnownCall = Partial<ToolCall> & { toolCallId: string };
 
 export interface Transcript {
-  /** Records a `session/update`. Updates of an unknown kind or a wrong form are ignored. */
+  /** Records a `session/update`. Updates of an unknown kind or an invalid form are ignored. */
   update(notification: unknown): void;
-  /** Adds what a request for leave says of its call, and answers all that is known of it. */
+  /** Adds what a permission request reports about its call, and returns everything known about the call. */
   call(part: unknown): KnownCall;
-  /** Prints what has been said so far. */
+  /** Prints the text received so far. */
   flush(): void;
-  /** Tokens of the whole turn, from what the last answer and the updates said; null when they said nothing. */
-  /** Counts what a turn has used that is not the last one. */
+  /** Tokens of the whole turn, from the last answer and the updates; null if they reported none. */
+  /** Counts the usage of a turn that is not the last one. */
   endTurn(answer: unknown): void;
   usage(answer: unknown): Extract<AcpLine, { acp: 'usage' }> | null;
-  /** When a plan's limit that the agent has run into is over, Unix ms. */
+  /** When a reached limit of the plan ends, Unix ms. */
   limitedUntil(): number | null;
 }
 
-/** What a program says itself in the name of its model, such as `Error: Authentication failed`. */
+/** Text that a program prints in the name of its model, such as `Error: Authentication failed`. */
 export interface OwnWords {
   notice: RegExp;
   error: RegExp;
 }
 
-/** Words without an end of line are held back until there are so many, or for so long. */
+/** Words without an end of line are buffered up to this size, or for this long. */
 const HELD_CHARACTERS = 2000;
 const HELD_MS = 5000;
 const MOST_PATHS = 20;
 
-/** Turns what an agent says of its turn into lines of the log: whole lines of text, and each call as it changes. */
+/**
+ * Turns an agent's reports about its turn into lines of the log: whole lines of text, and each call as it changes.
+ */
 export function createTranscript({
   print,
   cwd,
@@ -44,7 +46,7 @@ export function createTranscript({
 }: {
   print(line: AcpLine): void;
   cwd: string;
-  /** Takes secrets out. */
+  /** Removes secrets. */
   clean(text: string): string;
   ownWords?: OwnWords | null;
 }): Transcript {
@@ -56,7 +58,7 @@ export function createTranscript({
   let cost: number | null = null;
   let limited: number | null = null;
   const counted = { input: 0, cached: 0, output: 0 };
-  /** What the answers have told so far, and whether they have told anything. */
+  /** The usage reported so far, and whether any was reported. */
   const told = { input: 0, cached: 0, output: 0, isKnown: false };
 
   function printHeld(upTo: number): void {
@@ -86,7 +88,7 @@ export function createTranscript({
     }
   }
 
-  /** Each comes as a piece of its own, whatever stands before it. */
+  /** Each arrives as a separate piece. */
   function printOwnWord(text: string): boolean {
     if (ownWords === null) return false;
     if (ownWords.error.test(text)) {
@@ -164,7 +166,7 @@ export function createTranscript({
     }
   }
 
-  /** Some tell the tokens of each request of the model, and none at the end. */
+  /** Some report the tokens of each model request, and none at the end. */
   function countUsage(usage: unknown): void {
     const { input, cached, output } = countTokens(usage);
     counted.input += input;
@@ -198,8 +200,8 @@ export function createTranscript({
 }
 
 /**
- * `input` includes what came from a cache or went into it. Some agents count that in their input and some beside it: where
- * their total is that of input and output alone, it is in there.
+ * `input` includes tokens read from or written to a cache. Some agents include them in their input, others list them
+ * separately: if the total equals input plus output, they are included.
  */
 function countTokens(usage: unknown): { input: number; cached: number; output: number } {
   const given = (usage ?? {}) as Record<string, unknown>;
@@ -212,17 +214,17 @@ function countTokens(usage: unknown): { input: number; cached: number; output: n
   return { input: isInside ? input : input + apart, cached, output };
 }
 
-/** How different agents call the path that a tool is given. */
+/** Names that different agents use for the path given to a tool. */
 const PATH_NAMES =
   /^(?:abs_?path|(?:abs|absolute|relative|target|source|destination|old|new|notebook)?_?(?:file|path|file_?path|file_?name|folder|dir|directory)|destination|source)s?$/i;
 
-/** Patches whose files are the keys. */
+/** Patches keyed by file. */
 const BY_PATH = /^(?:file_?)?changes$/i;
 /** Limits for the input of a tool; anything deeper or larger is not searched. */
 const MOST_DEPTH = 4;
 const MOST_PARTS = 5000;
 
-/** Every path that a call names: where it says it works, what it would change, what its tool is given. */
+/** Lists every path that a call names: its location, the files it would change, and the input of its tool. */
 export function listCallPaths({ locations, content, rawInput }: KnownCall): string[] {
   const found: unknown[] = (locations ?? []).map(({ path }) => path);
   for (const each of content ?? []) if (each.type === 'diff') found.push(each.path);

@@ -6,7 +6,7 @@ export const holderFlag = {
   },
 } as const;
 
-/** Reads whose lock or claim is meant. A person without a session acts as the Chair. */
+/** Reads the holder of a lock or claim. A person without a session acts as the Chair. */
 export const readHolder = ({
   flags,
   env,

@@ -1,6 +1,6 @@
 import { SvcError } from '../../engine/index.ts';
 
-/** Parses an id without a letter, such as that of a message. Throws `not_found`, with the command that lists them. */
+/** Parses an id without a letter, such as a message id. Throws `not_found`, with the command that lists them. */
 export function parseNumberId(text: string | undefined, what: string, list: string): number {
   const number = Number(text);
   if (Number.isSafeInteger(number) && number > 0) return number;

@@ -2,7 +2,7 @@ import { SvcError } from '../../engine/index.ts';
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
-/** Seconds of an age such as `90d` or `36h`. Throws `usage`. */
+/** Parses an age such as `90d` or `36h` into seconds. Throws `usage`. */
 export function parseOlder(text: string): number {
   const [, number, unit] = /^(\d+)([smhdw])$/.exec(text) ?? [];
   if (number === undefined || unit === undefined)

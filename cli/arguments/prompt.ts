@@ -20,13 +20,13 @@ export async function readPrompt<G extends string | undefined>(
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Warns of a text that is not what it looks like; null for any other. */
+/** Warns of a text that is not what it looks like; null for any other text. */
 export function warnOfUnseen(name: string, text: string): string | null {
   const holds = describeUnseen(countUnseen(text));
   return holds === null ? null : `${name} ${holds}, each written by its number, such as \\x1b`;
 }
 
-/** A prompt as a person reads it before they approve it. */
+/** Formats a prompt for a person who reads it before approving it. */
 export function formatPrompt(prompt: string, paint: Paint): string[] {
   const warning = warnOfUnseen('it', prompt);
   return [

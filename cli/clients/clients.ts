@@ -9,11 +9,11 @@ export interface Server {
   args: readonly string[];
 }
 
-/** Where a client keeps the file that all folders share. */
+/** The location of the client file that all folders share. */
 interface UserPlace {
-  /** The variable that names another folder. */
+  /** The variable that overrides the folder. */
   variable?: string;
-  /** The folder without it, below the home of the person. */
+  /** The default folder, below the person's home. */
   below: string;
   /** Names in that folder, the first one for a new file. */
   files: readonly string[];
@@ -22,11 +22,11 @@ interface UserPlace {
 interface ProjectPlace {
   /** Names in the folder of the project, the first one for a new file. */
   files: readonly string[];
-  /** Whether the client also looks in the folders above the one where it is started. */
+  /** True if the client also searches the folders above the one where it is started. */
   upward: boolean;
 }
 
-/** A program with a configuration of its own for the servers that it starts. */
+/** A program with its own configuration for the servers that it starts. */
 export interface Client {
   /** The name of its preset. */
   name: string;
@@ -34,12 +34,12 @@ export interface Client {
   /** The keys that lead to the entry. */
   path: readonly string[];
   entry(server: Server): Record<string, unknown>;
-  /** null where it has none, or only one that it ignores until the person trusts the folder, in a dialog of its own. */
+  /** Null if it has none, or ignores it until the person trusts the folder in its own dialog. */
   project: ProjectPlace | null;
   user: UserPlace;
-  /** What a new file has besides. */
+  /** Other entries of a new file. */
   start?: Record<string, unknown>;
-  /** What the person still has to do, where the file alone is not enough. */
+  /** Instructions for the person if the file alone is not enough. */
   next?: Partial<Record<Scope, string>>;
 }
 
@@ -48,7 +48,7 @@ const TRUST = 'gemini starts servers only in trusted folders';
 
 const formatPlainEntry = ({ command, args }: Server): Record<string, unknown> => ({ command, args });
 
-/** The file formats as the programs themselves write them; docs/extend/agents.md has the same as a table. */
+/** The file formats as the programs write them; docs/extend/agents.md has the same as a table. */
 export const listClients = (passedOn: readonly string[]): readonly Client[] => [
   {
     name: 'claude',
@@ -132,10 +132,10 @@ export const listClients = (passedOn: readonly string[]): readonly Client[] => [
   },
 ];
 
-/** Their names, for help and completion, which load nothing else. */
+/** Client names for help and completion, which load nothing else. */
 export const CLIENT_NAMES: readonly string[] = listClients([]).map(({ name }) => name);
 
-/** The paths that the client's file may have in a scope, the first one for a new file. */
+/** Lists the paths of the client's file in a scope, the first one for a new file. */
 export function listClientFiles(
   client: Client,
   scope: Scope,

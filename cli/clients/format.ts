@@ -1,13 +1,13 @@
 /**
- * A file format in which one entry can be put while everything else stays as it is, comments and order included.
- * Throws `SyntaxError`, with the rest of a sentence about the file, for a text that cannot be read.
+ * A file format in which one entry can be set while everything else stays unchanged, including comments and order.
+ * Throws `SyntaxError`, with the rest of a sentence about the file, for an unreadable text.
  */
 export interface ClientFormat {
-  /** What stands at the path; undefined for nothing. */
+  /** Returns the value at the path; undefined for none. */
   find(text: string, path: readonly string[]): unknown;
-  /** The text with the entry at the path; null where it is written in a way that cannot be changed in place. */
+  /** Returns the text with the entry at the path; null if it is written in a way that cannot be changed in place. */
   put(text: string, path: readonly string[], entry: Record<string, unknown>): string | null;
-  /** The entry alone, with the keys that lead to it. */
+  /** Formats the entry alone, with the keys that lead to it. */
   show(path: readonly string[], entry: Record<string, unknown>): string;
   /** The text of a new file. */
   fresh(start: Record<string, unknown>, path: readonly string[], entry: Record<string, unknown>): string;
@@ -33,7 +33,7 @@ export function readEntry(tree: Tree, path: readonly string[]): unknown {
 export const nestEntry = (path: readonly string[], entry: unknown): Tree =>
   path.reduceRight<unknown>((inside, key) => ({ [key]: inside }), entry) as Tree;
 
-/** A copy of the tree that has the entry. */
+/** Returns a copy of the tree with the entry. */
 export function addEntry(tree: Tree, [key = '', ...rest]: readonly string[], entry: unknown): Tree {
   const inside = rest.length === 0 ? entry : addEntry((tree[key] ?? {}) as Tree, rest, entry);
   return { ...tree, [key]: inside };

@@ -8,27 +8,27 @@ export type Words = readonly string[];
 
 interface Place {
   file: string;
-  /** The variable that names another folder than the person's, and what is below the home without it. */
+  /** The variable that overrides the folder, and the default below the home. */
   variable?: string;
   below?: string;
 }
 
-/** An agent whose hooks a person can have svc in. */
+/** An agent whose hooks can run svc. */
 export interface HookFile {
-  /** The name of its preset, which knows the hooks themselves. */
+  /** The name of its preset, which defines the hooks. */
   agent: string;
   /** json: lists below `hooks`; toml: tables at the end of the file; own: a file of svc alone; plugin: a program. */
   format: 'json' | 'toml' | 'own' | 'plugin';
-  /** Null where it has none. */
+  /** Null if it has none. */
   project: Place | null;
   user: Place;
-  /** What a new file has besides. */
+  /** Other entries of a new file. */
   start?: Record<string, unknown>;
-  /** What the person still has to do. */
+  /** Remaining instructions for the person. */
   next?: string;
 }
 
-/** The places and forms as the programs themselves have them; docs/extend/hooks.md has the same as a table. */
+/** The locations and formats of the programs; docs/extend/hooks.md has the same as a table. */
 export const HOOK_FILES: readonly HookFile[] = [
   {
     agent: 'claude',
@@ -98,7 +98,7 @@ export async function loadAgentHooks({ agent }: HookFile): Promise<AgentHooks> {
   return findPreset(agent)!.hooks!;
 }
 
-/** The command of each moment. */
+/** Returns the command of each hook event. */
 export function writeHookLines({ agent }: HookFile, svc: Words): HookLines {
   const [command = '', ...args] = svc;
   const line = (event: keyof HookLines) => ({ command, args: [...args, 'hook', event, '--agent', agent] });
@@ -110,7 +110,7 @@ export function writeHookLines({ agent }: HookFile, svc: Words): HookLines {
   };
 }
 
-/** The file of a scope; undefined where the agent has none there. */
+/** Returns the file of a scope; undefined if the agent has none there. */
 export function findHookPlace(
   { project, user }: HookFile,
   scope: Scope,
@@ -121,7 +121,7 @@ export function findHookPlace(
   return join(named || join(env.HOME || homedir(), user.below ?? ''), user.file);
 }
 
-/** Whether something in an agent's configuration runs `svc hook` for that agent. */
+/** Reports whether an agent's configuration runs `svc hook` for that agent. */
 export function runsOurHook(value: unknown, agent: string): boolean {
   const text = listTexts(value)
     .join(' ')

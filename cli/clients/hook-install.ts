@@ -12,7 +12,7 @@ import {
 import { createJsonHooks, createTomlHooks, groupByList, type HookText } from './hook-text.ts';
 import type { InstallPlace } from './install.ts';
 
-/** What an agent's file contains of svc, and how it would change. */
+/** The entries of svc in an agent's file, and how they would change. */
 export interface HookPlan {
   file: string;
   /** none: it is so already. */
@@ -24,8 +24,8 @@ export interface HookPlan {
 }
 
 /**
- * Reads the agent's file and changes nothing. Without `svc` its hooks are taken out. Throws `config_invalid` for a file
- * that cannot be read or added to, `exists` for one of somebody else under our name, `usage` where the agent has none.
+ * Reads the agent's file without changing it. Without `svc` its hooks are removed. Throws `config_invalid` for a file
+ * that cannot be read or extended, `exists` for a foreign file under our name, `usage` if the agent has none.
  */
 export async function planHooks(agent: HookFile, place: InstallPlace, svc: Words | null): Promise<HookPlan> {
   const file = findHookPlace(agent, place.scope, place);
@@ -70,7 +70,7 @@ export async function planHooks(agent: HookFile, place: InstallPlace, svc: Words
   }
 }
 
-/** Whether the file of a scope runs `svc hook`. One that cannot be read does not. */
+/** Reports whether the file of a scope runs `svc hook`. False for an unreadable file. */
 export function hasHooks(agent: HookFile, place: InstallPlace): boolean {
   const file = findHookPlace(agent, place.scope, place);
   try {

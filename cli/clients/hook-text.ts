@@ -6,7 +6,7 @@ import { tomlFormat } from './toml.ts';
 
 /** Adds our entries to a text and removes them again; everything else stays unchanged. */
 export interface HookText {
-  /** Those that are in it. Throws `SyntaxError` for a text that cannot be read. */
+  /** Lists the hooks in it. Throws `SyntaxError` for an unreadable text. */
   find(text: string): HookEntry[];
   /** The text with exactly these entries of ours; null where that cannot be done in place. */
   put(text: string, entries: readonly HookEntry[]): string | null;
@@ -78,7 +78,7 @@ export const createJsonHooks = (isOurs: IsOurs): HookText => {
         jsonFormat.find(text, ['hooks']) !== undefined
       )
         result = editJson(result, ['hooks'], undefined, {});
-      // A key that stands there twice, for instance, is read from one place and written to the other.
+      // Such as a duplicate key, which is read from one place and written to the other.
       const isSame = isDeepStrictEqual(othersIn(text), othersIn(result));
       return isSame && isDeepStrictEqual(sortEntries(this.find(result)), sortEntries(entries))
         ? result
@@ -91,7 +91,7 @@ export const createJsonHooks = (isOurs: IsOurs): HookText => {
 const BEGIN = '# Made by svc hooks install: what is between these two lines is renewed as a whole.';
 const END = '# The end of the hooks of svc.';
 
-/** Tables can stand at the end of the file only; ours are between two lines that say so. */
+/** Tables can only be at the end of the file; ours are between two marker lines. */
 export const createTomlHooks = (isOurs: IsOurs): HookText => {
   const show = (entries: readonly HookEntry[]): string =>
     stringify({
@@ -122,7 +122,7 @@ export const createTomlHooks = (isOurs: IsOurs): HookText => {
         parse(result);
         return isDeepStrictEqual(sortEntries(found(result)), sortEntries(entries)) ? result : null;
       } catch {
-        // Such as hooks that stand there in another form.
+        // Such as existing hooks in another form.
         return null;
       }
     },

@@ -5,12 +5,12 @@ import { agentPrograms, findWorkspace, SvcError } from '../../engine/index.ts';
 import { type Client, listClientFiles, listClients, type Scope, type Server } from './clients.ts';
 import type { ClientFormat } from './format.ts';
 
-/** What a client's file has, and what it would have with the entry. */
+/** The contents of a client's file, without and with the entry. */
 export interface InstallPlan {
   client: string;
   scope: Scope;
   file: string;
-  /** same: the entry stands there already; different: another one of its name does. */
+  /** same: the entry already exists; different: another entry has its name. */
   state: 'no_file' | 'absent' | 'same' | 'different';
   entry: Record<string, unknown>;
   /** The entry in the format of the file. */
@@ -19,7 +19,7 @@ export interface InstallPlan {
   text: string;
 }
 
-/** Where a file is looked for and written. */
+/** The locations where a file is searched and written. */
 export interface InstallPlace {
   scope: Scope;
   /** The folder of the project. */
@@ -27,7 +27,7 @@ export interface InstallPlace {
   env: NodeJS.ProcessEnv;
 }
 
-/** The root of the workspace, where agents are started; without one the current folder. */
+/** The root of the workspace, where agents are started; the current folder without one. */
 export function findProjectFolder(cwd: string, env: NodeJS.ProcessEnv): string {
   try {
     return findWorkspace({ cwd, env }).root;
@@ -37,7 +37,7 @@ export function findProjectFolder(cwd: string, env: NodeJS.ProcessEnv): string {
   }
 }
 
-/** A client by the name of its preset. */
+/** Finds a client by the name of its preset. */
 export async function findClient(name: string): Promise<Client | undefined> {
   const { PASSED_ON } = await agentPrograms();
   return listClients(PASSED_ON).find((client) => client.name === name);
@@ -46,7 +46,7 @@ export async function findClient(name: string): Promise<Client | undefined> {
 const loadFormat = async ({ format }: Client): Promise<ClientFormat> =>
   format === 'toml' ? (await import('./toml.ts')).tomlFormat : (await import('./json.ts')).jsonFormat;
 
-/** Reads the client's file and changes nothing. Throws `config_invalid` for one that cannot be read or added to. */
+/** Reads the client's file without changing it. Throws `config_invalid` if it cannot be read or extended. */
 export async function planInstall(client: Client, server: Server, place: InstallPlace): Promise<InstallPlan> {
   const format = await loadFormat(client);
   const candidates = listClientFiles(client, place.scope, place.root, place.env);
@@ -77,7 +77,7 @@ export async function planInstall(client: Client, server: Server, place: Install
   }
 }
 
-/** Whether the client would find a server called svc when it is started in `cwd`. A file that cannot be read has none. */
+/** Reports whether the client finds a server called svc when it is started in `cwd`. False for an unreadable file. */
 export async function isInstalled(client: Client, cwd: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const format = await loadFormat(client);
   const folders = client.project?.upward ? listParents(cwd) : [cwd];

@@ -5,7 +5,10 @@ import { addEntry, nestEntry, readEntry, requireTree } from './format.ts';
 
 const BOM = '\uFEFF';
 
-/** The text with another value at the path, undefined for none; `isInsertion` puts it before what is at a list's place. */
+/**
+ * Returns the text with another value at the path, undefined for none; `isInsertion` inserts it before the item at a
+ * list index.
+ */
 export function editJson(
   text: string,
   path: readonly (string | number)[],
@@ -36,7 +39,7 @@ export const jsonFormat: ClientFormat = {
     const plain = text.slice(mark.length);
     const before = parseObject(plain);
     const after = editJson(plain, path, entry, {});
-    // A key that stands there twice, for instance, is read from one place and written to the other.
+    // Such as a duplicate key, which is read from one place and written to the other.
     return isDeepStrictEqual(parseObject(after), addEntry(before, path, entry)) ? mark + after : null;
   },
   show: (path, entry) => JSON.stringify(nestEntry(path, entry), null, 2),

@@ -4,10 +4,11 @@ import type { ClientFormat } from './format.ts';
 import { addEntry, nestEntry, readEntry, requireTree } from './format.ts';
 
 /**
- * Edits TOML. The entry is a table of its own: appended when new, replaced in place otherwise. smol-toml drops comments when
- * it writes, so it only parses and checks the result; whole tables are replaced as text, and the rest stays byte for byte.
- * @decimalturn/toml-patch 3.3 keeps comments, but it drops the one above the next table when it replaces a table below, and
- * adds beside `[mcp_servers.b]` an inline table with a trailing comma, which TOML 1.0 and so codex refuse.
+ * Edits TOML. The entry is a separate table: appended if new, replaced in place otherwise. smol-toml drops comments
+ * when it writes, so it only parses and checks the result; whole tables are replaced as text, and the rest stays byte
+ * for byte.
+ * @decimalturn/toml-patch 3.3 keeps comments, but it drops the one above the next table when it replaces a table
+ * below, and adds to `[mcp_servers.b]` an inline table with a trailing comma, which TOML 1.0 and so codex refuse.
  */
 export const tomlFormat: ClientFormat = {
   find(text, path) {
@@ -24,7 +25,7 @@ export const tomlFormat: ClientFormat = {
     try {
       return isDeepStrictEqual(parseToml(after), addEntry(before, path, entry)) ? after : null;
     } catch {
-      // Such as a table after an inline one of the same name, which is closed for good.
+      // Such as a table after an inline table of the same name, which cannot be extended.
       return null;
     }
   },
@@ -57,7 +58,7 @@ function appendTable(text: string, table: string, eol: string): string {
   return `${text}${gap}${table}${eol}`;
 }
 
-/** Replaces every table at the path or below it; everything else stays, also comments above the next table. */
+/** Replaces every table at the path or below it; everything else stays, including comments above the next table. */
 function replaceTables(text: string, path: readonly string[], table: string): string {
   const headers = findHeaders(text);
   let result = '';
@@ -75,11 +76,11 @@ function replaceTables(text: string, path: readonly string[], table: string): st
   return result + text.slice(at);
 }
 
-/** In order: comments, strings of several lines, strings, and whatever else matters for where a statement begins. */
+/** In order: comments, multi-line strings, strings, and other tokens that determine where a statement starts. */
 const TOKEN =
   /#[^\n]*|"""(?:\\[\s\S]|[^\\])*?"{3,5}|'''[\s\S]*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|[[\]{}\n]|[^\s#"'[\]{}]+|[^\S\n]+/y;
 
-/** The `[table]` lines of a text that is known to be valid. */
+/** Lists the `[table]` lines of a valid text. */
 function findHeaders(text: string): { path: string[]; start: number }[] {
   const found: { path: string[]; start: number }[] = [];
   let depth = 0;
@@ -97,7 +98,7 @@ function findHeaders(text: string): { path: string[]; start: number }[] {
   return found;
 }
 
-/** The keys of the header that begins at `start`, read by the parser itself. */
+/** Reads the keys of the header at `start` with the parser itself. */
 function readHeaderPath(text: string, start: number): string[] {
   const end = text.indexOf('\n', start);
   const path: string[] = [];

@@ -9,11 +9,11 @@ import {
   takeSecondWord,
 } from './describe.ts';
 
-/** The flags of a command that are followed by a value, with a space around each. */
+/** Lists the flags of a command that take a value, with a space around each. */
 export const listValuedFlags = ({ flags }: Completion): string =>
   ` ${flags.flatMap(({ takesValue, long, short }) => (takesValue ? [long, short ?? []].flat() : [])).join(' ')} `;
 
-/** What a script calls for a value: `_svc_` and then this. */
+/** The script function for a value: `_svc_` and this. */
 const nameProposer = (from: Kind | readonly string[]): string =>
   typeof from !== 'string'
     ? `words ${quoteForShell(from.join(' '))}`
@@ -21,7 +21,7 @@ const nameProposer = (from: Kind | readonly string[]): string =>
       ? from
       : `ask ${from}`;
 
-/** For `case "$command $prev"`: what the value of each flag is completed from. */
+/** For `case "$command $prev"`: the completion of each flag's value. */
 export function writeValueCases(completions: readonly Completion[], indent: string): string {
   return completions
     .flatMap(({ name, flags }) =>
@@ -36,7 +36,7 @@ export function writeValueCases(completions: readonly Completion[], indent: stri
     .join('\n');
 }
 
-/** For `case "$command $position"`: what each argument is completed from. */
+/** For `case "$command $position"`: the completion of each argument. */
 export const writeArgumentCases = (completions: readonly Completion[], indent: string): string =>
   completions
     .flatMap(({ name, args, rest }) => [

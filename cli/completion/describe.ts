@@ -1,6 +1,6 @@
 import { type Command, type Flag, type Proposal, toKebabCase } from '../command.ts';
 
-/** What the value of an argument or a flag is completed from; ids, agents and keys are asked for while typing. */
+/** How the value of an argument or a flag is completed; ids, agents and keys are looked up while typing. */
 export type Kind = Proposal | 'file' | 'folder';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -19,13 +19,13 @@ export interface Completion {
   name: string;
   about: string;
   flags: FlagWords[];
-  /** By position; null where nothing can be proposed. */
+  /** By position; null if nothing can be proposed. */
   args: (Kind | readonly string[] | null)[];
-  /** For every argument after these. */
+  /** For all further arguments. */
   rest: Kind | null;
 }
 
-/** Flags have no `completes` of their own: their names say what they take. */
+/** Flags have no `completes`: their names determine their values. */
 const FLAG_KINDS: Readonly<Record<string, Kind>> = {
   agent: 'agent',
   toAgent: 'agent',
@@ -68,7 +68,7 @@ export const describeCommands = (commands: readonly Command[]): Completion[] =>
       rest: (args.at(-1)?.rest && args.at(-1)?.completes) || null,
     }));
 
-/** First words, each with the commands below it; a command of one word has itself. */
+/** First words, each with the commands below it; a single-word command has itself. */
 export function groupByFirstWord(completions: readonly Completion[]): Map<string, Completion[]> {
   const found = new Map<string, Completion[]>();
   for (const each of completions) {
@@ -82,7 +82,7 @@ export function groupByFirstWord(completions: readonly Completion[]): Map<string
 export const needsSecondWord = (word: string, below: readonly Completion[]): boolean =>
   below.some(({ name }) => name !== word);
 
-/** What is said of a first word where a list has room for one line. */
+/** The description of a first word in a list with one line per entry. */
 export const describeFirstWord = (word: string, below: readonly Completion[]): string =>
   needsSecondWord(word, below)
     ? below.map(({ name }) => name.slice(word.length + 1)).join(', ')

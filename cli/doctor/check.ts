@@ -7,13 +7,13 @@ export interface Check {
   check: string;
   state: 'ok' | 'warn' | 'fail';
   found: string;
-  /** What to do about it; null when nothing has to be done. */
+  /** The remedy; null if nothing has to be done. */
   remedy: string | null;
 }
 
 type Configuration = Awaited<ReturnType<typeof configuration>>;
 
-/** What the checks of a workspace look at. */
+/** The input of the checks of a workspace. */
 export interface Workspace {
   loaded: ReturnType<Configuration['loadConfig']>;
   paths: ReturnType<Configuration['resolveDataPaths']>;
@@ -31,11 +31,11 @@ export interface RunningEngine {
   receivers: { host: string; port: number }[];
   receiver_problem: string | null;
   supervisor: number | null;
-  /** As the engine has them: it keeps the environment that it was started with. */
+  /** Values of the engine: it keeps the environment that it was started with. */
   secrets: { key: string; name: string; is_set: boolean }[];
   /** Of its start as well. */
   environment: { path: string | null; home: string | null };
-  /** Null while it is being found out. */
+  /** Null while it is being determined. */
   containment: 'cgroup' | 'pidns' | 'marks' | null;
   link: LinkFacts;
 }
@@ -59,7 +59,7 @@ export const reportFailure = (check: string, found: string, remedy: string): Che
   remedy,
 });
 
-/** Whether a dotted version is at least another one. */
+/** Reports whether a dotted version is at least another one. */
 export function isAtLeast(found: string, needed: string): boolean {
   const parseVersion = (text: string): number[] =>
     text.split('.').map((part) => Number.parseInt(part, 10) || 0);
@@ -71,7 +71,7 @@ export function isAtLeast(found: string, needed: string): boolean {
   return true;
 }
 
-/** Reads what a program prints, with a short timeout. Rejects when it fails. */
+/** Reads the output of a program, with a short timeout. Rejects if it fails. */
 export async function readOutput(
   program: string,
   args: readonly string[],
@@ -85,7 +85,7 @@ export async function readOutput(
 
 export const readMessage = (error: unknown): string => asSvcError(error).message;
 
-/** The folder itself, or the nearest one above it that exists. */
+/** Returns the folder itself, or the nearest existing one above it. */
 export function findNearestFolder(path: string): string {
   let folder = path;
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);

@@ -27,7 +27,7 @@ const ENOUGH = 1024 * MIB;
 const TOO_LITTLE = 100 * MIB;
 const SKEW_SEC = 60;
 
-/** Rights, space and kind of the place where the engine keeps everything. */
+/** Checks permissions, space and kind of the data folder's location. */
 export async function checkData(workspace: Workspace): Promise<Check[]> {
   const { data, db } = workspace.paths;
   const folder = findNearestFolder(data);
@@ -83,7 +83,7 @@ function checkSpace(bytes: number, folder: string): Check {
   return bytes < ENOUGH ? reportWarning('disk space', found, remedy) : reportPass('disk space', found);
 }
 
-/** Whether what is there was made by svc on this machine, as every command asks before it uses anything of it. */
+/** Checks that the data folder was made by svc on this machine, as every command does before it uses it. */
 async function checkOwnership({ loaded: { root }, paths, env }: Workspace): Promise<Check> {
   const name = 'data folder is ours';
   const { checkKeptPaths, listDatabaseFiles, inspectOwnDataFolder, listTrackedFiles } = await dataFolders();
@@ -121,14 +121,14 @@ async function checkSocket({ paths: { data, socket }, env }: Workspace): Promise
   }
 }
 
-/** This program's clock beside that of the file system and, when it runs, of the engine. */
+/** Compares this program's clock with the file system's and, if it is running, the engine's. */
 export function checkClock(workspace: Workspace | null, engine: RunningEngine | null): Check {
   const folder = workspace !== null && existsSync(workspace.paths.data) ? workspace.paths.data : tmpdir();
   const clocks: [string, number][] = [];
   try {
     clocks.push(['the file system', readFileSystemTime(folder) - Date.now()]);
   } catch {
-    // Not writable: the check of the data folder says so.
+    // Not writable: the check of the data folder reports that.
   }
   if (engine !== null) {
     clocks.push(['the engine', Date.parse(engine.started_at) + engine.uptime_sec * 1000 - Date.now()]);

@@ -20,7 +20,7 @@ import {
 
 const PATIENCE_MS = 5000;
 
-/** Whether the workspace's engine runs and answers, without starting one. */
+/** Checks that the workspace's engine runs and answers, without starting one. */
 export async function checkEngine(
   context: Pick<Context, 'engine'>,
   { loaded: { root }, paths, env }: Workspace,
@@ -34,7 +34,7 @@ export async function checkEngine(
       return false;
     }
   }
-  // What a strange data folder says of an engine is not asked.
+  // A foreign data folder is not trusted about its engine.
   const record = (await isOurs()) ? readDaemonRecord(paths.data) : null;
   if (record !== null && (await probeSocket(record.socket)) === 'silent') {
     return failCheck(
@@ -60,7 +60,7 @@ export async function checkEngine(
     return { check, engine };
   } catch (thrown) {
     const error = asSvcError(thrown);
-    // Said once, by the check of the data folder.
+    // Reported once, by the check of the data folder.
     if (error.code === 'data_folder_unknown')
       return failCheck(
         reportWarning('engine', 'not checked: this machine does not know the data folder', null),
@@ -71,7 +71,7 @@ export async function checkEngine(
   }
 }
 
-/** What starts the engine again after a crash, and whether its receiver is open. */
+/** Checks what restarts the engine after a crash, and whether its receiver is open. */
 export const checkSupervision = ({ supervisor, receivers, receiver_problem }: RunningEngine): Check[] => [
   reportPass(
     'supervisor',
@@ -84,7 +84,7 @@ export const checkSupervision = ({ supervisor, receivers, receiver_problem }: Ru
     : reportWarning('receiver', `off: ${receiver_problem}`, 'fix this, then svc down and svc up'),
 ];
 
-/** How the link to a server stands; nothing for a workspace that was never linked. */
+/** Checks the state of the link to a server; returns nothing for a workspace that was never linked. */
 export function checkLink({ link }: RunningEngine): Check[] {
   const text = describeLink(link);
   if (text === null) return [];
@@ -93,7 +93,7 @@ export function checkLink({ link }: RunningEngine): Check[] {
     : [reportPass('link', text)];
 }
 
-/** Any line at all is an answer: this has to tell a hanging engine from one of another version. */
+/** Any line is an answer: this has to distinguish a hanging engine from one of another version. */
 function probeSocket(socket: string): Promise<'yes' | 'silent' | 'absent'> {
   return new Promise((resolve) => {
     const connection = connectSocket(socket);
@@ -110,7 +110,7 @@ function probeSocket(socket: string): Promise<'yes' | 'silent' | 'absent'> {
   });
 }
 
-/** Whether the addresses of the configuration can be listened on, unless our own engine does. */
+/** Checks that the configured addresses can be listened on, unless our own engine does. */
 export function checkAddresses(
   { loaded: { config }, configuration, env }: Workspace,
   engine: RunningEngine | null,
@@ -137,7 +137,7 @@ export function checkAddresses(
         );
   }
 
-  /** Agents whose model calls go through it need something there; otherwise nothing may be in its way. */
+  /** Agents whose model calls are routed need a listener there; otherwise nothing may block it. */
   async function checkGateway(): Promise<Check> {
     const { auth, gateway_route } = config.agents;
     const users = Object.keys(auth).filter((agent) => gateway_route !== false && auth[agent] === 'gateway');

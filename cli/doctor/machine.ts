@@ -10,7 +10,7 @@ import {
   type Workspace,
 } from './check.ts';
 
-/** For `merge-tree --write-tree`, with which a promotion is computed aside. */
+/** For `merge-tree --write-tree`, which computes a promotion without a checkout. */
 const GIT_NEEDED = '2.38';
 const NODE_NEEDED = '22.22';
 
@@ -42,7 +42,7 @@ export async function checkSqlite(): Promise<Check> {
   }
 }
 
-/** What guard.profile: strict needs; nothing to say with another profile. */
+/** Checks what guard.profile: strict needs; returns nothing for other profiles. */
 export async function checkStrict(env: NodeJS.ProcessEnv, workspace: Workspace | null): Promise<Check[]> {
   if (workspace?.loaded.config.guard.profile !== 'strict') return [];
   const name = 'guard.profile';
@@ -61,7 +61,10 @@ export async function checkStrict(env: NodeJS.ProcessEnv, workspace: Workspace |
   }
 }
 
-/** Sockets without a file belong to the network, which workers can reach. X11 lets any client read every key that is typed. */
+/**
+ * Sockets without a file belong to the network, which workers can reach. X11 lets any client read every key that is
+ * typed.
+ */
 function checkReachableSockets(name: string, sockets: readonly string[]): Check {
   const named = sockets.slice(0, 3).map((each) => toPrintable(each).slice(0, 60));
   const more = sockets.length > 3 ? ` and ${sockets.length - 3} more` : '';
@@ -74,7 +77,7 @@ function checkReachableSockets(name: string, sockets: readonly string[]): Check 
   );
 }
 
-/** What comes in by the receiver is written by others, and a worker that reads it can do what its person can. */
+/** Requests to the receiver are written by others, and a worker that reads them can do what its person can. */
 export function checkReceiverProfile(workspace: Workspace): Check[] {
   const { config, lookup } = workspace.loaded;
   const { webhook, guard } = config;
@@ -92,14 +95,14 @@ export function checkReceiverProfile(workspace: Workspace): Check[] {
   ];
 }
 
-/** The agents whose program is on the path, with their versions, and whether the default one is among them. */
+/** Checks the agents whose program is on the path, with their versions, and whether the default one is among them. */
 export async function checkAgents(env: NodeJS.ProcessEnv, workspace: Workspace | null): Promise<Check[]> {
   const { detectAgents, HEADLESS } = await agentPrograms();
   const cmds = workspace?.loaded.config.agents.cmds ?? HEADLESS;
   const installed = detectAgents(cmds, env);
   const checks = await Promise.all(
     installed.map(async ({ preset, program, path }) => {
-      // A program of the user's own may do anything when it is started, also with --version.
+      // A user's own program may do anything when it is started, also with --version.
       const isKnown = cmds[preset] === HEADLESS[preset];
       const version = isKnown
         ? await readVersion(path, removeSecrets(env, workspace))
@@ -155,13 +158,13 @@ async function readVersion(path: string, env: NodeJS.ProcessEnv): Promise<string
   }
 }
 
-/** The environment without the secrets of the receiver and the webhooks: no agent has to see them. */
+/** Returns the environment without the secrets of the receiver and the webhooks: no agent has to see them. */
 function removeSecrets(env: NodeJS.ProcessEnv, workspace: Workspace | null): NodeJS.ProcessEnv {
   const secrets = new Set(workspace === null ? [] : listSecretNames(workspace).flatMap(({ names }) => names));
   return Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.has(name)));
 }
 
-/** Which keys name variables that hold secrets, and which variables. */
+/** Lists the keys that name variables with secrets, and these variables. */
 export function listSecretNames({ loaded, configuration }: Workspace): { key: string; names: string[] }[] {
   const { webhook, notify } = loaded.config;
   return [

@@ -12,7 +12,7 @@ import { type Check, readMessage, reportFailure, reportPass, reportWarning } fro
 type ProviderState = Wire<GatewayState>['providers'][number];
 
 /**
- * Asks each provider once for a few words, through the gateway like any other call: it is booked, and counts against the
+ * Asks each provider once for a few words, through the gateway like any other call: it is booked, and charged to the
  * budget. Starts the engine and the gateway.
  */
 export async function tryProviders({ engine }: Pick<Context, 'engine'>): Promise<Check[]> {
@@ -67,7 +67,7 @@ function describeTrial(
   { model, passedOver }: { model: string; passedOver: boolean },
 ): Check {
   const asked = `${model} by ${spoken}`;
-  // No fault: whoever names a model is served.
+  // Not an error: requests for a named model are served.
   const note = passedOver ? '; svc/auto and similar names skip it, since no model is set for it' : '';
   if (problem === null) return reportPass(check, `${asked} answered in ${ms} ms${note}`);
   const found = `${asked} failed after ${ms} ms: ${problem}`;

@@ -8,7 +8,7 @@ import {
   type Workspace,
 } from './check.ts';
 
-/** How runs are held together, by the engine when it runs, and whether its callers can be told apart. */
+/** Checks how runs are contained, by the running engine, and whether its callers can be identified. */
 export async function checkRuns(
   env: NodeJS.ProcessEnv,
   workspace: Workspace,

@@ -15,7 +15,7 @@ import { listSecretNames } from './machine.ts';
 
 const SHORT_SECRET = 16;
 
-/** svc.yaml: found and valid. */
+/** Checks that svc.yaml is found and valid. */
 export async function checkConfiguration({
   cwd,
   env,
@@ -43,7 +43,7 @@ export async function checkConfiguration({
       configuration: config,
       env,
     };
-    // What is said of keys.env has a check of its own.
+    // keys.env has a separate check.
     const warnings = loaded.warnings.filter((each) => !each.startsWith(join(loaded.home.path, 'keys.env')));
     const check =
       warnings.length === 0
@@ -57,7 +57,9 @@ export async function checkConfiguration({
   }
 }
 
-/** The variables that hold secrets: their names, never a value. Where an engine runs, its own count. */
+/**
+ * Checks the variables that hold secrets: their names, never a value. If an engine is running, its variables apply.
+ */
 export function checkSecrets(workspace: Workspace, engine: RunningEngine | null): Check[] {
   const { lookup } = workspace.loaded;
   const lacking = new Set(engine?.secrets.flatMap(({ name, is_set }) => (is_set ? [] : [name])));
@@ -102,7 +104,7 @@ export function checkSecrets(workspace: Workspace, engine: RunningEngine | null)
   });
 }
 
-/** keys.env of the machine home, which only its owner may read. */
+/** Checks keys.env of the machine home, which only its owner may read. */
 export function checkKeysFile(path: string): Check {
   const file = join(path, 'keys.env');
   if (!existsSync(file)) return reportPass('keys.env', `none in ${path}`);
@@ -113,7 +115,10 @@ export function checkKeysFile(path: string): Check {
     : reportPass('keys.env', `${file}, ${(mode & 0o777).toString(8).padStart(4, '0')}`);
 }
 
-/** Projects with commands or files for their worktrees that nobody has agreed to here: their workers do not start. */
+/**
+ * Checks for projects with commands or files for their worktrees that no one has agreed to here: their workers do not
+ * start.
+ */
 export async function checkProjects({ loaded }: Workspace): Promise<Check[]> {
   const { readProjectSetups } = await configuration();
   const { root, config, home } = loaded;
@@ -154,7 +159,7 @@ export function checkConsent({ loaded: { consent, file } }: Workspace, place: re
   return reportWarning(name, problem === null ? found : `${found}; ${problem}`, remedy);
 }
 
-/** Worktrees need a repository with a commit, and git must not see what the engine keeps in it. */
+/** Checks that worktrees have a repository with a commit, and that git ignores the engine's data. */
 export async function checkRepository({ loaded, paths, env }: Workspace): Promise<Check[]> {
   const { root, config } = loaded;
   const project = resolve(root, config.project.root);
@@ -168,7 +173,7 @@ export async function checkRepository({ loaded, paths, env }: Workspace): Promis
       },
     );
   const top = await runGit('rev-parse', '--show-toplevel');
-  // Such as an owner that git does not trust: git's own words name the remedy.
+  // Such as an owner that git does not trust: git's own message names the remedy.
   if (top === null && refused !== '' && !/not a git repository/i.test(refused)) {
     return [reportWarning('repository', `git in ${project}: ${refused}`, 'git status there shows more')];
   }

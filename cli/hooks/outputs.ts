@@ -1,16 +1,16 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { Fields } from './tool-call.ts';
 
-/** What a tool has answered, as far as its agent's hook is told. */
+/** The output of a tool, as far as its agent's hook receives it. */
 export interface ToolOutput {
   text: string;
-  /** What its command ended with; null where that is not known, or said in the text. */
+  /** The exit code of its command; null if it is unknown, or part of the text. */
   exitCode: number | null;
-  /** Whether the hook's answer can put another text in its place. */
+  /** True if the hook's answer can replace the output. */
   isReplaceable: boolean;
 }
 
-/** How an agent hands a tool's output to its hook, and takes another one in its place. */
+/** How an agent passes a tool's output to its hook, and accepts a replacement. */
 interface OutputShape {
   /** Null for an output of another form, such as an image. */
   read(sent: Fields): ToolOutput | null;
@@ -31,19 +31,19 @@ const replaceHeard = (sent: Fields, updatedToolOutput: unknown): object => ({
   hookSpecificOutput: { hookEventName: asText(sent.hook_event_name) ?? 'PostToolUse', updatedToolOutput },
 });
 
-/** Its model is told of an exit code before the output, and a replaced output has nothing before it. */
+/** Its model sees an exit code before the output, and a replaced output has none. */
 const EXIT_LINE = 'Process exited with code ';
 
-/** By the name of the preset, as tried with the versions of .ci/agents.sh. Another agent's output is never read. */
+/** By preset name, as tested with the versions of .ci/agents.sh. Outputs of other agents are never read. */
 export const OUTPUTS: Readonly<Record<string, OutputShape>> = {
   claude: {
     read({ tool_response: given, error }) {
-      // Of a tool that failed it takes no other output.
+      // It accepts no replacement for a failed tool.
       if (typeof error === 'string') return readable(error, false);
       const { stdout, isImage } = asFields(given);
       return isImage === true ? null : readable(asText(stdout), true);
     },
-    // Only one of the same form is taken.
+    // Only a replacement of the same form is accepted.
     replace: (sent, stdout) => replaceHeard(sent, { ...asFields(sent.tool_response), stdout }),
   },
   codex: {
@@ -56,7 +56,7 @@ export const OUTPUTS: Readonly<Record<string, OutputShape>> = {
       reason: `${EXIT_LINE}${exitCode}\nOutput:\n${text}`,
     }),
   },
-  // It takes the place of an output for an error of the tool.
+  // It replaces the output with an error of the tool.
   gemini: { read: ({ tool_response: given }) => readable(asText(asFields(given).llmContent), false) },
   qwen: { read: ({ tool_response: given }) => readable(asText(asFields(given).llmContent), false) },
   opencode: {
@@ -74,20 +74,20 @@ export const OUTPUTS: Readonly<Record<string, OutputShape>> = {
   },
 };
 
-/** What the tool has answered; null where the agent does not say, or in no form that is known. */
+/** Reads the output of the tool; null if the agent does not report it, or in an unknown form. */
 export function readOutput(agent: string, sent: Fields): ToolOutput | null {
   return Object.hasOwn(OUTPUTS, agent) ? (OUTPUTS[agent]?.read(sent) ?? null) : null;
 }
 
-/** The agent's own words for another output; null where it cannot be replaced. */
+/** Formats a replaced output for the agent; null if it cannot be replaced. */
 export function replaceOutput(agent: string, sent: Fields, text: string, output: ToolOutput): object | null {
   return output.isReplaceable ? (OUTPUTS[agent]?.replace?.(sent, text, output) ?? null) : null;
 }
 
-/** The last line of a transcript has the output again, in JSON. */
+/** The last line of a transcript repeats the output, as JSON. */
 const MOST_TRANSCRIPT_BYTES = 8 * 1024 * 1024;
 
-/** Codex tells its hook no exit code, and has written one to its transcript by then. Null where it is not found. */
+/** Codex reports no exit code to its hook, but has written one to its transcript by then. Null if it is not found. */
 function findExitCode({ transcript_path: path, tool_use_id: id }: Fields): number | null {
   if (typeof path !== 'string' || typeof id !== 'string') return null;
   try {

@@ -5,15 +5,15 @@ import { readOutput, replaceOutput, type ToolOutput } from './outputs.ts';
 import { SHAPES } from './shapes.ts';
 import { type Fields, readCall } from './tool-call.ts';
 
-// An agent waits for this at every tool call, and some take any other exit code than 0 for a refusal: what goes wrong
-// here is our own affair, so the answer is then silence, in time.
+// An agent waits for this at every tool call, and some treat any exit code except 0 as a refusal: errors on our side
+// must not affect it, so the answer is then empty, and in time.
 
 const BUDGET_MS = 2000;
 const MAX_INPUT_BYTES = 8 * 1024 * 1024;
-/** More than a patch by hand has; the engine takes no more. */
+/** More than a handwritten patch has; the engine accepts no more. */
 const MAX_PATHS = 1000;
 
-/** Characters of what a tool was called with; the engine takes no more. */
+/** Characters of a tool's input; the engine accepts no more. */
 const MOST_CALL = 65_536;
 
 const EVENTS: readonly string[] = [
@@ -29,7 +29,7 @@ interface Look {
   wants_output: boolean;
 }
 
-/** What stands in the place of a long output, or is said of it. */
+/** The replacement of a long output, or a note about it. */
 interface Shortened {
   text: string | null;
   note: string | null;
@@ -45,7 +45,7 @@ export async function runHook(words: readonly string[]): Promise<never> {
     const answer = await answerHook(words);
     if (answer !== null) writeAnswer(typeof answer === 'string' ? answer : JSON.stringify(answer));
   } catch {
-    // Silence.
+    // Stays silent.
   }
   return leave();
 }
@@ -58,7 +58,7 @@ async function answerHook(words: readonly string[]): Promise<object | string | n
   const carry = shape.context[event];
   if (carry === undefined && event !== 'pre-write') return null;
 
-  // The engine finds out who calls while the agent's words are read.
+  // The engine identifies the caller while the agent's input is read.
   const opening = openForOneCall({ cwd: process.cwd(), env: process.env });
   opening.catch(() => undefined);
   const { tool, cwd, paths, writes, sent, planned, given } = readCall(await readInput(), process.cwd());
@@ -87,7 +87,7 @@ async function answerHook(words: readonly string[]): Promise<object | string | n
   return mergeAnswers(replaceOutput(agent, sent, shorter.text, output), said);
 }
 
-/** Null when it cannot be shortened: the agent has it as it is, and all else is said nevertheless. */
+/** Null if it cannot be shortened: the agent gets it unchanged, with all other notes. */
 async function shortenOutput(
   engine: { send(operation: string, input: object): Promise<unknown> },
   { text, exitCode, isReplaceable }: ToolOutput,
@@ -105,7 +105,7 @@ async function shortenOutput(
   }
 }
 
-/** Two answers to one moment, of which one may be missing. */
+/** Joins two answers to one hook event; one may be missing. */
 function mergeAnswers(one: object | null, other: object | string | null): object | string | null {
   if (one === null || typeof other === 'string') return one ?? other;
   const specific = 'hookSpecificOutput';
@@ -116,7 +116,7 @@ function mergeAnswers(one: object | null, other: object | string | null): object
   return { ...one, ...other, ...(Object.keys(inner).length === 0 ? {} : { [specific]: inner }) };
 }
 
-/** Reads `--agent`; the default is the form that most agents share. */
+/** Reads `--agent`; the default is the format that most agents share. */
 function readAgent(words: readonly string[]): string {
   const at = words.indexOf('--agent');
   if (at !== -1) return words[at + 1] ?? '';

@@ -1,11 +1,11 @@
 import type { HookEvent } from '../../engine/index.ts';
 import type { Fields } from './tool-call.ts';
 
-/** How an agent takes what a hook has to say. */
+/** How an agent receives the answer of a hook. */
 export interface Shape {
-  /** Refuses the write that is about to happen; the model reads the reason. */
+  /** Refuses the pending write; the model reads the reason. */
   deny(reason: string): object;
-  /** The moments at which text of ours reaches the model, and how. */
+  /** The hook events at which our text reaches the model, and how. */
   context: Partial<Record<HookEvent, (text: string, sent?: Fields) => object | string>>;
 }
 
@@ -13,7 +13,7 @@ const additional =
   (hookEventName: string) =>
   (additionalContext: string): object => ({ hookSpecificOutput: { hookEventName, additionalContext } });
 
-/** Claude calls the moment after a tool otherwise when the tool has failed, and takes no other name for it then. */
+/** Claude uses a different name for the event after a failed tool, and accepts no other name then. */
 const afterTool = (text: string, sent?: Fields): object =>
   additional(sent?.hook_event_name === 'PostToolUseFailure' ? 'PostToolUseFailure' : 'PostToolUse')(text);
 
@@ -28,7 +28,7 @@ const claude = {
   context: {
     'pre-write': additional('PreToolUse'),
     'post-tool': afterTool,
-    // Added verbatim to the instructions for the summary; an object would count as an error of the hook.
+    // Added verbatim to the instructions for the summary; an object would be treated as an error of the hook.
     'pre-compact': (text) => text,
     'session-start': additional('SessionStart'),
   },
@@ -36,7 +36,7 @@ const claude = {
 
 const { 'pre-write': preWrite, 'post-tool': postTool, 'session-start': sessionStart } = claude.context;
 
-/** By the name of the preset. A moment that is missing carries nothing: what was to be said then is said later. */
+/** By preset name. A missing event carries nothing: its text is sent at a later event. */
 export const SHAPES: Readonly<Record<string, Shape>> = {
   claude,
   codex: {
@@ -47,14 +47,14 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
     deny: (reason) => ({ decision: 'deny', reason }),
     context: { 'post-tool': additional('AfterTool') },
   },
-  // The plugin that stands between speaks as claude does.
+  // The plugin in between uses claude's format.
   opencode: claude,
-  // Events in PascalCase make it speak as claude does.
+  // Events in PascalCase make it use claude's format.
   copilot: {
     deny: claude.deny,
     context: {
       'pre-write': preWrite,
-      // Elsewhere it looks for the text at the top only.
+      // For other events it reads only the top level.
       'post-tool': (additionalContext) => ({ additionalContext }),
     },
   },

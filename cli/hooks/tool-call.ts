@@ -1,34 +1,34 @@
 import { resolve } from 'node:path';
 import { type PlannedWrite, readFileWrite, readPatchWrites } from './tool-writes.ts';
 
-/** What an agent says of the tool call that its hook is about. */
+/** The tool call that a hook is about, as the agent reports it. */
 export interface ToolCall {
   tool: string | null;
-  /** Where the agent stands, absolute. */
+  /** The agent's current folder, absolute. */
   cwd: string;
   /** The files that the call names, absolute. */
   paths: string[];
-  /** Whether it is one that changes them. */
+  /** True if the call changes them. */
   writes: boolean;
-  /** What the tool was called with. */
+  /** The input of the tool. */
   given: unknown;
-  /** All that the agent has sent. */
+  /** Everything the agent has sent. */
   sent: Fields;
-  /** What it is about to make of them, as far as it says so. */
+  /** The intended contents, as far as they are reported. */
   planned: PlannedWrite[];
 }
 
 export type Fields = Record<string, unknown>;
 
 const PATH_KEYS = ['file_path', 'path', 'filePath', 'notebook_path'];
-/** Where a patch stands, in the tools that take one. */
+/** The field with the patch, in tools that take one. */
 const PATCH_KEYS = ['command', 'input', 'patch', 'patchText', 'patch_text'];
 
-/** Words in a tool's name that say that it changes files. A tool without any of them is never refused. */
+/** Words in the names of tools that change files. A tool without any of them is never refused. */
 const WRITES =
   /(?:^|_)(?:write|edit|multiedit|create|replace|patch|insert|append|delete|remove|move|rename|update|save)(?:_|$)/;
 
-// Those who apply it take spaces before its words.
+// Programs that apply patches accept spaces before the keywords.
 const PATCH_BEGINS = /^[ \t]*\*\*\* Begin Patch/m;
 const PATCH_NAMES = /^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)[ \t\r]*$/gm;
 const PATCHES = /(?:^|[;&|]\s*|\/)apply_patch\s*<</m;
@@ -63,7 +63,7 @@ function findNames(input: unknown): string[] {
   if (typeof input === 'string') return findPatchNames(input);
   const fields = asFields(input) ?? {};
   const plain = PATH_KEYS.flatMap((key) => asText(fields[key]) ?? []);
-  // Both: a path beside a patch says nothing of the files in it.
+  // Both: a path next to a patch says nothing about the files in it.
   return [...plain, ...PATCH_KEYS.flatMap((key) => findPatchNames(fields[key]))];
 }
 
@@ -82,19 +82,19 @@ function takePatch(value: unknown): string | null {
   return typeof text === 'string' && PATCH_BEGINS.test(text) ? text : null;
 }
 
-/** A patch in the form of `apply_patch`, also as the last word of a command line that is a list. */
+/** Finds a patch in the form of `apply_patch`, also as the last word of a command line that is a list. */
 function findPatchNames(value: unknown): string[] {
   const patch = takePatch(value);
   return patch === null ? [] : [...patch.matchAll(PATCH_NAMES)].map(([, path = '']) => path);
 }
 
-/** A shell command that hands a patch to `apply_patch`, which some agents take for a call of that tool. */
+/** Matches a shell command that passes a patch to `apply_patch`, which some agents treat as a call of that tool. */
 function appliesPatch(input: unknown): boolean {
   const command = asFields(input)?.command;
   return typeof command === 'string' && PATCHES.test(command) && findPatchNames(command).length > 0;
 }
 
-/** `WriteFile` and `mcp__files__write-file` as words: `write_file`, `mcp__files__write_file`. */
+/** Splits `WriteFile` and `mcp__files__write-file` into words: `write_file`, `mcp__files__write_file`. */
 const splitToolName = (name: string): string =>
   name
     .replace(/([a-z\d])([A-Z])/g, '$1_$2')

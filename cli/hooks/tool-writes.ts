@@ -1,14 +1,14 @@
-/** What a tool call is about to make of a file; paths as the agent has them. */
+/** A tool call's change to a file; paths as the agent has them. */
 export interface PlannedWrite {
   path: string;
   removed?: boolean;
-  /** All that it will hold. */
+  /** The complete new text. */
   text?: string;
   edits?: TextEdit[];
 }
 
 interface TextEdit {
-  /** Empty for what is only added. */
+  /** Empty for an addition. */
   old: string;
   new: string;
   all: boolean;
@@ -16,7 +16,7 @@ interface TextEdit {
 
 type Fields = Record<string, unknown>;
 
-// Agents name the same things in many ways; what is named in another one is not looked at.
+// Agents use many names for the same fields; unknown names are ignored.
 const WHOLE_TEXT = ['content', 'file_text', 'contents', 'text'];
 const OLD_TEXT = ['old_string', 'oldString', 'old_str', 'old_text', 'old'];
 const NEW_TEXT = ['new_string', 'newString', 'new_str', 'new_text', 'new', 'new_source', 'insert_text'];
@@ -36,7 +36,7 @@ const findText = (fields: Fields, names: readonly string[]): string | null => {
   return null;
 };
 
-/** What the fields of a call say of the file that it names: its whole text, or what is replaced in it. */
+/** Reads from the fields of a call the whole text of its file, or the replaced parts. */
 export function readFileWrite(path: string, input: Fields): PlannedWrite | null {
   const whole = findText(input, WHOLE_TEXT);
   if (whole !== null)
@@ -57,7 +57,7 @@ const FILE_LINE = /^[ \t]*\*\*\* (Add|Update|Delete) File: (.+?)[ \t\r]*$/;
 const MOVE_LINE = /^[ \t]*\*\*\* Move to: (.+?)[ \t\r]*$/;
 const OTHER_LINE = /^[ \t]*\*\*\* (?:Begin|End) |^\*\*\* End of File/;
 
-/** What a patch in the form of `apply_patch` makes of each file. */
+/** Reads what a patch in the form of `apply_patch` changes in each file. */
 export function readPatchWrites(patch: string): PlannedWrite[] {
   const writes: PlannedWrite[] = [];
   let at: PlannedWrite | null = null;
@@ -71,7 +71,7 @@ export function readPatchWrites(patch: string): PlannedWrite[] {
       else at = kind === 'Add' ? { path, text: '' } : { path, edits: [] };
       writes.push(at);
     } else if (target !== undefined && at !== null) {
-      // What is changed is read where it was, and is there no more.
+      // A moved file is read from its old path.
       writes.push({ path: at.path, removed: true });
       at.path = target;
     } else if (OTHER_LINE.test(line) || at === null) {

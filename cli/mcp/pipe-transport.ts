@@ -3,20 +3,20 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { mcpServer } from '../../engine/index.ts';
 
-/** No message of ours or of a client's is larger; a line without an end must not fill the memory. */
+/** Larger than any message of ours or a client's; an endless line must not fill the memory. */
 const LONGEST_MESSAGE = 16 * 1024 * 1024;
 
 /** One MCP client at the other end of two pipes, a message a line (MCP, Transports, stdio). */
 export interface PipeTransport extends Transport {
-  /** This request waits for somebody: for a person, or for a worker's end. */
+  /** The request waits for a person, or for a worker's end. */
   setWaiting(id: RequestId): void;
-  /** Resolves once every request that was read is answered, apart from those that wait for somebody. */
+  /** Resolves once every request that was read is answered, except requests that wait for a person or worker. */
   settled(): Promise<void>;
-  /** Resolves when nothing more can be read, or nobody reads what is written. */
+  /** Resolves when nothing more can be read, or no one reads the output. */
   readonly over: Promise<void>;
 }
 
-/** @param codec how lines become messages, and what is not one is answered */
+/** @param codec converts lines to messages, and answers invalid ones */
 export function createPipeTransport(
   stdin: Readable,
   stdout: Writable,
@@ -85,7 +85,7 @@ export function createPipeTransport(
     () => LONGEST_MESSAGE,
   );
   const atEnd = (): void => {
-    // The last line may lack its end.
+    // The last line may lack a line break.
     take(Buffer.from('\n'));
     setOver();
   };

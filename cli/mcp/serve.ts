@@ -5,7 +5,7 @@ import { createEngineLink } from '../link.ts';
 import { getDaemonCommand } from '../self.ts';
 import { createPipeTransport } from './pipe-transport.ts';
 
-/** How long what was read before the end of stdin may take to be answered. */
+/** Time to answer what was read before the end of stdin. */
 const LAST_ANSWERS_MS = 30_000;
 
 /** Serves one MCP client on a pair of pipes, until it closes them or `signal` is aborted. */
@@ -32,9 +32,9 @@ export async function serveMcp(options: {
       }),
     { attends: true },
   );
-  // Errors of the workspace are told by the first call, where the client's user sees them.
+  // Errors of the workspace are reported by the first call, where the client's user sees them.
   link.sessionId().catch(() => undefined);
-  // Loading the SDK holds this process up for long; the engine does its part meanwhile, or starts.
+  // Loading the SDK blocks this process for long; the engine works, or starts, in the meantime.
   await turn();
   await turn();
   const { createMcpServer, readInstructions, ...codec } = await mcpServer();

@@ -5,7 +5,7 @@ import { getSvcCommand } from '../self.ts';
 import type { AgentStart } from './interactive.ts';
 import type { ShownSession } from './session-text.ts';
 
-/** The file descriptor from which the sandbox reads its filter; see `runInForeground`. */
+/** The file descriptor that the sandbox reads its filter from; see `runInForeground`. */
 const FILTER_FD = 3;
 
 /** A start inside the sandbox of a session. */
@@ -15,7 +15,7 @@ export interface ConfinedStart {
   filter: Buffer | null;
 }
 
-/** The command prefix that restores ignored signals for a program, where one is available. */
+/** The command prefix that restores ignored signals for a program, if available. */
 async function findSignalReset(env: NodeJS.ProcessEnv): Promise<string[]> {
   const words = ['env', '--default-signal=INT,QUIT'];
   const { exitCode } = await runProgram('env', [...words.slice(1), 'true'], { env });
@@ -23,8 +23,8 @@ async function findSignalReset(env: NodeJS.ProcessEnv): Promise<string[]> {
 }
 
 /**
- * Prepares an agent's start for a person in the sandbox of its runs: with the agent's private folders of the session, so
- * that it finds its conversation, but without access to the engine. Throws as a run that cannot be confined.
+ * Prepares an agent's start for a person in the sandbox of its runs: with the session's private folders, so that the
+ * agent finds its conversation, but without access to the engine. Throws like a run that cannot be confined.
  */
 export async function confineStart(
   row: Pick<ShownSession, 'session_id' | 'worktree' | 'repository'>,
@@ -36,12 +36,12 @@ export async function confineStart(
   const { addOptions, listPrograms, locateAgentIn } = await agentPrograms();
   const loaded = loadConfig({ file, env });
   const paths = resolveDataPaths(loaded);
-  // For the engine it is an unknown run, so it cannot pass for the Chair with a token that it finds.
+  // The engine sees an unknown run, so it cannot pass for the Chair with a token that it finds.
   const own = { ...start.env, SVC_RUN_ID: randomUUID() };
   const given = buildWorkerEnvironment(env, own, listSecretVariables(loaded.config));
   const located = locateAgentIn(start.argv, start.preset);
   const { preset } = located;
-  // It cannot save its settings inside and would keep asking; what it trusts there can do no more than itself.
+  // It cannot save its settings inside and would keep asking; anything it trusts there can do no more than itself.
   const trusting = preset?.trustFolders?.([cwd, row.repository ?? cwd]) ?? [];
   try {
     const filter = chooseTerminalGuard();
@@ -53,7 +53,7 @@ export async function confineStart(
       machineHome: resolveMachineHome(env),
       svc: getSvcCommand(),
     }).wrap({
-      // Restores for the agent what is ignored below.
+      // Restores the signals that are ignored below.
       argv: [...(await findSignalReset(env)), ...addOptions(start.argv, located, trusting)],
       programs: listPrograms(located),
       cwd,

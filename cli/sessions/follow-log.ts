@@ -21,8 +21,8 @@ interface LogNotification {
 const QUIET_MS = 2000;
 
 /**
- * Renders a log that arrives in parts, which may end anywhere. A terminal shows the line that has not ended yet, drawn
- * again where the program did; elsewhere a line is written when it is whole.
+ * Renders a log that arrives in parts, which may end anywhere. A terminal shows the unfinished line, redrawn as the
+ * program redraws it; other outputs get complete lines only.
  */
 function createLogPrinter(isTerminal: boolean): { print(part: string): string; end(): string } {
   let rest = '';
@@ -48,8 +48,8 @@ function createLogPrinter(isTerminal: boolean): { print(part: string): string; e
 }
 
 /**
- * Writes a session's log to stdout until the session has ended or the person interrupts. While it is silent because it
- * waits for something, says so once.
+ * Writes a session's log to stdout until the session ends or the person interrupts. If it is silent because it waits,
+ * prints the reason once.
  */
 export async function followLog(
   context: Pick<Context<never>, 'stdout' | 'json' | 'signal' | 'note'>,
@@ -117,7 +117,7 @@ export const logFlags = {
   ...outputFlags,
 } as const satisfies FlagTable;
 
-/** Lines that svc itself has written are dimmer than the agent's. */
+/** Dims the lines that svc itself has written. */
 const paintLog = (text: string, paint: Paint): string =>
   renderLog(text)
     .split('\n')

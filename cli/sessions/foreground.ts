@@ -6,7 +6,7 @@ import { constants } from 'node:os';
 import type { Writable } from 'node:stream';
 import { SvcError } from '../../engine/index.ts';
 
-/** Finds a loopback port on which nothing listens now. */
+/** Finds a free loopback port. */
 export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -20,15 +20,16 @@ export async function findFreePort(): Promise<number> {
 const BY_SIGNAL = 128;
 
 /**
- * Runs a program on this program's own terminal or pipes and returns its exit code. Forwards signals, except those that a
- * terminal sends to both anyway: getting one twice would mean something else to an agent. Throws `spawn_failed`.
+ * Runs a program on this program's own terminal or pipes and returns its exit code. Forwards signals, except those
+ * that a terminal sends to both anyway: receiving one twice would mean something else to an agent. Throws
+ * `spawn_failed`.
  */
 export async function runInForeground(start: {
   argv: readonly string[];
   cwd: string;
   env: NodeJS.ProcessEnv;
   isTerminal: boolean;
-  /** What it reads from file descriptor 3. */
+  /** The stream that it reads from file descriptor 3. */
   filter?: Buffer | null;
 }): Promise<number> {
   const [program = '', ...args] = start.argv;

@@ -12,7 +12,7 @@ export interface AgentStart {
   env: Record<string, string>;
   /** Removed from the environment. */
   unset: string[];
-  /** run: given svc's tools for this run; installed: by its own configuration; none: not at all. */
+  /** run: gets svc's tools for this run; installed: has them by its own configuration; none: has no tools. */
   mcp: 'run' | 'installed' | 'none';
 }
 
@@ -26,20 +26,20 @@ export const OF_WORKERS = [
   'SVC_RUN_ID',
 ];
 
-/** What the agent gets besides its command. */
+/** Additions to the agent's command. */
 export interface StartWish {
-  /** A conversation of the agent's to resume. */
+  /** The agent's conversation to resume. */
   agentSession?: string | null;
-  /** False when it will find no engine, so that the tools would be useless. */
+  /** False if it will find no engine, so that the tools would be useless. */
   reachesEngine?: boolean;
-  /** The route of its model calls, and the folder for the files that tell it so; null for its own login. */
+  /** The route of its model calls, and the folder for the files that configure it; null for its own login. */
   routed?: { gateway: GatewayRoute; folder: string } | null;
 }
 
 type KnownPreset = NonNullable<ReturnType<Awaited<ReturnType<typeof agentPrograms>>['findPreset']>>;
 type RunWish = Parameters<KnownPreset['setUpRun']>[0];
 
-/** Sets up an agent of a person's own for a route, and writes the files that it needs for it into `folder`, below `top`. */
+/** Sets up a person's own agent for a route, and writes the files that it needs into `folder`, below `top`. */
 export async function setUpRoute(
   preset: KnownPreset,
   {
@@ -56,7 +56,7 @@ export async function setUpRoute(
   return setup;
 }
 
-/** Prepares the start of an agent from its preset. Writes the files that it needs for a route. */
+/** Prepares the start of an agent from its preset. Writes the files that a route needs. */
 export async function prepareStart(
   preset: string,
   template: string,
@@ -72,7 +72,7 @@ export async function prepareStart(
   const known = findPreset(preset);
   const argv =
     agentSession === null ? rendered : (known?.resumeInteractive?.(rendered, agentSession) ?? rendered);
-  // With their own login, some agents cannot be given the tools.
+  // With their own login, some agents cannot get the tools.
   const isTold = reachesEngine && (routed !== null || known?.cannot.mcp === undefined);
   const mcp = isTold ? { command, args, env: {} } : null;
   const forRun =
@@ -108,6 +108,6 @@ export function formatShellLine({ argv, env, unset }: AgentStart): string {
   return [...without, ...set, ...argv.map(quoteWord)].join(' ');
 }
 
-/** Quotes a word for a shell, only where it needs quotes. */
+/** Quotes a word for a shell, only if it needs quotes. */
 export const quoteWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : quoteForShell(text);

@@ -40,17 +40,17 @@ export async function loadOpenAsks(client: EngineClient): Promise<Map<string | n
   return new Map(asks.reverse().map((ask) => [ask.from_session, ask]));
 }
 
-/** The word of a session's state, as docs/reference/states.md has it. */
+/** Returns the name of a session's state, as in docs/reference/states.md. */
 export const formatState = (row: ShownSession, ask?: OpenAsk): string =>
   nameSessionState(row, undefined, ask !== undefined);
 
-/** With the code of a failure, as lists show it. */
+/** Formats a state with the code of a failure, as lists show it. */
 export const formatStateWithCode = (row: ShownSession, ask?: OpenAsk): string => {
   const word = formatState(row, ask);
   return word === 'failed' && row.failure !== null ? `${word} ${row.failure.code}` : word;
 };
 
-/** Describes what a session waits for and how it continues; null when it waits for nothing. */
+/** Describes what a session waits for and how it continues; null if it waits for nothing. */
 export function describeWait(row: ShownSession, ask?: OpenAsk): string | null {
   const { session_id, state, resume_at, pause, held } = row;
   if (resume_at !== null)
@@ -78,7 +78,7 @@ type EndedRow = Pick<
   | 'promoted_at'
 >;
 
-/** The next steps as commands; null where the failure's own remedy already says it. */
+/** The next steps as commands; null if the failure's own remedy already names it. */
 const STEPS: Readonly<Record<NextStep, (row: EndedRow) => string | null>> = {
   read_log: () => null,
   decide: () => null,
@@ -90,7 +90,7 @@ const STEPS: Readonly<Record<NextStep, (row: EndedRow) => string | null>> = {
     `${worktree === null && !inplace ? '' : `svc worker resume ${session_id} continues, `}svc task retry ${task_id} starts over`,
 };
 
-/** Describes what a person can do after the end of a session; null when nothing is left to do. */
+/** Describes what a person can do after the end of a session; null if nothing is left to do. */
 export async function describeNextStep(row: EndedRow, task: { mayRetry: boolean }): Promise<string | null> {
   if (row.promoted_at !== null) return null;
   if (row.branch_state === 'continued')
@@ -109,7 +109,7 @@ export const formatFailure = ({ code, text }: { code: string; text: string }): s
   text === code ? code : `${code}: ${text}`;
 
 const PRIORITIES: Readonly<Record<number, string>> = { '-1': 'low', 1: 'high' };
-/** Null for the usual one, which is not worth a line. */
+/** Null for the usual containment, which is not shown. */
 export const formatPriority = (priority: number): string | null => PRIORITIES[priority] ?? null;
 
 const MARKS = { pending: '[ ]', active: '[>]', done: '[x]' } as const;

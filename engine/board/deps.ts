@@ -25,9 +25,9 @@ export interface BoardOperationsDeps {
   templates(): TaskTemplates;
   actions: TaskActions;
   policy(): Policy;
-  /** Throws `consent_missing` until somebody has agreed to svc.yaml. */
+  /** Throws `consent_missing` until someone has agreed to svc.yaml. */
   requireConsent(): void;
-  /** Whether workers can be confined here. Throws `tool_missing`, `confinement_unavailable`. */
+  /** Checks that workers can be confined here. Throws `tool_missing`, `confinement_unavailable`. */
   checkConfinement(): Promise<unknown>;
   /** State of a session's evidence. */
   verificationOf(session: Session): string;

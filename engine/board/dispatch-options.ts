@@ -11,8 +11,8 @@ export const timeoutSec = z
   .optional();
 
 /**
- * What a client may ask of a run: input of every operation and tool that dispatches. Its decision keeps it, and a run that
- * continues it repeats it; what acts on an option reads it there, with `decisions.boundTo(session.decisionId).options`.
+ * Options of a client for a run: input of every operation and tool that dispatches. Its decision stores them, and a
+ * run that continues it repeats them; read an option with `decisions.boundTo(session.decisionId).options`.
  */
 export const dispatchInput = {
   base: z.string().min(1).optional().describe('branch to create the worktree from').meta({ unlisted: true }),
@@ -33,7 +33,7 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : S;
 
-/** What a dispatch may be asked for: the client's own choices, and what its environment, its seat or an approval adds. */
+/** All options of a dispatch: the client's own, and those added by its environment, its seat or an approval. */
 export type DispatchOptions = {
   [K in keyof DispatchInput as CamelCase<K>]?: DispatchInput[K] | undefined;
 } & {
@@ -42,19 +42,22 @@ export type DispatchOptions = {
   race?: readonly string[] | undefined;
   /** The dispatching session. */
   parent?: string | undefined;
-  /** Does not use the gateway, whatever `agents.auth` says. */
+  /** True if it does not use the gateway, regardless of `agents.auth`. */
   gatewayBypass?: boolean | undefined;
-  /** Tokens that all runs of the task together may spend. */
+  /** Token limit of all runs of the task together. */
   tokenBudget?: number | undefined;
   /** An ended session whose worktree and conversation this one continues. */
   continues?: string | undefined;
-  /** A person allows it to continue without the sandbox of the previous run. */
+  /** True if a person allows it to continue without the sandbox of the previous run. */
   outside?: boolean | undefined;
-  /** A person allows a stranger's task to run without the sandbox that it needs. */
+  /** True if a person allows a task from an untrusted author to run without its required sandbox. */
   unconfined?: boolean | undefined;
 };
 
-/** The options of one call: its input and its caller's environment. Throws `config_invalid` for a variable of no use. */
+/**
+ * Reads the options of one call: its input and its caller's environment. Throws `config_invalid` for an invalid
+ * variable.
+ */
 export function readDispatchOptions(input: DispatchInput, caller: Caller): DispatchOptions {
   const asked = Object.keys(dispatchInput).map((key) => [
     key.replace(/_./g, (pair) => pair.slice(1).toUpperCase()),
@@ -71,13 +74,13 @@ export function readDispatchOptions(input: DispatchInput, caller: Caller): Dispa
   };
 }
 
-/** Without what was left open, so that it adds to other options and takes nothing from them. */
+/** Drops unset options, so that it only adds to other options. */
 export const pickRequested = (options: DispatchOptions): DispatchOptions =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== false));
 
 /**
- * What the next run in the same worktree is asked for again: not what belongs to one call, to one approval or to a new
- * worktree. Its agent stays the one that its conversation is with.
+ * Returns the options that the next run in the same worktree repeats: not the ones of one call, of one approval or
+ * for a new worktree. Its agent stays the one of its conversation.
  */
 export const pickRepeatable = ({
   base: _base,
@@ -91,8 +94,8 @@ export const pickRepeatable = ({
 }: DispatchOptions): DispatchOptions => options;
 
 /**
- * The agent overrides in the caller's environment; undefined for none. Only a person may name a program, so only the
- * Chair's environment counts. Throws `config_invalid`.
+ * Reads the agent overrides in the caller's environment; undefined for none. Only a person may name a program, so
+ * only the Chair's environment is used. Throws `config_invalid`.
  */
 export function agentOverrides({ seat, env }: Pick<Caller, 'seat' | 'env'>): AgentOverrides | undefined {
   if (seat !== 'chair') return undefined;
@@ -116,7 +119,7 @@ function parseSeconds(text: string): number | undefined {
   throw new SvcError('config_invalid', 'SVC_AGENT_TIMEOUT_SEC: expected a whole number of seconds');
 }
 
-/** Throws `config_invalid`: an invalid budget must not pass for none. */
+/** Throws `config_invalid`: an invalid budget must not be treated as none. */
 function parseTokenBudget(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   const count = /^\d{1,15}$/.test(text) ? Number(text) : 0;

@@ -4,7 +4,7 @@ import { SvcError } from '../core/base/errors.ts';
 import type { EventInput } from '../storage/index.ts';
 import { chairAddress, isOwnSeat, type Peers, projectOfAddress } from '../workers/sessions/index.ts';
 
-// Shared by locks and claims, which sessions hold for a time.
+// Shared by locks and claims, which sessions hold for a limited time.
 
 /** Session ids have only these characters, which are all printable. */
 const isSessionId = (text: string): boolean => /^[A-Za-z0-9][\w.@-]{0,99}$/.test(text);
@@ -29,9 +29,9 @@ export const ttlInput = (minutes: number) =>
 export type HolderPeers = Pick<Peers, 'find' | 'known' | 'chairOf'>;
 
 /**
- * Resolves the session that a caller names as holder. `me`, and `chair` for a Chair, mean the caller's own seat; a person
- * in it has no session, and holds as the Chair that is present. Workers and plain sessions hold only for themselves.
- * Throws `holder_mismatch`.
+ * Resolves the session that a caller names as holder. `me`, and `chair` for a Chair, mean the caller's own seat; a
+ * person in it has no session, and holds as the Chair that is present. Workers and plain sessions hold only for
+ * themselves. Throws `holder_mismatch`.
  */
 export function resolveHolder(named: string, caller: Caller, peers: HolderPeers): string {
   const { seat, sessionId, project } = caller;
@@ -55,8 +55,8 @@ export function resolveNewHolder(named: string, caller: Caller, peers: HolderPee
 }
 
 /**
- * Whether what `holder` holds is the caller's own. A person, and the hooks of a Chair's agent, have the Chair seat without
- * a session: what a Chair holds may be theirs, so it counts as their own.
+ * Reports whether `holder`'s locks or claims belong to the caller. A person, and the hooks of a Chair's agent, have
+ * the Chair seat without a session: a Chair's may be theirs, so they count as their own.
  */
 export function holdsForCaller(
   holder: string,
@@ -81,7 +81,7 @@ export function checkNotEnded(peers: Pick<Peers, 'find'>, holder: string): void 
   });
 }
 
-/** The session and task that an event about a holder belongs to. */
+/** Returns the session and task that an event about a holder belongs to. */
 export function findEventScope(
   peers: Pick<Peers, 'find'>,
   holder: string,

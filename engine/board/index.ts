@@ -51,9 +51,9 @@ export interface BoardDeps<D extends Dispatch & Planner> {
   checkWork: VerifyDeps['checkWork'];
   checks: VerifyDeps['checks'];
   rerunsFor: VerifyDeps['rerunsFor'];
-  /** Throws `consent_missing` until somebody has agreed to svc.yaml. */
+  /** Throws `consent_missing` until someone has agreed to svc.yaml. */
   requireConsent(): void;
-  /** What a program that checks a worker's claims may see. */
+  /** The environment of a program that checks a worker's claims. */
   workerEnvironment(extra: Record<string, string>): Record<string, string>;
   confine: CommandConfinement;
   checkConfinement: BoardOperationsDeps['checkConfinement'];
@@ -79,13 +79,16 @@ export interface Board<D extends Dispatch & Planner> {
     | typeof lockOperations
     | typeof verifyTools
   >[];
-  /** Items of ledgers that a session has claimed, oldest first. */
+  /** Lists ledger items that a session has claimed, oldest first. */
   claimsOf: Ledgers['claimsOf'];
   /** Releases an ended session's locks and claims. Call inside the transaction that ends it. */
   sessionEnded(sessionId: string): void;
-  /** The state of an ended worker session's evidence, as a line for its handoff. Call inside the transaction that ends it. */
+  /**
+   * Formats the state of an ended worker session's evidence, as a line for its handoff. Call inside the transaction
+   * that ends it.
+   */
   evidenceAtEnd(session: Session): string;
-  /** The state of a session's evidence now, judged against its branch. */
+  /** Returns the current state of a session's evidence, judged against its branch. */
   evidence(sessionId: string): Promise<Verification>;
   /** Starts expiring locks and rerunning tests; call it once everything is composed. */
   start(): void;

@@ -3,7 +3,7 @@ import type { Caller } from '../core/api/operation.ts';
 import type { Decisions } from './decisions/index.ts';
 import { type DispatchOptions, pickRequested, readDispatchOptions } from './dispatch-options.ts';
 
-// Inputs that tasks and decisions share.
+// Inputs shared by tasks and decisions.
 
 export const id = z.string().min(1);
 /** Exact ids; unknown ones are left out of the answer. */
@@ -11,14 +11,14 @@ export const ids = z.array(z.string()).max(1000).optional();
 export const limit = z.int().min(1).max(100_000).optional();
 /** The body of a task. */
 export const body = z.string().max(4_000_000);
-/** Hash of what a person saw that a task or decision would run. */
+/** Hash of the inputs that a person saw for a task or decision. */
 export const hash = z.string().optional();
 
 /** Priority among the tasks that wait for a worker. */
 export const PRIORITIES = { low: -1, normal: 0, high: 1 } as const;
 export const priority = z.enum(['low', 'normal', 'high']).optional();
 
-/** The options of a run that adds nothing to those of the task's open decision. */
+/** The options of a run that adds nothing to its task's open decision. */
 export const plannedOptions = (
   decisions: Pick<Decisions, 'openOf' | 'boundTo'>,
   taskId: string,

@@ -4,7 +4,7 @@ import { archiveOperations } from './tasks/archive-operations.ts';
 import { taskOperations } from './tasks/operations.ts';
 import { runOperations } from './tasks/run-operations.ts';
 
-/** What clients may ask about tasks and decisions. */
+/** Operations on tasks and decisions. */
 export const boardOperations = (deps: BoardOperationsDeps) => [
   ...taskOperations(deps),
   ...archiveOperations(deps),

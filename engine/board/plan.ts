@@ -6,17 +6,22 @@ import type { DispatchOptions } from './dispatch-options.ts';
 import type { LedgerGate } from './ledger/index.ts';
 import type { Task, Tasks } from './tasks/index.ts';
 
-/** What a dispatch would do, as far as the dispatcher knows. */
+/** The effects of a dispatch that the dispatcher knows. */
 export interface RunPlan {
-  /** The task's, else the default agent; null when there is none. */
+  /** The task's agent, otherwise the default one; null if there is none. */
   agent: string | null;
   /** The configured command, with its placeholders not filled in. */
   command: string | null;
-  /** Of a race: every agent with its command, a session each; what is said of one agent is of the first. Else null. */
+  /**
+   * For a race: every agent with its command, a session each; fields about one agent describe the first. Null
+   * otherwise.
+   */
   race: { agent: string; command: string | null }[] | null;
   transport: 'subprocess' | 'acp' | null;
   auth: 'account' | 'gateway' | null;
-  /** The variable whose key the agent uses instead of the login that there is, so that another account pays; null for none. */
+  /**
+   * The variable whose key the agent uses instead of the existing login, so that another account pays; null for none.
+   */
   keyBeforeLogin: string | null;
   /** The guard profile that it would run under. */
   profile: string;
@@ -26,40 +31,40 @@ export interface RunPlan {
   /** Absolute. */
   folder: string | null;
   inplace: false;
-  /** What would be run in its worktree and copied to it, once agreed to; null for an unknown project. */
+  /** The setup of its worktree, once agreed to; null for an unknown project. */
   carries: ProjectSetup | null;
   /** Top folder of the checkout. */
   repository: string | null;
-  /** The branch, or with a detached HEAD the commit, that the worktree would be made from. */
+  /** The branch, or with a detached HEAD the commit, that the worktree would be created from. */
   base: string | null;
-  /** The commit of `base` now; the branch may move before the run starts. */
+  /** The current commit of `base`; the branch may move before the run starts. */
   baseCommit: string | null;
-  /** Start of the session's branch name; the rest is the session id, which does not exist yet. */
+  /** The start of the session's branch name; the rest is the session id, which does not exist yet. */
   branchPrefix: string;
   timeoutSec: number;
   /** 0 for none. */
   idleTimeoutSec: number;
   workers: { running: number; queued: number; cap: number };
   starts: 'now' | 'queued';
-  /** The first thing that would prevent it. */
+  /** The first problem that would prevent it. */
   problem: Problem | null;
 }
 
-/** What a run would do now (a retry, for a failed task), so that a person sees it before agreeing to it. */
+/** The current effects of a run (a retry, for a failed task), so that a person sees them before agreeing. */
 export interface TaskPlan extends RunPlan {
   taskId: string;
-  /** As in a decision; see `hashInputs`. A task without an agent is hashed with the one that it would get. */
+  /** As in a decision; see `hashInputs`. A task without an agent is hashed with the agent that it would get. */
   hash: string;
 }
 
-/** What the dispatcher offers for plans: it changes nothing, and returns a problem instead of throwing it. */
+/** The dispatcher's part of plans: it changes nothing, and returns a problem instead of throwing it. */
 export interface Planner {
   plan(task: Task, options: DispatchOptions): Promise<RunPlan>;
 }
 
 export interface Plans {
   of(task: Task, options: DispatchOptions): Promise<TaskPlan>;
-  /** Throws `conflict` when a run of the task would no longer match the `hash` of its plan. */
+  /** Throws `conflict` if a run of the task would no longer match the `hash` of its plan. */
   check(task: Task, hash: string | undefined, options: DispatchOptions): void;
 }
 

@@ -31,23 +31,26 @@ export interface BusDeps {
   projectId(project: string | null): string | null;
   /** Its folder, absolute. */
   folder(project: string | null): string;
-  /** Where a shared symbol of a project is, relative to its folder; else why it is not found, a clause. */
+  /**
+   * Returns the location of a project's shared symbol, relative to its folder; otherwise why it is not found, a
+   * clause.
+   */
   locateSymbol(symbol: string, project: string | null): Promise<{ path: string; line: number } | string>;
   /** The workspace's folder, absolute. */
   root: string;
   /** The data folder, absolute. */
   data: string;
-  /** How commands of `agents.notify` are started. */
+  /** Starts commands of `agents.notify`. */
   prepare: PrepareCommand;
   /** Called inside the transaction that closes a seat. */
   seatClosed(sessionId: string): void;
-  /** The start time of a running process; null when there is none. */
+  /** Returns the start time of a running process; null if there is none. */
   startOf(pid: number): string | null;
   isAlive: ReaperDeps['isAlive'];
   takeUp: ReaperDeps['takeUp'];
-  /** Absolute path of a worker's brief; null before it has a folder. */
+  /** Returns the absolute path of a worker's brief; null before it has a folder. */
   briefOf(session: Session): string | null;
-  /** How the templates of `agents.notify` are read. */
+  /** Reads the templates of `agents.notify`. */
   templates: NotifyTemplates;
   log: { info(facts: object, text: string): void; error(facts: object, text: string): void };
 }
@@ -57,12 +60,12 @@ export interface SessionOutcome {
   outcome: RunOutcome;
   exitCode: number | null;
   reason: string | null;
-  /** Null when there is no repository to count in, or it could not be read. */
+  /** Null without a repository, or if it could not be read. */
   commits: number | null;
   files: number | null;
   insertions: number | null;
   deletions: number | null;
-  /** Files left behind, commits kept elsewhere and what could not be read, one sentence each. */
+  /** Files left behind, commits kept elsewhere and unreadable work, one sentence each. */
   left: readonly string[];
   /** The state of its verification evidence, in one line. */
   verification: string;

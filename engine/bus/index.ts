@@ -41,7 +41,7 @@ export interface Bus {
   addToHandoff: Post['addToHandoff'];
   /** Sends a further note to the recipients of a session's handoff. Call inside `storage.write`. */
   tellOfSession(session: Session, text: string): void;
-  /** Whether the session has an unanswered question. */
+  /** Reports whether the session has an unanswered question. */
   isAsking(sessionId: string): boolean;
   /** Starts delivery and retention; call it once everything is composed. */
   start(): void;
@@ -83,7 +83,7 @@ export function createBus(deps: BusDeps): Bus {
       ...post.operations,
     ],
     attend({ pid, ...seat }) {
-      // A repeated call under a plain name: the seat is open already, and the process that holds it keeps it.
+      // A repeated call under a plain name: the seat is already open, and its process keeps it.
       const known = pid === null && seat.name !== null ? seats.find(seat.name) : null;
       if (known !== null && known.closedAt === null) {
         seats.seen(known.sessionId);

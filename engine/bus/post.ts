@@ -25,7 +25,7 @@ export interface Post {
   surface(caller: Caller): Message[];
   /** Sends the session's handoff to its Chair. Call inside `storage.write`. */
   handOff(session: Session, outcome: SessionOutcome): void;
-  /** Adds what was found out later to the session's handoff. Call inside `storage.write`. */
+  /** Adds later findings to the session's handoff. Call inside `storage.write`. */
   addToHandoff(sessionId: string, name: string, value: string): void;
   /** Sends a further note to the recipients of a session's handoff. Call inside `storage.write`. */
   tellOfSession(session: Session, text: string): void;

@@ -3,17 +3,14 @@ import { z } from 'zod';
 import { operation } from '../core/api/operation.ts';
 import type { NamedSecret, SecretLookup } from './index.ts';
 
-/** A proof of a secret for comparing it: useless without the secret, and different for every nonce. */
+/** Returns a proof of a secret for comparison: useless without the secret, and different for every nonce. */
 export const proveSecret = (secret: string, nonce: string): string =>
   createHmac('sha256', secret).update(nonce).digest('hex');
 
 const isSameProof = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 
-/**
- * Lets a client find out whether the engine has the same secrets: an engine keeps the environment that it was started
- * with.
- */
+/** Lets a client check whether the engine has the same secrets: an engine keeps the environment from its start. */
 export const secretOperations = (deps: { secrets(): readonly NamedSecret[]; lookup: SecretLookup }) => [
   operation({
     name: 'engine.compare_secrets',

@@ -2,14 +2,14 @@ import type { ProjectSetup } from '../workers/runner/setup/index.ts';
 import type { ConfigConsent, PendingKey } from './consent.ts';
 import type { Loaded } from './load.ts';
 
-/** What waits for a person's consent, in the form that clients have. */
+/** The values that wait for a person's consent, in wire form. */
 export interface ConsentView {
   file: string;
   state: ConfigConsent['state'];
-  /** Digest of what the file says; passed back to agree to it. */
+  /** Digest of the file's content; passed back to agree to it. */
   digest: string;
   pending: PendingKey[];
-  /** Projects whose commands, files or folder nobody has agreed to in this form. */
+  /** Projects whose current commands, files or folder no one has agreed to. */
   setups: {
     id: string;
     folder: string;

@@ -2,16 +2,16 @@ import { SvcError } from '../core/base/errors.ts';
 import type { PendingKey } from './consent.ts';
 import { isTree } from './layers.ts';
 
-/** One value that differs: a key, or an entry of a map below it, with each side as one line. */
+/** One difference: a key, or an entry of a map below it, with each side as one line. */
 export interface DifferenceLine {
   key: string;
-  /** What is in force; null is the default, or no entry. */
+  /** The value in use; null is the default, or no entry. */
   old: string | null;
-  /** What the file says. */
+  /** The value in the file. */
   new: string | null;
 }
 
-/** Escapes what a terminal hides, reorders or obeys: a person must see everything they agree to. */
+/** Escapes characters that a terminal hides, reorders or interprets: a person must see everything they agree to. */
 const escapeUnseen = (text: string): string =>
   text.replace(/[\p{C}\p{Zl}\p{Zp}\p{DI}]|(?! )\p{Zs}/gu, (character) =>
     character
@@ -23,7 +23,7 @@ const escapeUnseen = (text: string): string =>
 const formatForConsent = (value: unknown): string | null =>
   value === null || value === undefined ? null : escapeUnseen(JSON.stringify(value));
 
-/** Lists what waits, entry by entry, safe for a terminal. */
+/** Lists the waiting values, entry by entry, safe for a terminal. */
 export function listPendingLines(pending: readonly PendingKey[]): DifferenceLine[] {
   return pending.flatMap(({ key, old, new: now }) => listDifferenceLines(escapeUnseen(key), old, now));
 }
@@ -43,7 +43,7 @@ function listDifferenceLines(key: string, old: unknown, now: unknown): Differenc
   return before === after ? [] : [{ key, old: before, new: after }];
 }
 
-/** The error for anything that would start something while nobody has agreed to the workspace's configuration. */
+/** Creates the error for starting anything before a person has agreed to the workspace's configuration. */
 export const consentMissingForStart = (file: string, pending: readonly PendingKey[]): SvcError =>
   new SvcError(
     'consent_missing',

@@ -14,25 +14,25 @@ import { SECRET_NAME } from './mask.ts';
 import { configSchema } from './schema.ts';
 import { isTrackedByGit } from './tracked.ts';
 
-/** A key whose value in the file waits until somebody agrees to it. */
+/** A key whose value in the file waits for consent. */
 export interface PendingKey {
   key: string;
-  /** The value in force instead, as the file had it; null is the default. Secrets are digests. */
+  /** The value in use instead, as the file had it; null is the default. Secrets are digests. */
   old: unknown;
-  /** What the file says; null when it leaves the key out. */
+  /** The value in the file; null if the key is absent. */
   new: unknown;
 }
 
-/** Whether what a configuration file says was agreed to on this machine. */
+/** The state of consent to a configuration file on this machine. */
 export interface ConfigConsent {
-  /** `changed`: the values agreed to last are in force; `none`: nobody ever agreed, and nothing is started. */
+  /** `changed`: the last agreed values are in use; `none`: no one ever agreed, and nothing is started. */
   state: 'given' | 'changed' | 'none';
   pending: PendingKey[];
-  /** Digest of exactly what the file says under these keys; `svc trust` agrees to it. */
+  /** Digest of exactly the file's values under these keys; `svc trust` agrees to it. */
   digest: string;
-  /** Why a recorded consent does not count; null when nothing is wrong with the record. */
+  /** Why a recorded consent is ignored; null if the record is fine. */
   problem: string | null;
-  /** What to record about this first use; null when there is a record already. */
+  /** The record of this first use; null if there is a record already. */
   firstUse: 'agreed' | 'waits' | null;
 }
 
@@ -45,7 +45,7 @@ const BY_ITS_USE = 'projects';
 // Computed once: walking the schema takes longer than everything else.
 let known: readonly string[] | undefined;
 
-/** Lists the keys whose values in a file only count after consent. */
+/** Lists the keys whose values in a file need consent. */
 export function listConsentKeys(): readonly string[] {
   known ??= describeKeys().flatMap(({ key, consent }) => (consent ? [key] : []));
   return known;
@@ -68,7 +68,7 @@ function formatCanonical(value: unknown): string {
 
 const SEALED = 'svc-sealed-sha256:';
 
-/** Replaces every secret in a value by its digest: the form that is recorded, compared and shown. */
+/** Replaces every secret in a value with its digest: the form that is recorded, compared and shown. */
 function digestSecrets(value: unknown, name = '', inHeaders = false): unknown {
   if (Array.isArray(value)) return value.map((entry) => digestSecrets(entry, name, inHeaders));
   if (isTree(value)) {
@@ -106,16 +106,18 @@ function pickKeys(sealed: Tree, keys: readonly string[]): Tree {
 
 const digestTree = (tree: Tree): Tree => digestSecrets(tree) as Tree;
 
-/** Digest of what a file says under the keys that need consent, independent of comments, layout and order. */
+/**
+ * Returns the digest of a file's values under the keys that need consent, independent of comments, layout and order.
+ */
 export const digestConsent = (tree: Tree): string =>
   hashText(formatCanonical(pickKeys(digestTree(tree), listConsentKeys())));
 
-/** Lists keys whose value in the file differs from what was agreed to. */
+/** Lists keys whose value in the file differs from the agreed one. */
 function listDifferences(tree: Tree, agreed: Tree): PendingKey[] {
   const keys = listHeldKeys();
   const [said, held] = [pickKeys(digestTree(tree), keys), pickKeys(agreed, keys)];
   if (formatCanonical(said) === formatCanonical(held)) return [];
-  // A key set to its default has not changed; nor has one that is written differently.
+  // A key set to its default, or written differently, has not changed.
   const [one, other] = [configSchema.safeParse(said), configSchema.safeParse(held)];
   return keys.flatMap((key) => {
     const [old, now] = [valueAt(held, key), valueAt(said, key)];
@@ -128,10 +130,10 @@ function listDifferences(tree: Tree, agreed: Tree): PendingKey[] {
   });
 }
 
-/** What is known about a file before deciding which of its values count. */
+/** The facts about a file for deciding about its values. */
 export interface ConsentQuestion {
   file: string;
-  /** What the file says. */
+  /** The values of the file. */
   tree: Tree;
   /** The machine home. */
   home: string;
@@ -141,8 +143,8 @@ export interface ConsentQuestion {
 }
 
 /**
- * Decides whether the values of a file count, by what is recorded on this machine and, for a first use, by what git
- * tracks.
+ * Decides whether the values of a file are used, by the records on this machine and, for a first use, by git's
+ * tracking.
  */
 export function judgeConsent({ file, tree, home, env, consents }: ConsentQuestion): {
   consent: ConfigConsent;
@@ -162,7 +164,7 @@ export function judgeConsent({ file, tree, home, env, consents }: ConsentQuestio
     : { agreed, consent: { ...about, state: 'given', pending: [], firstUse: 'agreed' } };
 }
 
-/** Applies consent: what a file says, with the values agreed to last, or none, under the keys that wait. */
+/** Applies consent: returns the file's values, with the last agreed values, or none, under the waiting keys. */
 export function applyConsent(tree: Tree, agreed: AgreedFile | null, { pending }: ConfigConsent): Tree {
   const held = structuredClone(tree);
   for (const { key } of pending) {
@@ -174,14 +176,14 @@ export function applyConsent(tree: Tree, agreed: AgreedFile | null, { pending }:
   return held;
 }
 
-/** Keys under consent whose values differ between two texts of a file. */
+/** Returns keys under consent whose values differ between two texts of a file. */
 export function listDifferingKeys(before: Tree, after: Tree): string[] {
   return listConsentKeys().filter(
     (key) => formatCanonical(valueAt(before, key)) !== formatCanonical(valueAt(after, key)),
   );
 }
 
-/** Lists setups of `projects` entries that `before` does not have in the same form, with the digest to agree to. */
+/** Lists setups of `projects` entries that are new or changed since `before`, with the digest to agree to. */
 export function listChangedSetups(before: Tree, after: Tree, root: string): { id: string; digest: string }[] {
   const parseEntries = (tree: Tree) => {
     const parsed = configSchema.shape.projects.safeParse(tree.projects);
@@ -196,7 +198,7 @@ export function listChangedSetups(before: Tree, after: Tree, root: string): { id
     }));
 }
 
-/** Everything that a file said when it was agreed to. */
+/** Returns the whole content of a file at the time of consent. */
 export const readAgreed = (agreed: AgreedFile | null): Tree => dropSecrets(agreed?.tree ?? {}) as Tree;
 
 function removeAt(tree: Tree, path: readonly string[]): void {
@@ -204,13 +206,13 @@ function removeAt(tree: Tree, path: readonly string[]): void {
   if (isTree(around)) delete around[path.at(-1)!];
 }
 
-/** Who agrees, and by which act. */
+/** The person who agrees, and the act. */
 export interface Agreement {
   how: AgreedFile['how'];
   actor: string;
   /** RFC 3339. */
   at: string;
-  /** Only these keys, or entries below one that is a map; without it everything that the file says. */
+  /** Only these keys, or entries below a map; default: all values of the file. */
   keys?: readonly string[] | undefined;
   /** Entries of `projects` whose commands and files are agreed to as well. */
   setups?: readonly { id: string; digest: string }[] | undefined;
@@ -221,7 +223,7 @@ export function buildAgreement(tree: Tree, before: AgreedFile | null, given: Agr
   const { how, actor, at: when, keys } = given;
   const now = digestTree(tree);
   if (keys === undefined) return { tree: now, how, actor, at: when };
-  // Values without need of consent are recorded too: the rest was seen together with them.
+  // Values that need no consent are recorded too, because they were seen together.
   const [said, recorded] = [now, structuredClone(now)];
   for (const key of listConsentKeys()) {
     if (keys.includes(key)) continue;
@@ -238,7 +240,7 @@ export function buildAgreement(tree: Tree, before: AgreedFile | null, given: Agr
   return { tree: recorded, how, actor, at: when };
 }
 
-/** Throws `storage_failed` where the machine home cannot be written. */
+/** Throws `storage_failed` if the machine home is not writable. */
 function changeConsentsOf(home: string, file: string, change: Parameters<typeof changeConsents>[2]): string {
   try {
     return changeConsents(home, dirname(file), change);
@@ -252,7 +254,7 @@ function changeConsentsOf(home: string, file: string, change: Parameters<typeof 
   }
 }
 
-/** Records that the values of a file were agreed to. Returns the file of the machine home. */
+/** Records consent to the values of a file. Returns the file of the machine home. */
 export function recordAgreement(
   { home, file, tree }: Pick<ConsentQuestion, 'home' | 'file' | 'tree'>,
   given: Agreement,
@@ -267,7 +269,7 @@ export function recordAgreement(
 }
 
 /**
- * Records that a file was found waiting, so that it does not count as a first use later when git no longer tracks it.
+ * Records that a file waits for consent, so that it does not count as a first use later when git no longer tracks it.
  */
 export const recordWaiting = (
   { home, file }: Pick<ConsentQuestion, 'home' | 'file'>,

@@ -58,7 +58,7 @@ function checkAgents({
 
 type Presets = Pick<Config['agents'], 'cmds' | 'transport' | 'interactive'>;
 
-/** Why a preset cannot run a task, or nothing. */
+/** Returns why a preset cannot run a task, or nothing. */
 function explainUnrunnable(preset: string, { cmds, transport, interactive }: Presets): string | undefined {
   if (Object.hasOwn(cmds, preset) || (Object.hasOwn(transport, preset) && transport[preset] === 'acp'))
     return undefined;
@@ -67,7 +67,7 @@ function explainUnrunnable(preset: string, { cmds, transport, interactive }: Pre
     : `unknown preset${suggestName(preset, Object.keys(cmds))}`;
 }
 
-/** Words that /chat understands itself, so a template of that name cannot be reached there. */
+/** Commands of /chat, so a template of that name cannot be reached there. */
 const CHAT_WORDS = ['approve', 'deny', 'status'];
 
 function checkTemplates(config: Config, warnings: Finding[]): Finding[] {
@@ -94,7 +94,7 @@ function checkTemplates(config: Config, warnings: Finding[]): Finding[] {
   return found;
 }
 
-/** A map of secrets is only useful if they differ. */
+/** Checks that the secrets of a map differ, because it is useless otherwise. */
 function checkSharedSecrets({ webhook: { secret_env } }: Config): Finding[] {
   if (typeof secret_env === 'string') return [];
   const named = listSecrets(secret_env);
@@ -138,7 +138,7 @@ function checkPeople({ policy, projects, ai }: Config, warnings: Finding[]): Fin
   return found;
 }
 
-/** Usage, health and routes are told apart by these names. */
+/** Checks names of providers, by which usage, health and routes are distinguished. */
 function checkProviderNames({ providers, ollama, passthrough }: Config['ai']): Finding[] {
   const taken = new Map<string, string>();
   if (ollama.host !== '') taken.set('ollama', 'ai.ollama.host');

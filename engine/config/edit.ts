@@ -13,8 +13,8 @@ import { readConfigFile, readSource, type Source } from './source.ts';
 import { setYamlValue } from './text-edit.ts';
 
 /**
- * Resolves a dotted name: a key, a section, or an entry below a key that is a map (`agents.cmds.mine`). Throws
- * `config_invalid` with the nearest key.
+ * Resolves a dotted name: a key, a section, or an entry below a map key (`agents.cmds.mine`). Throws `config_invalid`
+ * with the nearest key.
  */
 export function resolveKeyPath(name: string): string[] {
   const keys = describeKeys();
@@ -30,7 +30,10 @@ export function resolveKeyPath(name: string): string[] {
   });
 }
 
-/** `, did you mean …?`: the keys that end so (`timeout_sec`), else the nearest key or section, or nothing. */
+/**
+ * Returns `, did you mean …?`: the keys with that ending (`timeout_sec`), otherwise the nearest key or section, or
+ * nothing.
+ */
 function suggestKey(name: string, keys: readonly KeyInfo[]): string {
   const all = keys.map(({ key }) => key);
   const ending = all.filter((key) => key.endsWith(`.${name}`));
@@ -39,7 +42,7 @@ function suggestKey(name: string, keys: readonly KeyInfo[]): string {
   return suggestName(name, new Set([...all, ...sections.filter((section) => section !== '')]));
 }
 
-/** Finds the map key that a dotted name is an entry of. */
+/** Finds the map key of a dotted entry name. */
 export const findMapKey = (name: string): KeyInfo | undefined =>
   describeKeys().find(({ key, type }) => /\bmap /.test(type) && name.startsWith(`${key}.`));
 
@@ -57,14 +60,14 @@ export function parseKeyValue(name: string, text: string): unknown {
   }
 }
 
-/** The text of a configuration file. Throws `config_invalid`. */
+/** Returns the text of a configuration file. Throws `config_invalid`. */
 export function readConfigText(file: string): string {
   const read = readConfigFile(file);
   if ('problem' in read) throw new SvcError('config_invalid', `${file} ${read.problem}`);
   return read.text;
 }
 
-/** The file's text with one key changed; nothing is written. A syntax error is left for the check to report. */
+/** Returns the file's text with one key changed; nothing is written. A syntax error is left to the check. */
 export function renderWithKey(options: { file: string; name: string; text: string }): string {
   const path = resolveKeyPath(options.name);
   const value = parseKeyValue(options.name, options.text);
@@ -72,7 +75,7 @@ export function renderWithKey(options: { file: string; name: string; text: strin
   return isBroken(before) ? before : setYamlValue(before, path, value);
 }
 
-/** Lists what needs consent below a dotted name: itself, the entry of a map, or the keys of a section. */
+/** Lists the keys that need consent below a dotted name: itself, the entry of a map, or the keys of a section. */
 const listKeysUnder = (name: string): string[] =>
   listConsentKeys().flatMap((key) =>
     name.startsWith(`${key}.`) ? [name] : key === name || key.startsWith(`${name}.`) ? [key] : [],
@@ -84,17 +87,16 @@ export interface Change {
   env: NodeJS.ProcessEnv;
   /** The whole new text. */
   text: string;
-  /** Change only if the file still says this. */
+  /** Change only if the file still has this content. */
   seen?: string | undefined;
   actor: string;
-  /** The changed key; without it every key that the text changes. */
+  /** The changed key; default: every key that the text changes. */
   name?: string | undefined;
 }
 
 /**
- * Checks and replaces svc.yaml in one step, and records consent to what was changed: whoever writes it has seen it.
- * Values that waited before and were not touched keep waiting. Returns what the changed file says. Throws
- * `config_invalid`, `conflict`.
+ * Checks and replaces svc.yaml in one step, and records consent to the changes, because the author has seen them.
+ * Untouched values keep waiting. Returns the changed file's values. Throws `config_invalid`, `conflict`.
  */
 export function writeConfig({ file, env, text, seen, actor, name }: Change): Loaded {
   if (seen !== undefined && readConfigText(file) !== seen)
@@ -105,7 +107,7 @@ export function writeConfig({ file, env, text, seen, actor, name }: Change): Loa
   const { tree, home } = loadConfig({ file, env, text, believe: true });
   const keys = name === undefined ? listChangedKeys(before, tree) : listKeysUnder(name);
   if (keys.length > 0) {
-    // A file that would be agreed to by being used is agreed to by being written.
+    // A file for which use implies consent is agreed to by being written.
     const isFirstUse = loadOrNull({ file, env })?.consent.firstUse === 'agreed';
     recordAgreement(
       { home: home.path, file, tree },
@@ -124,19 +126,19 @@ export function writeConfig({ file, env, text, seen, actor, name }: Change): Loa
   return loadConfig({ file, env });
 }
 
-/** Lists keys under consent that a person has changed; none when the file was broken before and nobody can tell. */
+/** Lists keys under consent that a person has changed; none if the file was invalid before. */
 function listChangedKeys({ tree, problems }: Source, after: Tree): string[] {
   return problems.length > 0 ? [] : listDifferingKeys(tree, after);
 }
 
-/** Records that all of a file that was just written is agreed to. Throws `config_invalid`. */
+/** Records consent to all of a file that was just written. Throws `config_invalid`. */
 export function agreeToFile({ file, env }: { file: string; env: NodeJS.ProcessEnv }): void {
   const { tree, home } = loadConfig({ file, env, believe: true });
   const at = new Date().toISOString();
   recordAgreement({ home: home.path, file, tree }, { how: 'written', actor: findActor(env), at });
 }
 
-/** What a file says now; null when it is invalid. */
+/** Returns the current values of a file; null if it is invalid. */
 function loadOrNull(options: { file: string; env: NodeJS.ProcessEnv }): Loaded | null {
   try {
     return loadConfig(options);
@@ -145,7 +147,7 @@ function loadOrNull(options: { file: string; env: NodeJS.ProcessEnv }): Loaded |
   }
 }
 
-/** Changes one key of svc.yaml and records consent to it. Returns what the changed file says. */
+/** Changes one key of svc.yaml and records consent to it. Returns the changed file's values. */
 export const setKey = ({
   file,
   env,
@@ -164,8 +166,8 @@ const isBroken = (text: string): boolean =>
   parseDocument(text.replace(/^\uFEFF/, ''), { prettyErrors: false }).errors.length > 0;
 
 /**
- * Replaces a file of the user's in one step, keeping its mode; a symbolic link keeps pointing at the file. One that does
- * not exist is made, with its folder and `mode`.
+ * Replaces a user's file in one step, keeping its mode; a symbolic link stays. A missing file is created with its
+ * folder and `mode`.
  */
 export function replaceFile(file: string, text: string, { mode = 0o666 }: { mode?: number } = {}): void {
   const present = statSync(file, { throwIfNoEntry: false });

@@ -1,13 +1,15 @@
 import { SvcError } from '../core/base/errors.ts';
 import { setAt, type Tree } from './layers.ts';
 
-/** One environment variable and what it does. */
+/** One environment variable and its effect. */
 export interface Variable {
   name: string;
   effect: string;
   /** The configuration key it overrides. */
   key?: string;
-  /** config: overrides a key; call: read by the command that is run; worker: given to a worker; process: read at start. */
+  /**
+   * config: overrides a key; call: read by the command that is run; worker: set for a worker; process: read at start.
+   */
   scope: 'config' | 'call' | 'worker' | 'process';
   /** The feature that reads it. */
   owner: string;
@@ -140,7 +142,7 @@ export const ENVIRONMENT: readonly Variable[] = [
   ),
 ];
 
-/** Whether a 1/0 variable is on. Throws `config_invalid` for anything that is neither. */
+/** Returns whether a 1/0 variable is on. Throws `config_invalid` for anything else. */
 export function readEnvironmentFlag(env: NodeJS.ProcessEnv, name: string): boolean {
   const value = (env[name] ?? '').toLowerCase();
   if (['1', 'true', 'yes', 'on'].includes(value)) return true;
@@ -150,7 +152,7 @@ export function readEnvironmentFlag(env: NodeJS.ProcessEnv, name: string): boole
 
 /**
  * Reads the keys that the environment sets. An empty variable counts as unset. `presets` come from the files: the
- * transport applies to every preset that exists there.
+ * transport applies to every existing preset.
  */
 export function readEnvironmentLayer(env: NodeJS.ProcessEnv, presets: TransportPresets): Tree {
   const layer: Tree = {};
@@ -163,13 +165,13 @@ export function readEnvironmentLayer(env: NodeJS.ProcessEnv, presets: TransportP
   return layer;
 }
 
-/** The presets that exist, and those of them that can speak the agent protocol. */
+/** The existing presets, and those that support the agent protocol. */
 export interface TransportPresets {
   all: readonly string[];
   acp: readonly string[];
 }
 
-// A preset without a protocol server keeps its transport: one word for all presets must not forbid most of them.
+// A preset without a protocol server keeps its transport: one value for all presets must not forbid most of them.
 function buildTransports(value: string, { all, acp }: TransportPresets): Tree {
   return Object.fromEntries((value === 'acp' ? acp : all).map((preset) => [preset, value]));
 }

@@ -7,7 +7,7 @@ const HEAD = `# Configuration of svc. Every key is here, commented out, with its
 # svc config check reads the result; svc config show --sources shows where each value comes from.
 `;
 
-/** `svc.yaml.example`: every key, commented. Values follow a bare `#`, prose a `#` and one space. */
+/** Renders `svc.yaml.example`: every key, commented. Values follow a bare `#`, prose a `#` and one space. */
 export function renderExampleYaml(): string {
   const lines = [HEAD];
   let open: string[] = [];
@@ -62,7 +62,7 @@ const escapeCell = (text: string): string => text.replaceAll('|', '\\|').replace
 const formatCode = (text: string): string => `\`${text}\``;
 const formatRow = (...cells: string[]): string => `| ${cells.map(escapeCell).join(' | ')} |`;
 
-/** `docs/reference/config.md`: the keys by section, the environment, precedence and the machine home. */
+/** Renders `docs/reference/config.md`: the keys by section, the environment, precedence and the machine home. */
 export function renderConfigMarkdown(): string {
   const details = describeKeyDetails();
   const sections = [...new Set(details.map(({ key }) => key.split('.')[0]!))];
@@ -154,17 +154,17 @@ local app data folder (\`LOCALAPPDATA\`, when set), \`svc\` in \`XDG_CONFIG_HOME
 | \`account.json\` | the account's profile after a login; holds no secret |
 | \`device.token\` | the token for the linked server |`;
 
-/** What `svc init` found. */
+/** The findings of `svc init`. */
 export interface Starter {
   name: string;
-  /** The agent to use by default, when one was found. */
+  /** The default agent, if one was found. */
   preset: string | undefined;
   installed: readonly string[];
-  /** Addresses other than the defaults, by key: another workspace of this machine uses those. */
+  /** Non-default addresses, by key: another workspace of this machine uses the defaults. */
   addresses: Readonly<Partial<Record<'ui.addr' | 'gateway.addr', string>>>;
 }
 
-/** A short svc.yaml to begin with. */
+/** Writes a short svc.yaml to start with. */
 export function renderStarterYaml({ name, preset, installed, addresses }: Starter): string {
   const formatScalar = (text: string): string => stringify(text, { lineWidth: 0 }).trimEnd();
   const agents =

@@ -5,12 +5,12 @@ import { SvcError } from '../core/base/errors.ts';
 import { buildAgreement, recordAgreement, recordWaiting } from './consent.ts';
 import type { Loaded } from './load.ts';
 
-/** The person that this process acts for: `SVC_ACTOR`, else the OS user. */
+/** Returns the person that this process acts for: `SVC_ACTOR`, otherwise the OS user. */
 export const findActor = (env: NodeJS.ProcessEnv): string => env.SVC_ACTOR || accountName();
 
 /**
- * Records what was found at the first use of a workspace on this machine, so that there is only one first use. Null
- * when recorded; where the machine home cannot be written, what this process has to remember instead.
+ * Records the findings at the first use of a workspace on this machine, so that there is only one first use. Returns
+ * null if recorded; if the machine home is not writable, the record that this process must remember instead.
  */
 export function recordFirstUse(
   { consent, home, file, tree }: Pick<Loaded, 'consent' | 'home' | 'file' | 'tree'>,

@@ -9,13 +9,13 @@ export const SHARED_ADDRESSES = ['ui.addr', 'gateway.addr'] as const;
 export type SharedAddress = (typeof SHARED_ADDRESSES)[number];
 
 export interface FreeAddresses {
-  /** What a new workspace has to set: none where the defaults are free. */
+  /** The settings of a new workspace: none if the defaults are free. */
   set: Readonly<Partial<Record<SharedAddress, string>>>;
-  /** Why, a clause; null where the defaults are free. */
+  /** The reason as a clause; null if the defaults are free. */
   why: string | null;
 }
 
-/** More workspaces than anybody has; beyond them the defaults are kept. */
+/** More workspaces than anyone has; beyond them the defaults are kept. */
 const MOST = 200;
 
 const sectionName = (key: SharedAddress): 'ui' | 'gateway' => key.split('.')[0] as 'ui' | 'gateway';
@@ -25,7 +25,7 @@ function readDefaults(): Record<SharedAddress, string> {
   return { 'ui.addr': ui.addr, 'gateway.addr': gateway.addr };
 }
 
-/** The port of a key in a configuration file; null when unknown. */
+/** Returns the port of a key in a configuration file; null if unknown. */
 function readPort(file: string, key: SharedAddress): number | null {
   try {
     const tree = readSource(file).tree as Record<string, Record<string, unknown> | undefined>;
@@ -37,8 +37,8 @@ function readPort(file: string, key: SharedAddress): number | null {
 }
 
 /**
- * Finds addresses for a new workspace that no other workspace of this machine uses and on which nothing listens: the
- * defaults, else a pair at the same offset.
+ * Finds addresses for a new workspace that no other workspace of this machine uses and that are free: the defaults,
+ * otherwise a pair at the same offset.
  */
 export async function findFreeAddresses(home: string): Promise<FreeAddresses> {
   const neighbours = listKnownConfigFiles(home);
@@ -51,7 +51,7 @@ export async function findFreeAddresses(home: string): Promise<FreeAddresses> {
   const wanted = readDefaults();
   let why: string | null = null;
   for (let step = 0; step < MOST; step += 1) {
-    // Apart by more than the two are from each other.
+    // The step exceeds the distance between the two.
     const pair = SHARED_ADDRESSES.map((key) => {
       const { host, port } = parseAddress(wanted[key]);
       return { key, host, port: port + step * 10 };

@@ -2,14 +2,14 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfigFile, readSource, type Source } from './source.ts';
 
-/** The machine home: what one person uses in every workspace. */
+/** The machine home: one person's files for every workspace. */
 export interface Home {
   path: string;
-  /** `ai.yaml`, when there is one. */
+  /** `ai.yaml`, if it exists. */
   ai: Source | undefined;
   /** The lines of `keys.env`. Secrets: never print them. */
   keys: ReadonlyMap<string, string>;
-  /** Sentences for people; they never hold a key. */
+  /** Sentences for people, without any key. */
   warnings: string[];
 }
 
@@ -39,7 +39,7 @@ export function readHome(path: string): Home {
   return { path, ai: existsSync(aiFile) ? readSource(aiFile) : undefined, keys, warnings };
 }
 
-/** NAME=VALUE lines: comments, `export`, quotes. `ignored` are the numbers of lines that are none of these. */
+/** Parses NAME=VALUE lines: comments, `export`, quotes. `ignored` are the numbers of other lines. */
 export function parseKeys(text: string): { keys: Map<string, string>; ignored: number[] } {
   const keys = new Map<string, string>();
   const ignored: number[] = [];
@@ -64,7 +64,7 @@ function unquoteValue(text: string): string | null {
   return /^['"]/.test(text) ? null : text.replace(/(?:^|\s+)#.*$/, '');
 }
 
-/** An empty variable counts as unset, so that `keys.env` can still answer. */
+/** Creates a lookup of secrets. An empty variable counts as unset, so that `keys.env` still applies. */
 export const createSecretLookup =
   (env: NodeJS.ProcessEnv, home: Pick<Home, 'keys'>): SecretLookup =>
   (name) =>

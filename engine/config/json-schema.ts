@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { describePending } from './keys.ts';
 import { configSchema } from './schema.ts';
 
-/** The JSON Schema of svc.yaml for editors. */
+/** Builds the JSON Schema of svc.yaml for editors. */
 export function buildJsonSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(configSchema, {
     io: 'input',
@@ -15,7 +15,7 @@ export function buildJsonSchema(): Record<string, unknown> {
       if (own.example !== undefined) own.examples = [own.example];
       for (const name of ['notation', 'unset', 'nil', 'example', 'secret', 'consent', 'pending'])
         delete own[name];
-      // The empty default of a section says nothing about its members.
+      // The empty default of a section is irrelevant for its members.
       if (own.properties !== undefined) delete own.default;
       if (own.maximum === Number.MAX_SAFE_INTEGER) delete own.maximum;
     },

@@ -6,22 +6,22 @@ import { recordFirstUse } from './first-use.ts';
 import { getAt } from './layers.ts';
 import { type Loaded, type LoadOptions, loadConfig } from './load.ts';
 
-/** Keys that are read once, when the engine opens, or its receiver does. */
+/** Keys that are read once, when the engine or its receiver opens. */
 const FIXED = ['paths', 'db', 'daemon', 'workspace.root', 'ui.addr', 'webhook.secret_env'] as const;
 
-/** Interval for checking what has no notifications. */
+/** Interval for checking paths without notifications. */
 const LOOK_MS = 1000;
-/** A file is emptied before it is written anew, by shells too: for so long an empty one is none. */
+/** A file is emptied before it is rewritten, by shells too: an empty one is ignored for this long. */
 const WRITING_MS = 1000;
 
 export interface ConfigKeeper {
-  /** The configuration in use: the last one that was valid. */
+  /** Returns the configuration in use: the last valid one. */
   loaded(): Loaded;
-  /** Why svc.yaml as it is now is not the one in use; null when it is. */
+  /** Returns why the current svc.yaml is not in use; null if it is. */
   problem(): string | null;
-  /** Keys of `FIXED` that differ between what is in use and what svc.yaml says now. */
+  /** Returns keys of `FIXED` that differ between the configuration in use and the current svc.yaml. */
   restartNeeded(): string[];
-  /** Checks svc.yaml and the consents now: for whoever has just written them, and before each call is answered. */
+  /** Checks svc.yaml and the consents now: after a write, and before each call is answered. */
   refresh(): void;
   /**
    * Watches svc.yaml; `onChange` is called after each accepted or refused change, with the keys that wait for consent
@@ -36,7 +36,7 @@ const readStamp = (file: string): string => {
   return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeMs}`;
 };
 
-/** Keeps a running engine's configuration: a broken edit is reported and the old one stays in use. */
+/** Keeps a running engine's configuration: an invalid edit is reported and the old one stays in use. */
 export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
   const stampBefore = readStamp(options.file);
   const first = loadConfig(options);
@@ -65,7 +65,7 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
     }
   }
 
-  /** The recorded consents; where the machine home cannot be written, the remembered ones. */
+  /** Returns the recorded consents; the remembered ones if the machine home is not writable. */
   const readRemembered = (): Consents | undefined =>
     remembered === null || existsSync(consents) ? undefined : remembered;
 
@@ -74,7 +74,7 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
     return found?.size === 0 && Date.now() - found.mtimeMs < WRITING_MS;
   };
 
-  /** Each change is handled once, whoever sees it first. */
+  /** Handles each change once, however it is noticed. */
   function refreshConfig(): void {
     const now = `${readStamp(options.file)} ${readStamp(consents)}`;
     if (now === stamp || isBeingWritten()) return;
@@ -94,15 +94,15 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
       tell = onChange;
       watcher = watch(options.file, {
         ignoreInitial: true,
-        // Whoever holds the keeper keeps the process.
+        // The owner of the keeper keeps the process alive.
         persistent: false,
         awaitWriteFinish: { stabilityThreshold: 50, pollInterval: 20 },
       });
       watcher.on('all', refreshConfig);
-      // A change between the first reading and the watcher's first event must not be lost.
+      // A change between the first read and the watcher's first event must not be lost.
       watcher.on('ready', refreshConfig);
       watcher.on('error', () => undefined);
-      // It loses a file that was replaced and written again, as git does; the record of consents it does not follow.
+      // It misses a file that was replaced and rewritten, as by git; it does not watch the record of consents.
       timer = setInterval(refreshConfig, LOOK_MS);
       timer.unref();
     },

@@ -3,31 +3,31 @@ import { ENVIRONMENT } from './environment.ts';
 import { getAt } from './layers.ts';
 import { configSchema } from './schema.ts';
 
-/** One key of svc.yaml as people and programs are told about it. */
+/** One key of svc.yaml, described for people and programs. */
 export interface KeyInfo {
   /** Dotted path, e.g. `agents.timeout_sec`. */
   key: string;
   /** In the notation of the document: `string`, `int`, `*bool`, `map string->string`, … */
   type: string;
-  /** The value when nothing sets it; null when that differs from every value or is an absent list or map. */
+  /** The default value; null if that differs from every value or is an absent list or map. */
   default: unknown;
-  /** What leaving it out, zero or empty means. */
+  /** The meaning of absent, zero or empty. */
   unset: string | null;
-  /** The only values it may have, or its entries may have. */
+  /** The possible values of it, or of its entries. */
   allowed: string[] | null;
   description: string;
   /** The environment variable that overrides it. */
   env: string | null;
-  /** It names a program, an address, a guard or a path: a file's value only counts after a person's consent. */
+  /** True if it names a program, an address, a guard or a path: a file's value needs a person's consent. */
   consent: boolean;
-  /** The planned feature that will use it; nothing reads it yet. Null for a key in use. */
+  /** The planned feature that will use it; unused until then. Null for a key in use. */
   pending: string | null;
 }
 
-/** A sentence on a key that is pending. */
+/** Returns a sentence about a pending key. */
 export const describePending = (pending: string): string => `Not used yet: reserved for ${pending}.`;
 
-/** A key with what only the generators need. */
+/** A key with data for the generators. */
 export interface KeyDetail extends KeyInfo {
   secret: boolean;
   example: unknown;
@@ -46,18 +46,18 @@ interface Definition {
 
 const readDefinition = (schema: z.ZodType): Definition => schema.def as unknown as Definition;
 
-/** The schema inside defaults, optionals and transforms. */
+/** Returns the schema inside defaults, optionals and transforms. */
 function unwrapSchema(schema: z.ZodType): z.ZodType {
   const { innerType, in: input } = readDefinition(schema);
   const inside = innerType ?? input;
   return inside ? unwrapSchema(inside) : schema;
 }
 
-/** Every key in the order of the document. */
+/** Returns every key in the order of the document. */
 export const describeKeys = (): KeyInfo[] =>
   describeKeyDetails().map(({ secret: _, example: __, ...info }) => info);
 
-/** As `describeKeys`, with the examples and the keys that hold secrets. */
+/** Does the same as `describeKeys`, with the examples and the keys of secrets. */
 export function describeKeyDetails(): KeyDetail[] {
   const defaults = configSchema.parse({});
   const overrides = new Map(ENVIRONMENT.flatMap(({ key, name }) => (key ? [[key, name] as const] : [])));
@@ -96,7 +96,7 @@ function listAllowedValues(schema: z.ZodType): string[] | null {
   return inside && readDefinition(unwrapSchema(inside)).type === 'enum' ? listAllowedValues(inside) : null;
 }
 
-/** Lists the names that an object may have at `path`; none when there is no object or its names are free. */
+/** Lists the names that an object may have at `path`; none if there is no object or its names are free. */
 export function listNamesAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let at: z.ZodType | undefined = schema;
   for (const segment of path) {

@@ -1,13 +1,13 @@
-/** Plain values as a YAML file gives them. */
+/** Plain values from a YAML file. */
 export type Tree = Record<string, unknown>;
 
-/** Where in a tree: names of objects and positions in lists. */
+/** A path in a tree: names of objects and indexes of lists. */
 export type Path = readonly PropertyKey[];
 
 export const isTree = (value: unknown): value is Tree =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The value at `path`, or undefined. */
+/** Returns the value at `path`, or undefined. */
 export function getAt(tree: unknown, path: Path): unknown {
   let at = tree;
   for (const segment of path) {
@@ -17,7 +17,7 @@ export function getAt(tree: unknown, path: Path): unknown {
   return at;
 }
 
-/** Puts `value` at `path`, making the objects on the way. */
+/** Sets `value` at `path`, creating objects on the way. */
 export function setAt(tree: Tree, path: readonly string[], value: unknown): void {
   let at = tree;
   for (const segment of path.slice(0, -1)) {
@@ -29,7 +29,7 @@ export function setAt(tree: Tree, path: readonly string[], value: unknown): void
   defineName(at, path.at(-1)!, value);
 }
 
-/** `over` on top of `under`: objects are merged name by name, everything else is replaced. */
+/** Merges `over` into `under`: objects are merged name by name, everything else is replaced. */
 export function mergeLayers(under: Tree, over: Tree): Tree {
   const merged = { ...under };
   for (const [name, value] of Object.entries(over)) {
@@ -39,7 +39,7 @@ export function mergeLayers(under: Tree, over: Tree): Tree {
   return merged;
 }
 
-/** The tree without the names that have no value: `timeout_sec:` with nothing behind it is a key left out. */
+/** Returns the tree without names that have no value: an empty `timeout_sec:` is an absent key. */
 export function dropNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(dropNulls);
   if (!isTree(value)) return value;
@@ -50,7 +50,7 @@ export function dropNulls(value: unknown): unknown {
   return kept;
 }
 
-/** A path as people write it: `notify.webhooks[0].url`. */
+/** Formats a path as people write it: `notify.webhooks[0].url`. */
 export const formatPath = (path: Path): string =>
   path.reduce<string>(
     (text, part) =>
@@ -58,7 +58,7 @@ export const formatPath = (path: Path): string =>
     '',
   );
 
-// Plain assignment to `__proto__` would change the object's nature instead of adding a name.
+// Plain assignment to `__proto__` would change the object's prototype instead of adding a name.
 function defineName(tree: Tree, name: string, value: unknown): void {
   Object.defineProperty(tree, name, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -18,25 +18,25 @@ import { configInvalidError, describeProblem, type Finding, listFindings, type P
 import { type Config, configSchema, homeSchema } from './schema.ts';
 import { readSource, type Source } from './source.ts';
 
-/** Who set a key. */
+/** The source of a key's value. */
 export type ConfigSource = 'flag' | 'environment' | 'workspace' | 'home' | 'default';
 
 /** A workspace's configuration, ready to use. */
 export interface Loaded {
   config: Config;
-  /** The folder of svc.yaml, absolute; relative paths in the configuration count from here. */
+  /** The absolute folder of svc.yaml; relative paths in the configuration start here. */
   root: string;
   file: string;
   home: Home;
-  /** Who set each key of `describeKeys`. */
+  /** The source of each key of `describeKeys`. */
   sources: ReadonlyMap<string, ConfigSource>;
-  /** Sentences for people; they hold no secrets. */
+  /** Sentences for people, without secrets. */
   warnings: string[];
-  /** The value of a variable that a `*_env` key names. */
+  /** Returns the value of a variable that a `*_env` key names. */
   lookup: SecretLookup;
-  /** What svc.yaml says, with or without consent. */
+  /** The values of svc.yaml, with or without consent. */
   tree: Tree;
-  /** Which values wait for a person's consent. */
+  /** The values that wait for a person's consent. */
   consent: ConfigConsent;
 }
 
@@ -46,19 +46,19 @@ export interface LoadOptions {
   env: NodeJS.ProcessEnv;
   /** Values of command-line flags by dotted key. */
   flags?: Readonly<Record<string, unknown>>;
-  /** The machine home, when it has been read already. */
+  /** The machine home, if it has been read already. */
   home?: Home;
-  /** Text to use in place of the file's, to check a change before it is written. */
+  /** Text to use instead of the file's, to check a change before it is written. */
   text?: string;
   /** The consents of this machine, if already read. */
   consents?: Consents | undefined;
-  /** Use everything that the file says without consent: to check it, or for a client that has nothing to lose. */
+  /** Use all values of the file without consent: for checking, or for a client that risks nothing. */
   believe?: boolean;
 }
 
 /**
- * Reads, merges and checks the configuration: flag over environment over workspace over home over default. In the
- * workspace's file, values that need consent count once they were agreed to; until then the last agreed ones do.
+ * Reads, merges and checks the configuration: flag over environment over workspace over home over default. Values of
+ * the workspace's file that need consent are used once they were agreed to; until then the last agreed ones are.
  * Throws `config_invalid` with every problem and its place in the message and in `data.problems`, and
  * `owner_untrusted` for a machine home that another user can change.
  */
@@ -110,7 +110,7 @@ export function loadConfig(options: LoadOptions): Loaded {
     options.believe === true
       ? { consent: believeTree(workspace.tree), agreed: null }
       : judgeConsent({ file, tree: workspace.tree, home: home.path, env, consents: options.consents });
-  // Agreed values may not fit values that can be changed freely; then the file is ignored.
+  // Agreed values may conflict with values that can be changed freely; then the file is ignored.
   const used =
     consent.pending.length === 0
       ? whole
@@ -148,14 +148,14 @@ function findFirstValid<T>(trees: readonly [Tree, ...Tree[]], assemble: (tree: T
   }
 }
 
-/** What a file says that its schema does not allow, each at its place. */
+/** Returns the schema errors of a file, each with its place. */
 export function checkSource(source: Source, schema: z.ZodType): Problem[] {
   if (source.problems.length > 0) return source.problems;
   const parsed = schema.safeParse(source.tree);
   return parsed.success ? [] : listFindings(schema, source.tree, parsed.error).map(source.place);
 }
 
-/** Places a finding in the layer that decides about it. */
+/** Locates a finding in the layer that decides about it. */
 function placeProblem(finding: Finding, flags: Tree, environment: Tree, files: readonly Source[]): Problem {
   const path = formatPath(finding.path);
   const nowhere = { file: null, line: null, column: null };
@@ -215,7 +215,7 @@ function listSources(flags: Tree, environment: Tree, workspace: Tree, home: Tree
   );
 }
 
-/** Default paths below `.svc` move with `paths.data`, so that one key moves everything the engine keeps. */
+/** Moves default paths below `.svc` with `paths.data`, so that one key moves all data of the engine. */
 function followData(config: Config, sources: ReadonlyMap<string, ConfigSource>): Config {
   const data = config.paths.data;
   if (sources.get('paths.data') === 'default') return config;
@@ -238,7 +238,7 @@ function followData(config: Config, sources: ReadonlyMap<string, ConfigSource>):
   };
 }
 
-/** Absolute paths of what the engine keeps. */
+/** Absolute paths of the engine's data. */
 export interface DataPaths {
   data: string;
   db: string;
@@ -247,7 +247,7 @@ export interface DataPaths {
   worktrees: string;
 }
 
-/** The absolute paths of a loaded workspace. */
+/** Returns the absolute paths of a loaded workspace. */
 export function resolveDataPaths({ root, config }: Pick<Loaded, 'root' | 'config'>): DataPaths {
   return {
     data: resolve(root, config.paths.data),

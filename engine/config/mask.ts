@@ -5,8 +5,8 @@ export const SECRET_NAME = /authorization|token|secret|password|key|cookie/i;
 const HIDDEN = '***';
 
 /**
- * Replaces secrets in a value: keys in the file and credentials in headers by `***`, addresses that events go to, and
- * others with credentials or a query, by where they lead and a few digits.
+ * Masks secrets in a value: keys in the file and credentials in headers become `***`; target addresses, and others
+ * with credentials or a query, become their origin and a few digits.
  */
 export function maskSecrets<V>(value: V): V {
   return maskAt(value, []) as V;

@@ -1,6 +1,6 @@
 import leven from 'leven';
 
-/** Slips of the keyboard (insert, delete, replace, one swap of neighbours) that turn `a` into `b`. */
+/** Counts the typing errors (insert, delete, replace, one swap of neighbours) that turn `a` into `b`. */
 export function countSlips(a: string, b: string): number {
   let least = leven(a, b);
   // leven counts a swap as two.
@@ -27,7 +27,7 @@ export function findNearest(word: string, candidates: Iterable<string>): string 
   return found;
 }
 
-/** `, did you mean …?` or nothing. */
+/** Returns `, did you mean …?` or nothing. */
 export function suggestName(word: string, candidates: Iterable<string>): string {
   const found = findNearest(word, candidates);
   return found === undefined ? '' : `, did you mean ${found}?`;

@@ -15,21 +15,21 @@ export interface ConfigOperationDeps {
   file: string;
   env: NodeJS.ProcessEnv;
   keeper: Pick<ConfigKeeper, 'loaded' | 'problem' | 'refresh' | 'restartNeeded'>;
-  /** The current setups of projects. */
+  /** Returns the current setups of projects. */
   carried(): readonly ProjectSetup[];
   storage: Storage;
   events: EventLog;
   clock: Clock;
 }
 
-/** What clients may ask about the configuration, and how the Chair changes it. */
+/** Creates the operations of clients on the configuration, and the Chair's changes to it. */
 export function configOperations(deps: ConfigOperationDeps) {
   const { file, env, keeper, storage, events } = deps;
 
   /** Reads what waits now; the file is checked first, because its change is noticed only a moment later. */
   function view(): ConsentView {
     keeper.refresh();
-    // What is in use is an earlier one then, of which nothing can be agreed to.
+    // In that case an earlier configuration is in use, and there is nothing to agree to.
     const problem = keeper.problem();
     if (problem !== null)
       throw new SvcError('config_invalid', problem, { hint: 'correct it with svc config edit' });

@@ -4,7 +4,7 @@ import { listNamesAt } from './keys.ts';
 import { getAt, type Path } from './layers.ts';
 import { findNearest, suggestName } from './nearest.ts';
 
-/** What is wrong with one value. `file`, `line` and `column` are null when no file holds the value. */
+/** The problem of one value. `file`, `line` and `column` are null if no file contains the value. */
 export interface Problem {
   file: string | null;
   line: number | null;
@@ -16,7 +16,7 @@ export interface Problem {
   by?: string;
 }
 
-/** A finding before its place is known. `key` marks the name itself rather than its value. */
+/** A finding before its place is known. `key` marks the name itself instead of its value. */
 export interface Finding {
   path: Path;
   message: string;
@@ -25,7 +25,7 @@ export interface Finding {
 
 const NOUN: Record<string, string> = {
   string: 'a string',
-  // Every number of the configuration is a whole one.
+  // All numbers of the configuration are integers.
   number: 'a whole number',
   int: 'a whole number',
   boolean: 'true or false',
@@ -34,7 +34,7 @@ const NOUN: Record<string, string> = {
   record: 'a mapping',
 };
 
-/** What zod found in `tree`, in words. No message repeats a value: it could be a secret in the wrong place. */
+/** Describes zod's findings in `tree`. No message repeats a value: it could be a secret in the wrong place. */
 export const listFindings = (schema: z.ZodType, tree: unknown, error: z.ZodError): Finding[] =>
   error.issues.flatMap((issue) => listSentences(schema, tree, issue));
 
@@ -77,7 +77,7 @@ function listSentences(schema: z.ZodType, tree: unknown, issue: z.core.$ZodIssue
     case 'invalid_key':
       return [{ path, key: true, message: issue.issues[0]?.message ?? 'this name is not allowed' }];
     case 'invalid_union': {
-      // Of several forms, report the intended one.
+      // Of several possible types, report the intended one.
       const meant = issue.errors.find(
         (inner) => !inner.some((each) => each.code === 'invalid_type' && each.path.length === 0),
       );
@@ -92,7 +92,7 @@ function listSentences(schema: z.ZodType, tree: unknown, issue: z.core.$ZodIssue
   }
 }
 
-// A key that sits in the wrong section is as common as a misspelt one.
+// A key in the wrong section is as common as a misspelt one.
 function suggestKeyName(schema: z.ZodType, path: Path, name: string): string {
   const here = suggestName(name, listNamesAt(schema, path));
   if (here !== '') return here;
@@ -111,7 +111,7 @@ function describeKind(value: unknown): string {
   return typeof value === 'object' ? 'a mapping' : 'a string';
 }
 
-/** One error for all problems, one line each: `svc.yaml:12:3 agents.timout_sec: unknown key, …`. */
+/** Creates one error for all problems, one line each: `svc.yaml:12:3 agents.timout_sec: unknown key, …`. */
 export function configInvalidError(problems: readonly Problem[], label: (file: string) => string): SvcError {
   const ordered = [...problems].sort((a, b) =>
     a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0) : 0,
@@ -123,7 +123,7 @@ export function configInvalidError(problems: readonly Problem[], label: (file: s
   });
 }
 
-/** A problem as one line. */
+/** Formats a problem as one line. */
 export function describeProblem(
   { file, line, column, path, message, by }: Problem,
   label: (file: string) => string,

@@ -16,7 +16,10 @@ import { chairSchema } from '../workers/sessions/guidance/config.ts';
 import { daemonSchema, uiSchema } from './daemon.ts';
 import { projectSchema, projectsSchema, workspaceSchema } from './workspace.ts';
 
-/** The whole of svc.yaml: the twenty sections in the order of the document, then the receiver's, notify's, retention's and the graph's. */
+/**
+ * The whole of svc.yaml: the twenty sections in the order of the document, then those of receiver, notify, retention
+ * and graph.
+ */
 export const configSchema = z.strictObject({
   agents: agentsSchema.prefault({}),
   ai: aiSchema.prefault({}),
@@ -44,11 +47,11 @@ export const configSchema = z.strictObject({
   graph: graphSchema.prefault({}),
 });
 
-/** What `ai.yaml` of the machine home may hold. */
+/** The allowed sections of `ai.yaml` in the machine home. */
 export const homeSchema = z.strictObject({
   ai: aiSchema.prefault({}),
   gateway: gatewaySchema.prefault({}),
 });
 
-/** svc.yaml with every default filled in. Names stay as they are written in the file. */
+/** svc.yaml with all defaults. Names stay as in the file. */
 export type Config = z.output<typeof configSchema>;

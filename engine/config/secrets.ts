@@ -3,10 +3,10 @@ import { parseVariableNames } from '../core/base/values/variable.ts';
 import { type RouteSecrets, SECRET_ROUTES, type SecretRoute } from '../receiver/config.ts';
 import type { SecretLookup } from './home.ts';
 
-/** `webhook.secret_env`: variables for all routes, or for each its own. */
+/** `webhook.secret_env`: variables for all routes, or separate ones per route. */
 export type SecretEnv = string | Readonly<Partial<Record<SecretRoute, string | undefined>>>;
 
-/** Where a secret is named, and by which variables. */
+/** Returns the key that names a secret, and its variables. */
 export function listSecrets(
   secretEnv: SecretEnv,
 ): { key: string; route: SecretRoute | null; names: string[] }[] {
@@ -18,7 +18,7 @@ export function listSecrets(
   });
 }
 
-/** The receiver's secrets. Throws `secret_missing` when there is none, or one that is named is not set. */
+/** Returns the receiver's secrets. Throws `secret_missing` if there is none, or a named one is not set. */
 export function listReceiverSecrets(
   config: { webhook: { secret_env: SecretEnv } },
   lookup: SecretLookup,
@@ -50,7 +50,7 @@ export interface NamedSecret {
   isSet: boolean;
 }
 
-/** Every variable that holds a secret of svc, as `lookup` finds it. */
+/** Returns every variable that holds a secret of svc, as `lookup` finds it. */
 export function findSecrets(
   config: {
     webhook: { secret_env: SecretEnv };
@@ -70,7 +70,7 @@ export function findSecrets(
   );
 }
 
-/** Variables that hold secrets of svc, which no agent is given. */
+/** Returns variables that hold secrets of svc, which no agent receives. */
 export const listSecretVariables = (config: {
   webhook: { secret_env: SecretEnv };
   notify: { webhooks: readonly { secret_env?: string | undefined }[] };

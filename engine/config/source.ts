@@ -13,23 +13,23 @@ import {
 import { dropNulls, formatPath, isTree, type Path, type Tree } from './layers.ts';
 import type { Finding, Problem } from './problems.ts';
 
-/** A configuration file larger than this is a mistake. */
+/** Maximum size of a configuration file; a larger one is a mistake. */
 const MAX_BYTES = 1024 * 1024;
-/** A single slip can make the parser complain about every following line. */
+/** A single error can make the parser complain about every following line. */
 const MAX_SYNTAX = 5;
 
-/** One YAML file: its values, and where each of them stands. */
+/** One YAML file: its values, and their positions. */
 export interface Source {
   file: string;
-  /** The values; names without a value are left out. Empty when the file has problems of its own. */
+  /** The values, without names that have no value. Empty if the YAML is invalid. */
   tree: Tree;
-  /** What is wrong with the file as YAML. */
+  /** The YAML errors of the file. */
   problems: Problem[];
-  /** The problem at the place of the finding, or of the nearest value around it. */
+  /** Returns the problem at the position of the finding, or of the nearest enclosing value. */
   place(finding: Finding): Problem;
 }
 
-/** The text of a file, or the problem that keeps it from being read. */
+/** Returns the text of a file, or the problem of reading it. */
 export function readConfigFile(file: string): { text: string } | { problem: string } {
   try {
     const about = statSync(file);
@@ -44,7 +44,7 @@ export function readConfigFile(file: string): { text: string } | { problem: stri
   }
 }
 
-/** Parses a YAML file. Never throws: everything wrong is in `problems`. */
+/** Parses a YAML file. Never throws: all errors are in `problems`. */
 export function readSource(file: string, given?: string): Source {
   const read = given === undefined ? readConfigFile(file) : { text: given };
   if ('problem' in read) return brokenSource(file, read.problem);
@@ -52,7 +52,7 @@ export function readSource(file: string, given?: string): Source {
   let document: Document.Parsed;
   let value: unknown;
   try {
-    // Pretty errors would quote the line, and the line may hold a key.
+    // Pretty errors would quote the line, which may contain a key.
     document = parseDocument(read.text.replace(/^\uFEFF/, ''), {
       lineCounter: lines,
       prettyErrors: false,
@@ -131,7 +131,7 @@ function findReservedNames(file: string, document: Document.Parsed, lines: LineC
   return found;
 }
 
-/** Where the value at `path` begins, or its name; else the nearest value around it. */
+/** Returns the start of the value at `path`, or of its name; otherwise of the nearest enclosing value. */
 function findOffset(document: Document.Parsed, path: Path, wantsName: boolean): number {
   let node: unknown = document.contents;
   let offset = 0;
@@ -144,7 +144,7 @@ function findOffset(document: Document.Parsed, path: Path, wantsName: boolean): 
       const name = isNode(pair.key) ? pair.key.range?.[0] : undefined;
       node = pair.value;
       const value = isNode(pair.value) ? pair.value.range?.[0] : undefined;
-      // A block mapping begins on a later line than its name; people look for the name.
+      // A block mapping starts on a later line than its name; people look for the name.
       const points = last && !wantsName && !isMap(pair.value) ? value : name;
       offset = points ?? name ?? offset;
       return true;

@@ -4,9 +4,9 @@ import { SvcError } from '../core/base/errors.ts';
 import { isTree, setAt, type Tree } from './layers.ts';
 
 /**
- * Changes one value in a YAML text; null removes the key. Only the lines of that key change: yaml's Document keeps the
- * comments, but its `toString` also rewrites indentation, spacing and empty lines elsewhere in a person's file. So the
- * Document only locates the lines, and writes the whole text where lines cannot express the change (flow mappings, anchors).
+ * Changes one value in a YAML text; null removes the key. Only the lines of that key change: yaml's Document keeps
+ * comments, but its `toString` also rewrites indentation, spacing and empty lines elsewhere. So the Document only
+ * locates the lines, and writes the whole text only if lines cannot express the change (flow mappings, anchors).
  */
 export function setYamlValue(text: string, path: readonly string[], value: unknown): string {
   const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
@@ -26,7 +26,7 @@ const readDocument = (text: string): Document.Parsed => {
   return document;
 };
 
-/** Whether `after` says what `before` said, but for the one value. */
+/** Reports whether `after` equals `before` except for the one value. */
 function matchesChange(after: string, before: string, path: readonly string[], value: unknown): boolean {
   try {
     const expected = (readDocument(before).toJS() ?? {}) as Tree;
@@ -45,7 +45,7 @@ function fillIn(value: unknown): unknown {
   return kept.length === 0 ? null : Object.fromEntries(kept);
 }
 
-/** The change by way of the parsed document. */
+/** Changes the parsed document. */
 function rewriteScalar(text: string, path: readonly string[], value: unknown): string {
   const document = readDocument(text);
   if (value === null) {
@@ -55,7 +55,7 @@ function rewriteScalar(text: string, path: readonly string[], value: unknown): s
   for (let length = 1; length < path.length; length++) {
     const part = path.slice(0, length);
     const node = document.getIn(part, true);
-    // `agents:` with nothing behind it is a null, which cannot take a member.
+    // An empty `agents:` is null, which cannot take a member.
     if (!isScalar(node) || node.value !== null) continue;
     const map = document.createNode({});
     map.comment = node.comment ?? node.commentBefore ?? null;
@@ -71,7 +71,7 @@ function rewriteScalar(text: string, path: readonly string[], value: unknown): s
   return document.toString({ lineWidth: 0, flowCollectionPadding: false });
 }
 
-/** The change in the lines of the key alone, or undefined where lines cannot express it. */
+/** Changes only the lines of the key; undefined if lines cannot express it. */
 function spliceText(text: string, path: readonly string[], value: unknown): string | undefined {
   const { contents } = readDocument(text);
   let map: unknown = contents;
@@ -132,15 +132,15 @@ const renderLines = (indent: string, value: unknown): string =>
 
 const findStart = ({ key }: Pair): number | undefined => (isNode(key) ? key.range?.[0] : undefined);
 
-/** Where the value ends, without the comments and empty lines behind it. */
+/** Returns the end of the value, without following comments and empty lines. */
 const findEnd = ({ key, value }: Pair): number | undefined => findNodeEnd(value) ?? findNodeEnd(key);
 
-// The range of a block collection reaches to whatever follows it, so its last member tells.
+// The range of a block collection extends to the next node, so its last member is used.
 function findNodeEnd(node: unknown): number | undefined {
   if (isMap(node) && !node.flow && node.items.length > 0) return findEnd(node.items.at(-1)!);
   if (isSeq(node) && !node.flow && node.items.length > 0) return findNodeEnd(node.items.at(-1));
   const end = isNode(node) ? node.range?.[1] : undefined;
-  // A block of text ends behind its last line break.
+  // A block scalar ends after its last line break.
   return end !== undefined && isScalar(node) && node.type?.startsWith('BLOCK') ? end - 1 : end;
 }
 
@@ -149,7 +149,7 @@ const findLineEnd = (text: string, offset: number): number => {
   return end === -1 ? text.length : end;
 };
 
-/** Past the comments that are indented deeper than `indent`: they belong to the member above. */
+/** Skips comments that are indented deeper than `indent`: they belong to the member above. */
 function skipComments(text: string, offset: number, indent: string): number {
   const deeper = new RegExp(`(?:\\n *)*\\n${indent} +#.*`, 'y');
   let at = offset;
@@ -157,7 +157,7 @@ function skipComments(text: string, offset: number, indent: string): number {
   return at;
 }
 
-/** The white space in front of `offset`, or undefined when something else stands there. */
+/** Returns the white space before `offset`; undefined if there is anything else. */
 function findMargin(text: string, offset: number): string | undefined {
   const before = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
   return /^ *$/.test(before) ? before : undefined;

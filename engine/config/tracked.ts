@@ -4,18 +4,18 @@ import { runProgramSync } from '../core/base/run-program.ts';
 
 const PATIENCE_MS = 5000;
 
-/** The repository's author also wrote its git configuration: nothing that it names may run for a mere lookup. */
+/** The repository's author also wrote its git configuration: a mere lookup must not run anything that it names. */
 const HARMLESS = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
   ['core.untrackedCache', 'false'],
   ['core.quotePath', 'false'],
-  ['protocol.allow', 'never'], // of a partial clone, whose missing objects git would go and fetch
+  ['protocol.allow', 'never'], // of a partial clone, whose missing objects git would fetch
 ].flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
 /**
- * Whether a repository around the file has it in its index; true also where that is unknown, because git is missing
- * or does not answer. Both the file and its link target are looked up, in every repository above them.
+ * Reports whether a repository around the file has it in its index; also true if that is unknown, because git is
+ * missing or does not answer. Both the file and its link target are checked, in every enclosing repository.
  */
 export function isTrackedByGit(file: string, env: NodeJS.ProcessEnv): boolean {
   const places = new Set([join(realpathSync(dirname(file)), basename(file)), realpathSync(file)]);
@@ -24,7 +24,7 @@ export function isTrackedByGit(file: string, env: NodeJS.ProcessEnv): boolean {
   );
 }
 
-/** Folders that hold a `.git`, the nearest first. */
+/** Returns folders that contain a `.git`, nearest first. */
 function listRepositoriesAbove(folder: string): string[] {
   const found = existsSyncOrLink(join(folder, '.git')) ? [folder] : [];
   return folder === dirname(folder) ? found : [...found, ...listRepositoriesAbove(dirname(folder))];
@@ -34,7 +34,8 @@ const existsSyncOrLink = (path: string): boolean =>
   existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 /**
- * Both folders are passed to git: neither its search nor the repository's `core.worktree` decides which one is asked.
+ * Reports whether git has a path in its index. Both folders are passed to git, so that neither its search nor the
+ * repository's `core.worktree` decides which one is used.
  */
 function isInIndex(top: string, place: string, { PATH, HOME }: NodeJS.ProcessEnv): boolean {
   const { exitCode, stderr } = runProgramSync(

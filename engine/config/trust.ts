@@ -4,20 +4,20 @@ import { SvcError } from '../core/base/errors.ts';
 import { listChangedSetups, listConsentKeys, recordAgreement } from './consent.ts';
 import { type Loaded, loadConfig } from './load.ts';
 
-/** A person's consent to what svc.yaml says, as it was shown to them. */
+/** A person's consent to svc.yaml as it was shown to them. */
 export interface Trust {
   file: string;
   env: NodeJS.ProcessEnv;
-  /** `consent.digest` of what was shown. */
+  /** `consent.digest` of the shown values. */
   digest: string;
-  /** Only these keys; without it everything. */
+  /** Only these keys; default: all. */
   keys?: readonly string[] | undefined;
   actor: string;
 }
 
 /**
- * Records consent to svc.yaml: to exactly what `digest` names, read once, and with the key `projects` to what
- * projects run in their worktrees. Returns what counts now. Throws `conflict` when the file has changed meanwhile.
+ * Records consent to svc.yaml: exactly to the content with this `digest`, read once, and with the key `projects` to
+ * the setup of projects. Returns the values now in use. Throws `conflict` if the file has changed in the meantime.
  */
 export function trustConfig({ file, env, digest, keys, actor }: Trust): Loaded {
   const unknown = keys?.find((key) => !listConsentKeys().includes(key));

@@ -7,16 +7,16 @@ import { configInvalidError } from './problems.ts';
 import { readSource } from './source.ts';
 import { setYamlValue } from './text-edit.ts';
 
-/** A file of a person's own in the machine home, checked like svc.yaml. */
+/** A person's own file in the machine home, checked like svc.yaml. */
 export interface UserFile<S extends z.ZodType> {
   file: string;
   schema: S;
 }
 
 /**
- * Reads the file; one that is not there says nothing. Throws `config_invalid` with every problem and its place.
+ * Reads the file; a missing one is empty. Throws `config_invalid` with every problem and its place.
  *
- * @param text to check in place of what the file says
+ * @param text to check instead of the file's content
  */
 export function readUserFile<S extends z.ZodType>({ file, schema }: UserFile<S>, text?: string): z.output<S> {
   const source = text === undefined && !existsSync(file) ? readSource(file, '') : readSource(file, text);
@@ -26,8 +26,8 @@ export function readUserFile<S extends z.ZodType>({ file, schema }: UserFile<S>,
 }
 
 /**
- * Sets values in the file, in one step, and keeps the comments; undefined removes one. A file that has problems is left
- * as it is. Throws `config_invalid`.
+ * Sets values in the file, in one step, and keeps the comments; undefined removes one. A file with problems is left
+ * unchanged. Throws `config_invalid`.
  */
 export function writeUserFile<S extends z.ZodType>(
   user: UserFile<S>,

@@ -5,25 +5,25 @@ import type { SeatOfRun } from '../workers/runner/index.ts';
 import type { ProcessName, ProcessOrigin } from '../workers/runner/processes/index.ts';
 import type { Engine } from './compose/compose.ts';
 
-/** A client that asks to be admitted, by socket or HTTP. */
+/** A client that connects, by socket or HTTP. */
 export interface Arrival {
-  /** What the machine knows of the process or processes behind the connection; never their own claims. */
+  /** The machine's facts about the processes behind the connection; never their own claims. */
   standing: ProcessOrigin;
-  /** The process that holds the seat while it lives; null when unknown, or when it may serve other clients. */
+  /** The process that holds the seat while it lives; null if unknown, or if it may serve other clients. */
   holder: ProcessName | null;
   runId: string | null;
   actor: string;
   via: Via;
-  /** The working folder that the caller names; decides whose project's Chair it is. */
+  /** The working folder that the caller names; determines whose project's Chair it is. */
   cwd: string | null;
   env: Readonly<Record<string, string | undefined>>;
-  /** It stays and takes part: a Chair gets a session of its own. */
+  /** True if it stays and joins: a Chair gets its own session. */
   attends: boolean;
 }
 
 /**
- * Decides the caller's seat and registers it.
- * @param run the worker whose own socket it connected to: then it is that worker, whatever it claims
+ * Determines the caller's seat and registers it.
+ * @param run the worker whose own socket it connected to: then it is that worker, regardless of its claims
  */
 export async function admitCaller(
   engine: Engine,
@@ -40,10 +40,10 @@ export async function admitCaller(
   }
   const claim: SeatClaim = { ...standing, runId, session: env.SVC_SESSION || null };
   const { seat, sessionId, reason } = decideSeat(claim, engine.seats);
-  // A worker's project is that of its session, wherever it says that it is.
+  // A worker's project is its session's, regardless of its claims.
   const isWorker = seat === 'worker' && sessionId !== null;
   const project = isWorker ? engine.projectOf(sessionId) : engine.projectAt(arrival.cwd);
-  // Only a person may name the actor; for what may be an agent or a run, it is the engine's user.
+  // Only a person may name the actor; for a possible agent or run, it is the engine's user.
   const isPersons = seat !== 'worker' && standing.doubt === null;
   const actor = isPersons ? arrival.actor : accountName();
   const caller: Caller = { seat, actor, via, sessionId, project, env, notChair: reason };

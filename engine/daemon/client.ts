@@ -20,9 +20,9 @@ export type Notification = { method: string; params: Record<string, unknown> & {
 /** A connection to a workspace's engine. */
 export interface EngineClient {
   readonly welcome: Wire<Welcome>;
-  /** Runs an operation. Rejects with the engine's SvcError, or `engine_unreachable` when the connection ends. */
+  /** Runs an operation. Rejects with the engine's SvcError, or `engine_unreachable` if the connection ends. */
   call<K extends keyof Api>(operation: K, ...input: ApiInput<K>): Promise<Api[K]['output']>;
-  /** `call` for an operation known only by name, such as by a bridge that forwards what others send. */
+  /** `call` for an operation known only by name, such as by a bridge that forwards requests. */
   callByName(operation: string, input?: object): Promise<unknown>;
   /**
    * Runs an operation that may take long. After a lost connection the same `key` means the same call, whose effects are
@@ -33,11 +33,11 @@ export interface EngineClient {
     input: Api[K]['input'],
     options: RunOptions,
   ): Promise<Api[K]['output']>;
-  /** `run` for a tool, by the name that agents have for it. */
+  /** `run` for a tool, by its name for agents. */
   callTool(name: string, input: Record<string, unknown>, options: RunOptions): Promise<ToolAnswer>;
   /**
-   * Starts a subscription. `onNotification` gets each of its notifications along with the answer that began it; those that
-   * the engine had ready arrive before this resolves.
+   * Starts a subscription. `onNotification` gets each of its notifications along with the answer that started it;
+   * notifications that the engine had ready arrive before this resolves.
    */
   subscribe<T extends { subscription: number }>(
     method: string,
@@ -46,12 +46,12 @@ export interface EngineClient {
   ): Promise<T>;
   /** Ends a subscription of this connection; its listener is not called again. It may have ended already. */
   unsubscribe(subscription: number): Promise<void>;
-  /** Resolves when the connection has ended, whoever ended it. */
+  /** Resolves when the connection has ended, by either side. */
   readonly closed: Promise<void>;
   close(): void;
 }
 
-/** The input of an operation; optional when all its fields are. */
+/** The input of an operation; optional if all its fields are. */
 export type ApiInput<K extends keyof Api> =
   Record<never, never> extends Api[K]['input'] ? [input?: Api[K]['input']] : [input: Api[K]['input']];
 
@@ -65,13 +65,13 @@ export interface ConnectOptions {
   cwd: string;
   env: NodeJS.ProcessEnv;
   via?: Hello['via'];
-  /** Takes part while connected: a Chair gets a session of its own. */
+  /** True to join while connected: a Chair gets its own session. */
   attends?: boolean;
   /** Program and arguments that host the engine; without it none is started. */
   daemon?: readonly string[];
-  /** Start one only after a crash, not when somebody has stopped it. */
+  /** Starts one only after a crash, not if it was stopped on purpose. */
   afterCrash?: boolean;
-  /** Ends the connection after that time, ms, whatever it waits for: a hanging engine must not block the caller. */
+  /** Ends the connection after that time, ms, even during a wait: a hanging engine must not block the caller. */
   patienceMs?: number;
   /** Ends the wait for an engine that others start; connecting then rejects with `cancelled`. */
   signal?: AbortSignal;
@@ -88,11 +88,11 @@ const TRIES = 40;
 const PAUSE_MS = 50;
 /** How long an engine may take to welcome a client, ms. */
 const WELCOME_MS = 5000;
-/** How often a client that waits for an answer looks whether the engine has said anything, ms. */
+/** Interval at which a waiting client checks for a sign of life of the engine, ms. */
 const LISTEN_MS = 2500;
-/** After so many silent looks in a row the engine counts as hung. At the first of them it is asked for a sign of life. */
+/** After this many silent checks in a row the engine counts as hung. At the first of them it is pinged. */
 const SILENT_LOOKS = 3;
-/** How long a command that was told to stop may take to end what it has begun, ms; then its connection is cut. */
+/** How long a stopped command may take to end its work, ms; then its connection is cut. */
 const STOP_MS = 1000;
 
 /** How long to wait for an engine that others start; a restart takes less than a second. */
@@ -110,7 +110,7 @@ export async function connectToEngine(options: ConnectOptions): Promise<EngineCl
   let isStarted = false;
   let waitsUntil: number | null = null;
   let tries = 0;
-  /** Waits a moment for an engine that others start; throws what `fail` returns once that has taken too long. */
+  /** Waits a moment for an engine that others start; throws the result of `fail` once that has taken too long. */
   async function waitOrFail(fail: () => SvcError): Promise<void> {
     waitsUntil ??= Math.min(end, performance.now() + PATIENCE_MS);
     if (afterCrash || performance.now() >= waitsUntil) throw fail();
@@ -175,13 +175,13 @@ function openSocket(path: string): Promise<Socket> {
   });
 }
 
-/** Null when nobody listens or the listener is just ending; throws for any other error. */
+/** Returns null if nothing listens or the listener is just ending; throws for any other error. */
 function ignoreAbsent(error: NodeJS.ErrnoException): null {
   if (['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(error.code ?? '')) return null;
   throw new SvcError('engine_unreachable', `cannot reach the engine: ${error.message}`, { cause: error });
 }
 
-/** The error for an engine that is connected and says nothing: it is stopped, or waits for a disk. */
+/** The error for a connected engine that is silent: it is stopped, or waits for a disk. */
 const hungError = ({ root, pid }: { root: string; pid: number | null }): SvcError =>
   new SvcError('engine_unreachable', `the engine of ${root} (pid ${pid ?? 'unknown'}) does not answer`, {
     hint: 'wait and try again; svc down --force ends it, svc up starts another, and workers continue',
@@ -194,7 +194,7 @@ async function openClient(
   place: { root: string; pid: number | null },
 ): Promise<EngineClient> {
   const listeners = new Map<number, (notification: Notification) => void>();
-  /** Notifications that arrived before the answer that began their subscription. */
+  /** Notifications that arrived before the answer that started their subscription. */
   let early: Notification[] = [];
   const rpc = new JSONRPCClient((request) => {
     socket.write(`${JSON.stringify(request)}\n`);
@@ -221,11 +221,11 @@ async function openClient(
   stopped?.addEventListener('abort', onStop, { once: true });
   let pending = 0;
   let silentLooks = 0;
-  // Counted in looks and not by the clock: this process may have been stopped itself.
+  // Counted in checks and not by the clock: this process may have been stopped itself.
   const listening = setInterval(() => {
     if (pending === 0) return;
     silentLooks += 1;
-    // Whatever it answers is a sign of life.
+    // Any answer is a sign of life.
     if (silentLooks === 1) socket.write(PING);
     else if (silentLooks > SILENT_LOOKS) cutHung();
   }, LISTEN_MS);
@@ -339,7 +339,7 @@ async function openClient(
     },
     async unsubscribe(subscription) {
       const isOurs = listeners.has(subscription);
-      // Drops what is still on its way; without a listener it would be kept as if it had arrived early.
+      // Drops notifications in transit; without a listener they would be stored as early ones.
       listeners.set(subscription, () => undefined);
       try {
         await sendRequest('unsubscribe', { subscription });

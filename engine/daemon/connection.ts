@@ -40,14 +40,14 @@ const toolInput = z.object({
 
 const cancelInput = z.object({ key: z.string() });
 
-/** Where a connection comes from: a process, as the kernel knows it, or a worker's own socket. */
+/** The origin of a connection: a process, as the kernel knows it, or a worker's own socket. */
 export interface Origin {
   /** Null when unknown. */
   process: ProcessName | null;
   run: SeatOfRun | null;
 }
 
-/** What a connection may send, and how long it may take, before its hello. */
+/** Limits of a connection's data and time before its hello. */
 const GREETING = { lineBytes: 64 * 1024, lines: 16, ms: 10_000 };
 
 /** How long a refused client may take to read the reason. */
@@ -91,7 +91,7 @@ export function serveConnection(
     gone.abort();
     refuseConnection(socket, error);
   }
-  /** Gives up the seat that the client holds. */
+  /** Releases the seat that the client holds. */
   let depart = (): void => undefined;
   const sendMessage = (message: object): boolean =>
     socket.writable ? socket.write(`${JSON.stringify(message)}\n`) : true;
@@ -195,14 +195,14 @@ export function serveConnection(
   }
   rpc.addMethod('call', (params: unknown) => {
     const { operation, input, key } = parseParameters(callInput, params);
-    // So a bridge calls tools that an agent has had from an earlier version, and that goes on with this engine.
+    // So a bridge can call tools of an agent from an earlier version, which continues with this engine.
     if (operation === 'tool.call') return callTool({ ...input, key });
     return answerUnderKey(key, (from, options) => engine.operations.call(operation, input, from, options));
   });
   rpc.addMethod('tool', callTool);
   function callTool(params: unknown): Promise<ToolAnswer> {
     const { name, arguments: input, key } = parseParameters(toolInput, params);
-    // Also from a command line: what is called as a tool counts as an agent's call.
+    // Also from a command line: a call by a tool name counts as an agent's call.
     return answerUnderKey(key, (from, options) =>
       engine.callTool(name, input, { ...from, via: 'tool' }, options),
     );

@@ -21,7 +21,7 @@ import { createSubscriptionQuota } from './subscriptions.ts';
 export interface Host {
   readonly socket: string;
   readonly http: { host: string; port: number };
-  /** Resolves when the host has closed, by `close` or because a client asked for it. */
+  /** Resolves when the host has closed, by `close` or on a client's request. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
       refuseConnection(socket, tooManyConnectionsError(MOST_CONNECTIONS));
       return;
     }
-    // Read at once: later its pid may belong to another process.
+    // Read immediately: later its pid may belong to another process.
     const peer = kernel.peerOf(socket);
     if (peer !== null && !isTrustedUser(peer.uid)) {
       engine.log.error({ uid: peer.uid, pid: peer.pid }, 'another user connected to the socket');
@@ -62,9 +62,9 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     serveConnection(engine, socket, quota, { process, run: null });
   });
   server.maxConnections = 2 * MOST_CONNECTIONS;
-  // Listens under a temporary name first: nobody can connect before its mode is set, and closing it later removes that
-  // name, never the socket of a later host. We hold the workspace's lock, so a socket at the real name belongs to a
-  // host that died.
+  // Listens under a temporary name first: no one can connect before its mode is set, and closing it later removes
+  // that name, never the socket of a later host. We hold the workspace's lock, so a socket at the real name belongs
+  // to a host that died.
   const own = `${path}.${process.pid % 10_000}`;
   rmSync(own, { force: true });
   await listenOn(server, { path: own });

@@ -8,7 +8,7 @@ import { createLimitedServer } from '../core/http/server.ts';
 export interface HttpDeps {
   /** The Chair's bearer token. */
   token: string;
-  /** Whether a bearer token is that of a worker's run. */
+  /** Reports whether a bearer token belongs to a worker's run. */
   isRun(token: string): boolean;
   isLoopback(host: string): boolean;
   health(): object;
@@ -17,7 +17,7 @@ export interface HttpDeps {
 
 const hashToken = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** The host in a Host or Origin header without its port; null when it is not one. */
+/** Returns the host in a Host or Origin header without its port; null if it is invalid. */
 function parseHost(value: string): string | null {
   try {
     const { hostname } = new URL(value.includes('://') ? value : `http://${value}`);
@@ -48,7 +48,7 @@ function checkRequest(request: IncomingMessage, { token, isRun, isLoopback }: Ht
 export function createDaemonHttp(deps: HttpDeps): Server {
   const server = createLimitedServer({
     headersMs: 10_000,
-    // Bounds what a client takes to send a request; a stream of /mcp stays open for as long as its client listens.
+    // Limits the time for sending a request; a stream of /mcp stays open for as long as its client listens.
     requestMs: 30_000,
     // Longer than clients keep an idle connection: if we closed it first, their next request would be lost.
     idleMs: 120_000,

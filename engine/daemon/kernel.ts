@@ -9,14 +9,14 @@ export interface Peer {
 
 /** Kernel calls that Node does not offer. */
 export interface Kernel {
-  /** Null when this platform does not tell. */
+  /** Returns null if this platform does not report it. */
   peerOf(socket: Socket): Peer | null;
   /**
-   * Makes orphans below this process its own children instead of init's, so that what a run or a program of the engine
-   * leaves behind can still be traced here, and reaps them. Returns the function that stops this.
+   * Makes orphans below this process its own children instead of init's, so that left-over processes of a run or
+   * program can still be traced here, and reaps them. Returns the function that stops this.
    */
   adoptOrphans(): () => void;
-  /** Why this does not work here; null when it does. */
+  /** Explains why this does not work here; null if it does. */
   problem: string | null;
 }
 
@@ -31,7 +31,7 @@ const LOCAL_PEERPID = 2;
 const PR_SET_CHILD_SUBREAPER = 36;
 const WNOHANG = 1;
 
-/** Longer than Node takes to reap an ended child of its own. */
+/** Longer than Node takes to reap its own ended child. */
 const CLEAR_MS = 1000;
 
 type Getsockopt = (fd: number, level: number, name: number, value: Buffer, length: number[]) => number;
@@ -82,8 +82,8 @@ function listEndedChildren(): string[] {
 }
 
 /**
- * Loads the C library through koffi. Node cannot tell who is at the other end of a local socket, and what a client says of
- * itself is not to be trusted. Never throws; see `problem`.
+ * Loads the C library through koffi. Node cannot identify the other end of a local socket, and a client's own claims
+ * are not trusted. Never throws; see `problem`.
  */
 export async function loadKernel(): Promise<Kernel> {
   try {

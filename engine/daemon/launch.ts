@@ -20,14 +20,14 @@ const LONGEST_START_MS = 20_000;
 const NOT_INHERITED =
   /^SVC_(SESSION|TASK|ROLE|AGENT|NAME|SESSION_NAME|RUN_ID|GIT_BASE|LEDGER_FORCE|ACTOR|SUPERVISOR)$/;
 
-/** Whether this process must not host an engine, because it would pass on a run's environment. */
+/** Reports whether this process must not host an engine, because it would pass on a run's environment. */
 export const mustNotHost = isInsideRun;
-/** Whether it must not start one for a data folder. */
+/** Reports whether it must not start one for a data folder. */
 export const mustNotStart = mustNotStartEngine;
 
 /**
- * Whether the engine of a record has a running supervisor, which restarts it.
- * @param isFirst true on the first call, which tells the supervisor that a client waits
+ * Reports whether the engine of a record has a running supervisor, which restarts it.
+ * @param isFirst true on the first call, which notifies the supervisor that a client waits
  */
 export function isSupervised(record: DaemonRecord | null, { isFirst }: { isFirst: boolean }): boolean {
   const supervisor = record?.supervisor ?? null;
@@ -36,7 +36,7 @@ export function isSupervised(record: DaemonRecord | null, { isFirst }: { isFirst
   return true;
 }
 
-/** The supervisor of a workspace whose engine may have crashed; null for none. Throws as `locateEngine`. */
+/** Finds the supervisor of a workspace whose engine may have crashed; null for none. Throws as `locateEngine`. */
 export async function findSupervisor(
   place: { root: string; file: string },
   env: NodeJS.ProcessEnv,
@@ -55,8 +55,8 @@ export function signalSupervisor({ pid }: { pid: number }, signal: 'SIGHUP' | 'S
 }
 
 /**
- * Kills an engine that does not answer, and its supervisor, which would start it again. Returns the pids of those that ran: a
- * pid that belongs to another process by now is left alone. Throws as `locateEngine`.
+ * Kills an engine that does not answer, and its supervisor, which would restart it. Returns the pids that ran: a pid
+ * that now belongs to another process is left alone. Throws as `locateEngine`.
  */
 export async function killEngine(
   place: { root: string; file: string },
@@ -65,10 +65,10 @@ export async function killEngine(
   const { record } = await locateEngine(place, env);
   if (record === null) return [];
   const { pid, process: own, supervisor } = record;
-  // First the one that would start it again.
+  // First the supervisor, which would restart it.
   const named = [supervisor, own === null ? null : { pid, pidStart: own.start }];
   const running = named.flatMap((each) => (each !== null && isStillRunning(each) ? [each.pid] : []));
-  // A stopped process hears nothing else.
+  // A stopped process receives no other signal.
   for (const each of running) process.kill(each, 'SIGKILL');
   return running;
 }
@@ -79,15 +79,15 @@ interface StartOptions {
   root: string;
   /** svc.yaml. */
   file: string;
-  /** The data folder; the host's output goes below it. */
+  /** The data folder; the host's output is stored below it. */
   data: string;
   env: NodeJS.ProcessEnv;
 }
 
 /**
  * Starts an engine in the background, with a supervisor that keeps it running, and waits until it listens (`ready`).
- * Returns `taken` when another client has just started one, or the host finds the workspace taken: that engine may still
- * be starting, or stopping. Only for a person's clients, since the engine inherits their environment. Throws as
+ * Returns `taken` if another client has just started one, or the host finds the workspace taken: that engine may
+ * still be starting, or stopping. Only for a person's clients, since the engine inherits their environment. Throws as
  * `claimDataFolder`.
  */
 export async function startDaemon(options: StartOptions): Promise<'ready' | 'taken'> {
@@ -124,7 +124,7 @@ async function launchHost(
   const answer = await said;
   if ('ready' in answer) return 'ready';
   if (answer.code === 'engine_unreachable') throw unreachableError(answer);
-  // Its report comes before its end: a caller that is told of the failure must not find it still running.
+  // Its report comes before its end: a caller that receives the failure must not find it still running.
   child.ref();
   await waitForChild(child);
   if (answer.code === 'already_running') return 'taken';

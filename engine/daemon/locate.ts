@@ -5,15 +5,15 @@ import { inspectOwnDataFolder } from '../core/workspace/data-folder.ts';
 import { isInSandbox, readSeatFolder } from '../core/workspace/seat-folder.ts';
 import { checkSocket, resolveSocketPath } from '../core/workspace/socket-path.ts';
 
-/** Where to find the engine of a workspace, if one runs. */
+/** The location of a workspace's engine, if one runs. */
 export interface EnginePlace {
   /** The data folder. */
   data: string;
-  /** Null when there cannot be one. */
+  /** Null if there cannot be one. */
   socket: string | null;
   /** The record that its host wrote; null for none. */
   record: DaemonRecord | null;
-  /** Whether this process is in a confined run, which has its own way to the engine. */
+  /** True if this process is in a confined run, which has its own connection to the engine. */
   isConfined: boolean;
 }
 
@@ -33,7 +33,7 @@ async function resolveEnginePaths(
     return { data, socket: join(data, 'svc.sock') };
   }
   const { resolveDataPaths, loadConfig } = await import('../config/index.ts');
-  // A worker's client follows its file: from inside a sandbox, nobody can see what was agreed to.
+  // A worker's client follows its file: from inside a sandbox, the consent cannot be checked.
   return resolveDataPaths(loadConfig({ file, env, believe: Boolean(env.SVC_RUN_ID) }));
 }
 
@@ -46,7 +46,7 @@ export async function locateEngine(
   env: NodeJS.ProcessEnv,
 ): Promise<EnginePlace> {
   if (isInSandbox()) {
-    // Without a record the run's way to the engine is closed, and there is no other.
+    // Without a record the run's connection to the engine is closed, and there is no other.
     const seat = parseDaemonRecord(readSeatFolder());
     if (seat === null || isSamePlace(seat.root, root))
       return { data: join(root, '.svc'), socket: seat?.socket ?? null, record: seat, isConfined: true };

@@ -7,9 +7,9 @@ import { locateEngine } from './locate.ts';
 // Loaded at every tool call of every agent, so nothing here or below it may load a package. The usual client takes 4 ms
 // more CPU (of 37) and a second round trip, and waits for a restarting engine, which an agent should not.
 
-/** A connection for one call, and for what its answer asks for. */
+/** A connection for one call, and for follow-up requests of its answer. */
 export interface OneCall {
-  /** Sends a call and resolves with its result, in wire form. Rejects when it is refused or the connection ends. */
+  /** Sends a call and resolves with its result, in wire form. Rejects if it is refused or the connection ends. */
   send(operation: string, input: object): Promise<unknown>;
   close(): void;
 }
@@ -21,8 +21,8 @@ interface Answer {
 }
 
 /**
- * Opens a connection to the engine of the workspace around `cwd`, for one call in one round trip. Null when no engine
- * runs; none is started. Throws `no_workspace`, and as `locateEngine`.
+ * Opens a connection to the engine of the workspace around `cwd`, for one call in one round trip. Null if no engine
+ * is running; none is started. Throws `no_workspace`, and as `locateEngine`.
  */
 export async function openForOneCall(options: {
   cwd: string;
@@ -63,7 +63,7 @@ export async function openForOneCall(options: {
       lastId += 1;
       const answer = await new Promise<Answer>((resolve, reject) => {
         waiting.set(lastId, { resolve, reject });
-        // The engine keeps the order: when hello is refused, so is this.
+        // The engine keeps the order: if hello is refused, so is this.
         writeRequest(lastId, operation, input);
       });
       if (answer.error !== undefined) throw new Error(answer.error.message);

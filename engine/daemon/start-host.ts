@@ -15,9 +15,9 @@ export interface HostStart {
   command: readonly string[];
   cwd: string;
   env: NodeJS.ProcessEnv;
-  /** Where its output goes; `inherit` for that of this process. */
+  /** The destination of its output; `inherit` for this process's. */
   output: number | 'inherit';
-  /** Runs in a session of its own, so that it outlives the terminal it was started from. */
+  /** True to run in a separate session, so that it outlives the terminal it was started from. */
   detached: boolean;
   /** How long to wait for the report, ms; the host continues to start after that. */
   patienceMs?: number;
@@ -25,7 +25,7 @@ export interface HostStart {
 
 export interface StartedHost {
   child: ChildProcess;
-  /** Its report, or one of ours that says why there is none. Never rejects. */
+  /** Its report, or one of ours that explains why there is none. Never rejects. */
   said: Promise<Ready>;
 }
 
@@ -35,18 +35,18 @@ const unreachableAnswer = (what: string): Ready => ({
   hint: 'see .svc/log/daemon.out',
 });
 
-/** Starts a program that hosts an engine and reports on `READY_FD` how that went. */
+/** Starts a program that hosts an engine and reports the result on `READY_FD`. */
 export function startHost({ command, cwd, env, output, detached, patienceMs }: HostStart): StartedHost {
   const [program = '', ...args] = command;
   const child = spawn(program, args, { cwd, env, detached, stdio: ['ignore', output, output, 'pipe'] });
   return { child, said: readAnswer(child, patienceMs) };
 }
 
-/** Whether a child has not ended yet, as far as this process knows. */
+/** Reports whether a child has not ended yet, as far as this process knows. */
 export const isChildRunning = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode === null && signalCode === null;
 
-/** Resolves once the child has ended; at once if it already has. */
+/** Resolves once the child has ended; immediately if it already has. */
 export async function waitForChild(child: ChildProcess): Promise<void> {
   if (child.pid !== undefined && isChildRunning(child)) await once(child, 'exit');
 }

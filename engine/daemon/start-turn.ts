@@ -8,9 +8,9 @@ const LONGEST_MS = 20_000;
 const PAUSE_MS = 25;
 
 /**
- * Lets one client at a time start an engine in a data folder; the others wait until it has started or failed. It is the
- * host's lock that keeps two engines apart: this only avoids many hosts starting at once after an engine was killed.
- * Returns the function that ends the turn; null when another client had it, once that is over.
+ * Lets one client at a time start an engine in a data folder; the others wait until it has started or failed. The
+ * host's lock keeps two engines apart: this only avoids many hosts starting concurrently after an engine was killed.
+ * Returns the function that ends the turn; null if another client had it, once that is over.
  */
 export async function takeStartTurn(data: string): Promise<(() => void) | null> {
   const file = join(data, 'starting');
@@ -20,7 +20,7 @@ export async function takeStartTurn(data: string): Promise<(() => void) | null> 
   return null;
 }
 
-/** Whether the turn is ours. It is when it cannot be marked, too: it is only a courtesy. */
+/** Reports whether the turn is ours. Also true if it cannot be marked: it is only a courtesy. */
 function markTurn(file: string): boolean {
   for (let tries = 0; tries < 2; tries += 1) {
     try {

@@ -9,9 +9,9 @@ import { errorToWire } from './wire.ts';
 
 const secretList = z.array(z.string().min(1)).min(1);
 
-/** What a subscription needs of its connection. */
+/** A subscription's interface to its connection. */
 export interface Channel {
-  /** False when the client reads slower than we write. */
+  /** False if the client reads slower than we write. */
   notify(method: string, params: object): boolean;
   /** Resolves when the client has caught up, or on abort. */
   drained(until: AbortSignal): Promise<unknown>;
@@ -70,9 +70,9 @@ export function createSubscriptionQuota(most = MOST): SubscriptionQuota {
 }
 
 /**
- * The streams that a client can follow: events from a resume point, a session's log, the branches of its repository, and
- * the access log of a receiver that lives as long as the subscription. A slow client is waited for, never buffered
- * without bound.
+ * The streams that a client can follow: events from a resume point, a session's log, the branches of its repository,
+ * and the access log of a receiver that lives as long as the subscription. Waits for a slow client instead of
+ * buffering without bound.
  */
 export function createSubscriptions(
   engine: Engine,
@@ -80,7 +80,7 @@ export function createSubscriptions(
   channel: Channel,
 ): { methods: readonly StreamMethod[] } {
   let count = 0;
-  /** Subscriptions that have begun and not ended. */
+  /** Subscriptions that have started and not ended. */
   let held = 0;
   const open = new Map<number, Open>();
   channel.signal.addEventListener('abort', () => {
@@ -124,7 +124,7 @@ export function createSubscriptions(
     await channel.drained(signal);
   }
 
-  /** @param taskId the only task whose events are told; null for all */
+  /** @param taskId the only task whose events are sent; null for all */
   async function followEvents(
     subscription: number,
     from: number,

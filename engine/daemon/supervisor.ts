@@ -5,9 +5,9 @@ import { readDataFolderId } from '../core/workspace/data-folder.ts';
 import { SUPERVISOR_VARIABLE } from '../core/workspace/own-supervisor.ts';
 import { READY_FD, type Ready, startHost, waitForChild } from './start-host.ts';
 
-// The program that restarts the host after a crash, with the environment of the person who started the engine; a worker
-// that restarted it would pass on its own. It lives as long as the engine, so it loads no package. Run in the workspace's
-// folder as `node supervisor.js <data folder> <program> <argument>…`.
+// The program that restarts the host after a crash, with the environment of the person who started the engine; a
+// worker that restarted it would pass on its own. It lives as long as the engine, so it loads no package. Run in the
+// workspace's folder as `node supervisor.js <data folder> <program> <argument>…`.
 
 const PAUSES = { firstMs: 100, longestMs: 30_000 };
 /** An engine that ran this long, ms, has not failed to start. */
@@ -18,9 +18,9 @@ const MOST_FAILURES = 20;
 const [, , data = '', ...command] = process.argv;
 
 let isOver = false;
-/** Whether a client waits for the engine. */
+/** True if a client waits for the engine. */
 let isAwaited = false;
-/** Why the last start was refused; null when there was none, or it went well. */
+/** Why the last start was refused; null if there was none, or it succeeded. */
 let refusal: string | null = null;
 let pause = new AbortController();
 let host: ReturnType<typeof startHost>['child'] | null = null;
@@ -31,7 +31,8 @@ const endSupervision = (): void => {
   pause.abort();
 };
 process.on('SIGTERM', endSupervision).on('SIGINT', endSupervision);
-// Sent by a client that finds no engine. When starts are refused, we end, so that it starts one and gets the reason itself.
+// Sent by a client that finds no engine. If starts are refused, we end, so that it starts one and gets the reason
+// itself.
 process.on('SIGHUP', () => {
   isAwaited = true;
   if (refusal !== null) endSupervision();
@@ -59,7 +60,7 @@ async function superviseHost(): Promise<number> {
     const isReady = 'ready' in said;
     if (isReady) refusal = null;
     if (isFirst) {
-      // Wait for its end first: a caller that is told of the failure must not find it still running.
+      // Waits for its end first: a caller that receives the failure must not find it still running.
       if (!isReady) await waitForChild(host);
       tellStarter(said);
       if (!isReady) return 1;
@@ -97,11 +98,11 @@ function tellStarter(said: Ready): void {
     writeSync(READY_FD, JSON.stringify(said));
     closeSync(READY_FD);
   } catch {
-    // Nobody waits for the report any more.
+    // No one waits for the report any more.
   }
 }
 
-/** Null also for a missing folder. */
+/** Returns null also for a missing folder. */
 function readCurrentDataId(): string | null {
   try {
     return readDataFolderId(data);

@@ -1,7 +1,7 @@
 import { asSvcError, isErrorCode, SvcError } from '../core/base/errors.ts';
 import { readParts, Sentence } from '../core/base/sentence.ts';
 
-/** Version of the socket's own methods; a client of another one is told to update. */
+/** Version of the socket's own methods; a client of another one is asked to update. */
 export const PROTOCOL = 2;
 
 /** JSON-RPC's code for an error of ours; the stable word is in `data.code`. */
@@ -14,11 +14,11 @@ export interface Hello {
   pid: number;
   actor: string;
   via: 'cli' | 'tui' | 'tool';
-  /** The run mark of a worker's own processes, when the caller has one. */
+  /** The run mark of a worker's own processes, if the caller has one. */
   runId: string | null;
-  /** The caller's working folder, which decides whose project's Chair it can be. */
+  /** The caller's working folder, which determines whose project's Chair it can be. */
   cwd: string;
-  /** The caller stays and takes part: a Chair gets a session of its own. */
+  /** True if the caller stays and joins: a Chair gets its own session. */
   attends: boolean;
   env: Record<string, string>;
 }
@@ -33,12 +33,15 @@ export interface Welcome {
   seat: 'chair' | 'worker' | 'plain';
   /** The caller's session; null for none. */
   sessionId: string | null;
-  /** Names the event log; a resume point counts only for the same log. */
+  /** Identifies the event log; a resume point is only valid for the same log. */
   logId: string;
   lastSeq: number;
 }
 
-/** An error as it goes over the socket. A hint is there as text; with operations in it, also as what a client puts its own words into. */
+/**
+ * An error on the socket. A hint is included as text; with operations in it, also in a form into which a client puts
+ * its own names.
+ */
 export function errorToWire(thrown: unknown): {
   code: number;
   message: string;

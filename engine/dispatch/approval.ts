@@ -7,7 +7,7 @@ import type { DispatchDeps } from './context.ts';
 
 type Deps = Pick<DispatchDeps, 'approvals' | 'profile'>;
 
-/** The run that would be made is not the one that somebody approved. */
+/** The run differs from the approved one. */
 export const inputsChangedError = (
   { sessionId, decisionId }: Session,
   changes: readonly InputChange[],
@@ -18,25 +18,25 @@ export const inputsChangedError = (
     { data: { changes } },
   );
 
-/** Finds why an approval holds no longer; null for any other failure. */
+/** Explains why an approval is no longer valid; null for any other failure. */
 export const findChanges = (error: SvcError): readonly InputChange[] | null =>
   error.code === 'inputs_changed' && Array.isArray(error.data.changes)
     ? (error.data.changes as InputChange[])
     : null;
 
-/** Throws `inputs_changed` when a run made at this moment is not what was approved. Its profile is that of `chooseProfile`. */
+/**
+ * Throws `inputs_changed` if a run started now would differ from the approved one. Its profile comes from
+ * `chooseProfile`.
+ */
 export function checkApproved({ approvals }: Deps, session: Session): void {
-  // A worktree that is there is not made from its base again.
+  // An existing worktree is not created from its base again.
   const isMoot = (input: string): boolean =>
     input === 'profile' || (input === 'base' && session.worktree !== null);
   const changes = approvals.changesSince(session).filter(({ input }) => !isMoot(input));
   if (changes.length > 0) throw inputsChangedError(session, changes);
 }
 
-/**
- * Chooses a run's profile: the approved one, that of the run before, or the one that is configured by now, whichever
- * keeps the most from the worker.
- */
+/** Chooses a run's profile: the strictest of the approved one, the previous run's, and the configured one. */
 export function chooseProfile({ approvals, profile }: Deps, session: Session): string {
   const { inputs } = approvals.boundTo(session.decisionId);
   return [session.profile, profile()].reduce<string>(
@@ -45,7 +45,7 @@ export function chooseProfile({ approvals, profile }: Deps, session: Session): s
   );
 }
 
-/** Tells what the live sessions of this host were asked for, by their decisions. */
+/** Collects the options of this host's live sessions, from their decisions. */
 export function createOptionsOfLive({
   sessions,
 }: Pick<DispatchDeps, 'sessions'>): (decisionId: string) => DispatchOptions | null {
@@ -66,7 +66,10 @@ export function createOptionsOfLive({
   };
 }
 
-/** Throws `inputs_changed` when git made the worktree from another base than the approved one: HEAD may have moved meanwhile. */
+/**
+ * Throws `inputs_changed` if git created the worktree from another base than the approved one: HEAD may have moved in
+ * the meantime.
+ */
 export function checkBase({ approvals }: Deps, session: Session, { base, baseCommit }: Placement): void {
   const { inputs } = approvals.boundTo(session.decisionId);
   const before = inputs?.base ?? null;

@@ -20,7 +20,7 @@ import { enforceLimits } from './limits.ts';
 import type { Persist } from './persist.ts';
 import { composeText } from './texts/index.ts';
 
-/** A run under way to its process. */
+/** A run that is being started. */
 interface Beginning {
   deps: DispatchDeps;
   persist: Persist;
@@ -31,8 +31,8 @@ interface Beginning {
 const cancelledError = (): SvcError => new SvcError('conflict', 'cancelled before it started');
 
 /**
- * Brings a queued session to its running process: checks, record, place, setup, start. Throws what is in the way; nothing
- * of it runs then. A start that is broken off with its host is made again.
+ * Brings a queued session to its running process: checks, record, place, setup, start. Throws the obstacle; then
+ * nothing of it runs. A start that is interrupted with its host is repeated.
  */
 export async function beginRun(beginning: Beginning): Promise<RunProcess> {
   const { deps, run } = beginning;
@@ -46,7 +46,7 @@ export async function beginRun(beginning: Beginning): Promise<RunProcess> {
   const prepared = await prepareSession(beginning, placement);
   const session = deps.sessions.get(run.sessionId);
   if (session.stopReason !== null) throw cancelledError();
-  // Making it ready may have taken minutes; the command is read once, at this moment.
+  // The setup may have taken minutes; the command is read once, now.
   checkApproved(deps, session);
   const command = findCommandOfSession(deps, session);
   const task = deps.tasks.get(session.taskId);
@@ -79,7 +79,7 @@ export async function beginRun(beginning: Beginning): Promise<RunProcess> {
   });
 }
 
-/** Records how the run is made, with its key. */
+/** Records how the run is started, with its key. */
 async function recordStart(
   { deps, persist, run: { sessionId, runId } }: Beginning,
   queued: Session,
@@ -103,7 +103,7 @@ async function recordStart(
   });
 }
 
-/** Finds or makes its folder, and records that. */
+/** Finds or creates its folder, and records it. */
 async function placeSession(
   { deps, persist }: Pick<Beginning, 'deps' | 'persist'>,
   queued: Session,
@@ -124,7 +124,7 @@ async function placeSession(
     placement: own,
     former: own === null && continues !== null ? findFormerPlacement(deps, continues) : null,
     isQuiet: others.every((other) => other.sessionId === sessionId || other.state === 'queued'),
-    // A start that is made again has its line.
+    // A repeated start already has its line.
     note: state === 'queued' && pause !== null ? `[svc: run ${runs + 1}, after ${pause.code}]` : null,
   });
   if (own === null && continues === null) checkBase(deps, queued, placement);
@@ -137,7 +137,9 @@ async function placeSession(
   return placement;
 }
 
-/** All of a race begin from one commit: where its base is when the first of them begins, however much later the last does. */
+/**
+ * Returns the common start commit of a race: the base's commit when the first session starts, even for later ones.
+ */
 async function fixRaceBase(
   { deps, persist }: Pick<Beginning, 'deps' | 'persist'>,
   { project, baseWanted }: Session,
@@ -149,7 +151,7 @@ async function fixRaceBase(
   return persist(`the base of race ${race}`, () => deps.races.fixBase(race, found));
 }
 
-/** The worktree of the session that another one goes on with; that one's no longer. Throws `conflict`. */
+/** Takes over the worktree of the session that this one continues. Throws `conflict`. */
 function findFormerPlacement({ sessions }: DispatchDeps, sessionId: string): Placement | null {
   const former = sessions.get(sessionId);
   if (former.worktree !== null || former.inplace) return findPlacement(former);
@@ -158,7 +160,7 @@ function findFormerPlacement({ sessions }: DispatchDeps, sessionId: string): Pla
   });
 }
 
-/** Makes a new worktree ready, under the limits of the session: it can be cancelled, and has the time that the agent has. */
+/** Prepares a new worktree, under the limits of the session: it can be cancelled, and has the agent's time limit. */
 async function prepareSession({ deps, looks, run }: Beginning, placement: Placement): Promise<Prepared> {
   const { sessions, clock, storage } = deps;
   const session = sessions.get(run.sessionId);
@@ -182,18 +184,18 @@ async function prepareSession({ deps, looks, run }: Beginning, placement: Placem
   return prepared;
 }
 
-/** Finds the agent's own session that a run of this one may resume; null when it begins one. */
+/** Finds the agent's own session that a run may resume; null for a new one. */
 export const findConversation = (deps: Pick<DispatchDeps, 'sessions'>, session: Session): string | null =>
-  // A later run of its own without one has lost it.
+  // A later run without one has lost it.
   session.agentSession ?? findFormerSession(deps, session)?.agentSession ?? null;
 
-/** A person's own prompt may be a command of the agent on purpose; one from elsewhere is a text. */
+/** A person's own prompt may be a command of the agent on purpose; one from outside is plain text. */
 function wordPrompt({ prompt, source }: Task, command: AgentCommand, agent: string): string {
   const isOfPerson = source === 'cli' || source === 'tui';
   return isOfPerson ? prompt : (findPresetOfCommand(command, agent)?.literal?.(prompt) ?? prompt);
 }
 
-/** A run begins without them rather than not at all. */
+/** A run starts without them rather than not at all. */
 async function writeNotes(
   deps: Pick<DispatchDeps, 'writeNotes' | 'log'>,
   task: Task,
@@ -222,7 +224,7 @@ async function composeTexts(
     command: AgentCommand;
     placement: Placement;
     prepared: Prepared;
-    /** Why the run before was interrupted, a clause; null for a first run, or when that is not known. */
+    /** Explains why the previous run was interrupted, a clause; null for a first run, or if that is unknown. */
     interruption: string | null;
   },
 ): Promise<{ texts: RunTexts; agentSession: string | null }> {

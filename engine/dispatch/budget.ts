@@ -2,7 +2,7 @@ import { SvcError } from '../core/base/errors.ts';
 import type { Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 
-/** Throws `budget_exceeded` when the runs of the task so far have spent what it may. */
+/** Throws `budget_exceeded` if the runs of the task so far have used up its budget. */
 export function checkBudget({ sessions }: Pick<DispatchDeps, 'sessions'>, session: Session): void {
   const { taskId, tokenBudget } = session;
   if (tokenBudget === null) return;

@@ -1,4 +1,4 @@
-/** What the order of a queue depends on. */
+/** The inputs for the order of a queue. */
 export interface Waiting {
   sessionId: string;
   agent: string;
@@ -7,11 +7,11 @@ export interface Waiting {
 }
 
 /**
- * Chooses which of those that wait begin now, at most `room`. The higher priority goes first; among the same, the project that
- * has the fewest workers, so that a long queue of one does not starve the others; then the older.
+ * Chooses which waiting sessions start now, at most `room`. Higher priority goes first; then the project with the
+ * fewest workers, so that a long queue of one does not starve the others; then the older.
  * @param waiting older ones first
- * @param working the projects of those that work already
- * @param limits how many more of an agent may begin; of one that is not named as many as there is room for
+ * @param working the projects of working sessions
+ * @param limits how many more of an agent may start; unlimited for others
  */
 export function chooseNext(
   waiting: readonly Waiting[],
@@ -30,7 +30,7 @@ export function chooseNext(
   while (begun.length < room) {
     let best: Line | null = null;
     for (const line of lines) {
-      // Ones whose agent may not begin stand aside, and do not hold up those behind them.
+      // Sessions whose agent must not start are skipped, and do not delay the ones behind them.
       while (line.waiting[0] !== undefined && left.get(line.waiting[0].agent) === 0) line.waiting.shift();
       const [head] = line.waiting;
       if (head !== undefined && (best === null || goesBefore(line, best, busy))) best = line;
@@ -45,7 +45,7 @@ export function chooseNext(
   return begun;
 }
 
-/** Those of one project and priority, the older first: only its head can be next. */
+/** Sessions of one project and priority, the older first: only the head can be next. */
 interface Line {
   priority: number;
   project: string | null;

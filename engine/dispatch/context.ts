@@ -12,21 +12,24 @@ import type { Placement, RunOutcome, Session, Sessions, Visitors } from '../work
 import type { TextContributor } from './texts/index.ts';
 import type { Verdict } from './verdict.ts';
 
-/** What the gateway offers to runs. */
+/** The gateway's interface for runs. */
 export interface RunKeys {
-  /** Where a run's model calls go, and what is known of the models there. Throws `gateway_unreachable` when nothing answers. */
+  /**
+   * Returns the route of a run's model calls, and the known facts about its models. Throws `gateway_unreachable` if
+   * nothing answers.
+   */
   findRoute(): Promise<Pick<GatewayRoute, 'url' | 'models'>>;
-  /** The same address, whether anything answers there or not. */
+  /** Returns the same address, whether or not anything answers there. */
   buildRoute(): string;
-  /** Inside `storage.write`: a new key, the only one of this session. */
+  /** Inside `storage.write`: creates a new key, the only one of this session. */
   issueKey(run: { sessionId: string; taskId: string; budgetTokens: number | null }): string;
-  /** Inside `storage.write`: the keys of a session hold no longer. */
+  /** Inside `storage.write`: revokes the keys of a session. */
   revokeKey(sessionId: string): void;
-  /** When the limit that a provider put on this session is over, Unix ms; null when there is none. */
+  /** Returns when a provider's limit for this session ends, Unix ms; null for none. */
   limitedUntil(sessionId: string): number | null;
 }
 
-/** What the dispatcher is made of. */
+/** The dependencies of the dispatcher. */
 export interface DispatchDeps {
   storage: Storage;
   events: EventLog;
@@ -34,44 +37,44 @@ export interface DispatchDeps {
   approvals: Approvals;
   races: Pick<Races, 'get' | 'fixBase' | 'started' | 'sessionEnded' | 'recover'>;
   sessions: Sessions;
-  /** People who are in sessions. */
+  /** People who have entered sessions. */
   visitors: Pick<Visitors, 'listVisited'>;
   agents: Agents;
-  /** Runs the workers, wherever that is. */
+  /** Runs the workers, on any machine. */
   runner: Runner;
-  /** Reads what is approved of a project. */
+  /** Reads the approved parts of a project. */
   projects: ProjectReader;
-  /** Write what workers are told; in order. */
+  /** Contributors of texts for workers, in order. */
   contributors: readonly TextContributor[];
-  /** What is remembered about a task, as the file that its worker reads; null for nothing. */
+  /** Returns the memories for a task, as the file that its worker reads; null for none. */
   writeNotes(task: Task, sessionId: string): Promise<string | null>;
   circuits: Circuits;
   keys: RunKeys;
   clock: Clock;
   log: Log;
   timeouts(): { timeoutSec: number; idleTimeoutSec: number };
-  /** The configuration in use: another object after each change of it. */
+  /** The configuration in use: a new object after each change. */
   configuration(): object;
   /** `guard.profile`. */
   profile(): string;
-  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
+  /** Throws `consent_missing` while no one has ever agreed to svc.yaml. */
   requireConsent(): void;
-  /** Why no worker may be dispatched into a project: no lease, or beyond the quota; null when one may. */
+  /** Explains why no worker may be dispatched into a project: no lease, or over the quota; null if one may. */
   findLock(project: string | null): SvcError | null;
   /** `agents.permissions`. */
   permissions(): readonly string[];
-  /** Whether a question of the session waits for its answer: it is not idle then. */
+  /** Reports whether a question of the session is open: then it is not idle. */
   isAsking(sessionId: string): boolean;
-  /** A run has its folder, and is made ready there. */
+  /** Called when a run has its folder, and is prepared there. */
   atPlace(placement: Placement): void;
-  /** Inside the transaction that records the end: what the session held is freed, and its Chair is told. */
+  /** Called inside the transaction that records the end: releases what the session held, and notifies its Chair. */
   atEnd(
     session: Session,
     end: Pick<Verdict, 'exitCode' | 'reason'> & { outcome: RunOutcome },
     kept: Kept,
   ): void;
-  /** How many workers run at once. */
+  /** Maximum number of concurrent workers. */
   cap: number;
-  /** How long a worker may take to end by itself after it was stopped, or has said that it is at its end, ms. */
+  /** How long a worker may take to end by itself after it was stopped, or has reported its end, ms. */
   graceMs: number;
 }

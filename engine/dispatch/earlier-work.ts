@@ -3,7 +3,10 @@ import type { DispatchDeps } from './context.ts';
 
 type Sessions = Pick<DispatchDeps['sessions'], 'get'>;
 
-/** Whether an agent may have worked in a session's folder. Only a failure of the setup says that none has: it comes before the first. */
+/**
+ * Reports whether an agent may have worked in a session's folder. Only a failed setup proves that none has: it comes
+ * before the first agent.
+ */
 function mayHaveWorked(
   sessions: Sessions,
   { runs, startedAt, failure, continues }: Pick<Session, 'runs' | 'startedAt' | 'failure' | 'continues'>,
@@ -12,7 +15,7 @@ function mayHaveWorked(
   return continues !== null && mayHaveWorked(sessions, sessions.get(continues));
 }
 
-/** Whether an agent may have worked in the folder of the run that is about to be made ready. */
+/** Reports whether an agent may have worked in the folder of the run that is being prepared. */
 export const mayHoldEarlierWork = (
   sessions: Sessions,
   { runs, continues }: Pick<Session, 'runs' | 'continues'>,

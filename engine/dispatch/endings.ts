@@ -11,15 +11,15 @@ import { decideAfterLimit, decideFreshStart, type Pause } from './pause.ts';
 import type { Persist } from './persist.ts';
 import { decideVerdict, type RunEnd, type Verdict } from './verdict.ts';
 
-/** How the runs of sessions come to an end, and what is recorded of it. */
+/** Ends of sessions' runs, and their records. */
 export interface Endings {
-  /** Inside `storage.write`. The first end counts. */
+  /** Inside `storage.write`. The first end is final. */
   recordEnd(session: Session, verdict: Verdict, kept: Kept, facts: StreamFacts): void;
-  /** Keeps what a session did and records its end. */
+  /** Saves a session's work and records its end. */
   endSession(sessionId: string, verdict: Verdict, facts?: StreamFacts): Promise<void>;
-  /** Ends a session that was not started for this reason, or has its approval given anew. */
+  /** Ends a session that was not started for this reason, or asks for its approval again. */
   failToStart(sessionId: string, error: unknown): Promise<void>;
-  /** A run is over: what it said and how it exited make an end or a pause. */
+  /** Handles the end of a run: its output and exit code lead to an end or a pause. */
   endRun(sessionId: string, end: RunEnd, result: RunResult): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     if (!sessions.end(sessionId, { ...verdict, failure, ...kept })) return;
     sessions.heard(sessionId, facts);
     deps.keys.revokeKey(sessionId);
-    // What the worker said of its task says nothing of the agent.
+    // The worker's mark of its task does not concern the agent.
     deps.circuits.recordEnd(agent, verdict.cause ?? verdict.failure);
     deps.races.sessionEnded(session);
     // The task may be another session's, or have been marked while this one waited.
@@ -50,7 +50,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     const about = { taskId, decisionId, sessionId, via: 'engine' };
     events.append({
       ...about,
-      // Who is told of failures has been asked to approve it anew: the task has not failed.
+      // Recipients of failures have been asked to approve it again: the task has not failed.
       kind: failure === null ? 'sealed' : failure.code === 'inputs_changed' ? 'session_dropped' : 'failed',
       data: {
         title,
@@ -70,7 +70,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     events.append({ ...about, kind: 'alert', data: { title, reason: look, detail: kept.left.join('; ') } });
   }
 
-  /** @param isPause it goes on later: nothing is committed */
+  /** @param isPause it continues later: nothing is committed */
   function keepSessionWork(session: Session, isPause: boolean): Promise<Kept> {
     const { sessionId, taskId, profile } = session;
     const others = sessions.listLive();
@@ -94,7 +94,10 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     log.info({ session: sessionId, task: session.taskId, failure: verdict.failure?.code }, 'session ended');
   }
 
-  /** The worktree stays as it is, also what is not committed. False when it was stopped, or its task has ended, meanwhile. */
+  /**
+   * Pauses the session; the worktree stays unchanged, including uncommitted files. False if it was stopped, or its
+   * task has ended, in the meantime.
+   */
   function pauseSession(
     session: Session,
     { until, code, text, idlePauses, isLost }: Pause,
@@ -102,7 +105,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
   ): Promise<boolean> {
     const { sessionId, taskId, decisionId, title, agent } = session;
     return persist(`the pause of ${sessionId}`, () => {
-      // It may be done meanwhile, or wait for another run.
+      // It may be done by now, or wait for another run.
       const task = tasks.get(taskId);
       const isIts = task.sessionId === sessionId || (session.race !== null && task.race === session.race);
       if (!isIts || task.status === 'done' || task.status === 'failed') return false;
@@ -137,7 +140,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     log.info({ session: sessionId, code: paused.code, until: rfc3339(paused.until) }, 'session paused');
   }
 
-  /** It is not made, and its task waits for somebody who approves it as it would be made now. */
+  /** Cancels the start; its task waits for an approval of the current inputs. */
   async function loseApproval(
     sessionId: string,
     why: string,
@@ -149,7 +152,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     const verdict: Verdict = { sealed: false, exitCode: null, exitSignal: null, failure, reason: why };
     await persist(`the lost approval of ${sessionId}`, () => {
       const isEnding = sessions.get(sessionId).state !== 'ended';
-      // First: the task is not the session's any more when that ends, and so goes on waiting.
+      // First: the task no longer belongs to the session when that ends, and so continues to wait.
       if (isEnding && tasks.get(session.taskId).sessionId === sessionId)
         deps.approvals.lose(session, why, changes);
       recordEnd(session, verdict, kept, NO_FACTS);
@@ -166,7 +169,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     const changes = findChanges(error);
     if (changes !== null) return loseApproval(sessionId, message, changes);
     const { stranger } = tasks.get(sessions.get(sessionId).taskId);
-    // Never without the sandbox, and never failed for the lack of one: a person decides.
+    // Never without the sandbox, and never failed because it is missing: a person decides.
     const lacksSandbox = code === 'confinement_unavailable' || code === 'tool_missing';
     if (stranger !== null && lacksSandbox) return loseApproval(sessionId, message, []);
     log.warn({ session: sessionId, code, error: message }, 'the worker could not be started');

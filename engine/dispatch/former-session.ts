@@ -4,13 +4,13 @@ import type { DispatchDeps } from './context.ts';
 const isStrict = (profile: string | null): boolean => profile === 'strict';
 
 /**
- * Whether a run under `profile` does not find the conversation of the session's run before: a confined agent has a home of
- * its own.
+ * Reports whether a run under `profile` would not find the conversation of the session's previous run: a confined
+ * agent has a separate home.
  */
 export const changesHome = (session: Pick<Session, 'profile'>, profile: string): boolean =>
   session.profile !== null && isStrict(session.profile) !== isStrict(profile);
 
-/** Finds the session whose conversation this one can resume: of the same agent, and kept in the same home. */
+/** Finds the session whose conversation this one can resume: of the same agent, and in the same home. */
 export function findFormerSession(
   { sessions }: Pick<DispatchDeps, 'sessions'>,
   session: Session,

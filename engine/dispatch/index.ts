@@ -22,33 +22,33 @@ export type { DispatchDeps, RunKeys } from './context.ts';
 export { describeRun, explainSvc, quoteTask, recallEarlierRun, remindRules } from './texts/index.ts';
 
 export interface Dispatcher extends Dispatch, Planner {
-  /** Settles what an earlier host left behind, then starts what waits. */
+  /** Settles the state that an earlier host left behind, then starts waiting sessions. */
   recover(): Promise<void>;
   readonly cap: number;
-  /** What a running session has said of itself so far; null when it does not run here. */
+  /** Returns the facts that a running session has reported so far; null if it is not running here. */
   facts(sessionId: string): StreamFacts | null;
-  /** Inside `storage.write`: a paused session goes on now. False when it is not paused. */
+  /** Inside `storage.write`: resumes a paused session now. False if it is not paused. */
   resume(sessionId: string, by: By): boolean;
-  /** Resumes the sessions that were paused with this code, before their time has come. */
+  /** Resumes the sessions that were paused with this code, before their time. */
   resumePaused(code: string): Promise<void>;
-  /** Looks at the queue, after something else than a commit has made way. */
+  /** Checks the queue, after something other than a commit has freed a slot. */
   look(): void;
-  /** Takes up live sessions whose supervision failed. */
+  /** Adopts live sessions whose supervision failed. */
   takeUp(): Promise<void>;
-  /** Cancels every live session and waits until nothing of them runs. */
+  /** Cancels every live session and waits until none of their processes run. */
   stopAll(): Promise<void>;
-  /** Lets go of the workers, which go on by themselves; a later host adopts them. */
+  /** Releases the workers, which continue by themselves; a later host adopts them. */
   close(): Promise<void>;
 }
 
-/** Of a session that is stopped while nothing of it runs. */
+/** The reason for a session that is stopped while nothing of it runs. */
 const NEVER: RunExit = { code: null, signal: null };
 
 /** Owns the way of a session from queued to ended. One host, one dispatcher. */
 export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const { storage, sessions, tasks, events, runner, clock } = deps;
   const closing = new AbortController();
-  /** Looks at the limits of running sessions, for when a stop was asked for. */
+  /** Checks the limits of running sessions, after a stop was requested. */
   const looks = new Set<() => void>();
 
   const persist = createPersist(deps, closing.signal);
@@ -66,13 +66,13 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       cwd: session.cwd,
       profile: session.profile,
       worker: session.workerId,
-      // Before its first run: what an earlier run of it has begun is as good.
+      // Before its first run: an earlier run's start is just as valid.
       since: Date.parse(session.createdAt),
       resumed: findConversation(deps, session),
     };
   }
 
-  /** From a running process to the end of the session, or to its next pause. */
+  /** Follows a running process to the end of the session, or to its next pause. */
   async function followRun(run: RunName): Promise<void> {
     const { sessionId } = run;
     let facts = NO_FACTS;
@@ -98,7 +98,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   }
 
   async function beginSession(sessionId: string): Promise<void> {
-    // Before anything is recorded: it stays as it is until it is taken up again.
+    // Before anything is recorded: it stays unchanged until it is adopted.
     deps.requireConsent();
     const run = { sessionId, runId: randomUUID() };
     let process: RunProcess;
@@ -136,12 +136,12 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     });
   }
 
-  /** After the commit that asked a session to stop: whoever supervises it sees that. */
+  /** After the commit that stops a session: its supervisor notices. */
   function lookAtStops(): void {
     for (const look of looks) look();
   }
 
-  /** After the commit that stopped a paused session: it ends, and what it did is kept. */
+  /** After the commit that stopped a paused session: it ends, and its work is saved. */
   function endDropped(sessionId: string): void {
     queue.ownSessionNext(sessionId, () => {
       // It may have ended by then.
@@ -157,7 +157,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     storage.afterCommit(lookAtStops);
     storage.afterCommit(startWaiting);
     if (session.state !== 'queued') return;
-    // What only waits has nothing to be stopped, and need not wait for room to end; but what a paused one did is kept.
+    // A waiting session has nothing to stop, and need not wait for a slot to end; but a paused one's work is saved.
     if (session.cwd === null)
       endings.recordEnd(session, decideVerdict(sessions.get(sessionId), NEVER), NOTHING_KEPT, NO_FACTS);
     else storage.afterCommit(() => endDropped(sessionId));
@@ -165,10 +165,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   const steps: Steps = { beginSession, followRun, finishRun, recordProcess, endPaused: endStopped };
 
-  /** Every live session that has no owner in this host gets one: at the start, and when its owner gave up. */
+  /** Gives every live session without an owner in this host an owner: at the start, and after its owner failed. */
   function takeUp(): void {
     for (const session of sessions.listLive()) {
-      // One that waits is stopped by its end alone; see `stop`.
+      // A waiting one is only stopped by its end; see `stop`.
       if (session.state === 'queued' && session.stopReason === null) continue;
       ownSession(session.sessionId, () => takeOver(deps, steps, session));
     }
@@ -240,7 +240,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
           stop(sessionId, 'cancelled', { actor: 'svc', via: 'engine' });
         }
       });
-      // Queued ones have ended in that transaction; what runs ends now.
+      // Queued ones have ended in that transaction; running ones end now.
       await queue.whenSettled();
     },
 

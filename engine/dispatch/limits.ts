@@ -3,31 +3,34 @@ import type { RunName } from '../workers/runner/runs/index.ts';
 import type { StopReason } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 
-/** How often limits are looked at, ms. */
+/** Interval for checking limits, ms. */
 const TICK_MS = 250;
 
-/** What a run does, as far as its limits depend on it. */
+/** The state of a run that its limits depend on. */
 export interface RunActivity {
-  /** It has told its end. */
+  /** True if it has reported its end. */
   hasTold(): boolean;
   /** When its output last grew, by the monotonic clock, ms. */
   lastOutputAt(): number;
 }
 
-/** Work on a run that is held to the limits of its session. */
+/** Work on a run under the limits of its session. */
 export interface LimitedWork<T> {
   run: RunName;
-  /** When it began, by the monotonic clock, ms. */
+  /** When it started, by the monotonic clock, ms. */
   startedAt: number;
-  /** Null for what comes before the agent, whose silence is no reason to stop it. */
+  /** Null for work before the agent, whose silence must not stop it. */
   activity: RunActivity | null;
-  /** Where the look at the limits is left, to be called when a stop was asked for. */
+  /** Receives the check of limits, to be called when a stop was requested. */
   looks: Set<() => void>;
-  /** Resolves or rejects when the work is over; `stop` of the runner brings that about. */
+  /** Resolves or rejects when the work is over; the runner's `stop` ends it. */
   over: Promise<T>;
 }
 
-/** When the agent was started, by the monotonic clock, ms; of a run of an earlier version as long ago as the other clock says. */
+/**
+ * Returns when the agent was started, by the monotonic clock, ms; for a run of an earlier version derived from the
+ * other clock.
+ */
 export function findRunStart(
   { sessions, clock }: Pick<DispatchDeps, 'sessions' | 'clock'>,
   sessionId: string,
@@ -40,8 +43,8 @@ export function findRunStart(
 }
 
 /**
- * Waits until work on a run is over, and stops the run when a limit is reached or someone asked for it. Limits are counted
- * by the monotonic clock, on which the sleep of the machine takes no time.
+ * Waits until work on a run is over, and stops the run when a limit is reached or a stop is requested. Limits use the
+ * monotonic clock, which ignores the sleep of the machine.
  */
 export async function enforceLimits<T>(
   deps: Pick<
@@ -55,7 +58,7 @@ export async function enforceLimits<T>(
   const session = sessions.get(sessionId);
   const idleTimeoutSec = activity === null ? 0 : session.idleTimeoutSec;
   let stopping: Promise<void> | null = null;
-  /** When its end was heard, and when its last question was seen waiting. */
+  /** When its end was reported, and when its last question was seen open. */
   let endedAt: number | null = null;
   let askingAt = startedAt;
 
@@ -78,7 +81,7 @@ export async function enforceLimits<T>(
     if (stopping !== null) return;
     const now = clock.monotonic();
     if (deps.isAsking(sessionId)) askingAt = now;
-    // It may go on after an end, when something that it waited for has come.
+    // It may continue after an end, when something that it waited for has arrived.
     endedAt = activity?.hasTold() ? (endedAt ?? now) : null;
     const idleSince = Math.max(activity?.lastOutputAt() ?? startedAt, startedAt, askingAt);
     const due: StopReason | null =
@@ -87,7 +90,7 @@ export async function enforceLimits<T>(
         : idleTimeoutSec > 0 && now - idleSince >= idleTimeoutSec * 1000
           ? 'idle_timeout'
           : null;
-    // The end that it told is what counts, so this is no reason of ours.
+    // The reported end is decisive, so this is not a reason of ours.
     if (endedAt !== null && now - endedAt >= graceMs) stopping = runner.stop(run, graceMs);
     else if (due !== null && endedAt === null) stopping = stopFor(due);
     else if (sessions.get(sessionId).stopReason !== null) stopping = runner.stop(run, graceMs);
@@ -102,7 +105,7 @@ export async function enforceLimits<T>(
   try {
     look();
     const value = await over;
-    // Nothing of the run may be left half stopped.
+    // The run must not be left half stopped.
     if (value !== null) await Promise.resolve(stopping).catch(() => undefined);
     return { value, wasStopped: stopping !== null };
   } finally {

@@ -4,17 +4,17 @@ import type { Committed, Runner } from '../workers/runner/runs/index.ts';
 import type { Session } from '../workers/sessions/index.ts';
 import type { SessionLogs } from './session-logs.ts';
 
-/** How often branches are looked at, at most, however often somebody asks. */
+/** Minimum interval for reading branches, for any number of requests. */
 const COUNT_PAUSE_MS = 5000;
 /** How much of the end of a log is read for its last line. */
 const TAIL = { lines: 8, bytes: 65_536 };
 const MOST_CHARS = 300;
 
-/** What is known of workers that run beyond what they say: their last line, and what they have committed so far. */
+/** Facts about running workers beyond their reports: their last line, and their commits so far. */
 export interface LiveFacts {
-  /** What is known at this moment; branches are looked at afterwards, for whoever asks next. */
+  /** Returns the current facts; branches are read afterwards, for the next request. */
   listCommitted(live: readonly Session[]): Readonly<Record<string, Committed>>;
-  /** The last line of each log as a person reads it, by session; read anew only when a log has grown. */
+  /** Returns the last readable line of each log, by session; read again only if a log has grown. */
   listLastLines(times: Readonly<Record<string, string>>): Promise<Readonly<Record<string, string>>>;
 }
 
@@ -81,5 +81,5 @@ export function createLiveFacts(deps: {
   };
 }
 
-/** How many sessions' lines are kept: more than run at once. */
+/** Number of sessions whose lines are cached: more than run concurrently. */
 const MOST_REMEMBERED = 500;

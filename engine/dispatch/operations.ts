@@ -30,28 +30,31 @@ function added(one: Usage | null, other: Usage | null): Usage | null {
 
 /** A session in a list. */
 export interface ListedSession extends Session {
-  /** What its agent does at this moment, as far as it says so; of one that runs. */
+  /** The current activity of its running agent, as far as it reports it. */
   activity: string | null;
   plan: PlanEntry[];
-  /** When its log last grew, RFC 3339; null when it has none yet or the session has ended. */
+  /** When its log last grew, RFC 3339; null if it has none yet or the session has ended. */
   logWrittenAt: string | null;
-  /** The last line of its log as a person reads it, of one that runs. */
+  /** The last readable line of its log, while it runs. */
   lastLine: string | null;
-  /** What it has committed so far, of one that runs; some seconds old, and null until it has been counted. */
+  /** Its commits so far, while it runs; some seconds old, and null until they have been counted. */
   committed: Committed | null;
-  /** It waits because its agent is given no work; null of one that waits for something else, or for nothing. */
+  /** The suspension of its agent, if it waits for that; null otherwise. */
   held: Circuit | null;
-  /** What its agent does not say, so that nothing of it is no sign that all is well; words that follow "it does not say". */
+  /**
+   * Facts that its agent does not report, so that silence about them proves nothing; words that follow "it does not
+   * say".
+   */
   untold: readonly string[];
-  /** When it reads a message that it is sent now. */
+  /** When it would read a message that is sent now. */
   readsMessages: ReadingTime;
-  /** Tokens that outputs have not taken in its context because svc has shortened them, estimated. */
+  /** Estimated tokens that its context was spared because svc shortened outputs. */
   savedTokens: number;
-  /** The pull request of its branch; null while none was opened. */
+  /** The pull request of its branch; null if none was opened. */
   pullRequest: KnownPullRequest | null;
 }
 
-/** A pull request, as far as a list tells it. */
+/** A pull request, in a list. */
 export interface KnownPullRequest {
   number: number | null;
   url: string | null;
@@ -65,27 +68,27 @@ const pickKnown = (known: KnownPullRequest | undefined): KnownPullRequest | null
   return { number, url, state, askedAt };
 };
 
-/** What clients may ask about sessions and their logs. */
+/** Operations on sessions and their logs. */
 export function sessionOperations(deps: {
   sessions: Sessions;
   logs: SessionLogs;
   actions: SessionActions;
   live: LiveFacts;
-  /** Of a session that runs; null of any other. */
+  /** Only for a running session; null otherwise. */
   facts(sessionId: string): StreamFacts | null;
-  /** What was approved with a session; without one `agents.permissions`. */
+  /** The permissions approved with a session; `agents.permissions` without one. */
   permissions(session: Pick<Session, 'agent' | 'decisionId'> | null): readonly string[];
   circuits: Pick<Circuits, 'findCircuit'>;
   untold(session: Pick<Session, 'agent' | 'transport'>): readonly string[];
   findReadingTime(session: Session): ReadingTime;
-  /** Estimated tokens that sessions were spared, of those that were. */
+  /** Estimated tokens that sessions were spared, only non-zero ones. */
   listSavedTokens(): ReadonlyMap<string, number>;
   /** Pull requests by session. */
   listPullRequests(): ReadonlyMap<string, KnownPullRequest>;
 }) {
   const { sessions, logs, actions, permissions } = deps;
 
-  /** What is known of live sessions at this moment, by session. */
+  /** Current facts about live sessions, by session. */
   interface Seen {
     logTimes: Readonly<Record<string, string>>;
     lastLines: Readonly<Record<string, string>>;
@@ -102,7 +105,7 @@ export function sessionOperations(deps: {
     };
   }
 
-  /** With what it has said in the run that is under way, which is recorded at its end. */
+  /** Adds the reported usage of the current run, which is recorded at its end. */
   function describeSession(
     session: Session,
     seen: Seen,
@@ -114,7 +117,7 @@ export function sessionOperations(deps: {
     const quiet: Omit<ListedSession, keyof Session> = {
       activity: null,
       plan: [],
-      // Nobody asks how quiet an ended one is, and most of a list has ended.
+      // The silence of ended sessions is irrelevant, and most of a list has ended.
       logWrittenAt: state === 'ended' ? null : (seen.logTimes[sessionId] ?? null),
       lastLine: null,
       committed: null,
@@ -124,7 +127,7 @@ export function sessionOperations(deps: {
       readsMessages: deps.findReadingTime(session),
       pullRequest: pickKnown(pulls.get(sessionId)),
     };
-    // What a run has said is recorded at its end, and is not to be told twice.
+    // Facts of a run are recorded at its end, and must not be counted twice.
     const facts = state === 'queued' || state === 'ended' ? null : deps.facts(sessionId);
     if (facts === null) return { ...session, ...quiet };
     return {
@@ -141,7 +144,7 @@ export function sessionOperations(deps: {
     };
   }
 
-  /** The worker of a stranger's task has the sessions of that task on its only page. */
+  /** A worker on a task from an untrusted author has that task's sessions on its only page. */
   function listSeen(input: SessionFilter, ownWork: OwnWork | null): Session[] {
     if (ownWork === null) return sessions.list(input);
     return input.cursor === undefined ? sessions.ofTask(ownWork.taskId) : [];
@@ -240,7 +243,7 @@ export function sessionOperations(deps: {
         session: z.string(),
         prompt: z.string().trim().min(1).max(4_000_000),
         title: z.string().trim().min(1).max(500).optional(),
-        /** Those that the prompt has taken in: they are used up with it. */
+        /** The comments that the prompt includes: they are used up with it. */
         comments: z.array(z.int().min(1)).max(1000).default([]),
         timeout_sec: timeoutSec,
         outside: z.boolean().optional(),

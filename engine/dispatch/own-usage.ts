@@ -2,8 +2,8 @@ import type { StreamFacts, Usage } from '../workers/agents/index.ts';
 import type { Session, Sessions } from '../workers/sessions/index.ts';
 
 /**
- * Reduces what a run has said to the tokens of this run alone: of an agent that counts its whole conversation what it has told
- * before is taken off. Without any tokens it is not known what the run took, which is null and not 0.
+ * Reduces a run's usage to its own tokens: for an agent that counts its whole conversation, earlier totals are
+ * subtracted. Without any tokens the usage is unknown, which is null and not 0.
  */
 export function takeOwnUsage(
   { sessions }: { sessions: Pick<Sessions, 'conversationUsage'> },
@@ -19,13 +19,13 @@ export function takeOwnUsage(
         ? conversation
         : subtractUsage(conversation, before);
   const usage = own === null || own.input + own.output === 0 ? null : own;
-  // A total of nothing is one that a run without an answer has told.
+  // A zero total comes from a run without an answer.
   const isTotal = conversation !== null && conversation.input + conversation.output > 0;
   return { ...facts, usage, conversation: isTotal ? conversation : null };
 }
 
 function subtractUsage(whole: Usage, part: Usage): Usage {
-  // It has begun to count anew.
+  // It has restarted its count.
   if (whole.input < part.input || whole.output < part.output) return whole;
   return {
     input: whole.input - part.input,

@@ -5,32 +5,32 @@ import type { Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 import type { Verdict } from './verdict.ts';
 
-/** A session that meets limits again and again must end some day. */
+/** A session that keeps meeting limits must end some day. */
 const MOST_RUNS = 20;
-/** So many pauses in a row, each after a run that did nothing, and its limit is none that passes. */
+/** After this many pauses in a row, each after a run that did nothing, the limit is not temporary. */
 const MOST_IDLE_PAUSES = 5;
-/** From the second of them on it waits at least so long, twice as long each time. */
+/** From the second of them on it waits at least this long, doubled each time. */
 const BACKOFF = { firstMs: 30_000, longestMs: 10 * 60_000 };
-/** A limit that lasts longer is no pause: a weekly one is the longest that is common. */
+/** A longer limit is not a pause: a weekly one is the longest common one. */
 const LONGEST_MS = 8 * 86_400_000;
-/** Those who promise a time keep it to the second. */
+/** Grace for a promised time, which agents keep to the second. */
 const MARGIN_MS = 1000;
 
-/** When a session goes on, and why it does not now. */
+/** When a session resumes, and why it is paused. */
 export interface Pause {
   /** Unix ms. */
   until: number;
   code: string;
   text: string;
-  /** With this one: pauses in a row, each after a run that did nothing. */
+  /** Including this one: pauses in a row, each after a run that did nothing. */
   idlePauses: number;
-  /** The agent's own session is gone, and is not to be asked for again. */
+  /** True if the agent's own session is gone, and must not be requested again. */
   isLost?: true;
 }
 
 /**
- * Decides what follows a limit whose end is known: a pause, or, when pausing does not help, the verdict that the session has failed.
- * Null for any other end.
+ * Decides what follows a limit with a known end: a pause or, if pausing does not help, a failure of the session. Null
+ * for any other end.
  */
 export function decideAfterLimit(
   { clock, keys, sessions }: Pick<DispatchDeps, 'clock' | 'keys' | 'sessions'>,
@@ -40,9 +40,9 @@ export function decideAfterLimit(
 ): { pause: Pause } | { verdict: Verdict } | null {
   const { failure } = verdict;
   if (session.stopReason !== null || failure === null) return null;
-  // Of a run with its own login, a limit that the gateway told an earlier one is none of its own.
+  // For a run with its own login, a limit from the gateway belongs to an earlier run.
   const refusedUntil = session.auth === 'gateway' ? keys.limitedUntil(session.sessionId) : null;
-  // A spent budget of the gateway is a limit where it is known when it is filled again.
+  // A used-up budget of the gateway is a limit if its reset time is known.
   const isBudget = failure.code === 'budget_exceeded' && refusedUntil !== null && refusedUntil > clock.now();
   if (!isBudget && !findFailure(failure.code)?.isLimit) return null;
   const told = end?.ok === false ? end.resetAt : (trouble?.resetAt ?? null);
@@ -70,7 +70,7 @@ const giveUp = (verdict: Verdict, why: string): { verdict: Verdict } => ({
 });
 
 /**
- * Lets a run that was to resume a session which its agent does not have begin anew at once, with what was done so far.
+ * Restarts a run immediately if its agent does not have the session to resume, with a summary of the earlier work.
  * Null for any other end.
  */
 export function decideFreshStart(

@@ -3,12 +3,12 @@ import { backoffMs } from '../core/base/backoff.ts';
 import { asSvcError } from '../core/base/errors.ts';
 import type { DispatchDeps } from './context.ts';
 
-/** Writes `work` durably; `what` is named while it cannot. */
+/** Writes `work` durably; reports `what` while it cannot. */
 export type Persist = <T>(what: string, work: () => T) => Promise<T>;
 
 const PAUSES = { firstMs: 250, longestMs: 10_000 };
 
-/** What happened has happened: a write about it is tried until it succeeds or the host closes. */
+/** Retries a write about a past fact until it succeeds or the host closes. */
 export const createPersist =
   ({ storage, log }: Pick<DispatchDeps, 'storage' | 'log'>, closing: AbortSignal): Persist =>
   async (what, work) => {

@@ -12,7 +12,7 @@ import {
 } from '../workers/agents/index.ts';
 import type { DispatchDeps } from './context.ts';
 
-/** Chooses the agent for a run of the task: its own, or the one that runs when a task names none. Throws `conflict`. */
+/** Chooses the agent for a run of the task: its own, or the default one. Throws `conflict`. */
 export function chooseAgent(agents: Pick<Agents, 'findDefaultAgent'>, task: Task): string {
   const agent = task.agent ?? agents.findDefaultAgent();
   if (agent !== null) return agent;
@@ -21,7 +21,7 @@ export function chooseAgent(agents: Pick<Agents, 'findDefaultAgent'>, task: Task
   });
 }
 
-/** Finds whose credentials a run of an agent has. */
+/** Finds the credentials of an agent's run. */
 const chooseAuth = (
   agents: Pick<Agents, 'findAuth'>,
   agent: string,
@@ -32,8 +32,8 @@ const listProgramsOf = ({ template }: AgentCommand, agent: string): string[] =>
   listPrograms(locateAgent(template, agent));
 
 /**
- * Throws `agent_not_found` when a program of the agent's command is not on this machine, and `gateway_unroutable` when its
- * model calls cannot go where they have to; other problems show at the start.
+ * Throws `agent_not_found` if a program of the agent's command is not on this machine, and `gateway_unroutable` if
+ * its model calls cannot take their required route; other problems show at the start.
  */
 export function checkCommandOfRun(
   deps: Pick<DispatchDeps, 'agents' | 'projects'>,
@@ -48,14 +48,14 @@ export function checkCommandOfRun(
   if (chooseAuth(agents, agent, options) === 'gateway') checkRoutable(command.template, agent);
 }
 
-/** Chooses the hard cap of a run, in seconds: what is asked for, what the task says, what its client or else svc.yaml says. */
+/** Chooses the time limit of a run, in seconds: as requested, from the task, from its client, or from svc.yaml. */
 export const chooseTimeout = (
   deps: Pick<DispatchDeps, 'timeouts'>,
   task: Task,
   { timeoutSec, agents }: DispatchOptions,
 ): number => timeoutSec ?? task.timeoutSec ?? agents?.timeoutSec ?? deps.timeouts().timeoutSec;
 
-/** Tells what a dispatch of the task would do now. Only looks; what is in its way is told and not thrown. */
+/** Plans a dispatch of the task. Changes nothing; obstacles are returned and not thrown. */
 export async function planRun(
   deps: Pick<DispatchDeps, 'agents' | 'runner' | 'circuits' | 'timeouts' | 'sessions' | 'cap'>,
   task: Task,
@@ -63,7 +63,7 @@ export async function planRun(
   profile: string,
 ): Promise<RunPlan> {
   let problem: Problem | null = null;
-  /** The first problem is the one that a dispatch would end with. */
+  /** The first problem is the one that a dispatch would fail with. */
   function noteProblem<T>(look: () => T): T | null {
     try {
       return look();
@@ -85,7 +85,7 @@ export async function planRun(
     project: task.project,
     programs: agent === null || command === null ? [] : listProgramsOf(command, agent),
     base: options.base ?? null,
-    // What a stranger wrote runs confined or not at all, and whoever decides has to know which before they do.
+    // A task from an untrusted author runs confined or not at all, and the person who decides has to know which.
     isConfined: task.stranger !== null && profile === 'strict',
   });
   const circuit = agent === null ? null : deps.circuits.findCircuit(agent);

@@ -5,11 +5,11 @@ import { chooseNext } from './choose-next.ts';
 import type { DispatchDeps } from './context.ts';
 import { takeOwnUsage } from './own-usage.ts';
 
-/** Who works on a session. */
+/** The owner of a session. */
 interface Owner {
   agent: string;
   project: string | null;
-  /** What its run has said so far. */
+  /** The facts that its run has reported so far. */
   facts: StreamFacts | null;
   done: Promise<void>;
 }
@@ -18,19 +18,19 @@ const MIN_WAKE_MS = 50;
 const LONGEST_SLEEP_MS = 30_000;
 const LOOK_IN_MS = 2000;
 
-/** Sessions that this host works on, and the start of those that wait. */
+/** Sessions that this host works on, and the start of waiting ones. */
 export interface Queue {
   /** Runs `work` as the session's one owner in this host. */
   ownSession(sessionId: string, work: () => Promise<void>): void;
-  /** Runs `work` after the current owner has finished; what it is to be is asked then, and null is nothing. */
+  /** Runs `work` after the current owner has finished; it is chosen then, and null for none. */
   ownSessionNext(sessionId: string, work: () => (() => Promise<void>) | null): void;
-  /** Starts what may start, and looks again when a time has come. */
+  /** Starts what may start, and checks again when a time has come. */
   startWaiting(): void;
-  /** Notes what the run of a session has said so far. */
+  /** Records the facts that the run of a session has reported so far. */
   noteFacts(sessionId: string, facts: StreamFacts): void;
-  /** What a running session has said of itself so far; null when it does not run here. */
+  /** Returns the facts that a running session has reported so far; null if it is not running here. */
   facts(sessionId: string): StreamFacts | null;
-  /** Resolves when nothing is being worked on any more. */
+  /** Resolves when no session is being worked on any more. */
   whenSettled(): Promise<unknown>;
   close(): void;
 }
@@ -49,7 +49,7 @@ export function createQueue(
   { begin, closing }: { begin(sessionId: string): Promise<void>; closing: AbortSignal },
 ): Queue {
   const { sessions, clock, log } = deps;
-  /** Queued ones are not among them. */
+  /** Excludes queued ones. */
   const active = new Map<string, Owner>();
   const timer = createDueTimer({ clock, onDue: startWaiting, longestSleepMs: LONGEST_SLEEP_MS });
 
@@ -74,14 +74,14 @@ export function createQueue(
 
   function startWaiting(): void {
     timer.sleepUntil(null);
-    // What waits for a consent is taken up once that is given.
+    // Sessions that wait for consent are picked up once it is given.
     if (closing.aborted || !hasConsent(deps)) return;
     const now = clock.now();
     const room = deps.cap - active.size;
-    /** Nobody says when the process of a person who is in a session dies. */
+    /** No event reports the end of a visitor's process. */
     let unseen = Infinity;
     if (room > 0) {
-      // While a person is in a paused one, it waits for them.
+      // A paused session waits while a person is in it.
       const visited = deps.visitors.listVisited();
       const ready = sessions.ready(now);
       const waiting = ready.filter(({ sessionId }) => !active.has(sessionId) && !visited.has(sessionId));

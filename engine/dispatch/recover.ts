@@ -3,7 +3,7 @@ import type { RunProcess, Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 import type { RunEnd } from './verdict.ts';
 
-/** What is done with the session that is taken over. */
+/** The handling of an adopted session. */
 export interface Steps {
   beginSession(sessionId: string): Promise<void>;
   recordProcess(sessionId: string, process: RunProcess): Promise<void>;
@@ -16,8 +16,8 @@ export interface Steps {
 }
 
 /**
- * Takes over a live session that has no owner in this host. A run that never began begins again under a new mark; one that
- * lives is adopted; one that ended meanwhile is recorded. The runner decides which it is, so that nothing runs twice.
+ * Adopts a live session without an owner in this host. A run that never started starts again under a new mark; a
+ * living one is adopted; an ended one is recorded. The runner decides which it is, so that nothing runs twice.
  */
 export async function takeOver(
   { sessions, runner, log }: Pick<DispatchDeps, 'sessions' | 'runner' | 'log'>,

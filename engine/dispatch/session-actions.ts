@@ -20,7 +20,7 @@ import {
 } from '../workers/sessions/index.ts';
 import type { Dispatcher, RunKeys } from './index.ts';
 
-/** Where a person enters a session, and with which conversation. */
+/** The location and conversation for a person who enters a session. */
 export interface Entrance {
   sessionId: string;
   taskId: string;
@@ -28,34 +28,34 @@ export interface Entrance {
   /** The worktree's folder, or the project's own. */
   cwd: string;
   branch: string | null;
-  /** The agent's own session, to be gone on with; null when it never told one. */
+  /** The agent's own session to resume; null if it never reported one. */
   agentSession: string | null;
-  /** It is paused, and goes on by itself only when the person has left. */
+  /** True if it is paused, and resumes by itself only when the person has left. */
   isPaused: boolean;
-  /** Where its model calls go, as those of its runs did, with a key that holds until the person leaves. */
+  /** The route of its model calls, like its runs', with a key that is valid until the person leaves. */
   gateway: GatewayRoute | null;
-  /** What the agent itself kept or read in its runs, beside the person's own configuration; absolute. */
+  /** The folder of the agent's own files in its runs, in addition to the person's configuration; absolute. */
   agentFolder: string;
 }
 
-/** What a session is sent on with. */
+/** The input of a follow-up. */
 export interface FollowUp extends Pick<NewTask, 'source' | 'sourceRef'> {
   prompt: string;
   /** Null for the first line of the prompt. */
   title: string | null;
-  /** The comments on its diff that the prompt has taken in. */
+  /** The comments on its diff that the prompt includes. */
   comments: readonly number[];
 }
 
-/** What a person does with a session of a worker. */
+/** Actions of a person on a worker's session. */
 export interface SessionActions {
-  /** Inside `storage.write`: stops it; what it did stays on its branch. Throws `conflict` when it has ended. */
+  /** Inside `storage.write`: stops it; its work stays on its branch. Throws `conflict` if it has ended. */
   kill(sessionId: string, by: By): Session;
-  /** Inside `storage.write`: has a running one read its messages now. Throws `conflict` for one that cannot. */
+  /** Inside `storage.write`: makes a running one read its messages now. Throws `conflict` for one that cannot. */
   interrupt(sessionId: string, by: By): Session;
   /**
-   * A paused one goes on now; one that has failed goes on in a new session, in the same worktree and conversation.
-   * Throws `conflict` for any other, and for one of an open race.
+   * Resumes a paused one now; a failed one continues in a new session, in the same worktree and conversation. Throws
+   * `conflict` for any other, and for one of an open race.
    */
   resume(
     sessionId: string,
@@ -64,17 +64,17 @@ export interface SessionActions {
     write: <T>(work: () => T) => Promise<T>,
   ): Promise<Session>;
   /**
-   * Inside `storage.write`: sends an ended session on with more to do, as a task of its own in the same worktree and
-   * conversation. Throws `conflict` when there is nothing to go on in, somebody works in it, or a comment is gone.
+   * Inside `storage.write`: gives an ended session more work, as a separate task in the same worktree and
+   * conversation. Throws `conflict` if its worktree is gone or in use, or a comment is gone.
    */
   followUp(sessionId: string, task: FollowUp, options: DispatchOptions, by: By): Submitted;
   /**
-   * Lets a person in, as process `pid`, as long as that lives. Throws `conflict` while its agent runs, and
-   * `gateway_unreachable` where its runs went through the gateway and `hasOwnLogin` is not set.
+   * Lets a person in, as process `pid`, as long as it lives. Throws `conflict` while its agent runs, and
+   * `gateway_unreachable` if its runs went through the gateway and `hasOwnLogin` is not set.
    */
   attach(sessionId: string, pid: number, how?: { hasOwnLogin?: boolean | undefined }): Promise<Entrance>;
   leave(sessionId: string): Promise<void>;
-  /** Who was in a session, and whose process has ended without a word, has left. Never rejects. */
+  /** Closes visits whose process has ended without leaving. Never rejects. */
   reap(): Promise<void>;
 }
 
@@ -91,23 +91,23 @@ export function createSessionActions(deps: {
   comments: Pick<DiffComments, 'takeComments'>;
   runner: Pick<Runner, 'keep'>;
   keys: Pick<RunKeys, 'findRoute' | 'issueKey' | 'revokeKey'>;
-  /** Absolute; what the agent keeps of a session. */
+  /** Absolute; the agent's folder of a session. */
   agentFolder(sessionId: string): string;
-  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
+  /** Throws `consent_missing` while no one has ever agreed to svc.yaml. */
   requireConsent(): void;
-  /** `guard.profile` is strict. */
+  /** True if `guard.profile` is strict. */
   isStrict(): boolean;
   log: Pick<Log, 'error'>;
 }): SessionActions {
   const { storage, sessions, decisions, workflow, dispatcher, visitors, keys, isStrict, log } = deps;
 
-  /** Throws while somebody is in it: two agents in one worktree would undo each other's work. */
+  /** Throws while someone is in it: two agents in one worktree would undo each other's work. */
   function checkEmpty({ sessionId }: Session): void {
     const conflict = visitors.findVisitorConflict(sessionId);
     if (conflict !== null) throw conflict;
   }
 
-  /** Throws where the configuration has every run confined. */
+  /** Throws if the configuration requires confined runs. */
   function checkMayLeave({ sessionId }: Session): void {
     if (!isStrict()) return;
     throw new SvcError('conflict', `guard.profile is strict, so ${sessionId} must stay in the sandbox`, {
@@ -123,7 +123,7 @@ export function createSessionActions(deps: {
     });
   }
 
-  /** Finds a session that a person may go into. Throws `conflict` for any other. */
+  /** Finds a session that a person may enter. Throws `conflict` for any other. */
   function requireEnterable(sessionId: string): Session & { cwd: string; isPaused: boolean } {
     const session = sessions.get(sessionId);
     const mayGoOn = isPaused(session);
@@ -156,12 +156,12 @@ export function createSessionActions(deps: {
     }
   }
 
-  /** With `visitor` only where that process is still the one that is in it. */
+  /** With `visitor` only if that process is still in it. */
   async function leave(sessionId: string, visitor?: Visitor): Promise<void> {
     const isIn = (): boolean => visitor === undefined || visitors.isRecorded(visitor);
     if (!isIn()) return;
     const session = sessions.get(sessionId);
-    // Somebody may have let it go on after the person's process had ended: then all of it is the run's.
+    // It may have been resumed after the person's process ended: then everything belongs to the run.
     if (session.state === 'ended' || isPaused(session)) await settleVisit(session);
     await storage.write(() => {
       if (!isIn()) return;
@@ -230,7 +230,7 @@ export function createSessionActions(deps: {
             hint: sentence`{session.log ${sessionId} follow=true}`,
           });
         checkRacesNoMore(session);
-        // Rivals have not gone on with each other.
+        // Competitors do not continue each other.
         const newest = sessions
           .ofTask(session.taskId)
           .findLast(
@@ -287,7 +287,7 @@ export function createSessionActions(deps: {
         priority: former.priority,
         source,
         sourceRef,
-        // What a stranger has made an agent think and write is still there.
+        // The conversation with text from an untrusted author is still there.
         stranger: former.stranger,
         actor: by.actor,
       });
@@ -333,7 +333,7 @@ const discardedError = (sessionId: string): SvcError =>
 
 const isPaused = ({ state, resumeAt }: Session): boolean => state === 'queued' && resumeAt !== null;
 
-/** What the run before was asked for, also where its decision is from before options were kept. */
+/** The options of the previous run, even if its decision is from before options were stored. */
 const repeatOptions = (
   { inplace, keepWorktree, workerId, timeoutSec, tokenBudget }: Session,
   asked: DispatchOptions,
@@ -341,7 +341,7 @@ const repeatOptions = (
   ...pickRepeatable(asked),
   inplace,
   keepWorktree,
-  // A worker that was given no name is known by its number.
+  // An unnamed worker is identified by its number.
   ...(/^w-\d+$/.test(workerId) ? {} : { name: workerId }),
   timeoutSec,
   ...(tokenBudget === null ? {} : { tokenBudget }),

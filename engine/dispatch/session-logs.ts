@@ -3,31 +3,31 @@ import { SvcError } from '../core/base/errors.ts';
 import type { StreamReader } from '../workers/agents/index.ts';
 import type { LogPart, Runner } from '../workers/runner/runs/index.ts';
 
-/** As it was printed, or, of agents whose form is known, as a person reads it. */
+/** As printed, or formatted for a person if the agent's form is known. */
 export const LOG_FORMS = ['readable', 'raw'] as const;
 export type LogForm = (typeof LOG_FORMS)[number];
 
 export interface LogRequest {
-  /** In bytes of what was printed. */
+  /** In bytes of the output. */
   from: number;
   maxBytes: number;
-  /** Nothing more will be printed. */
+  /** True if there will be no more output. */
   ended: boolean;
 }
 
-/** What the workers printed, by session. */
+/** Workers' output, by session. */
 export interface SessionLogs {
-  /** Throws `chair_only`: what a worker is told and does is no other worker's business. */
+  /** Throws `chair_only`: a worker must not read another worker's texts and actions. */
   checkReader(sessionId: string, caller: Pick<Caller, 'seat' | 'sessionId'>): void;
-  /** Reads part after part. Offsets are those of what was printed, in either form; readable parts end with a line. */
+  /** Reads part after part. Offsets refer to the output, in either form; readable parts end with a line. */
   open(sessionId: string, form: LogForm): (part: LogRequest) => Promise<LogPart>;
-  /** Finds where the last `lines` begin, in bytes. */
+  /** Finds the start of the last `lines`, in bytes. */
   findTail(sessionId: string, lines: number): Promise<number>;
-  /** When each was last written to, RFC 3339, by session; without those that nothing was printed to. */
+  /** Returns when each was last written to, RFC 3339, by session; omits those without output. */
   listTimes(sessionIds: readonly string[]): Promise<Record<string, string>>;
 }
 
-/** @param readerOf null for output that is shown as it was printed */
+/** @param readerOf null for output that is shown unchanged */
 export function createSessionLogs(
   runner: Pick<Runner, 'readLog' | 'listLogTimes'>,
   readerOf: (sessionId: string) => StreamReader | null,
@@ -44,7 +44,7 @@ export function createSessionLogs(
       return async ({ from, maxBytes, ended }) => {
         const order = { sessionId, from, maxBytes, hasEnded: ended };
         const part = await runner.readLog({ ...order, byLine: reader !== null });
-        // How a session that still waits will be run is known at its start, before it prints anything.
+        // The format of a waiting session is known at its start, before it prints anything.
         if (reader === undefined && part.text !== '') {
           reader = readerOf(sessionId);
           if (reader === null) return runner.readLog({ ...order, byLine: false });

@@ -11,10 +11,10 @@ type Deps = Pick<
   'agents' | 'sessions' | 'projects' | 'keys' | 'configuration' | 'profile' | 'permissions'
 >;
 
-/** What the configuration says of one agent and project; the same until that changes. */
+/** The configured settings of one agent and project; cached until the configuration changes. */
 type Configured = Omit<RunSettings, 'inplace' | 'base' | 'continues' | 'folder'> & { path: string | null };
 
-/** What is not there is null: a plan says what is in the way. */
+/** Missing values are null: a plan names the obstacle. */
 function readOrNull<T>(look: () => T): T | null {
   try {
     return look();
@@ -23,7 +23,7 @@ function readOrNull<T>(look: () => T): T | null {
   }
 }
 
-/** Tells what a run would be made from now: synchronously, and starting no program. */
+/** Returns the current inputs of a run: synchronously, and without starting a program. */
 export type ReadSettings = (task: Task, options: DispatchOptions) => RunSettings;
 
 export function createReadSettings(deps: Deps): ReadSettings {
@@ -65,13 +65,13 @@ export function createReadSettings(deps: Deps): ReadSettings {
       path: readOrNull(() => agents.resolveFolder(project)),
       setup: readOrNull(() => projects.digestSetup(project)),
     };
-    // Names of agents and projects come from outside as well.
+    // Names of agents and projects may come from outside.
     if (known.size > 1000) known.clear();
     known.set(key, made);
     return made;
   }
 
-  /** What one agent runs: what depends on which it is, and nothing else. */
+  /** The command of one agent: only what depends on the agent. */
   function readRacer(agent: string, task: Task, options: DispatchOptions): AgentSettings {
     const found = readConfigured(agent, task.project, options.agents);
     const own = options.gatewayBypass === true && found.auth !== null;
@@ -88,7 +88,7 @@ export function createReadSettings(deps: Deps): ReadSettings {
 
   return (task, options) => {
     const { race } = options;
-    // A race has agents of its own, whichever the task has.
+    // A race has its own agents, regardless of the task's.
     const { path, ...rest } = readConfigured(race?.[0] ?? task.agent, task.project, options.agents);
     const { base = null, folder = null } = path === null ? {} : projects.readCheckout(path);
     const former = options.continues === undefined ? null : sessions.get(options.continues);
@@ -99,7 +99,7 @@ export function createReadSettings(deps: Deps): ReadSettings {
       profile: requireProfile(rest.profile, task, options, former?.profile ?? null),
       folder,
       inplace: options.inplace ?? false,
-      // What it goes on in was made from a branch then.
+      // A continued worktree was created from a branch earlier.
       base: options.base ?? (former === null ? base : (former.base ?? former.baseCommit)),
       continues: options.continues ?? null,
       ...(race === undefined ? {} : { race: race.map((agent) => readRacer(agent, task, options)) }),
@@ -107,7 +107,10 @@ export function createReadSettings(deps: Deps): ReadSettings {
   };
 }
 
-/** A stranger's text, and what a confined worker has left, are for confined workers only, unless a person has said otherwise. */
+/**
+ * Reports whether a run must be confined: text from an untrusted author, and work of a confined worker, require it
+ * unless a person overrides it.
+ */
 function requireProfile(
   profile: string,
   { stranger }: Task,

@@ -2,26 +2,26 @@ import { type Expectation, NO_FACTS, type StreamFacts } from '../workers/agents/
 import type { RunExit } from '../workers/runner/runs/index.ts';
 import type { Session, StopReason } from '../workers/sessions/index.ts';
 
-/** What the end of a session means. */
+/** The meaning of a session's end. */
 export interface Verdict {
   sealed: boolean;
   exitCode: number | null;
   exitSignal: string | null;
-  /** Kept here; may name paths of this machine. */
+  /** For this machine; may name its paths. */
   failure: { code: string; text: string } | null;
-  /** What the agent was up against when it was stopped; left out when that says nothing of it. */
+  /** The agent's last obstacle when it was stopped; left out if that is unrelated. */
   cause?: { code: string; text: string };
-  /** The same for those who are told by event: no path, no output. */
+  /** The same for events: no path, no output. */
   reason: string | null;
 }
 
 /** How a run ended. */
 export interface RunEnd extends RunExit {
-  /** svc has ended it; left out where that is not known. */
+  /** True if svc ended it; left out if that is unknown. */
   wasStopped?: boolean;
 }
 
-/** What it printed, against what it should have. */
+/** Its output compared with the expectation. */
 export interface Printed {
   expects: Expectation;
   hasSpoken: boolean;
@@ -37,8 +37,8 @@ const SIGNAL_EXITS = new Map([
 ]);
 
 /**
- * Decides what an end means. Why it was stopped comes first, since the exit code of a stopped program says nothing; then what
- * the agent says of its end, since many exit with 0 whatever happened; the exit code is what is left.
+ * Interprets an end. The reason for a stop comes first, since the exit code of a stopped program means nothing; then
+ * the agent's own report, since many exit with 0 after any failure; then the exit code.
  */
 export function decideVerdict(
   session: Session,
@@ -55,11 +55,11 @@ export function decideVerdict(
     reason,
   });
   const byItself = ({ code, text }: NonNullable<StreamFacts['trouble']>): Verdict =>
-    // What a program says may hold anything; who is told by event gets the code only.
+    // A program's text may contain anything; events only get the code.
     failed(code, `${session.agent}: ${text}`, `${session.agent} ended with ${code}`);
 
   if (session.stopReason !== null) return judgeStopped(session, session.stopReason, facts, failed);
-  // It has told its end, and then something ended it before it was there. Where no engine saw that, it was not svc.
+  // It reported its end, and was then ended before it exited. If no engine saw that, it was not svc.
   const isCutOff = signal !== null && !exit.wasStopped;
   if (facts.end !== null && !(facts.end.ok && isCutOff))
     return facts.end.ok ? { ...base, sealed: true, failure: null, reason: null } : byItself(facts.end);
@@ -78,7 +78,7 @@ export function decideVerdict(
   return { ...base, sealed: true, failure: null, reason: null };
 }
 
-/** At a limit of svc the last that it was up against is told, and counts for holding the agent back. */
+/** At a limit of svc the agent's last obstacle is reported, and counts for suspending the agent. */
 function judgeStopped(
   session: Session,
   reason: StopReason,

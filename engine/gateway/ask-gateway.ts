@@ -6,7 +6,7 @@ import { tagWorkspace, WORKSPACE_HEADER } from './record.ts';
 const PROBE_MS = 2000;
 const IDENTIFY_MS = 500;
 
-/** Whether anybody listens there. */
+/** Reports whether anything listens there. */
 export const isListening = (host: string, port: number): Promise<boolean> =>
   new Promise((done) => {
     const socket = connect({ host, port, timeout: PROBE_MS });
@@ -17,7 +17,9 @@ export const isListening = (host: string, port: number): Promise<boolean> =>
     socket.once('connect', settleAs(true)).once('error', settleAs(false)).once('timeout', settleAs(false));
   });
 
-/** What listens may be a gateway of the person's choice; that of another workspace would refuse our keys. */
+/**
+ * Refuses a gateway of another workspace, which would refuse our keys. Any other listener may be the person's choice.
+ */
 export async function refuseNeighbour(url: string, dataId: string): Promise<void> {
   const tag = await askHttp(url, { method: 'HEAD', headers: {}, ms: IDENTIFY_MS })
     .then((answer) => answer.workspace)
@@ -39,7 +41,7 @@ interface Answer {
   text: string;
 }
 
-/** One request on a connection of its own. `fetch` would load a client that the engine otherwise never needs. */
+/** Sends one request on a separate connection. `fetch` would load a client that the engine otherwise never needs. */
 export function askHttp(
   url: string,
   { method, headers, ms }: { method: string; headers: Record<string, string>; ms: number },

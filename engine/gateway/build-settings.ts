@@ -4,14 +4,14 @@ import type { aiSchema, gatewaySchema } from './config.ts';
 import { buildOllamaUrl, readEndpoint } from './endpoint.ts';
 import type { GatewaySettings, LiveZoneSettings, Provider } from './settings.ts';
 
-/** The sections of the configuration that are the gateway's. */
+/** The configuration sections of the gateway. */
 export interface GatewayConfig {
   ai: z.output<typeof aiSchema>;
   gateway: z.output<typeof gatewaySchema>;
   context: ContextConfig;
 }
 
-/** What it takes of the section `context`. */
+/** The part of the section `context` that it uses. */
 interface ContextConfig {
   threshold_bytes: number;
   ttl_minutes: number;
@@ -27,7 +27,7 @@ interface ContextConfig {
 const USUAL_CACHE_ENTRIES = 256;
 const UNKNOWN: ModelLimits = { context: null, output: null };
 
-/** Reads what the gateway is to do; `lookup` finds the keys that are named. Holds secrets. */
+/** Returns the settings of the gateway; `lookup` resolves the named keys. Holds secrets. */
 export function buildSettings(
   { ai, gateway, context }: GatewayConfig,
   lookup: (name: string) => string | undefined,
@@ -102,7 +102,7 @@ function buildLiveZone({ mode }: GatewayConfig['ai'], context: ContextConfig): L
   };
 }
 
-/** Variables that hold keys of upstreams, which no agent is given. */
+/** Returns variables that hold keys of upstreams, which no agent receives. */
 export const listProviderVariables = ({ ai }: GatewayConfig): string[] =>
   [...ai.providers.map(({ api_key_env }) => api_key_env), ai.passthrough.anthropic.api_key_env].filter(
     (name) => name !== '',

@@ -27,7 +27,7 @@ const provider = z.strictObject({
 
 const usd = () => z.number().min(0);
 
-/** Prices in US dollars for a million tokens. */
+/** Prices in US dollars per million tokens. */
 const price = z.strictObject({
   input: usd().meta({ description: 'input that is not read from a cache' }),
   output: usd().meta({ description: 'output' }),
@@ -35,7 +35,7 @@ const price = z.strictObject({
   cache_write: usd().optional().meta({ description: 'written to the prompt cache; unset: as input' }),
 });
 
-/** The `ai` section; `ai.yaml` of the machine home may hold it too. */
+/** The `ai` section; `ai.yaml` of the machine home may contain it too. */
 export const aiSchema = z.strictObject({
   mode: z
     .enum(['', 'off', 'stub', 'live'])
@@ -140,7 +140,7 @@ export const aiSchema = z.strictObject({
   }),
 });
 
-/** The `gateway` section; `ai.yaml` of the machine home may hold it too. */
+/** The `gateway` section; `ai.yaml` of the machine home may contain it too. */
 export const gatewaySchema = z.strictObject({
   addr: addressKey().default('127.0.0.1:8788').meta({
     consent: true,

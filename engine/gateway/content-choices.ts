@@ -4,18 +4,18 @@ import { sentence } from '../core/base/sentence.ts';
 import type { Storage } from '../storage/index.ts';
 
 /**
- * Whose calls are logged with their content: a session, `s-12`, or a person's key by its name, `key:laptop`. Nobody's, unless a
- * person has said so.
+ * The callers whose calls are logged with their content: a session, `s-12`, or a person's key by its name,
+ * `key:laptop`. None by default.
  */
 export interface ContentChoices {
   list(): string[];
-  /** Inside `storage.write`. Throws `usage` when too many are logged. */
+  /** Runs inside `storage.write`. Throws `usage` if too many callers are logged. */
   choose(holder: string): void;
-  /** Inside `storage.write`. */
+  /** Runs inside `storage.write`. */
   drop(holders: readonly string[]): void;
 }
 
-/** The log is for looking into one conversation, and not a way to keep them all. */
+/** The log is for inspecting single conversations, not for recording all of them. */
 const MOST_LOGGED = 16;
 /** The row of `meta`. */
 const NAME = 'gateway_content_of';
@@ -23,7 +23,7 @@ const NAME = 'gateway_content_of';
 export const nameRunHolder = (sessionId: number): string => `s-${sessionId}`;
 export const namePersonHolder = (key: string): string => `key:${key}`;
 
-/** Where the content of a holder's calls goes. */
+/** Returns the log file for the content of a holder's calls. */
 export const contentLogPath = (data: string, holder: string): string =>
   join(data, 'log', `content.${holder.replace(':', '.')}.log`);
 

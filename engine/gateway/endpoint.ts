@@ -4,17 +4,17 @@ import { refineWith } from '../core/base/values/duration.ts';
 import { httpUrlKey } from '../core/base/values/variable.ts';
 import type { Protocol } from './protocol.ts';
 
-/** Where an upstream is, and what it speaks. */
+/** The address of an upstream and its protocols. */
 export interface Endpoint {
   /** Without a slash at its end. */
   baseUrl: string;
-  /** What is most like it first. */
+  /** Closest match first. */
   protocols: readonly Protocol[];
 }
 
 const trimSlash = (url: string): string => url.replace(/\/+$/, '');
 
-/** The paths of the services' own documentation, which people copy as they are: each says what is spoken there. */
+/** The paths in the services' own documentation, which people copy: each implies a protocol. */
 const PATHS: readonly (readonly [end: string, Protocol])[] = [
   ['/chat/completions', 'chat'],
   ['/responses', 'responses'],
@@ -22,8 +22,8 @@ const PATHS: readonly (readonly [end: string, Protocol])[] = [
 ];
 
 /**
- * Reads an address: the services' own are known, a path of one protocol or Gemini's version says that protocol, and whatever
- * else there is speaks `otherwise`.
+ * Reads an address. The services' own addresses are known, a path of one protocol or Gemini's version determines the
+ * protocol, and any other address speaks `otherwise`.
  */
 export function readEndpoint(address: string, otherwise: Protocol = 'chat'): Endpoint {
   const baseUrl = trimSlash(address);
@@ -41,7 +41,10 @@ export function readEndpoint(address: string, otherwise: Protocol = 'chat'): End
 
 const refuse = (why: string): SvcError => new SvcError('config_invalid', why);
 
-/** What a call adds to an address would be lost behind these, and a password would be shown wherever the address is. */
+/**
+ * Refuses `?`, `#` and credentials: anything that a call adds after them would be lost, and a password would be shown
+ * with the address.
+ */
 function checkBase(address: string): void {
   if (!URL.canParse(address)) return;
   const { username, password, search, hash } = new URL(address);
@@ -50,10 +53,10 @@ function checkBase(address: string): void {
   if (search !== '' || hash !== '') throw refuse('expected an address without ? or #');
 }
 
-/** A key that holds the address of an upstream, whatever it speaks. */
+/** Creates a key for the address of an upstream of any protocol. */
 export const endpointKey = () => httpUrlKey(true).superRefine(refineWith(checkBase));
 
-/** A key that holds the address of an upstream of Anthropic's messages; empty means none. */
+/** Creates a key for the address of an upstream of Anthropic's messages; empty means none. */
 export const messagesEndpointKey = () =>
   httpUrlKey().superRefine(
     refineWith((address) => {
@@ -67,13 +70,13 @@ export const messagesEndpointKey = () =>
     }),
   );
 
-/** `host:port` or a URL; what an Ollama serves for OpenAI's clients is below `/v1`. */
+/** Builds an address from `host:port` or a URL; Ollama serves OpenAI clients below `/v1`. */
 export function buildOllamaUrl(host: string): string {
   const url = trimSlash(/^https?:\/\//.test(host) ? host : `http://${host}`);
   return url.endsWith('/v1') ? url : `${url}/v1`;
 }
 
-/** A key that holds where an Ollama is; empty means none. */
+/** Creates a key for the address of an Ollama; empty means none. */
 export const ollamaKey = () =>
   z.string().superRefine(
     refineWith((host) => {

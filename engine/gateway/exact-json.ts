@@ -1,23 +1,26 @@
-/** JSON with numbers that JavaScript cannot hold, such as ids above 2^53: they are kept as they were written. */
+/** JSON with numbers that JavaScript cannot represent, such as ids above 2^53: they are kept as written. */
 import { isJsonObject } from '../core/base/json-object.ts';
 
-/** A number as it was written; `JSON.stringify` writes it as it is. */
+/** A number as written; `JSON.stringify` writes it unchanged. */
 interface RawNumber {
   rawJSON: string;
 }
 
-// Node 22 has these; the library of types does not know them yet.
+// Node 22 supports these; the type library does not know them yet.
 const { rawJSON, isRawJSON } = JSON as unknown as {
   rawJSON(source: string): RawNumber;
   isRawJSON(value: unknown): boolean;
 };
 
-/** Sixteen digits or more, or an exponent of three: all other numbers are held as they are. It is tried where a number begins only. */
+/**
+ * Sixteen digits or more, or an exponent of three digits: all other numbers are exact. Only tried at the start of a
+ * number.
+ */
 const IS_LONG = /(?<![\d.])\d[\d.]{15}|\d[eE][-+]?\d{3}/;
-/** The same in the place of a value. A text may have it too, which only costs time; the first look is the faster one. */
+/** The same pattern in the position of a value. A match inside a text only costs time; this first check is faster. */
 const IS_LONG_VALUE = /(?:^|[:[,])\s*-?(?:[\d.]{16}|[\d.]+[eE][-+]?\d{3})/;
 
-/** The number that a token stands for, without zeros and exponents that change nothing. */
+/** Returns the number that a token represents, without redundant zeros and exponents. */
 function normalizeNumber(source: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];
@@ -37,12 +40,12 @@ function keepExact(_key: string, value: unknown, context?: { source?: string }):
   return rawJSON(source);
 }
 
-/** Parses JSON without rounding any number. Throws a `SyntaxError` for what is no JSON. */
+/** Parses JSON without rounding numbers. Throws a `SyntaxError` for invalid JSON. */
 export function parseExactJson(text: string): unknown {
-  // A string alone has no numbers, and is what is read most.
+  // A plain string contains no numbers and is the most frequent input.
   if (text.startsWith('"') || !IS_LONG.test(text) || !IS_LONG_VALUE.test(text)) return JSON.parse(text);
   return JSON.parse(text, keepExact);
 }
 
-/** Whether a value is a number that `parseExactJson` has kept as it was written. */
+/** Reports whether a value is a number that `parseExactJson` kept as written. */
 export const isRawNumber = (value: unknown): value is RawNumber => isJsonObject(value) && isRawJSON(value);

@@ -27,18 +27,18 @@ export { sumByTier } from './sum-by-tier.ts';
 export { estimateTokens } from './tokens.ts';
 export type { DayUsage, NamedUsage } from './usage-day.ts';
 
-/** What the engine has of the gateway: its keys, its process and its books. */
+/** The engine's part of the gateway: its keys, its process and its books. */
 export interface GatewayRoom {
-  /** What dispatch needs. */
+  /** The part that dispatch needs. */
   runKeys: Pick<Keys, 'issueKey' | 'revokeKey' | 'limitedUntil'> &
     Pick<GatewayProcess, 'findRoute' | 'buildRoute'>;
   keys: Keys;
   process: GatewayProcess;
   books: BooksReader;
   content: ContentChoices;
-  /** Whether the day's budget for all calls has something left, as configured now. */
+  /** Reports whether the daily budget for all calls has tokens left, by the current configuration. */
   hasDayBudget(): boolean;
-  /** Takes over a gateway that runs, and tells of budgets that are met. */
+  /** Takes over a running gateway, and reports budgets that were reached. */
   start(): Promise<void>;
   close(): void;
 }
@@ -53,7 +53,7 @@ export interface GatewayRoomDeps {
   dataId: string;
   db: string;
   config(): GatewayConfig;
-  /** The value of a secret's variable. */
+  /** Returns the value of a secret's variable. */
   secret(name: string): string | undefined;
   env: NodeJS.ProcessEnv;
   /** URL of the module that shortens outputs. */
@@ -62,12 +62,12 @@ export interface GatewayRoomDeps {
   skipsStart: boolean;
 }
 
-/** Between two looks at the books for budgets that were met. */
+/** Milliseconds between two checks of the books for reached budgets. */
 const LOOK_MS = 1000;
-/** Up to which of them the workspace has been told. */
+/** The last budget event that was reported to the workspace. */
 const TOLD = 'gateway_budgets_told';
 
-/** Builds the engine's side of the gateway. */
+/** Creates the engine's side of the gateway. */
 export function createGatewayRoom(deps: GatewayRoomDeps): GatewayRoom {
   const { storage, events, clock, log, data } = deps;
   const keys = createKeys({ storage, clock });
@@ -93,7 +93,7 @@ export function createGatewayRoom(deps: GatewayRoomDeps): GatewayRoom {
   let timer: NodeJS.Timeout | null = null;
   let isTelling = false;
 
-  /** Each budget that was met is told of once, also when no engine ran at the time. */
+  /** Reports each reached budget once, even if no engine was running at the time. */
   async function tellOfBudgets(): Promise<void> {
     if (isTelling) return;
     isTelling = true;

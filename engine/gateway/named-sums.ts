@@ -4,16 +4,16 @@ import type { Pricing } from './books/pricing.ts';
 import type { UsagePart } from './books/read.ts';
 import { sumUsage, type UsageGroup, type UsageSum } from './books/sum-usage.ts';
 
-/** Sums what the books have under the names by which clients know sessions, tasks and workers. */
+/** Sums the books by the client-facing names of sessions, tasks and workers. */
 export interface NamedSums {
-  /** Sessions by number, as far as they are there. */
+  /** Returns existing sessions by number. */
   findSessions(numbers: Iterable<number | null>): Map<number, Session>;
   sumBy(parts: readonly UsagePart[], group: UsageGroup, pricing: Pricing): UsageSum[];
 }
 
 export const DAY_MS = 86_400_000;
 
-/** Midnight in UTC, so many days before today's. */
+/** Returns midnight UTC, the given number of days before today. */
 export const startOfDay = (now: number, daysBefore = 0): number =>
   Math.floor(now / DAY_MS) * DAY_MS - daysBefore * DAY_MS;
 
@@ -26,7 +26,7 @@ export function createNamedSums(sessions: Pick<Sessions, 'list'>): NamedSums {
     return new Map(found.map((session) => [Number(session.sessionId.slice(2)), session]));
   }
 
-  /** The key of a part in each group, as clients know it. */
+  /** Returns the client-facing key of a part in each group. */
   function nameParts(parts: readonly UsagePart[], group: UsageGroup): (part: UsagePart) => string | null {
     if (group === 'worker') {
       const known = findSessions(parts.map((part) => part.session_id));

@@ -22,7 +22,7 @@ const NAME = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'expected a name: letters, digits, . _ -, at most 64');
 
-/** What clients may ask of the gateway and its books. Nothing here has content of a call. */
+/** Creates the operations of clients on the gateway and its books. None of them returns the content of a call. */
 export function gatewayOperations({
   storage,
   clock,
@@ -49,12 +49,12 @@ export function gatewayOperations({
   sessions: Pick<Sessions, 'list' | 'resolve'>;
   /** Agents whose runs go through the gateway. */
   routedAgents(): string[];
-  /** `policy`, for those who ask what is in force. */
+  /** Returns `policy`, for showing the rules in force. */
   policy(): { mode: string };
-  /** What was kept out of contexts, by session and tool, and all together. */
+  /** Returns bytes kept out of contexts, by session and tool, and in total. */
   sumSavings(session: string | null, limit: number): { total: object; savings: readonly object[] };
 }) {
-  /** Throws `not_found` for what is not there, and `usage` for both at once. */
+  /** Throws `not_found` for an unknown holder, and `usage` for both at once. */
   function nameHolder({
     session,
     key,
@@ -73,7 +73,7 @@ export function gatewayOperations({
     return namePersonHolder(key);
   }
 
-  /** Of those whose content is logged: sessions that have ended, and keys that are no more. */
+  /** Returns logged holders that no longer exist: ended sessions and removed keys. */
   function listEnded(holders: readonly string[]): string[] {
     const live = new Set(keys.listPersonKeys().map(({ name }) => namePersonHolder(name)));
     const known = sessions.list({ ids: holders.filter((each) => each.startsWith('s-')) });
@@ -168,7 +168,7 @@ export function gatewayOperations({
           keys.removePersonKey(name);
           if (wasLogged) content.drop([holder]);
         });
-        // A later key of the same name is another one.
+        // A later key of the same name is a different key.
         if (wasLogged) await gateway.applySettings();
         return { name };
       },

@@ -21,29 +21,29 @@ const PAUSES = { firstMs: 200, longestMs: 30_000 };
 /** A route before it has a key. */
 export type RouteStart = Pick<GatewayRoute, 'url' | 'models'>;
 
-/** Starts the gateway, keeps it running while the engine runs, and takes over one that runs already. */
+/** Starts the gateway, keeps it running while the engine runs, and takes over a running one. */
 export interface GatewayProcess {
   /**
-   * Where the gateway is, which is started when none runs, and what is known of the models there. Throws
+   * Returns the address of the gateway, starting it if none runs, and the models known there. Throws
    * `gateway_unreachable`, `address_in_use`.
    */
   findRoute(): Promise<RouteStart>;
-  /** The same, because a person asks for it: also where none is started by itself. */
+  /** Does the same on request of a person, even if autostart is off. */
   open(options: { allowRemote: boolean }): Promise<RouteStart>;
-  /** Where it is to be, whether anything answers there or not. */
+  /** Returns the configured address, whether or not anything answers there. */
   buildRoute(): string;
-  /** Whether one of the workspace's runs, as far as that is seen without asking it. */
+  /** Reports whether a gateway of the workspace runs, as far as it is visible without a request. */
   isRunning(): boolean;
-  /** Takes over one that an earlier engine has started. */
+  /** Takes over a gateway that an earlier engine started. */
   adopt(): Promise<void>;
-  /** Tells a running one what the configuration says now. */
+  /** Sends the current configuration to a running gateway. */
   applySettings(): Promise<void>;
-  /** How it does; null while none of the workspace's runs. */
+  /** Returns the state of the gateway; null while it is not running. */
   readState(): Promise<GatewayState | null>;
   readMetrics(): Promise<string>;
-  /** Ends it as soon as its calls are over; waits a moment for that. */
+  /** Ends it once its calls are over; waits a moment for that. */
   stop(): Promise<void>;
-  /** Looks after it no longer; it goes on. */
+  /** Stops supervising it; it keeps running. */
   close(): void;
 }
 
@@ -57,15 +57,15 @@ export interface GatewayProcessDeps {
   version: string;
   address(): Address;
   settings(): GatewaySettings;
-  /** Whether one may be started at all: `SVC_SKIP_GATEWAY_AUTOSTART`. */
+  /** Reports whether it may be started: `SVC_SKIP_GATEWAY_AUTOSTART`. */
   mayStart(): boolean;
-  /** Whether one that has died is to be started again although nobody has asked. */
+  /** Reports whether a dead gateway is restarted without a request. */
   isNeeded(): boolean;
   env: NodeJS.ProcessEnv;
   log: Log;
 }
 
-/** From this machine, on which a gateway that listens at every address is reached at that of its own loopback. */
+/** Returns the address from this machine: a gateway that listens on every address is reached by loopback. */
 function formatUrl({ host, port }: Address): string {
   const reached = host === '' || host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${formatAddress({ host: reached, port })}`;
@@ -81,7 +81,7 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
   const timer = setInterval(() => void look(), LOOK_MS);
   timer.unref();
 
-  /** The record of a gateway of ours that runs. */
+  /** Returns the record of our running gateway. */
   function findRunning(): GatewayRecord | null {
     const record = readGatewayRecord(data, dataId);
     return record !== null && isStillRunning(record) ? record : null;
@@ -104,7 +104,7 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
     return (type.startsWith('text/plain') ? text : JSON.parse(text)) as T;
   }
 
-  /** Keeps one that is wanted running, and shows one that runs that there is an engine. */
+  /** Keeps a needed gateway running, and signals a running one that an engine exists. */
   async function look(): Promise<void> {
     if (isClosed || starting !== null) return;
     try {
@@ -144,7 +144,7 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
       );
     const { db, shortener, version, env } = deps;
     const start = { data, dataId, db, shortener, version, env, settings: deps.settings(), host: shown };
-    // Where runs go already, if the port is free to choose.
+    // The address that runs already use, if the port is free to choose.
     await spawnGateway({ ...start, port: port === 0 ? (before?.port ?? 0) : port }).catch(
       (error: unknown) => {
         if (port !== 0 || before === null) throw error;
@@ -161,7 +161,7 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
     return record;
   }
 
-  /** A gateway that serves another address than the configuration says, or is of another version, makes room for one that does. */
+  /** Replaces a gateway that has another address than configured, or another version. */
   async function findCurrent(): Promise<GatewayRecord | null> {
     const record = findRunning();
     if (record === null) return null;
@@ -211,7 +211,7 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
     return formatUrl(await start());
   }
 
-  /** Of a gateway that is not ours nothing is known. */
+  /** Returns a route with its models, if the gateway is ours and answers. */
   async function describeRoute(url: string): Promise<RouteStart> {
     const models = await ask<RouteModels>('/-/models').catch(() => null);
     return models === null ? { url } : { url, models };

@@ -1,7 +1,7 @@
 import type { ModelLimits } from '../core/models/index.ts';
 import type { Protocol } from './protocol.ts';
 
-/** What a call costs, the least first. */
+/** The cost class of a call, cheapest first. */
 export const TIERS = ['local', 'free', 'cheap', 'paid'] as const;
 export type Tier = (typeof TIERS)[number];
 
@@ -10,66 +10,66 @@ export interface Provider {
   name: string;
   /** Without a slash at its end. */
   baseUrl: string;
-  /** The upstream's own key; null where it needs none, or the client's own is passed on. */
+  /** The upstream's own key; null if it needs none, or if the client's own key is passed on. */
   key: string | null;
-  /** Passes on the client's own credentials, where it has some beside its virtual key. */
+  /** True to pass on the client's own credentials, if it has some next to its virtual key. */
   takesClientKey: boolean;
-  /** The model that it is asked for; '' for whatever model a request names. */
+  /** The model to request; '' for any model that a request names. */
   model: string;
-  /** Of that model, as the configuration says; what is null is told by its list, or known by its name. */
+  /** Limits of that model from the configuration; null ones come from its list or svc's own data. */
   limits: ModelLimits;
   tier: Tier;
   /** Lower is tried first. */
   priority: number;
-  /** What it speaks, what is most like it first. */
+  /** Its protocols, closest match first. */
   protocols: readonly Protocol[];
 }
 
-/** Which outputs of tools are shortened on their way, and how. */
+/** The rules for shortening tool outputs in transit. */
 export interface LiveZoneSettings {
-  /** Only those that came after the model's last turn. */
+  /** Only outputs after the model's last turn. */
   onlyLast: boolean;
   crushes: boolean;
-  /** Whether the whole of each is kept. */
+  /** True if each whole output is kept. */
   stores: boolean;
-  /** From how many bytes on. */
+  /** Minimum size in bytes. */
   longBytes: number;
-  /** Tools whose outputs stay as they are; none for the usual ones. */
+  /** Tools whose outputs stay unchanged; empty for the default ones. */
   protectedTools: readonly string[];
-  /** How long a whole output is kept that nobody forwards or reads, ms; 0 for until its room is needed. */
+  /** How long a whole output is kept without being forwarded or read, ms; 0 until its space is needed. */
   idleMs: number;
 }
 
-/** What the gateway is told to do; the engine sends it again whenever the configuration changes. */
+/** The gateway's settings; the engine sends them again when the configuration changes. */
 export interface GatewaySettings {
   mode: 'off' | 'stub' | 'live';
   providers: readonly Provider[];
-  /** In one UTC day; 0 for unlimited. */
+  /** Per UTC day; 0 for unlimited. */
   budgetTokensDay: number;
   /** 0 for no cache. */
   cacheTtlSec: number;
   cacheEntries: number;
-  /** From how many bytes on an answer of a tool is long; 0 to count none. */
+  /** Minimum bytes of a long tool output; 0 to count none. */
   longToolBytes: number;
-  /** Whose calls are logged with their content, see `ContentChoices`. */
+  /** Holders whose calls are logged with their content, see `ContentChoices`. */
   contentOf: readonly string[];
-  /** Between two looks at the lists of models; 0 for one look at the start. */
+  /** Between two checks of the model lists; 0 for one check at the start. */
   probeIntervalSec: number;
-  /** Null where outputs of tools are passed on as they are. */
+  /** Null if tool outputs are passed on unchanged. */
   liveZone: LiveZoneSettings | null;
 }
 
-/** What a gateway's process is started with; it comes on standard input, so that no key is in an argument. */
+/** The input of a gateway process; it arrives on standard input, so that no argument contains a key. */
 export interface GatewayStart {
   settings: GatewaySettings;
   host: string;
   port: number;
-  /** The data folder, and the id that it has. */
+  /** The data folder and its id. */
   data: string;
   dataId: string;
-  /** The engine's database, of which the gateway only reads who holds a key. */
+  /** The engine's database, of which the gateway only reads the holders of keys. */
   db: string;
-  /** URL of the module that shortens outputs, which the gateway does not load unless it is to. */
+  /** URL of the module that shortens outputs, which the gateway only loads if needed. */
   shortener: string;
   version: string;
 }

@@ -8,9 +8,9 @@ import { makePrivateFolder, openPrivate } from '../core/base/private-files.ts';
 import type { GatewayStart } from './settings.ts';
 
 /**
- * It holds streams, not documents: little lives long, and what large bodies take outside of the heap counts as growth of it. V8
- * would look through everything at every few dozen of them, for half of the processor time; with a heap that may grow to four
- * times its size it hardly ever does. What a load has left is collected when the gateway is idle.
+ * It holds streams, not documents: little lives long, and large bodies outside the heap count as heap growth. V8
+ * would collect at every few dozen of them, for half of the processor time; with a heap that may grow to four times
+ * its size it hardly ever does. The rest is collected when the gateway is idle.
  */
 export const GATEWAY_NODE_OPTIONS = [
   '--max-semi-space-size=4',
@@ -19,12 +19,12 @@ export const GATEWAY_NODE_OPTIONS = [
   '--expose-gc',
 ];
 
-/** Large bodies are given back to the system as soon as they are freed (glibc; others know none of these). */
+/** Large bodies are returned to the system as soon as they are freed (glibc; other libraries ignore this). */
 export const GATEWAY_MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
 
 const START_MS = 20_000;
 
-/** What the gateway's process inherits: its own business is on standard input. */
+/** The environment of the gateway's process: its own settings arrive on standard input. */
 const INHERITED = [
   'PATH',
   'HOME',
@@ -37,7 +37,7 @@ const INHERITED = [
   ...['http_proxy', 'https_proxy', 'no_proxy'].flatMap((name) => [name, name.toUpperCase()]),
 ];
 
-/** Starts the gateway's process and waits until it listens. Throws what it says itself. */
+/** Starts the gateway's process and waits until it listens. Throws its own error. */
 export async function spawnGateway({
   env,
   ...start

@@ -1,10 +1,12 @@
 import type { GatewayConfig } from './build-settings.ts';
 import type { Tier } from './settings.ts';
 
-/** Providers that svc makes of other keys than `ai.providers`. */
+/** Providers that svc creates from keys other than `ai.providers`. */
 const OWN: Readonly<Record<string, Tier>> = { ollama: 'local', anthropic: 'paid' };
 
-/** Tokens by the tier of the provider, as svc.yaml has it now; `other` for one that it no longer names. */
+/**
+ * Returns tokens by the tier of the provider in the current svc.yaml; `other` for a provider that it no longer names.
+ */
 export function sumByTier(
   { ai }: Pick<GatewayConfig, 'ai'>,
   used: readonly { provider: string | null; tokens: number }[],

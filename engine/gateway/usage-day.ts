@@ -7,37 +7,37 @@ import { DAY_MS, formatDay, type NamedSums, startOfDay } from './named-sums.ts';
 import type { GatewayProcess } from './process.ts';
 import type { UsageScope } from './usage-scope.ts';
 
-/** The groups of the dashboard, in the order in which its key goes through them. */
+/** The groups of the dashboard, in the order of its key. */
 const SHOWN_GROUPS = ['session', 'model', 'provider', 'task'] as const satisfies readonly UsageGroup[];
 
-/** What one row of the dashboard's usage is about. */
+/** The subject of one row of the dashboard's usage. */
 export interface NamedUsage extends UsageSum {
-  /** A title, where the key is of a session or a task. */
+  /** A title, if the key is a session or a task. */
   label: string | null;
 }
 
 /** Usage of one UTC day, for people. */
 export interface DayUsage {
-  /** Whose calls these are; null for everybody's. */
+  /** The owner of these calls; null for all calls. */
   of_session: string | null;
   day: string;
   resets_at: string;
   mode: GatewayConfig['ai']['mode'];
-  /** Whether models may be asked at all: in mode live a provider has to be there. */
+  /** True if models may be called at all: in mode live a provider is required. */
   has_providers: boolean;
-  /** Whether its process runs. */
+  /** True if its process runs. */
   is_running: boolean;
-  /** Where agents find it. */
+  /** The address for agents. */
   address: string;
   /** 0 for unlimited. */
   budget_tokens_day: number;
   total: Omit<UsageSum, 'key'>;
-  /** Tokens by the hour in which their calls began: 24 numbers. */
+  /** Tokens by the hour in which their calls started: 24 numbers. */
   hours: number[];
   groups: Record<(typeof SHOWN_GROUPS)[number], NamedUsage[]>;
 }
 
-/** Creates what reads the usage of this UTC day for the dashboard. */
+/** Creates a reader for the usage of this UTC day, for the dashboard. */
 export function createDayReader({
   clock,
   books,
@@ -87,7 +87,7 @@ export function createDayReader({
     };
   }
 
-  /** What the dashboard asks for every few seconds: the books are read again only when they have changed. */
+  /** The dashboard requests this every few seconds: the books are only read again after a change. */
   return (scope) => {
     const since = startOfDay(clock.now());
     const day = formatDay(since);

@@ -1,18 +1,18 @@
 import type { Caller } from '../core/api/operation.ts';
 import { asWorkerSession } from '../core/base/ids.ts';
 
-/** Whose calls are told of. */
+/** The scope of reported calls. */
 export interface UsageScope {
-  /** A session; null for everybody's, '' for nobody's. */
+  /** A session; null for all calls, '' for none. */
   session: string | null;
-  /** Its number in the books; null for everybody's. */
+  /** Its number in the books; null for all calls. */
   number: number | null;
 }
 
-/** What no session has: of the calls of a plain seat none are booked under it. */
+/** Matches no session: a plain seat has no calls in the books. */
 const NOBODY = 0;
 
-/** The Chair is told of everybody's calls, anybody else of those of its own session. */
+/** Returns the scope of a caller: the Chair sees all calls, any other caller only its own session. */
 export function scopeUsage({ seat, sessionId }: Pick<Caller, 'seat' | 'sessionId'>): UsageScope {
   if (seat === 'chair') return { session: null, number: null };
   const own = asWorkerSession(sessionId);

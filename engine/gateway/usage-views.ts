@@ -11,14 +11,14 @@ import type { Keys } from './keys/index.ts';
 import { DAY_MS, formatDay, type NamedSums, startOfDay } from './named-sums.ts';
 import type { UsageScope } from './usage-scope.ts';
 
-/** Rows of each kind that a tool is given: what is beyond them is in `svc gateway usage`. */
+/** Maximum rows of each kind in a tool answer: `svc gateway usage` shows the rest. */
 const MOST_LISTED = 10;
-/** Sessions that are looked at for calls that the books do not have. */
+/** Sessions that are checked for calls missing from the books. */
 const MOST_SESSIONS = 1000;
 /** A conversation with fewer calls says nothing about its cache. */
 const LEAST_CALLS = 4;
 
-/** What the tool `usage_status` tells of today, by the names of its views. */
+/** Creates the answer of the tool `usage_status` for today, by the names of its views. */
 export function createUsageViews({
   clock,
   keys,
@@ -40,9 +40,9 @@ export function createUsageViews({
   sums: NamedSums;
   /** Agents whose runs go through the gateway. */
   routedAgents(): string[];
-  /** `policy`, for those who ask what is in force. */
+  /** Returns `policy`, for showing the rules in force. */
   policy(): { mode: string };
-  /** What was kept out of contexts, by session and tool, and all together. */
+  /** Returns bytes kept out of contexts, by session and tool, and in total. */
   sumSavings(session: string | null, limit: number): { total: object; savings: readonly object[] };
 }) {
   return {
@@ -141,7 +141,7 @@ export function createUsageViews({
           .filter(({ enabled }) => enabled !== false)
           .map(({ name, tier }) => ({ name, tier })),
         cache_ttl_sec: settings.cache.ttl_sec,
-        // Whose else is nobody's business but the Chair's.
+        // Only the Chair may see other sessions.
         ...(session === null ? { person_keys: keys.listPersonKeys().length } : {}),
         content_logged: session === null ? logged : logged.filter((each) => each === session),
       };
@@ -149,10 +149,10 @@ export function createUsageViews({
   };
 }
 
-/** As sessions of workers are looked for: a seat may have a name that is no id. */
+/** Resolves a session like worker sessions: a seat may have a name that is not an id. */
 const listIds = (session: string): string[] => [asWorkerSession(session)].filter((id) => id !== null);
 
-/** A call for those who may not see its content. */
+/** Returns a call for callers that may not see its content. */
 const describeCall = (row: RecentCall): object => ({
   at: rfc3339(row.started_at),
   session_id: row.session_id === null ? null : formatId('s', row.session_id),

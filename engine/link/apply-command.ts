@@ -17,10 +17,10 @@ import { findCodeStep } from './decide-code.ts';
 import { isVouchedFor, shortName } from './outgoing.ts';
 import type { LinkRows } from './rows.ts';
 
-/** So many wrong codes close approving from outside for so long. */
+/** Number of wrong codes that block approval from outside, and for how long. */
 const MOST_FAILURES = 5;
 const CLOSED_MS = 15 * 60_000;
-/** A server's clock may be ahead of what it told last. */
+/** A server's clock may be ahead of its last report. */
 const AHEAD_MS = 5 * 60_000;
 
 export interface ApplyDeps {
@@ -32,7 +32,7 @@ export interface ApplyDeps {
   decisions: Decisions;
   workflow: Workflow;
   config(): { server: ServerConfig; policy: Policy };
-  /** Throws `consent_missing` while nobody has agreed to svc.yaml. */
+  /** Throws `consent_missing` while no one has agreed to svc.yaml. */
   requireConsent(): void;
 }
 
@@ -48,26 +48,26 @@ const say = (outcome: OutcomeWord, more: Partial<CommandOutcome> = {}): CommandO
 const isChannel = (word: string | null): word is Channel => CHANNELS.some((each) => each === word);
 
 /**
- * Applies a command of the linked server, or refuses it, once: its id, the decision and the dispatch are one transaction.
- * The server only carries wishes; everything is checked here.
+ * Applies or refuses a command of the linked server, once: its id, the decision and the dispatch are one transaction.
+ * The server only carries requests; everything is checked here.
  */
 export function createCommandApplier(deps: ApplyDeps) {
   const { storage, events, clock, rows, tasks, decisions, workflow } = deps;
   const savepoint = createSavepoint(storage.db);
 
-  /** Whether the one-time code is right; what was refused otherwise. Counts, so it is called once for a command. */
+  /** Checks the one-time code, or returns the refusal. It counts attempts, so it is called once per command. */
   function checkCode(typed: string | null, by: By): OutcomeWord | null {
     const now = clock.now();
     const row = rows.readCode();
     if (row === null) return 'code_missing';
-    // Never for longer: a clock that was ahead, which makes every code wrong, has been set right since.
+    // Never for longer: a fast clock, which makes every code wrong, may have been corrected since.
     if (row.closed_until > now && row.closed_until <= now + CLOSED_MS) return 'code_closed';
     const step = findCodeStep(row.secret, typed ?? '', row.last_step, now);
     if (step !== null) {
       rows.markCodeUsed(step);
       return null;
     }
-    // Whoever sends none has guessed nothing.
+    // A missing code is not a guess.
     if (typed === null) return 'code_invalid';
     const failures = row.failures + 1;
     if (failures < MOST_FAILURES) {
@@ -132,7 +132,7 @@ export function createCommandApplier(deps: ApplyDeps) {
 
   return {
     /**
-     * Resolves with the outcome, of the first time when the command was known.
+     * Resolves with the outcome; for a known command with its first outcome.
      * @param offsetMs how far the server's clock is ahead
      */
     applyCommand: (command: LinkCommand, offsetMs: number): Promise<CommandOutcome> =>
@@ -144,14 +144,14 @@ export function createCommandApplier(deps: ApplyDeps) {
           outcome = decide(command, offsetMs);
         } catch (thrown) {
           const { code } = asSvcError(thrown);
-          // A full disk is no answer to a person: nothing was changed, and the command comes again.
+          // A full disk is not an answer for a person: nothing was changed, and the command is sent again.
           if (code.startsWith('storage_') || code === 'internal' || !storage.db.inTransaction) throw thrown;
           outcome = say('refused', { code, state: 'pending' });
         }
         rows.keepOutcome(command.id, outcome, clock.now());
         return outcome;
       }),
-    /** Records how a command ended that decides nothing. */
+    /** Records the outcome of a command that decides nothing. */
     keepOutcome: (
       id: string,
       word: OutcomeWord,

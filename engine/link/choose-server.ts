@@ -2,8 +2,8 @@ import { SvcError } from '../core/base/errors.ts';
 import { checkServerUrl, readMachineLogin } from './machine-login.ts';
 
 /**
- * Which server a workspace is to be linked to, and by which token of a machine: the given one, else that of `svc login`.
- * Throws `not_linked` where this machine is logged in nowhere, `usage`, `conflict`, `address_refused`.
+ * Returns the server to link a workspace to, and the machine token: the given one, otherwise the token of `svc
+ * login`. Throws `not_linked` if this machine is not logged in, `usage`, `conflict`, `address_refused`.
  */
 export function chooseServer(
   { token: given, server: named }: { token?: string | undefined; server?: string | undefined },

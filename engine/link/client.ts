@@ -19,26 +19,26 @@ import type { OutgoingEvent } from './event-outbox.ts';
 import { FIRST_CALL_MS, nothing, type ServerCalls } from './server-calls.ts';
 
 const BACKOFF = { firstMs: 1000, longestMs: 60_000, shortestMs: 250 };
-/** A displaced engine looks again so often, ms: while two alternate, neither is given a command. */
+/** Interval of a displaced engine's checks, ms: while two alternate, neither receives a command. */
 const DISPLACED_MS = 30_000;
-/** An answer to a long poll that came at once and has nothing is no reason to ask at once again. */
+/** An immediate, empty answer to a long poll must not cause an immediate new request. */
 const SHORTEST_POLL_MS = 500;
-/** More commands than a person, or an automation, ever gives are taken one by one: each is written down here. */
+/** Above this rate, which no person or automation reaches, commands are throttled: each is recorded here. */
 const COMMANDS_AT_ONCE = 200;
 const COMMAND_PAUSE_MS = 1000;
 /** Room for the frame around the events of a call, bytes. */
 const FRAME_BYTES = 4096;
 
-/** How the link stands. */
+/** The state of the link. */
 export type LinkState = 'connecting' | 'connected' | 'unreachable' | 'displaced' | 'outdated' | 'revoked';
 
 export interface LinkStanding {
   state: LinkState;
-  /** Since when, Unix ms. */
+  /** Start of the state, Unix ms. */
   since: number;
-  /** What the server, or the way to it, said last; null while all is well. */
+  /** The last error of the server or the connection; null while all is well. */
   problem: string | null;
-  /** How far the server's clock is ahead, ms; null before it was reached. */
+  /** How far the server's clock is ahead, ms; null before the first contact. */
   offsetMs: number | null;
 }
 
@@ -46,32 +46,32 @@ export interface ClientDeps {
   calls: ServerCalls;
   clock: Clock;
   log: Pick<Log, 'warn' | 'info'>;
-  /** Names this engine, so that a second one with the same token is noticed. */
+  /** Identifies this engine, so that a second one with the same token is noticed. */
   instance: string;
   workspaceName(): string;
   listPending(): DecisionsRequest;
-  /** What waits to be told, oldest first. */
+  /** Returns pending events, oldest first. */
   nextEvents(limit: number): OutgoingEvent[];
-  /** They were told, or will never be. */
+  /** Removes events that were sent, or never will be. */
   settleEvents(ids: readonly number[], refused: string | null): Promise<void>;
   apply(command: LinkCommand, offsetMs: number): Promise<CommandOutcome>;
-  /** Called before each poll; drops old events, and replaces the token when it is old. */
+  /** Called before each poll; drops old events, and replaces an old token. */
   prepare(signal: AbortSignal): Promise<void>;
   onRevoked(): void;
-  /** Called after each poll that found the server, and no other engine there. */
+  /** Called after each poll that reached the server without another engine there. */
   onConnected(): void;
   random?(): number;
 }
 
-/** Tells the server what happens here and asks it for commands, for as long as it is open. */
+/** Sends local events to the server and polls for commands, while it is open. */
 export interface LinkClient {
   standing(): LinkStanding;
-  /** There may be events to tell, and with `hasDecisions` another list of what waits. */
+  /** Called if there may be events to send, and with `hasDecisions` a changed list of decisions. */
   wake(hasDecisions: boolean): void;
   close(): Promise<void>;
 }
 
-/** Whether the server will never take what it was told. That must not hold up what is behind it. */
+/** Reports whether the server will never accept a message. It must not block later ones. */
 const isRefused = (thrown: unknown): boolean =>
   ['fields_invalid', 'body_too_large'].includes(asSvcError(thrown).code);
 
@@ -87,12 +87,12 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
     offsetMs: null,
   };
   let isPendingDue = true;
-  /** The list that the server has, as text; null when that is not known. */
+  /** The server's list, as text; null if unknown. */
   let told: string | null = null;
   let sending: Promise<void> | null = null;
   let failures = 0;
   let retryTimer: NodeJS.Timeout | null = null;
-  /** How many commands may be taken before the next pause, and since when. */
+  /** Commands accepted before the next pause, and the start of the count. */
   let credit = COMMANDS_AT_ONCE;
   let creditAt = clock.monotonic();
   /** Ends the pause of the poll. */
@@ -109,7 +109,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
     standing = { ...standing, offsetMs: Math.round(Date.parse(serverTime) - (askedAt + clock.now()) / 2) };
   }
 
-  /** What a failed call means for the link. Returns how long to wait, or null for ever. */
+  /** Evaluates a failed call. Returns the time to wait, or null for permanently. */
   function judgeFailure(error: SvcError, tries: number): number | null {
     if (error.code === 'revoked') {
       setState('revoked', error.message);
@@ -147,7 +147,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
     told = text;
   }
 
-  /** As many as one call takes. */
+  /** Picks a batch, limited to one call. */
   function pickBatch(limit: number): OutgoingEvent[] {
     const batch: OutgoingEvent[] = [];
     let bytes = FRAME_BYTES;
@@ -224,7 +224,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
       });
   }
 
-  /** The server is back: what it was not told goes now, and the whole list of what waits. */
+  /** Resumes when the server is back: unsent events go now, and the whole list of decisions. */
   function resume(): void {
     told = null;
     isPendingDue = true;
@@ -246,7 +246,8 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
       signal,
       patienceMs: (waitS + 15) * 1000,
     });
-    // The answer was made just now, however long the poll has waited; and the clock here may have been set meanwhile.
+    // The answer was created just now, however long the poll has waited; and the local clock may have been set in the
+    // meantime.
     noteTime(server_time, clock.now());
     setState(contested ? 'displaced' : 'connected', contested ? 'another engine uses the same token' : null);
     if (!contested) deps.onConnected();
@@ -266,7 +267,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
         })
         .catch((thrown: unknown) => {
           const { code, message } = asSvcError(thrown);
-          // It has forgotten what it asked for.
+          // The server has forgotten its request.
           if (code === 'not_found') return;
           if (!isRefused(thrown)) throw thrown;
           log.warn({ command: command.id, refused: message }, 'the linked server rejected an outcome');
@@ -279,7 +280,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
     return last;
   }
 
-  /** Pauses after commands that come faster than a command a second for long. */
+  /** Pauses after commands that arrive faster than one per second for long. */
   async function payForCommands(count: number): Promise<void> {
     const now = clock.monotonic();
     credit = Math.min(COMMANDS_AT_ONCE, credit + (now - creditAt) / COMMAND_PAUSE_MS) - count;
@@ -304,7 +305,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
     while (!signal.aborted) {
       try {
         await deps.prepare(signal);
-        // The first answer comes at once, so that the server's time and state are known.
+        // The first answer comes immediately, to learn the server's time and state.
         after = await pollOnce(after, isFirst ? 0 : LONGEST_POLL_S);
         if (isFirst) resume();
         isFirst = false;
@@ -314,7 +315,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
         const error = asSvcError(thrown);
         if (error.code === 'internal') log.warn({ error: error.message }, 'a command was not applied');
         tries += 1;
-        // Whatever was not answered comes again.
+        // Unanswered commands are sent again.
         after = 0;
         isFirst = true;
         const wait = judgeFailure(error, tries);
@@ -329,7 +330,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
     standing: () => standing,
     wake(hasDecisions) {
       if (hasDecisions) isPendingDue = true;
-      // The first poll has to find the server before it is told anything.
+      // The first poll must reach the server before anything is sent to it.
       if (standing.state !== 'connecting') send();
     },
     async close() {

@@ -1,16 +1,17 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-// One-time codes of RFC 6238 with the values that every authenticator takes: SHA-1, six digits, thirty seconds.
+// One-time codes of RFC 6238 with the parameters that every authenticator supports: SHA-1, six digits, thirty
+// seconds.
 
 const STEP_MS = 30_000;
 const DIGITS = 6;
-/** A code of the step before or after counts too, since clocks differ (section 5.2). */
+/** Codes of the previous and next step are valid too, since clocks differ (section 5.2). */
 const LEEWAY = 1;
 const SECRET_BYTES = 20;
 
 export const makeCodeSecret = (): Buffer => randomBytes(SECRET_BYTES);
 
-/** The code of one step (RFC 4226, section 5.3). */
+/** Returns the code of one step (RFC 4226, section 5.3). */
 export function makeCode(secret: Buffer, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -19,7 +20,7 @@ export function makeCode(secret: Buffer, step: number): string {
   return String((mac.readUInt32BE(at) & 0x7fffffff) % 10 ** DIGITS).padStart(DIGITS, '0');
 }
 
-/** The step that a typed code belongs to, later than the last one used; null for a wrong or used one. */
+/** Returns the step of a typed code, later than the last used one; null for a wrong or used code. */
 export function findCodeStep(secret: Buffer, typed: string, lastStep: number, now: number): number | null {
   if (!/^\d{6}$/.test(typed)) return null;
   const current = Math.floor(now / STEP_MS);
@@ -33,7 +34,7 @@ export function findCodeStep(secret: Buffer, typed: string, lastStep: number, no
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** Base32 without padding (RFC 4648, section 6). */
+/** Encodes bytes as Base32 without padding (RFC 4648, section 6). */
 export function encodeBase32(bytes: Buffer): string {
   let bits = '';
   for (const byte of bytes) bits += byte.toString(2).padStart(8, '0');
@@ -41,6 +42,6 @@ export function encodeBase32(bytes: Buffer): string {
   return groups.map((group) => ALPHABET[Number.parseInt(group.padEnd(5, '0'), 2)]).join('');
 }
 
-/** The address that authenticators read from a QR code. */
+/** Returns the address that authenticators read from a QR code. */
 export const makeCodeAddress = (secret: Buffer, workspace: string): string =>
   `otpauth://totp/${encodeURIComponent(`svc:${workspace}`)}?secret=${encodeBase32(secret)}&issuer=svc`;

@@ -1,6 +1,6 @@
 import { formatCount, formatHours, formatLocalTime } from '../core/base/text.ts';
 
-/** What a sentence on the link is made of: `LinkStatus` in wire form. */
+/** The input for a sentence about the link: `LinkStatus` in wire form. */
 export interface LinkFacts {
   state: string;
   server: string | null;
@@ -12,7 +12,7 @@ export interface LinkFacts {
   is_telemetry_waiting: boolean;
 }
 
-/** Clocks that differ by less are as good as the same, ms. */
+/** Smaller clock differences are ignored, ms. */
 const CLOSE_MS = 5000;
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -25,13 +25,13 @@ const WORDS: Readonly<Record<string, string>> = {
   revoked: 'revoked: svc link links it again',
 };
 
-/** What is to be done, where the state says already what is wrong. */
+/** Remedies for states that already describe the problem. */
 const STEPS: ReadonlyMap<string, string | null> = new Map([
   ['revoked', null],
   ['displaced', 'stop that engine, or run svc link here, which invalidates its token'],
 ]);
 
-/** How the link stands in a few words, where there is little room; null for a workspace that was never linked. */
+/** Returns the state of the link in a few words, for narrow places; null for a workspace that was never linked. */
 export function describeLinkState({
   server,
   state,
@@ -44,7 +44,7 @@ export function describeLinkState({
   return `${link}, lease ${ending}`;
 }
 
-/** Whether somebody has to look at the link. */
+/** Reports whether a person must check the link. */
 export const isLinkTroubled = ({
   server,
   state,
@@ -52,7 +52,7 @@ export const isLinkTroubled = ({
 }: Pick<LinkFacts, 'server' | 'state' | 'lease'>): boolean =>
   server !== null && ((state !== 'connected' && state !== 'connecting') || lease.problem !== null);
 
-/** One line on the link; null for a workspace that was never linked. */
+/** Returns one line about the link; null for a workspace that was never linked. */
 export function describeLink(link: LinkFacts): string | null {
   if (link.server === null) return null;
   const since = link.since === null ? '' : ` since ${formatLocalTime(link.since)}`;

@@ -9,10 +9,10 @@ import type { ServerConfig } from './config.ts';
 import { buildLinkEvent, outgoingTitle } from './outgoing.ts';
 import type { LinkRows } from './rows.ts';
 
-/** Events wait so long for a server that does not answer. */
+/** How long events wait for a server that does not answer. */
 const KEEP_EVENTS_MS = 7 * 86_400_000;
 
-/** After these another list of decisions waits. */
+/** Events that change the list of decisions. */
 const CHANGES_LIST: readonly EventKind[] = [
   'needs_approval',
   'approved',
@@ -24,20 +24,23 @@ const CHANGES_LIST: readonly EventKind[] = [
   'config_trusted',
 ];
 
-/** An event that waits. */
+/** A pending event. */
 export interface OutgoingEvent {
   id: number;
-  /** Null for one that is not to be told any more. */
+  /** Null for an event that must not be sent any more. */
   event: LinkEvent | null;
 }
 
-/** Events on their way to the linked server, each written in the transaction in which it happens. */
+/** Events for the linked server, each written in the transaction in which it happens. */
 export interface EventOutbox {
-  /** What waits, oldest first, as the settings are now: they may have been narrowed since it happened. */
+  /**
+   * Returns pending events, oldest first, filtered by the current settings (which may be stricter than when the event
+   * occurred).
+   */
   next(limit: number): OutgoingEvent[];
-  /** They were told, or will never be. */
+  /** Removes events that were sent, or never will be. */
   settle(ids: readonly number[], refused: string | null): Promise<void>;
-  /** Gives up what has waited for a week. */
+  /** Drops events that have waited for a week. */
   dropOld(): Promise<void>;
   close(): void;
 }
@@ -50,9 +53,9 @@ export function createEventOutbox(deps: {
   log: Log;
   rows: LinkRows;
   config(): { server: ServerConfig };
-  /** Whether somebody is to be told, also while that one does not answer. */
+  /** Reports whether there is a server to notify, even if it does not answer now. */
   isOn(): boolean;
-  /** After a commit with something to tell, or with another list of decisions. */
+  /** Called after a commit with events to send, or with a changed list of decisions. */
   wake(hasDecisions: boolean): void;
 }): EventOutbox {
   const { storage, events, tasks, clock, log, rows, config } = deps;
@@ -65,7 +68,7 @@ export function createEventOutbox(deps: {
     return listed.includes(kind);
   }
 
-  /** The title of its task as it may leave now; null for one that is gone. */
+  /** Returns the title of its task as allowed now; null if the task is gone. */
   function readTitle(taskId: string): string | null {
     try {
       return outgoingTitle(tasks.get(taskId), tasks.readOrigin(taskId), config().server.titles);

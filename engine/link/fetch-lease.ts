@@ -3,7 +3,7 @@ import { leaseAnswer } from '../core/link-protocol/messages.ts';
 import type { FetchedLease } from './leases.ts';
 import type { ServerCalls } from './server-calls.ts';
 
-/** Asks the linked server for a lease, with the token of the workspace. Throws `server_unreachable`. */
+/** Requests a lease from the linked server, with the token of the workspace. Throws `server_unreachable`. */
 export async function fetchLease(calls: ServerCalls | null, nonce: string): Promise<FetchedLease> {
   if (calls === null) throw new SvcError('server_unreachable', 'the workspace is not linked');
   try {

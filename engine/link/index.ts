@@ -1,4 +1,4 @@
-/** The link of a workspace to a server; what a machine does without an engine is in `doors/linking.ts`. */
+/** The link of a workspace to a server; operations without an engine are in `doors/linking.ts`. */
 export { fetchLease } from './fetch-lease.ts';
 export { createLeases, type Leases } from './leases.ts';
 export { linkOperations } from './operations.ts';

@@ -13,16 +13,16 @@ import { type LeaseClaims, readEntitlements, verifyLease } from '../core/link-pr
 import { deriveLeaseKey, SHORTEST_ROOT_SECRET } from '../core/link-protocol/root-key.ts';
 import { FIRST_CALL_MS } from './server-calls.ts';
 
-// The lease of a workspace: fetched every six hours, kept in a file, and judged by a clock that the server has corrected. It is
-// an operator's rule for machines that cooperate; whoever owns the machine can change the program.
+// The lease of a workspace: fetched every six hours, stored in a file, and checked with a clock that the server has
+// corrected. It is an operator's rule for cooperating machines; the owner of a machine can change the program.
 
 const RENEW_MS = 6 * 3600_000;
 const RETRY = { firstMs: 60_000, longestMs: 3600_000, shortestMs: 10_000 };
-/** The time that has passed is written down when it is so much more than what is written, ms. */
+/** Elapsed time is recorded when it exceeds the recorded time by this much, ms. */
 const NOTED_MS = 10 * 60_000;
 const LARGEST_FILE = 64 * 1024;
 
-/** Where a workspace is linked, and the key of leases that was pinned then. */
+/** The linked server of a workspace, and the lease key pinned at linking. */
 export interface LeaseLink {
   /** The server's origin. */
   server: string;
@@ -31,32 +31,32 @@ export interface LeaseLink {
   leaseKey: string;
 }
 
-/** What the server answers to a question for a lease. */
+/** The server's answer to a lease request. */
 export type FetchedLease = { lease: string } | { isRevoked: true };
 
 export interface LeasesDeps {
-  /** Where it is kept. */
+  /** The file of the lease. */
   file: string;
   clock: Clock;
-  /** `SVC_LEASE_SECRET`, where the workspace has it. */
+  /** `SVC_LEASE_SECRET`, if the workspace has it. */
   secret: string | undefined;
-  /** Null while it is not linked. */
+  /** Returns null while it is not linked. */
   link(): LeaseLink | null;
-  /** Asks the server; the nonce has to come back in the lease. Throws `server_unreachable`. */
+  /** Calls the server; the lease must contain the nonce. Throws `server_unreachable`. */
   fetchLease(nonce: string): Promise<FetchedLease>;
   log: Log;
   random?(): number;
 }
 
 export interface Leases {
-  /** Reads what is kept. */
+  /** Reads the stored lease. */
   read(): Promise<void>;
-  /** Begins to renew it, once that was read and the link is kept. */
+  /** Starts renewing, once the lease was read and the link is stored. */
   start(): void;
   view(): LeaseFacts;
-  /** Asks the server now: the `refresh` of its commands, and after linking. `failure` is the code of why it gave none. */
+  /** Requests a lease now: for the `refresh` command, and after linking. `failure` is the code of a failure. */
   refresh(): Promise<LeaseFacts & { failure: ErrorCode | null }>;
-  /** Forgets it: the workspace was unlinked, or its token revoked. */
+  /** Forgets the lease: the workspace was unlinked, or its token revoked. */
   drop(state: 'none' | 'revoked'): void;
   close(): Promise<void>;
 }
@@ -64,16 +64,16 @@ export interface Leases {
 const stored = z.object({
   lease: z.string(),
   offset_ms: z.number(),
-  /** The newest time of the server that was seen. */
+  /** The newest server time that was seen. */
   server_time: z.number(),
-  /** The newest corrected time that was seen since then. */
+  /** The newest corrected time since then. */
   seen_time: z.number(),
 });
 
 export function createLeases(deps: LeasesDeps): Leases {
   const { clock, log, file, random = Math.random } = deps;
   const closing = new AbortController();
-  // Due by whichever comes first: one stands still while the machine sleeps, the other may be set back.
+  // Due by the earlier of two clocks: one stops while the machine sleeps, the other may be set back.
   const waits = [clock.monotonic, clock.now].map((now) => ({
     now,
     timer: createDueTimer({ clock: { now }, onDue: () => void renew() }),
@@ -102,7 +102,10 @@ export function createLeases(deps: LeasesDeps): Leases {
     workspace: workspaceId,
   });
 
-  /** The local clock, corrected, and never before what was seen already: a clock turned back revives nothing. */
+  /**
+   * Returns the local clock, corrected, and never earlier than a time already seen: setting a clock back revives
+   * nothing.
+   */
   const now = (): number =>
     kept === null ? clock.now() : Math.max(kept.server_time, kept.seen_time, clock.now() + kept.offset_ms);
 
@@ -149,11 +152,11 @@ export function createLeases(deps: LeasesDeps): Leases {
     }
   }
 
-  /** One question to the server. Throws what it throws, and `lease_invalid`. */
+  /** Sends one request to the server. Throws its errors, and `lease_invalid`. */
   async function fetchOnce(link: LeaseLink): Promise<void> {
     const nonce = randomBytes(16).toString('base64url');
     const answer = await deps.fetchLease(nonce);
-    // What was asked for a former link says nothing of this one.
+    // A request for a former link is irrelevant for this one.
     if (closing.signal.aborted || !isDeepStrictEqual(deps.link(), link)) return;
     if ('isRevoked' in answer) {
       drop('revoked');
@@ -163,14 +166,14 @@ export function createLeases(deps: LeasesDeps): Leases {
     let verified: LeaseClaims;
     try {
       verified = await verifyLease(answer.lease, expectedOf(link));
-      // One that answers an earlier question would set the clock back.
+      // A lease for an earlier request would set the clock back.
       if (verified.nonce !== nonce) throw new SvcError('lease_invalid', 'lease rejected: nonce mismatch');
     } catch (error) {
-      // What was verified before goes on until it ends.
+      // An earlier verified lease stays valid until it ends.
       if (claims === null) missing = 'invalid';
       throw error;
     }
-    // Its nonce proves that it was made just now: also a server whose clock was ahead before is believed.
+    // Its nonce proves that it was created just now: even a server whose clock was ahead before is trusted.
     const serverTime = verified.iat * 1000;
     claims = verified;
     problem = null;
@@ -183,7 +186,7 @@ export function createLeases(deps: LeasesDeps): Leases {
     save();
   }
 
-  /** Resolves with the code of why the server gave none. */
+  /** Resolves with the code of a failure. */
   async function renewOnce(): Promise<ErrorCode | null> {
     noteTime();
     const link = deps.link();
@@ -203,7 +206,7 @@ export function createLeases(deps: LeasesDeps): Leases {
       log.warn({ error: problem }, 'the lease was not renewed');
     }
     const pause = failures === 0 ? RENEW_MS : backoffMs(failures, { ...RETRY, random });
-    // A revoked link is asked about no more; linking again starts anew.
+    // A revoked link is not requested again; linking again restarts it.
     renewAfter(missing === 'revoked' && claims === null ? null : pause);
     return failure;
   }
@@ -221,7 +224,8 @@ export function createLeases(deps: LeasesDeps): Leases {
     const isOver = endsAt !== null && at >= endsAt;
     if (isOver) {
       noteTime();
-      // The clock may have been set forward, which the server knows better; where it did not answer, the timer asks again.
+      // The local clock may have been set forward, and the server knows better; if it did not answer, the timer
+      // retries.
       if (failures === 0 && deps.link() !== null && !closing.signal.aborted) void renew();
     }
     const facts = {
@@ -232,7 +236,7 @@ export function createLeases(deps: LeasesDeps): Leases {
       problem,
     };
     if (endsAt !== null && !isOver) return { ...facts, state: 'valid', from: 'server' };
-    // Whoever has the secret may make leases; one made for itself would prove nothing more.
+    // The owner of the secret may create leases; a self-made one would prove nothing more.
     if (ownKey !== null)
       return { ...facts, state: 'valid', from: 'secret', endsAt: null, leftMs: null, problem: null };
     if (isOver) return { ...facts, state: 'expired', from: 'server' };
@@ -246,7 +250,7 @@ export function createLeases(deps: LeasesDeps): Leases {
     },
     view,
     async refresh() {
-      // One that is under way may have been answered before what is to be known changed.
+      // A request in progress may have been answered before the change.
       await renewing;
       const failure = await renew();
       return { ...view(), failure };

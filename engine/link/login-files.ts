@@ -5,13 +5,13 @@ import { SvcError } from '../core/base/errors.ts';
 import { readPrivate, replacePrivate } from '../core/base/private-files.ts';
 import { resolveMachineHome } from '../core/workspace/machine-home.ts';
 
-// What a login leaves in the machine home: the token, and beside it what may be shown of it.
+// The login's files in the machine home: the token, and separately its displayable facts.
 
 const TOKEN_FILE = 'device.token';
 const ACCOUNT_FILE = 'account.json';
 const LARGEST_FILE = 64 * 1024;
 
-/** What `account.json` holds; no secret. */
+/** The content of `account.json`; no secret. */
 const accountFile = z.looseObject({
   server: z.string(),
   person: z.string(),
@@ -22,10 +22,10 @@ const accountFile = z.looseObject({
 
 export type AccountFile = z.output<typeof accountFile>;
 
-/** Where a machine is logged in. */
+/** The login of a machine. */
 export interface LoginState extends AccountFile {
   token_file: string;
-  /** Its rights in octal, such as `600`. */
+  /** Its mode in octal, such as `600`. */
   token_mode: string;
 }
 
@@ -39,11 +39,16 @@ export function isLoginFile(path: string, env: NodeJS.ProcessEnv): boolean {
   return path === tokenFile || path === file;
 }
 
-/** The token of this machine, whatever is known of its server; null where there is none. Throws `storage_unsafe`. */
+/**
+ * Returns the token of this machine, even if its server is unknown; null if there is none. Throws `storage_unsafe`.
+ */
 export const readMachineToken = (env: NodeJS.ProcessEnv): string | null =>
   readPrivate(locate(env).tokenFile, LARGEST_FILE)?.trim() || null;
 
-/** Where this machine is logged in; null when it is nowhere. Throws `config_invalid` for a damaged file, `storage_unsafe`. */
+/**
+ * Returns the login of this machine; null if there is none. Throws `config_invalid` for a damaged file,
+ * `storage_unsafe`.
+ */
 export function findLogin(env: NodeJS.ProcessEnv): LoginState | null {
   const { tokenFile, file } = locate(env);
   const text = readPrivate(file, LARGEST_FILE);
@@ -67,7 +72,10 @@ const notWritableError = (home: string, error: unknown): SvcError =>
     hint: 'the machine home must be writable for this user; SVC_HOME names another one',
   });
 
-/** Makes the machine home. Throws `storage_failed` where no login could be kept: nobody is asked to allow one for nothing. */
+/**
+ * Creates the machine home. Throws `storage_failed` if no login could be stored, before a person is asked to allow
+ * one.
+ */
 export function prepareLoginFiles(env: NodeJS.ProcessEnv): void {
   const { home } = locate(env);
   try {
@@ -78,7 +86,10 @@ export function prepareLoginFiles(env: NodeJS.ProcessEnv): void {
   }
 }
 
-/** Keeps a login; the token last, since it is what makes one. Throws `storage_failed`, and then nothing of it is left. */
+/**
+ * Stores a login; the token last, since it makes the login valid. Throws `storage_failed`, and then nothing of it is
+ * left.
+ */
 export function writeLogin(env: NodeJS.ProcessEnv, account: AccountFile, token: string): LoginState {
   const { home, tokenFile, file } = locate(env);
   try {
@@ -91,7 +102,7 @@ export function writeLogin(env: NodeJS.ProcessEnv, account: AccountFile, token: 
   return findLogin(env)!;
 }
 
-/** Removes a login, whatever has become of its files. False where there was none. */
+/** Removes a login, even if its files are damaged. False if there was none. */
 export function removeLogin(env: NodeJS.ProcessEnv): boolean {
   const { tokenFile, file } = locate(env);
   const found = [tokenFile, file].filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);

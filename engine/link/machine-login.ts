@@ -19,19 +19,19 @@ import { parseAnswer, sendToServer } from './server-calls.ts';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const CLIENT_ID = 'svc';
-/** Clocks of virtual machines run fast; a poll that comes too soon makes all that follow slower. */
+/** Clocks of virtual machines run fast; a premature poll slows down all later ones. */
 const POLL_FACTOR = 1.2;
-/** Servers that give no pause are asked so often, s. */
+/** Poll interval for servers that give none, s. */
 const SHORTEST_INTERVAL_S = 1;
 const LONGEST_LOGIN_S = 86_400;
-/** What a server gives a machine, in the characters of a header. */
+/** A server's value for a machine, in header characters. */
 export const MACHINE_TOKEN = /^svcm_[\w-]{1,195}$/;
 const RETRY = { firstMs: 1000, longestMs: 30_000 };
 
 export interface LoginPrompt {
-  /** Where the code is typed in. */
+  /** The page for entering the code. */
   url: string;
-  /** The same with the code filled in. */
+  /** The same page with the code filled in. */
   completeUrl: string;
   userCode: string;
   expiresAt: number;
@@ -55,14 +55,14 @@ export function checkServerUrl(text: string): URL {
 interface Answer {
   status: number;
   body: Record<string, unknown>;
-  /** What the server or a proxy before it asks to wait; null where it does not say. */
+  /** The wait time that the server or its proxy requests; null for none. */
   retryAfterMs: number | null;
 }
 
-/** Whether a server, or a proxy before it, answers for now only; whatever its body says. */
+/** Reports whether an answer of a server or its proxy is temporary, by its status. */
 const isBusy = ({ status }: Answer): boolean => status === 408 || status === 429 || status >= 500;
 
-/** One request. Throws `server_unreachable`. */
+/** Sends one request. Throws `server_unreachable`. */
 async function askServer(
   url: URL,
   { form, token, signal }: { form?: Record<string, string>; token?: string; signal?: AbortSignal },
@@ -87,7 +87,7 @@ async function askServer(
   };
 }
 
-/** What a browser opens, and a person: any other address could start a program. */
+/** An address for a browser or a person: any other scheme could start a program. */
 const pageAddress = z.url({ protocol: /^https?$/ }).transform((text) => new URL(text).href);
 const shownText = z
   .string()
@@ -120,8 +120,9 @@ const busyError = (server: URL, { status }: Answer): SvcError =>
   });
 
 /**
- * Logs this machine in: tells `show` what a person has to do, and waits until it was done. Throws `login_refused`,
- * `server_unreachable`, `conflict` where it was logged in meanwhile, `storage_failed` where a login cannot be kept.
+ * Logs this machine in: passes instructions for the person to `show`, and waits until they are done. Throws
+ * `login_refused`, `server_unreachable`, `conflict` if it was logged in in the meantime, `storage_failed` if a login
+ * cannot be stored.
  */
 export async function logIn(
   server: URL,
@@ -151,7 +152,7 @@ export async function logIn(
   return keepLogin(server, env, await pollForToken(server, started.data, signal));
 }
 
-/** Asks until a person has answered, or could no longer. */
+/** Polls until a person has answered, or no longer can. */
 async function pollForToken(
   server: URL,
   { device_code, expires_in, interval }: z.output<typeof deviceAnswer>,
@@ -209,7 +210,7 @@ function refusedError(server: URL, { body }: Pick<Answer, 'body'>): SvcError | n
   return new SvcError('login_refused', why, { hint: `start again with svc login ${server.origin}` });
 }
 
-/** Keeps what the server has given; where that fails, nobody has the token, so that the server is told to forget it. */
+/** Stores the server's token; if that fails, the token is lost, so the server is asked to forget it. */
 async function keepLogin(
   server: URL,
   env: NodeJS.ProcessEnv,
@@ -229,7 +230,7 @@ async function keepLogin(
   }
 }
 
-/** What the server says of this machine's token: `known`, `revoked`, or that it could not be asked. */
+/** Returns the server's verdict on this machine's token: `known`, `revoked`, or unreachable. */
 export async function askLoginState(
   env: NodeJS.ProcessEnv,
   login: LoginState,
@@ -248,17 +249,17 @@ async function revokeToken(server: URL, token: string): Promise<boolean> {
   return (await askServer(new URL('/oauth/revoke', server), { form })).status === 200;
 }
 
-/** How a logout went. */
+/** The result of a logout. */
 export interface LogoutResult {
-  /** Null where it is not known, since a file of the login is damaged or missing. */
+  /** Null if unknown, because a file of the login is damaged or missing. */
   server: string | null;
-  /** Whether there was anything of a login. */
+  /** True if there was any part of a login. */
   wasLoggedIn: boolean;
-  /** False where the server could not be told. */
+  /** False if the server could not be notified. */
   isRevoked: boolean;
 }
 
-/** Logs this machine out: on the server first, then here in any case. */
+/** Logs this machine out: first on the server, then locally in any case. */
 export async function logOut(env: NodeJS.ProcessEnv): Promise<LogoutResult> {
   let server: string | null = null;
   let isRevoked = false;
@@ -267,12 +268,12 @@ export async function logOut(env: NodeJS.ProcessEnv): Promise<LogoutResult> {
     const token = readMachineToken(env);
     if (server !== null && token !== null) isRevoked = await revokeToken(checkServerUrl(server), token);
   } catch {
-    // said by the answer
+    // reported by the answer
   }
   return { server, wasLoggedIn: removeLogin(env), isRevoked };
 }
 
-/** The server and the token of this machine's login; null when it is nowhere. */
+/** Returns the server and the token of this machine's login; null if there is none. */
 export function readMachineLogin(env: NodeJS.ProcessEnv): { server: string; token: string } | null {
   const login = findLogin(env);
   const token = login === null ? null : readMachineToken(env);

@@ -3,7 +3,7 @@ import { by, operation } from '../core/api/operation.ts';
 import { MACHINE_TOKEN } from './machine-login.ts';
 import type { Link } from './room.ts';
 
-/** What clients may ask about the link to a server. */
+/** Creates the operations of clients on the link to a server. */
 export function linkOperations(link: Link) {
   return [
     operation({

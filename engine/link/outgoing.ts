@@ -6,11 +6,12 @@ import type { LoggedEvent } from '../storage/index.ts';
 import type { ServerConfig } from './config.ts';
 import { describeCode, describeWait } from './own-words.ts';
 
-// What leaves this machine for the linked server: ids, states, names and counts. No prompt, file, diff, path, branch or ask.
+// Data that leaves this machine for the linked server: ids, states, names and counts. No prompt, file, diff, path,
+// branch or ask.
 
 const LONGEST_NAME = 200;
 
-/** A name as the server may hold it; null for what is none. */
+/** Returns a name in the form that the server accepts; null if there is none. */
 export const shortName = (text: unknown): string | null => {
   if (typeof text !== 'string') return null;
   const plain = toPrintable(text).replace(/\s+/g, ' ').trim();
@@ -22,10 +23,10 @@ export const shortName = (text: unknown): string | null => {
         .slice(0, LONGEST_NAME);
 };
 
-/** `workspace.name`, as the server may hold it. */
+/** Returns `workspace.name` in the form that the server accepts. */
 export const outgoingName = (name: string): string => shortName(name) ?? 'unnamed';
 
-/** A title as `server.titles` allows; the template or agent for one made of the prompt. */
+/** Returns a title as `server.titles` allows; the template or agent instead of one derived from the prompt. */
 export function outgoingTitle(
   { title, template, agent }: Pick<Task, 'title' | 'template' | 'agent'>,
   { isTitleGiven }: Pick<TaskOrigin, 'isTitleGiven'>,
@@ -35,7 +36,7 @@ export function outgoingTitle(
   return shortName(mayLeave ? title : (template ?? agent));
 }
 
-/** An outbound event made smaller: `task` as it is inside the event's transaction. */
+/** Reduces an outbound event: `task` is its state inside the event's transaction. */
 export function buildLinkEvent(
   { kind, at, taskId, decisionId, sessionId, data }: LoggedEvent,
   task: Task | null,
@@ -61,19 +62,19 @@ export function buildLinkEvent(
   };
 }
 
-/** Whether somebody outside can know what they approve. */
+/** Reports whether a person outside can know what they approve. */
 export const isVouchedFor = (
   { source, stranger }: Pick<Task, 'source' | 'stranger'>,
   { isVouched }: Pick<TaskOrigin, 'isVouched'>,
 ): boolean => stranger === null && (source !== 'codehost' || isVouched);
 
-/** Warns of a prompt that is not what it looks like; null for any other. The server never has the prompt itself. */
+/** Warns of a prompt with invisible characters; null for any other. The server never has the prompt itself. */
 function warnOfUnseen({ prompt }: Pick<Task, 'prompt'>): string | null {
   const holds = describeUnseen(countUnseen(prompt));
   return holds === null ? null : `its prompt ${holds}`;
 }
 
-/** A decision that waits, as the server is told of it. */
+/** Returns a pending decision in the form for the server. */
 export function buildPendingDecision(
   decision: Decision,
   task: Task,

@@ -2,8 +2,8 @@ import { ERROR_MEANINGS } from '../core/base/error-meanings.ts';
 import { isErrorCode } from '../core/base/errors.ts';
 import { findFailure } from '../workers/agents/index.ts';
 
-// Reasons leave in words of svc only. What somebody typed, names of files and answers of programs stay: a reason is taken
-// from the lists here, and whatever is in none of them is left out.
+// Only svc's own texts leave the machine. Text that a person typed, file names and program output stay: a reason is
+// taken from the lists here, and any other reason is omitted.
 
 const WHOLE = new Set([
   'the request did not ask for dispatch',
@@ -11,12 +11,8 @@ const WHOLE = new Set([
   'approved in the request, which did not ask for dispatch',
 ]);
 
-/** What begins like this, or ends, is said without the part that names somebody or something. */
+/** A reason with this start or end is sent without the part that names someone or something. */
 const PARTS: readonly (readonly [RegExp, string])[] = [
-  [
-    /^the request did not carry one \(webhook\.require_approval\)$/,
-    'the request did not carry an approval (webhook.require_approval)',
-  ],
   [/^the prompt was edited by /, 'the prompt was edited'],
   [/^the agent was changed to /, 'the agent was changed'],
   [/^a race was requested by /, 'a race was requested'],
@@ -26,7 +22,7 @@ const PARTS: readonly (readonly [RegExp, string])[] = [
 
 const CHANGED = /^what would run has changed since d-\d+: [a-z][a-z ,_-]{0,200}$/;
 
-/** Why a decision waits. */
+/** Returns why a decision waits. */
 export function describeWait(why: string, stranger: string | null): string {
   const prefix = `untrusted author: ${stranger}; `;
   const isStranger = stranger !== null;
@@ -35,7 +31,7 @@ export function describeWait(why: string, stranger: string | null): string {
   return `${isStranger ? 'untrusted author; ' : ''}${known ?? 'a person must review it'}`;
 }
 
-/** What a code means, with the code; null for one that is in no list. */
+/** Returns a code with its meaning; null for an unlisted one. */
 export function describeCode(code: unknown): string | null {
   if (typeof code !== 'string') return null;
   const meaning = findFailure(code) ?? (isErrorCode(code) ? ERROR_MEANINGS[code] : null);

@@ -25,7 +25,7 @@ import { buildLinkStatus, type LinkStatus } from './status.ts';
 import { createTelemetry, type Telemetry, type TierTokens } from './telemetry/index.ts';
 import { createTokenFile } from './token-file.ts';
 
-/** What `work` gives; null where a file is refused, since unlinking goes on in any case. */
+/** Returns the result of `work`; null if a file is refused, since unlinking continues in any case. */
 function attempt<T>(work: () => T): T | null {
   try {
     return work();
@@ -51,35 +51,37 @@ export interface LinkDeps {
     workspace: { name: string };
     telemetry: { work: string };
   };
-  /** Writes `server.url`, as a person agrees to it by linking; null takes it out. */
+  /** Writes `server.url` with a person's consent, given by linking; null removes it. */
   setServerUrl(url: string | null, actor: string): void;
   tasks: Tasks;
   decisions: Decisions;
   workflow: Workflow;
   requireConsent(): void;
   leases: Pick<Leases, 'refresh' | 'drop' | 'view'>;
-  /** Tokens through the gateway on that UTC day, of calls since then (Unix ms). */
+  /** Returns tokens through the gateway on that UTC day, for calls since then (Unix ms). */
   sumTierTokens(day: string, since: number): TierTokens;
 }
 
-/** The link of a workspace to the server that it is linked to; one that is not costs nothing. */
+/** The link of a workspace to its server; without a link it costs nothing. */
 export interface Link {
   status(): LinkStatus;
-  /** Begins or ends according to svc.yaml, and tells the server what that changes. */
+  /** Starts or stops according to svc.yaml, and notifies the server of the change. */
   applySettings(): void;
   /**
-   * Links the workspace by the token of a machine: the given one, else that of `svc login`. Throws `not_linked` where this
-   * machine is logged in nowhere.
+   * Links the workspace with the token of a machine: the given one, otherwise the token of `svc login`. Throws
+   * `not_linked` if this machine is not logged in.
    */
   link(given: { token?: string | undefined; server?: string | undefined }, by: By): Promise<LinkStatus>;
-  /** Unlinks: on the server first, then here in any case. `isTold` is false where the server could not be told. */
+  /**
+   * Unlinks: first on the server, then locally in any case. `isTold` is false if the server could not be notified.
+   */
   unlink(by: By): Promise<{ server: string | null; isTold: boolean }>;
-  /** Makes the secret of one-time codes and gives its address, which is not shown again. Throws `exists`. */
+  /** Creates the secret of one-time codes and returns its address, which is not shown again. Throws `exists`. */
   makeDecideCode(isNew: boolean, by: By): Promise<{ address: string }>;
   telemetry: Telemetry;
   /** Calls with the workspace's token, while it is linked; null otherwise. */
   calls(): ServerCalls | null;
-  /** Where this workspace is linked, also while that server does not answer; null where it is not. */
+  /** Returns the linked server of this workspace, even if it does not answer; null without one. */
   linked(): LinkRow | null;
   close(): Promise<void>;
 }
@@ -96,12 +98,15 @@ export function createLink(deps: LinkDeps): Link {
   let closingClient: Promise<void> = Promise.resolve();
   const closing = new AbortController();
   const enqueueChange = createSerialQueue();
-  /** While true, settings are not applied: row and token may be of two servers. */
+  /** While true, settings are not applied: row and token may belong to two servers. */
   let isChanging = false;
 
   const tokenFile = createTokenFile({ ...deps, tokenPath: () => config().server.token_path });
 
-  /** Events go out while somebody is to be told, also while that one does not answer or is linked anew. */
+  /**
+   * Reports whether events are queued: while there is a server to notify, even if it does not answer or is being
+   * linked again.
+   */
   const isOn = (): boolean => row?.revokedAt === null && problem === null;
 
   const outbox = createEventOutbox({
@@ -126,9 +131,9 @@ export function createLink(deps: LinkDeps): Link {
     },
   });
 
-  /** The server no longer takes the token of a client. */
+  /** Handles that the server no longer accepts the token of a client. */
   function onRevoked(of: ServerCalls): void {
-    // A link that is being made anew has ended the former token: whether it came about is known after it.
+    // Linking again has ended the previous token: its success is known afterwards.
     void enqueueChange(() => {
       if (active?.calls === of) markRevoked();
     });
@@ -208,7 +213,7 @@ export function createLink(deps: LinkDeps): Link {
     await closingClient;
   }
 
-  /** Why a row cannot be used; null when it can. */
+  /** Returns why a row cannot be used; null if it can. */
   function checkRow(linked: LinkRow): string | null {
     const { url } = config().server;
     if (linked.revokedAt !== null)
@@ -237,12 +242,12 @@ export function createLink(deps: LinkDeps): Link {
     try {
       return row === null ? null : checkRow(row);
     } catch (thrown) {
-      // A token file that is a link, or of somebody else, is not opened.
+      // A token file that is a link, or belongs to another user, is not opened.
       return asSvcError(thrown).message;
     }
   }
 
-  // What happens before the link is kept is for the server only where it can be.
+  // Events before the link is stored are for the server only if the link can be stored.
   problem = findProblem();
 
   const status = (): LinkStatus =>
@@ -256,7 +261,7 @@ export function createLink(deps: LinkDeps): Link {
       },
     );
 
-  /** One change of the link after the other; settings that were read meanwhile count after it. */
+  /** Changes of the link run one after another; settings read in between apply afterwards. */
   const changeLink = <T>(change: () => Promise<T>): Promise<T> =>
     enqueueChange(async () => {
       isChanging = true;
@@ -268,7 +273,7 @@ export function createLink(deps: LinkDeps): Link {
       }
     });
 
-  /** Forgets a server with all that it was to be told. */
+  /** Forgets a server with all pending events. */
   async function forget(before: LinkRow | null, by: By): Promise<void> {
     row = null;
     try {
@@ -287,7 +292,7 @@ export function createLink(deps: LinkDeps): Link {
 
   async function keep(linked: LinkRow, token: string, by: By): Promise<void> {
     await stop();
-    // Row and token of two accounts never stand side by side, whenever the engine dies, and neither is told of the other.
+    // Row and token of two accounts never coexist, whenever the engine dies, and neither account learns of the other.
     const isSame = row?.server === linked.server && row.workspace === linked.workspace;
     if (row !== null && !isSame) await forget(row, by);
     tokenFile.write(token);
@@ -318,7 +323,7 @@ export function createLink(deps: LinkDeps): Link {
     await keep({ server: server.origin, workspace, account, person, leaseKey, ...at }, answer.token, by);
   }
 
-  /** False where the server could not be told. */
+  /** Notifies the server; false if that failed. */
   async function tellUnlinked(before: LinkRow, token: string): Promise<boolean> {
     const calls = createServerCalls({ server: new URL(before.server), token: () => token });
     const request = { method: 'DELETE', answer: nothing, signal: closing.signal } as const;

@@ -4,12 +4,15 @@ import type { Log } from '../core/base/log.ts';
 import { tokenAnswer } from '../core/link-protocol/messages.ts';
 import type { ServerCalls } from './server-calls.ts';
 
-/** A token is replaced when it is so old. */
+/** Age at which a token is replaced. */
 const TOKEN_LIFE_MS = 90 * 86_400_000;
-/** Where it could not be replaced, that is tried again after so long. */
+/** Retry interval of a failed replacement. */
 const NEXT_TRY_MS = 3600_000;
 
-/** Replaces the token of a workspace by itself. One that is old opens as well: where it cannot be replaced, the link goes on. */
+/**
+ * Replaces the token of a workspace automatically. An old token stays valid: if it cannot be replaced, the link
+ * continues.
+ */
 export function createTokenRotation({
   clock,
   log,
@@ -30,7 +33,7 @@ export function createTokenRotation({
       try {
         const request = { method: 'POST', answer: tokenAnswer, signal } as const;
         const { token } = await calls.call('/v1/workspace/token', request);
-        // The old one opens until this one was used, so that nothing is lost when it cannot be written.
+        // The old one is valid until this one was used, so that nothing is lost if it cannot be written.
         write(token);
         await setTokenAt(clock.now());
       } catch (error) {

@@ -1,14 +1,14 @@
 import type { CommandOutcome, LinkEvent } from '../core/link-protocol/messages.ts';
 import type { Storage } from '../storage/index.ts';
 
-/** The server that this workspace's token is of. Times are Unix ms. */
+/** The server of this workspace's token. Times are Unix ms. */
 export interface LinkRow {
   server: string;
-  /** The id that the server gave to this workspace. */
+  /** The server's id for this workspace. */
   workspace: string;
   account: string;
   person: string;
-  /** The public key of its leases, as it was at linking. */
+  /** The public key of its leases at the time of linking. */
   leaseKey: string;
   linkedAt: number;
   tokenAt: number;
@@ -26,13 +26,13 @@ interface StoredLink {
   revoked_at: number | null;
 }
 
-/** What the server has not been told yet. */
+/** Data that was not sent to the server yet. */
 export interface WaitingEvent {
   id: number;
   body: string;
 }
 
-/** A secret of one-time codes and how often it was tried. */
+/** The secret of one-time codes and the number of attempts. */
 export interface CodeRow {
   secret: Buffer;
   last_step: number;
@@ -40,7 +40,7 @@ export interface CodeRow {
   closed_until: number;
 }
 
-/** Outcomes are kept so long: far longer than a command may be applied. */
+/** Retention of outcomes: far longer than a command may be applied. */
 const KEEP_OUTCOME_MS = 30 * 86_400_000;
 
 export type LinkRows = ReturnType<typeof createLinkRows>;
@@ -88,10 +88,10 @@ export function createLinkRows({ db }: Pick<Storage, 'db'>) {
       return { ...rest, leaseKey: lease_key, linkedAt: linked_at, tokenAt: token_at, revokedAt: revoked_at };
     },
     putLink: (row: Omit<LinkRow, 'revokedAt'>): void => void putLink.run(row),
-    /** False when it was known. */
+    /** False if it was known. */
     setRevoked: (at: number): boolean => setRevoked.run(at).changes === 1,
     setTokenAt: (at: number): void => void setTokenAt.run(at),
-    /** Forgets the server, what it was and is to be told, and the secret of codes; not which commands were applied. */
+    /** Forgets the server, sent and pending data, and the secret of codes; not the applied commands. */
     clear(): void {
       for (const each of clear) each.run();
     },
@@ -99,7 +99,7 @@ export function createLinkRows({ db }: Pick<Storage, 'db'>) {
       void addEvent.run(event.id, JSON.stringify(event), now),
     nextEvents: (limit: number): WaitingEvent[] => nextEvents.all(limit),
     dropEvents: (ids: readonly number[]): void => void dropEvents.run(JSON.stringify(ids)),
-    /** Deletes those from before then, at most a thousand, and says how many. */
+    /** Deletes entries before that time, at most a thousand, and returns their number. */
     dropOldEvents: (before: number): number => dropOld.run(before).changes,
     countEvents: (): number => countEvents.get()?.n ?? 0,
     findOutcome(id: string): CommandOutcome | null {

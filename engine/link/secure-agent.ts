@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { findProxy, readProxies } from '../core/http/proxies.ts';
 
 /**
- * The connections to the server of an https address, through the proxy that the environment names for it. Throws
+ * Returns the connections to an https server, through the proxy that the environment names for it. Throws
  * `config_invalid`.
  */
 export function openSecureAgent(url: URL, options: AgentOptions): Agent {
@@ -12,7 +12,7 @@ export function openSecureAgent(url: URL, options: AgentOptions): Agent {
   return new TunnelAgent({ ...options, proxyEnv: { https_proxy: proxy } });
 }
 
-/** Ends with it also those connections to the proxy whose tunnel does not stand yet, of which Node's own agent loses sight. */
+/** Also ends connections to the proxy whose tunnel is not established yet, which Node's own agent does not track. */
 class TunnelAgent extends Agent {
   readonly #toProxy = new Set<Duplex>();
 

@@ -4,10 +4,10 @@ import { isErrorCode, SvcError } from '../core/base/errors.ts';
 import { toPrintable } from '../core/base/text.ts';
 import { LARGEST_ANSWER_BYTES, LINK_PROTOCOL, PROTOCOL_HEADER } from '../core/link-protocol/messages.ts';
 
-/** Whoever started the engine is answered before it loads what calls the server, ms. */
+/** Delay before loading the client, so that the process that started the engine is answered first, ms. */
 export const FIRST_CALL_MS = 150;
 const PATIENCE_MS = 15_000;
-/** A connection that nobody uses is closed after this time, ms. */
+/** Idle time after which a connection is closed, ms. */
 const IDLE_MS = 30_000;
 const LONGEST_RETRY_AFTER_MS = 3600_000;
 
@@ -16,28 +16,29 @@ export interface ServerRequest<S extends z.ZodType> {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Sent as JSON. */
   body?: unknown;
-  /** What the answer has to be. */
+  /** The expected answer. */
   answer: S;
   signal?: AbortSignal;
-  /** How long an answer is waited for, ms. */
+  /** Timeout for an answer, ms. */
   patienceMs?: number;
 }
 
 /**
- * Calls to one linked server with one token: the only place that sends it. It goes to that origin alone and follows no
- * redirect; longer answers than 64 KB are cut off.
+ * Calls to one linked server with one token: the only place that sends it. It only calls that origin and follows no
+ * redirect; answers above 64 KB are cut off.
  */
 export interface ServerCalls {
   /**
-   * Throws `revoked`, `displaced`, `protocol_mismatch`, `fields_invalid`, `body_too_large`, `not_found` and `quota_exceeded` as the
-   * server says, else `server_unreachable`; `data.retry_after_ms` where the server has said when to come back.
+   * Throws `revoked`, `displaced`, `protocol_mismatch`, `fields_invalid`, `body_too_large`, `not_found` and
+   * `quota_exceeded` as the server reports them, otherwise `server_unreachable`; `data.retry_after_ms` if the server
+   * has named a time.
    */
   call<S extends z.ZodType>(path: string, request: ServerRequest<S>): Promise<z.output<S>>;
-  /** Nothing is sent any more: the token may soon be of another server. */
+  /** Stops all calls: the token may soon belong to another server. */
   close(): Promise<void>;
 }
 
-/** What a server may say no with; everything else is a server that does not answer as one. */
+/** The valid refusals of a server; anything else means that it is not an svc server. */
 const REFUSALS = [
   'revoked',
   'displaced',
@@ -70,10 +71,10 @@ interface Waiting {
   patienceMs?: number;
 }
 
-/** Importing node:http also loads the client behind fetch, 34 ms of CPU that most engines never need. */
+/** Loads node:http, which also loads the client behind fetch: 34 ms of CPU that most engines never need. */
 const loadHttp = () => process.getBuiltinModule('node:http');
 
-/** The connections to the server of `url`: no more than three at once. Throws `config_invalid`. */
+/** Returns the connections to the server of `url`, at most three. Throws `config_invalid`. */
 async function openAgent(url: URL): Promise<Agent> {
   const options = { keepAlive: true, maxSockets: 3, timeout: IDLE_MS };
   if (url.protocol === 'http:') return new (loadHttp().Agent)(options);
@@ -82,7 +83,10 @@ async function openAgent(url: URL): Promise<Agent> {
   return openSecureAgent(url, options);
 }
 
-/** Sends one request, on a connection of its own, and reads at most 64 KB of its answer. Throws `server_unreachable`, `config_invalid`. */
+/**
+ * Sends one request on a separate connection, and reads at most 64 KB of its answer. Throws `server_unreachable`,
+ * `config_invalid`.
+ */
 export async function sendToServer(url: URL, request: RawRequest, waiting: Waiting = {}): Promise<RawAnswer> {
   const agent = await openAgent(url);
   try {
@@ -99,7 +103,7 @@ async function sendThrough(
   { signal, patienceMs = PATIENCE_MS }: Waiting,
 ): Promise<RawAnswer> {
   signal?.throwIfAborted();
-  // Not AbortSignal.any: a signal that lives as long as the engine would gather dependents.
+  // Not AbortSignal.any: a signal that lives as long as the engine would accumulate dependents.
   const ending = new AbortController();
   const end = (): void => ending.abort();
   const timer = setTimeout(end, patienceMs);
@@ -124,7 +128,7 @@ async function exchange(
   { method = 'GET', headers, body }: RawRequest,
   connection: { agent: Agent; signal: AbortSignal; timeout: number },
 ): Promise<RawAnswer> {
-  // What is compressed could unpack to more than is read.
+  // Compressed data could unpack beyond the limit.
   const sent = loadHttp().request(url, {
     ...connection,
     method,
@@ -139,7 +143,7 @@ async function exchange(
     const retryAfterMs = parseRetryAfter(answer.headers['retry-after']);
     return { status, text: await readText(url, answer), retryAfterMs };
   } catch (error) {
-    // What is left of an answer would keep its connection.
+    // The rest of an answer would keep its connection.
     sent.destroy();
     throw error;
   }
@@ -150,7 +154,7 @@ const waitForAnswer = (sent: ClientRequest, ending: AbortSignal): Promise<Incomi
     sent.on('response', resolve).on('error', reject);
     // Without an error, as after an answer in another protocol.
     sent.on('close', () => reject(new Error('the connection was closed')));
-    // One that is ended before its tunnel stands says nothing.
+    // A connection that ends before its tunnel is established reports nothing.
     ending.addEventListener('abort', reject);
   });
 
@@ -174,7 +178,7 @@ async function readText(url: URL, answer: IncomingMessage): Promise<string> {
 const parseRetryAfter = (text: string | undefined): number | null =>
   text !== undefined && /^\d{1,6}$/.test(text) ? Math.min(LONGEST_RETRY_AFTER_MS, Number(text) * 1000) : null;
 
-/** An answer as JSON; undefined when it is none. */
+/** Returns an answer as JSON; undefined if it is not JSON. */
 export function parseAnswer(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -188,7 +192,7 @@ export function createServerCalls({
   token,
 }: {
   server: URL;
-  /** Read at every call, since it is replaced every 90 days. */
+  /** Returns the token, which is read at every call because it is replaced every 90 days. */
   token(): string;
 }): ServerCalls {
   let agent: Promise<Agent> | null = null;

@@ -3,7 +3,7 @@ import { rfc3339 } from '../core/base/clock.ts';
 import type { LinkStanding, LinkState } from './client.ts';
 import type { LinkRow } from './rows.ts';
 
-/** How the link of this workspace stands, for status, doctor and the dashboard. */
+/** The state of this workspace's link, for status, doctor and the dashboard. */
 export interface LinkStatus {
   /** `off`: not linked. */
   state: 'off' | LinkState;
@@ -11,31 +11,31 @@ export interface LinkStatus {
   account: string | null;
   person: string | null;
   linkedAt: string | null;
-  /** Since when it is in that state. */
+  /** Start of that state. */
   since: string | null;
   /** A clause; null while all is well. */
   problem: string | null;
-  /** Events that the server has not been told. */
+  /** Events that were not sent to the server yet. */
   waitingEvents: number;
   /** How far the server's clock is ahead, ms. */
   clockOffsetMs: number | null;
   lease: {
     state: LeaseFacts['state'];
-    /** How long it counts yet, ms; null for one that does not end. */
+    /** Remaining validity, ms; null if it does not end. */
     leftMs: number | null;
     /** A clause, from a day before its end on; null while all is well. */
     problem: string | null;
   };
   tokenFile: string;
   tokenAt: string | null;
-  /** Figures of days are counted, and wait until a person has seen what they hold. */
+  /** Daily figures are collected, and wait until a person has seen their content. */
   isTelemetryWaiting: boolean;
 }
 
 const timeOf = (at: number | null | undefined): string | null =>
   at === null || at === undefined ? null : rfc3339(at);
 
-/** @param standing null while nobody keeps the link, and then `problem` says why */
+/** @param standing null while the link is not running, and then `problem` is the reason */
 export function buildLinkStatus(
   row: LinkRow | null,
   { standing, problem, lease }: { standing: LinkStanding | null; problem: string | null; lease: LeaseFacts },
@@ -54,7 +54,7 @@ export function buildLinkStatus(
     lease: {
       state: lease.state,
       leftMs: lease.leftMs,
-      // Whoever is not linked, or no longer, needs none.
+      // An unlinked workspace needs none.
       problem: standing === null || isRevoked ? null : describeLease(lease),
     },
     tokenAt: timeOf(row?.tokenAt),

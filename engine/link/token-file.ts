@@ -8,14 +8,17 @@ import { isLoginFile } from './login-files.ts';
 
 const LARGEST_BYTES = 4096;
 
-/** The file with the workspace's token; all but `path` throw `path_outside` or `storage_unsafe` for one that is not safe. */
+/**
+ * The file with the workspace's token; all methods except `path` throw `path_outside` or `storage_unsafe` for an
+ * unsafe one.
+ */
 export interface TokenFile {
   path(): string;
-  /** Null where there is none. */
+  /** Returns null if there is none. */
   read(): string | null;
-  /** Makes its folder. Throws where it could not be written, `exists` where a first link would take somebody else's place. */
+  /** Creates its folder. Throws if it cannot be written, and `exists` if a first link would replace another file. */
   check(place: { isFirst: boolean }): void;
-  /** In one step, mode 0600. */
+  /** Writes the token in one step, mode 0600. */
   write(token: string): void;
   remove(): void;
 }
@@ -30,7 +33,7 @@ export function createTokenFile({
   /** The data folder. */
   data: string;
   env: NodeJS.ProcessEnv;
-  /** `server.token_path` */
+  /** Returns `server.token_path`. */
   tokenPath(): string;
 }): TokenFile {
   const path = (): string => resolve(root, tokenPath());
@@ -39,7 +42,7 @@ export function createTokenFile({
   const findTop = (file: string): string | undefined =>
     [data, home].find((folder) => isInsideFolder(folder, file));
 
-  /** Lies where no confined worker sees it. */
+  /** Checks that it is hidden from confined workers. */
   function findPlace(): string {
     const file = path();
     if (isLoginFile(file, env))
@@ -71,7 +74,7 @@ export function createTokenFile({
     makeFolder(dirname(file), file);
     const found = lstatSync(file, { throwIfNoEntry: false });
     if (found === undefined) return;
-    // A link is replaced; nothing is put where a folder or a pipe is.
+    // A link is replaced; a folder or a pipe is not.
     if (!found.isSymbolicLink()) readPrivate(file, LARGEST_BYTES, true);
     // In the machine home it may be the token of another workspace.
     if (isFirst && !isInsideFolder(data, file))

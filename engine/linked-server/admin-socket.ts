@@ -9,7 +9,10 @@ const SOCKET_NAME = 'server.sock';
 /** The longest path of a socket, bytes: `sun_path` without the zero at its end. */
 const LONGEST_SOCKET_PATH = process.platform === 'linux' ? 107 : 103;
 
-/** Where commands reach the server of a folder. Throws `usage` for a folder whose path leaves no room for a socket. */
+/**
+ * Returns the socket path for the commands of a server folder. Throws `usage` if the folder's path leaves no room for
+ * a socket.
+ */
 export function findAdminSocket(folder: string): string {
   const path = join(folder, SOCKET_NAME);
   const bytes = Buffer.byteLength(path);
@@ -22,7 +25,7 @@ export function findAdminSocket(folder: string): string {
   return path;
 }
 
-/** A command is answered within this, ms; an export of a large database takes its time. */
+/** The time limit for a command, ms; an export of a large database takes long. */
 const PATIENCE_MS = 10_000;
 const EXPORT_PATIENCE_MS = 600_000;
 
@@ -31,7 +34,10 @@ const answer = z.union([
   z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }),
 ]);
 
-/** Asks the server that runs on the folder; undefined when none does. Throws what it answers, and `storage_failed` where it does not. */
+/**
+ * Asks the server that runs on the folder; undefined if none does. Throws the server's error, and `storage_failed` if
+ * it does not answer.
+ */
 export async function askRunningServer(
   folder: string,
   verb: AdminVerb,
@@ -69,7 +75,7 @@ const noAnswer = (socket: string, why: string, cause: unknown): SvcError =>
     cause,
   });
 
-/** Resolves with the whole answer, whatever its status. */
+/** Resolves with the whole answer, regardless of its status. */
 function post(
   { timeout, ...place }: { socketPath: string; path: string; timeout: number },
   body: string,

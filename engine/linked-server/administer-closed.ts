@@ -3,8 +3,8 @@ import { SLACK_API } from './http/settings.ts';
 import { ORIGIN_KEY, openParts, type ServerOptions } from './open-parts.ts';
 
 /**
- * Does one thing that a command asks for on a folder on which no server runs. What it says of addresses is as the server was
- * reached last; where none has run yet, that is guessed.
+ * Runs a command on the folder of a server that is not running. Its addresses are based on the last run; if there was
+ * none, they are guessed.
  */
 export async function administerClosed(
   options: ServerOptions,

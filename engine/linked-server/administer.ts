@@ -10,15 +10,15 @@ import { invitationUrl } from './people/invitations.ts';
 import type { NewPerson, People } from './people/people.ts';
 import { makeToken } from './secrets.ts';
 
-// What `svc server person add` and the like do. They go through the running server's socket, which only its user can open,
-// or open the database themselves when no server runs.
+// Implements `svc server person add` and similar commands. They go through the running server's socket, which only
+// its user can open, or open the database themselves if no server is running.
 
-/** Where the hash of the token for `/metrics` is kept. */
+/** The key of the hash of the token for `/metrics`. */
 export const METRICS_TOKEN_KEY = 'metrics_token';
 
 const name = z.string().min(1).max(200);
 
-/** What a request of the server's own user may ask for. */
+/** Requests that the server's own user may send. */
 export const ADMIN_INPUTS = {
   'person.add': z.strictObject({
     name,
@@ -27,9 +27,9 @@ export const ADMIN_INPUTS = {
     operator: z.boolean().prefault(false),
     password: z.string().nullable().prefault(null),
   }),
-  /** For who has no password yet. */
+  /** For a person who has no password yet. */
   'person.invite': z.strictObject({ name }),
-  /** For anybody: what they had is left as it is until the address was used. */
+  /** For any person: the old password is valid until the address is used. */
   'person.reset': z.strictObject({ name }),
   'person.remove': z.strictObject({ name }),
   'person.list': z.strictObject({ account: name.optional() }),
@@ -39,7 +39,7 @@ export const ADMIN_INPUTS = {
   'account.plan': z.strictObject({ name, plan: z.enum(PLANS) }),
   'account.addon': z.strictObject({ name, addon: z.enum(ADDONS), on: z.boolean() }),
   'workspace.list': z.strictObject({ account: name.optional() }),
-  /** By its id, or by its name where only one has it. */
+  /** By its id, or by its name if that is unique. */
   'workspace.remove': z.strictObject({ name }),
   'plan.list': z.strictObject({}),
   'plan.set': z.strictObject({ plan: z.enum(PLANS), key: z.string().max(100), value: z.string().max(100) }),
@@ -190,13 +190,13 @@ const ACTIONS: AdminActions = {
   },
 };
 
-/** A one-time address at which somebody sets a password. */
+/** A one-time address for setting a password. */
 const makeInvitation = async (
   { people, origin }: Pick<ServerParts, 'people' | 'origin'>,
   person: Person,
 ): Promise<string> => invitationUrl(origin, await people.invite(person, ACTOR));
 
-/** Adds a person to an account that is there; the first in it, and whoever runs the server, are admins. */
+/** Adds a person to an existing account; the first person in it, and operators, are admins. */
 async function addToAccount(
   people: People,
   name: string,
@@ -221,7 +221,7 @@ async function listWorkspaces(
   return listed.flat();
 }
 
-/** Does what a command of the server's own user asks for. Throws `usage` for an unknown verb or input. */
+/** Runs a command of the server's own user. Throws `usage` for an unknown verb or input. */
 export async function administer(parts: ServerParts, verb: string, input: unknown): Promise<unknown> {
   if (!Object.hasOwn(ADMIN_INPUTS, verb)) throw new SvcError('usage', `no such verb: ${verb}`);
   const known = verb as AdminVerb;

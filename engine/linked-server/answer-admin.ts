@@ -5,7 +5,7 @@ import type { ServerParts } from './http/context.ts';
 
 const LARGEST_ADMIN_BYTES = 64 * 1024;
 
-/** Answers a command of the server's own user, at the socket that nobody else opens. */
+/** Answers a command of the server's own user, at a socket that only this user can open. */
 export async function answerAdmin(
   parts: ServerParts,
   request: IncomingMessage,

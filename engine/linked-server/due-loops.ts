@@ -3,20 +3,20 @@ import { createDueTimer } from '../core/base/due-timer.ts';
 import { asSvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 
-/** After an outcome could not be saved; going on at once would only do the same again. */
+/** Pause after an outcome could not be saved; an immediate retry would only fail again. */
 const STALLED_MS = 5000;
 
-/** What becomes due by the clock, in a loop for each receiver, so that one that is slow or gone delays no other. */
+/** Work that becomes due by the clock, one loop per receiver, so that a slow or missing one delays no other. */
 export interface DueLoops {
-  /** From now on what is due is done. */
+  /** Starts doing what is due. */
   start(): void;
-  /** Something may have become due. */
+  /** Called when something may have become due. */
   look(): void;
-  /** The same, and receivers that were put off may have been opened. */
+  /** Like `wake`, when postponed receivers may have been released. */
   wake(): void;
-  /** Resolves when nothing is under way and nothing more is due. */
+  /** Resolves when nothing is in progress and nothing more is due. */
   settled(): Promise<void>;
-  /** Begins nothing more, and waits for what is under way. */
+  /** Starts nothing more, and waits for work in progress. */
   close(): Promise<void>;
 }
 
@@ -30,13 +30,13 @@ export function createDueLoops({
 }: {
   clock: Clock;
   log: Log;
-  /** What is sent, for the log, such as `a delivery`. */
+  /** The name of the work for the log, such as `a delivery`. */
   what: string;
-  /** When something becomes due after that time, Unix ms; null for never. */
+  /** Returns when something becomes due after that time, Unix ms; null for never. */
   findNextDue(now: number): Promise<number | null>;
-  /** The receivers for whom something is due. */
+  /** Lists the receivers with due work. */
   listDue(now: number): Promise<readonly string[]>;
-  /** Does what is due for one receiver, and says until when that one is put off; null for not at all. */
+  /** Does the due work of one receiver, and returns until when it is postponed; null for not at all. */
   run(receiver: string, isClosing: () => boolean): Promise<number | null>;
 }): DueLoops {
   const loops = new Map<string, Promise<void>>();
@@ -44,7 +44,7 @@ export function createDueLoops({
   const timer = createDueTimer({ clock, onDue: look });
   let looking: Promise<void> | null = null;
   let mustLookAgain = false;
-  /** How often `wake` was called. */
+  /** Number of calls of `wake`. */
   let wakes = 0;
   let isStarted = false;
   let isClosing = false;
@@ -54,7 +54,7 @@ export function createDueLoops({
     const before = wakes;
     const running = run(id, () => isClosing)
       .then((until) => {
-        // What has opened it meanwhile may not have been seen.
+        // A release in the meantime may have been missed.
         if (until !== null && before === wakes) putOff.set(id, until);
       })
       .catch((thrown: unknown) => {
@@ -80,7 +80,7 @@ export function createDueLoops({
     timer.sleepUntil(nextAt, 1);
   }
 
-  /** One look at a time; what is asked for during one is done after it. */
+  /** One check at a time; requests during one are handled after it. */
   function look(): void {
     if (isClosing || !isStarted) return;
     if (looking !== null) {

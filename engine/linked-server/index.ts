@@ -1,7 +1,7 @@
 export { openOutputLog } from '../core/base/log.ts';
 /**
- * The linked server: what people host for themselves so that their workspaces can be reached. It uses nothing of a workspace,
- * and nothing of a workspace imports it; `svc server …` reaches it through the engine's door.
+ * The linked server: people host it so that their workspaces can be reached. It uses nothing of a workspace, and
+ * nothing of a workspace imports it; `svc server …` reaches it through the engine's door.
  */
 export { askRunningServer } from './admin-socket.ts';
 export type { AdminVerb } from './administer.ts';

@@ -39,20 +39,20 @@ export interface ServerOptions {
   env: NodeJS.ProcessEnv;
   log: Log;
   clock?: Clock;
-  /** What a password costs whoever guesses. */
+  /** The cost of a password for a guesser. */
   passwordCost?: PasswordCost;
-  /** How names of targets are looked up. */
+  /** Resolves names of targets. */
   lookup?: LookupFunction;
-  /** The code of a server that nobody has set up, and the file that holds it. */
+  /** The setup code of a new server, and its file. */
   tellSetupCode?(code: string, file: string): void;
-  /** The file of a root secret that was made just now. */
+  /** The file of a newly created root secret. */
   tellNewSecret?(file: string): void;
 }
 
-/** Where the database keeps how people reached the server last. */
+/** The key of the last public address in the database. */
 export const ORIGIN_KEY = 'origin';
 
-/** What was opened, to be closed again. */
+/** Opened resources, to be closed again. */
 export interface OpenParts {
   parts: ServerParts;
   database: string;
@@ -66,7 +66,7 @@ export interface Reach extends Pick<ServerSettings, 'isTrustedProxy' | 'isAllowe
   origin: string;
 }
 
-/** Opens the database and everything that stands on it. */
+/** Opens the database and everything that uses it. */
 export async function openParts(
   {
     folder,
@@ -83,7 +83,7 @@ export async function openParts(
   const database = await openServerDatabase(folder, readDatabaseUrl(env));
   try {
     const { db, deferred } = database;
-    /** Also every hour, so that a failure is made good. */
+    /** Also every hour, to repair failures. */
     const eraseDeleted = (): Promise<void> =>
       database.eraseDeleted().catch((thrown: unknown) => {
         log.warn({ error: asSvcError(thrown).message }, 'deleted data was not yet removed from the files');
@@ -102,7 +102,7 @@ export async function openParts(
         chats.wake();
       },
     });
-    // What follows from these in chats is made after them, since chats ask them.
+    // Chats depend on these, so they are created afterwards.
     const follower: DecisionFollower = {
       followDecisions: (...given) => chats.followDecisions(...given),
       wake: () => chats.wake(),

@@ -5,11 +5,11 @@ const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Encrypts what has to be read again, such as the secrets of webhooks. */
+/** Encrypts values that have to be read again, such as the secrets of webhooks. */
 export interface Sealer {
-  /** @param place where it is kept, such as a table, a column and an id: it opens there only */
+  /** @param place its location, such as a table, a column and an id: it can only be decrypted there */
   seal(text: string, place: string): string;
-  /** Throws `storage_failed` for what was not sealed with this key at this place. */
+  /** Throws `storage_failed` for a value that was not encrypted with this key at this place. */
   unseal(sealed: string, place: string): string;
 }
 

@@ -8,21 +8,24 @@ import { deriveLeaseKey, deriveRootKey, SHORTEST_ROOT_SECRET } from '../core/lin
 import type { Tables } from './database/tables.ts';
 
 const KEY_FILE = 'server.key';
-/** While the key is changed: the one that follows. */
+/** During a key change: the next one. */
 const NEXT_KEY_FILE = 'server.key.next';
 
-/** The one secret that all others of a server are derived from. */
+/** The root secret that all others of a server are derived from. */
 export interface RootSecret {
   text: string;
   /** Derives a key of 32 bytes for one purpose (HKDF with SHA-256, RFC 5869). */
   deriveKey(purpose: string): Buffer;
-  /** What signs leases, and what verifies them. */
+  /** The key pair for leases. */
   leaseKey: ReturnType<typeof deriveLeaseKey>;
-  /** The file it was made in just now, which has to be backed up; null otherwise. */
+  /** The file of a newly created secret, which has to be backed up; null otherwise. */
   madeFile: string | null;
 }
 
-/** The secret in `SVC_LEASE_SECRET`, else in `server.key`; null where there is neither. Throws `usage`, `storage_unsafe`. */
+/**
+ * Reads the secret in `SVC_LEASE_SECRET`, otherwise in `server.key`; null if there is neither. Throws `usage`,
+ * `storage_unsafe`.
+ */
 export function readRootSecret(folder: string, env: NodeJS.ProcessEnv): RootSecret | null {
   const given = env.SVC_LEASE_SECRET;
   if (given !== undefined && given !== '') {
@@ -38,7 +41,7 @@ export function readRootSecret(folder: string, env: NodeJS.ProcessEnv): RootSecr
   });
 }
 
-/** Throws `usage` for a secret that can be guessed. */
+/** Throws `usage` for a guessable secret. */
 export function checkSecretLength(text: string, name: string): void {
   if (Buffer.byteLength(text) < SHORTEST_ROOT_SECRET)
     throw new SvcError('usage', `${name} has fewer than ${SHORTEST_ROOT_SECRET} bytes`, {
@@ -48,7 +51,7 @@ export function checkSecretLength(text: string, name: string): void {
 
 export const makeSecretText = (): string => randomBytes(SHORTEST_ROOT_SECRET).toString('base64url');
 
-/** The same; the first start makes `server.key`. */
+/** Reads it; the first start creates `server.key`. */
 export function loadRootSecret(folder: string, env: NodeJS.ProcessEnv): RootSecret {
   const found = readRootSecret(folder, env);
   if (found !== null) return found;
@@ -65,17 +68,17 @@ const makeRootSecret = (text: string, madeFile: string | null): RootSecret => ({
   madeFile,
 });
 
-/** Where the database says with which secret it was made. */
+/** The database key of the root secret's check value. */
 export const ROOT_CHECK_KEY = 'root_secret_check';
-/** What is encrypted in the database is so with the key for this. */
+/** The purpose of the key for encrypted values in the database. */
 export const SEALING = 'sealing';
 
-/** What the database keeps of a secret, to know it again. */
+/** Returns the check value of a secret for the database. */
 export const checkValueOf = (text: string): string => deriveRootKey(text, 'check').toString('hex');
 
 /**
- * Compares the secret with the one that the database was made with, and gives the one that counts: a change of the key that
- * was cut short is brought to its end. Throws `key_mismatch`.
+ * Compares the secret with the database's, and returns the valid one: completes an interrupted key change. Throws
+ * `key_mismatch`.
  */
 export async function checkRootSecret(
   db: Kysely<Tables>,
@@ -104,24 +107,24 @@ export async function checkRootSecret(
   });
 }
 
-/** Before the database is changed: so that no end of the process leaves it without its key. */
+/** Before the database is changed: so that no crash leaves it without its key. */
 export function saveNextKey(folder: string, text: string): void {
   replacePrivate(join(folder, NEXT_KEY_FILE), `${text}\n`, { isDurable: true });
 }
 
-/** After that. */
+/** Afterwards. */
 export function takeNextKey(folder: string): void {
   renameSync(join(folder, NEXT_KEY_FILE), join(folder, KEY_FILE));
 }
 
-/** A random token with its prefix, and what is kept of it. */
+/** Creates a random token with its prefix, and its stored form. */
 export function makeToken(prefix = ''): { token: string; hash: string } {
   const token = `${prefix}${randomBytes(32).toString('base64url')}`;
   return { token, hash: hashToken(token) };
 }
 
-/** What is kept of a token, a code or an address that opens something: its SHA-256, in hex. */
+/** Returns the stored form of a token, code or secret address: its SHA-256, in hex. */
 export const hashToken = (token: string): string => hash('sha256', token, 'hex');
 
-/** A short id that opens nothing. */
+/** Creates a short id that grants no access. */
 export const makeServerId = (prefix: string): string => `${prefix}_${randomBytes(9).toString('base64url')}`;

@@ -14,23 +14,23 @@ import type { ServerParts } from './http/context.ts';
 import type { ServerSettings } from './http/settings.ts';
 import { type OpenParts, ORIGIN_KEY, openParts, type ServerOptions } from './open-parts.ts';
 
-/** What is under way when a server is told to stop has so long, ms. */
+/** Time limit for requests in progress when a server is stopped, ms. */
 const CLOSING_MS = 10_000;
 const IDLE_LOOK_MS = 50;
 
-/** A server that listens. */
+/** A listening server. */
 export interface RunningServer {
-  /** How people reach it. */
+  /** Its public address. */
   url: string;
   host: string;
   port: number;
-  /** The database, for people. */
+  /** The display name of the database. */
   database: string;
-  /** What its routes stand on. */
+  /** The dependencies of its routes. */
   parts: ServerParts;
-  /** Resolves when another server has taken the database, or its disk has failed: this one is to be closed. */
+  /** Resolves when another server has taken the database, or its disk has failed: this one has to be closed. */
   lost: Promise<SvcError>;
-  /** Ends what is under way within ten seconds. */
+  /** Ends requests in progress within ten seconds. */
   close(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
     requestMs: 60_000,
     idleMs: 65_000,
     connections: 2000,
-    // So that its answer has the headers of all others.
+    // So that its answer has the same headers as all others.
     requiresHost: false,
   });
   await listenOn(server, { host: settings.host, port: settings.port });
@@ -51,7 +51,7 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
   const shown = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
   const origin = settings.publicUrl?.origin ?? `http://${shown}:${port}`;
   addSecurityHeaders(server, origin);
-  // What comes while the database is opened waits until it is.
+  // Requests wait while the database is being opened.
   const early: [IncomingMessage, ServerResponse][] = [];
   const wait = (...given: (typeof early)[number]): void => void early.push(given);
   server.on('request', wait);
@@ -67,12 +67,12 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
     throw error;
   }
   const { parts, database, lost } = opened;
-  // A socket of a server that was killed; the lock on the folder says that none runs.
+  // A socket of a killed server; the lock on the folder shows that none is running.
   rmSync(socket, { force: true });
   const admin = createServer((request, response) => void answerAdmin(parts, request, response));
   try {
     await listenOn(admin, { path: socket });
-    // Whoever may write to it is obeyed, and the folder may be one that was there before.
+    // Anyone who may write to it is obeyed, and the folder may have existed before.
     chmodSync(socket, 0o600);
     await parts.db
       .insertInto('meta')
@@ -125,11 +125,11 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
   };
 }
 
-/** Takes no more connections, and cuts those that are still open after a while. */
+/** Accepts no more connections, and cuts open ones after a while. */
 function closeServer(server: Server): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const cutting = setTimeout(() => server.closeAllConnections(), CLOSING_MS);
-  // A connection whose last answer has just gone out is kept open for the next request.
+  // A connection stays open for the next request right after its last answer.
   const idling = setInterval(() => server.closeIdleConnections(), IDLE_LOOK_MS);
   server.close(() => {
     clearTimeout(cutting);

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { httpUrlKey, variableKey } from '../core/base/values/variable.ts';
 import { EVENT_NAMES, type OutboundEvent } from './events.ts';
 
-/** The name of an event that goes out. */
+/** The name of an outbound event. */
 export const outboundEvent = z.enum(EVENT_NAMES as [OutboundEvent, ...OutboundEvent[]]);
 
 const webhook = z.strictObject({

@@ -7,7 +7,7 @@ import type { Envelope } from './events.ts';
 import type { DeliveryRow, Outbox, Settled } from './rows.ts';
 import { attemptDelivery, GIVE_UP_MS, idleMs, nextTryMs, type Outcome } from './sending/index.ts';
 
-/** A secret, or a sentence on what is missing. */
+/** A secret, or a sentence about the missing one. */
 export type SecretLookup = { secret: string } | { missing: string };
 
 export interface DeliverDeps {
@@ -18,7 +18,7 @@ export interface DeliverDeps {
   fetch: typeof globalThis.fetch;
   /** In [0, 1). */
   random(): number;
-  /** Returns null when the target is no longer configured. */
+  /** Returns null if the target is no longer configured. */
   findSecretLookup(url: string): SecretLookup | null;
   /** Called after each attempt with the updated row. */
   onTried(row: DeliveryRow): void;
@@ -26,9 +26,12 @@ export interface DeliverDeps {
 }
 
 export interface Deliverer {
-  /** Attempts what is due; cheap when nothing is. With `hasNew`, also retries targets whose secret was just missing. */
+  /**
+   * Attempts due deliveries; cheap if there are none. With `hasNew`, also retries targets whose secret was just
+   * missing.
+   */
   wake(hasNew?: boolean): void;
-  /** Whether the next attempt is due (timers run late, and clocks are adjusted). */
+  /** Reports whether the next attempt is due (timers run late, and clocks are adjusted). */
   isDue(): boolean;
   /** Aborts running attempts and leaves them pending. */
   close(): Promise<void>;
@@ -38,16 +41,16 @@ const STALLED_MS = 5000;
 /** Interval for checking again for a missing secret, which may be added to a file at any time, ms. */
 const HELD_MS = 60_000;
 
-/** Runs one loop per target, so a dead one delays no other. Rows are sent in the order they are due. */
+/** Runs one loop per target, so that a dead one delays no other. Rows are sent in the order they are due. */
 export function createDeliverer(deps: DeliverDeps): Deliverer {
   const { storage, clock, outbox } = deps;
   const closing = new AbortController();
   const loops = new Map<string, Promise<void>>();
-  /** Targets whose last outcome could not be saved; sending at once would only repeat the event. */
+  /** Targets whose last outcome could not be saved; sending again immediately would only repeat the event. */
   const stalled = new Map<string, number>();
   /** Targets without a secret: their events wait indefinitely and are never sent unsigned. */
   const held = new Map<string, number>();
-  /** When each target was tried last, or had its idle time taken off. */
+  /** The time of each target's last attempt, or of the last removal of its idle time. */
   const tried = new Map<string, number>();
   const timer = createDueTimer({ clock, onDue: () => wakeLoops() });
 
@@ -137,7 +140,7 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
     loops.set(url, running);
   }
 
-  /** Starts what is due and sets the timer for what is due next, from a single clock reading. */
+  /** Starts due deliveries and sets the timer for the next one, from a single clock reading. */
   function wakeLoops(hasNew = false): void {
     timer.sleepUntil(null);
     if (closing.signal.aborted || !storage.db.open) return;
@@ -163,7 +166,10 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
   };
 }
 
-/** What becomes of a delivery after an attempt: delivered, dead after 24 h or without its target, otherwise tried again. */
+/**
+ * Returns the state of a delivery after an attempt: delivered, dead after 24 h or without its target, otherwise
+ * pending.
+ */
 function settleTry(
   row: DeliveryRow,
   outcome: Outcome,

@@ -1,4 +1,4 @@
-/** Every event that goes out, in the order `svc notify events` prints them. */
+/** Every outbound event, in the order `svc notify events` prints them. */
 export const EVENTS = {
   task_created: 'a task was created',
   needs_approval: 'a task waits for a decision; carries decision_id',
@@ -17,7 +17,7 @@ export const EVENTS = {
   alert: 'an alert was sent on the bus',
 } as const;
 
-/** The id of an event that goes out. */
+/** The id of an outbound event. */
 export type OutboundEvent = keyof typeof EVENTS;
 
 export const EVENT_NAMES = Object.keys(EVENTS) as OutboundEvent[];

@@ -24,7 +24,7 @@ export interface NotifyDeps {
   storage: Storage;
   events: EventLog;
   clock: Clock;
-  /** Read at every event, so a reloaded configuration takes effect at once. */
+  /** Read at every event, so a reloaded configuration takes effect immediately. */
   config(): { notify: { webhooks: readonly Target[] }; webhook: { secret_env: unknown } };
   tasks: Pick<Tasks, 'get'>;
   workspaceName(): string;
@@ -38,7 +38,7 @@ export interface NotifyDeps {
 
 export interface Notify {
   /** Newest first, at most `limit` (50). */
-  /** Newest first; of a page those before that id. */
+  /** Returns deliveries, newest first; with a cursor only those before that id. */
   list(filter?: {
     state?: DeliveryState | undefined;
     before?: number | undefined;
@@ -47,8 +47,8 @@ export interface Notify {
   /** Sends a delivery again now, under the same message id. Throws `not_found`. */
   redeliver(id: number): Promise<Delivery>;
   /**
-   * Sends an `alert` titled `test` to every target, or to the one at `url`, and resolves after the first attempt of each.
-   * Throws `not_found` when there is no such target.
+   * Sends an `alert` titled `test` to every target, or to the one at `url`, and resolves after the first attempt of
+   * each. Throws `not_found` if the target does not exist.
    */
   test(url?: string): Promise<Delivery[]>;
   counts(): Record<DeliveryState, number>;

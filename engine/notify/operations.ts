@@ -5,7 +5,7 @@ import { EVENTS } from './events.ts';
 import type { Notify } from './index.ts';
 import { DELIVERY_STATES } from './rows.ts';
 
-/** Operations on outbound deliveries. */
+/** Creates operations on outbound deliveries. */
 export function notifyOperations(notify: Notify) {
   return [
     operation({

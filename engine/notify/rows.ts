@@ -79,7 +79,7 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
   const due = db.prepare<unknown[], DeliveryRow>(
     `SELECT * FROM delivery WHERE state = 'pending' AND url = +? AND next_at <= +? ORDER BY next_at, id LIMIT 1`,
   );
-  // Skips from address to address in the index, so the backlog of a dead target is not scanned.
+  // Skips from address to address in the index, so that the backlog of a dead target is not scanned.
   const dueUrls = db.prepare<unknown[], { url: string }>(`WITH RECURSIVE target (url) AS (
       SELECT min(url) FROM delivery WHERE state = 'pending'
       UNION ALL
@@ -134,7 +134,7 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
     settle(id: number, { state, nextAt, deliveredAt, status, error }: Settled): boolean {
       return settle.run(state, nextAt, deliveredAt, status, error, id).changes === 1;
     },
-    /** Gives what waits for a target the time back in which nothing was tried. */
+    /** Extends the deadline of a target's pending deliveries by the time without attempts. */
     postponeEnd(url: string, idle: number, now: number): void {
       postponeEnd.run({ url, idle, now });
     },

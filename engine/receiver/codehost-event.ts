@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { isJsonObject } from '../core/base/json-object.ts';
 import { type FieldProblem, fieldsInvalidError, type JsonObject } from '../core/http/body.ts';
 
-/** The label that makes an issue a task. */
+/** The label that turns an issue into a task. */
 export const LABEL = 'svc';
 
-/** An event of the code host, as svc understands it. */
+/** An event of the code host in svc's terms. */
 export type Occurrence =
   | { kind: 'ignored'; reason: string }
   | {

@@ -4,7 +4,7 @@ import { variablesKey } from '../core/base/values/variable.ts';
 /** Routes that `webhook.allow` can list. */
 export const ROUTES = ['task', 'codehost', 'chat'] as const;
 
-/** Routes that have secrets of their own: the above, and everything below /decisions. */
+/** Routes with separate secrets: the above, and everything below /decisions. */
 export const SECRET_ROUTES = [...ROUTES, 'decisions'] as const;
 export type SecretRoute = (typeof SECRET_ROUTES)[number];
 

@@ -4,11 +4,11 @@ import type { Listeners } from './listeners.ts';
 
 type Listener = Awaited<ReturnType<Listeners['open']>>;
 
-/** The receiver configured in svc.yaml, which the engine opens on its own. */
+/** The receiver configured in svc.yaml, which the engine opens automatically. */
 export interface ConfiguredReceiver {
-  /** Opens it; null when that fails, see `problem`. */
+  /** Opens it; null if that fails, see `problem`. */
   open(): Promise<Listener | null>;
-  /** Why it could not be opened, as a clause; null while it is open and before the first attempt. */
+  /** Returns why it could not be opened, as a clause; null while it is open and before the first attempt. */
   problem(): string | null;
 }
 
@@ -42,7 +42,7 @@ export function createConfiguredReceiver(deps: {
       } catch (thrown) {
         const error = asSvcError(thrown);
         problem = await explainFailure(error);
-        // No secret means that no receiver is wanted.
+        // Without a secret no receiver is wanted.
         if (error.code !== 'secret_missing')
           deps.warn({ error: problem }, 'the receiver could not be opened');
         return null;

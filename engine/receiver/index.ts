@@ -32,12 +32,12 @@ export interface ReceiverDeps {
   decisions: Decisions;
   sessions: Sessions;
   clock: Clock;
-  /** Read on every request, so a reloaded configuration takes effect at once. */
+  /** Read on every request, so a reloaded configuration takes effect immediately. */
   config(): ReceiverConfig;
   agents: AgentLookup;
-  /** Whether only this machine can reach a host. */
+  /** Reports whether only this machine can reach a host. */
   isLoopback(host: string): boolean;
-  /** The workspace that it receives for. */
+  /** The workspace of the receiver. */
   workspace: ReceiverWorkspace;
   log?: ReceiverLog;
 }

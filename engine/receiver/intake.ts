@@ -50,13 +50,13 @@ export interface Incoming {
   actor: string;
   /** Why its author is not trusted, as a clause; absent for a trusted author. */
   stranger?: string | null;
-  /** The handle of whoever wrote it; null when nobody is known. */
+  /** The handle of its author; null if unknown. */
   author: string | null;
-  /** The service says that its author is owner, member or collaborator. */
+  /** The service reports its author as owner, member or collaborator. */
   isVouched?: boolean;
 }
 
-/** What the request asks svc to do with the task. */
+/** The requested action for the task. */
 export interface Wish {
   dispatch: boolean;
   approve: boolean;
@@ -146,7 +146,7 @@ export function createIntake({
   };
 }
 
-/** Whether a task may run without a decision, and why (03 §3). */
+/** Returns whether a task may run without a decision, and why (03 §3). */
 function judgeApproval(
   { dispatch, approve }: Wish,
   requireApproval: boolean,

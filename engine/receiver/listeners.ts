@@ -13,7 +13,7 @@ export interface Listeners {
 
 export function createListeners(
   receiver: Receiver,
-  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
+  /** Throws `consent_missing` while no one has ever agreed to svc.yaml. */
   requireConsent: () => void,
 ): Listeners {
   const listeners = new Set<Listener>();

@@ -12,7 +12,7 @@ const PURGE_ROWS = 512;
 
 /**
  * Remembers the signatures of the last ten minutes across all routes. The table is append-only and is read once, at
- * startup: signatures are random, and an index on them would make every request write a page of its own. Lookups are in
+ * startup: signatures are random, and an index on them would make every request write a separate page. Lookups are in
  * memory, at about 150 bytes per signed request.
  *
  * Entries expire by the monotonic clock, so setting the wall clock forward and back cannot empty the cache. An entry whose
@@ -27,7 +27,7 @@ export interface ReplayCache {
   rememberSignature(signature: Buffer, signedAt: number | null): boolean;
   /** Removes a signature whose transaction was rolled back. */
   forgetSignature(signature: Buffer): void;
-  /** Whether a signature with this time may have been used and since expired, because the wall clock was set back. */
+  /** Reports whether a signature with this time may have been used and since expired, because the wall clock was set back. */
   mayBeForgotten(signedAt: number): boolean;
 }
 

@@ -19,7 +19,7 @@ export interface SampleWish {
   project?: string | undefined;
   /** Id for `approve` and `poll`. */
   decision?: string | undefined;
-  /** The intended workspace, as `formatWorkspaceHeader` writes it; absent for whichever answers. */
+  /** The intended workspace, as `formatWorkspaceHeader` writes it; absent for any workspace. */
   workspace?: string | undefined;
   secret: string;
   /** Unix milliseconds. */

@@ -157,7 +157,7 @@ function writeAnswer(req: IncomingMessage, res: ServerResponse, answer: Answer, 
   if (res.destroyed) return;
   const headers: string[] = ['content-length', String(Buffer.byteLength(answer.body))];
   for (const name in answer.headers) headers.push(name, answer.headers[name]!);
-  // Unread bytes cannot be told apart from the next request.
+  // Unread bytes cannot be distinguished from the next request.
   const unread = !req.complete;
   if ((unread || closing) && answer.headers.connection === undefined) headers.push('connection', 'close');
   if (unread) lingerAtEnd(req.socket);
@@ -166,8 +166,8 @@ function writeAnswer(req: IncomingMessage, res: ServerResponse, answer: Answer, 
 }
 
 /**
- * Closing a socket that has unread bytes makes the kernel send a reset, and a client that is still writing would lose
- * the answer. So reading stops, our side ends, and the socket is destroyed a moment later.
+ * Ends a connection gently: closing a socket with unread bytes makes the kernel send a reset, and a client that is
+ * still writing would lose the answer. So reading stops, our side ends, and the socket is destroyed a moment later.
  */
 function lingerAtEnd(socket: Socket): void {
   socket.destroySoon = () => {

@@ -9,9 +9,9 @@ export interface ReceiverWorkspace {
 }
 
 /**
- * Header that names a workspace: its id, a space, and its percent-encoded name. A sender may use it to say which workspace
- * a request is for, and every answer to a signed request carries it, since two workspaces may take turns on one address
- * with the same secret.
+ * Header that names a workspace: its id, a space, and its percent-encoded name. A sender may use it to name the
+ * intended workspace, and every answer to a signed request carries it, since two workspaces may take turns on one
+ * address with the same secret.
  */
 export const WORKSPACE_HEADER = 'X-Svc-Workspace';
 

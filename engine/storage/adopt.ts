@@ -21,24 +21,24 @@ import { holdHostLock } from './host-lock.ts';
 import { type AdoptPlace, describeHostHolder, inspectDataFolder } from './inspect-data-folder.ts';
 import { toStorageError } from './sqlite-errors.ts';
 
-/** What became of the places of sessions. */
+/** The outcome for the folders of sessions. */
 interface PlacedSessions {
-  /** Those whose folders count. */
+  /** Sessions whose folders are valid. */
   kept: { worktree: string; repository: string }[];
-  /** Those whose folders do not: their work is on the branch. */
+  /** Sessions whose folders are not valid: their work is on the branch. */
   unplaced: { session: string; branch: string }[];
 }
 
 export interface Adopted extends PlacedSessions {
-  /** The folder with the originals; null when there were none. */
+  /** The folder with the originals; null if there were none. */
   before: string | null;
-  /** The folder that has moved with everything in it; null for a copy and anything else. */
+  /** The folder that was moved with all its content; null for a copy and anything else. */
   moved: MovedFolder | null;
 }
 
 /**
- * Holds everything that would start by itself: approvals expire, sessions end, nothing is delivered; marks, keys and
- * seats belong to nobody. Paths only count where the workspace has them now.
+ * Suspends everything that would start automatically: approvals expire, sessions end, nothing is delivered; marks,
+ * keys and seats become invalid. Paths are only valid at their current place in the workspace.
  */
 function holdEverything(
   db: Database.Database,
@@ -69,7 +69,7 @@ function holdEverything(
     runSql(
       'UPDATE session SET run_id = NULL, pid = NULL, pid_start = NULL, attach_pid = NULL, attach_start = NULL, agent_session = NULL',
     );
-    // What was answered there is no answer to anybody here.
+    // Answers given there are not answers of anyone here.
     runSql('DELETE FROM call');
     const places = db.prepare<
       unknown[],
@@ -120,13 +120,13 @@ function holdEverything(
     runSql('UPDATE verification SET rerun_mark = NULL, rerun_due = NULL');
     for (const table of ['virtual_key', 'person_key'])
       runSql(`UPDATE ${table} SET revoked_at = ? WHERE revoked_at IS NULL`, now);
-    // A memory steers later workers, so a person reads it first.
+    // A memory influences later workers, so a person reads it first.
     runSql(
       "UPDATE memory SET unreviewed = ? WHERE state = 'active'",
       'it came with a data folder that was taken over',
     );
     for (const table of ['discarded_work', 'promotion']) {
-      // Their folders and commits are those of another machine, unless all of it has moved on this one.
+      // Their folders and commits belong to another machine, unless everything was moved on this one.
       if (moved === null) runSql(`DELETE FROM ${table}`);
       const rows = db.prepare<unknown[], { session_id: number; path: string | null }>(
         `SELECT session_id, path FROM ${table}`,
@@ -134,7 +134,7 @@ function holdEverything(
       for (const { session_id: session, path } of rows.all())
         runSql(`UPDATE ${table} SET path = ? WHERE session_id = ?`, follow(path), session);
     }
-    // Whose server that is nobody here has said.
+    // No one here has named the owner of that server.
     for (const table of ['link', 'link_event', 'link_command', 'link_code', 'telemetry', 'telemetry_day'])
       runSql(`DELETE FROM ${table}`);
     for (const table of ['lock', 'claim', 'circuit']) runSql(`DELETE FROM ${table}`);
@@ -154,7 +154,7 @@ function holdEverything(
 
 const formatStamp = (): string => rfc3339(systemClock.now()).replace(/\D/g, '').slice(0, 14);
 
-/** Finds an unused name beside a path. */
+/** Finds an unused name next to a path. */
 function findFreeNameBeside(path: string, word: string): string {
   const name = `${path}.${word}-${formatStamp()}`;
   for (let number = 1; ; number += 1) {
@@ -164,9 +164,9 @@ function findFreeNameBeside(path: string, word: string): string {
 }
 
 /**
- * Adopts a strange data folder. The inspected database is the one that is used: a copy, held and bound, replaces the
- * original; that, and the agents' own files, stay beside it. The record is written last, so an interruption leaves
- * the folder strange. Throws `conflict`, `already_running`, `storage_failed`.
+ * Adopts a data folder from elsewhere. The inspected copy of the database, with everything suspended, replaces the
+ * original; the original and the agents' own files are kept next to it. The record is written last, so an
+ * interruption leaves the folder unadopted. Throws `conflict`, `already_running`, `storage_failed`.
  */
 export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): Adopted {
   const { paths, env } = place;
@@ -223,7 +223,7 @@ export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): 
   }
 }
 
-/** A database elsewhere may lie on another disk than its data folder. */
+/** Moves a file; a database elsewhere may be on a different disk than its data folder. */
 function moveTo(file: string, to: string): void {
   try {
     renameSync(file, to);
@@ -234,7 +234,7 @@ function moveTo(file: string, to: string): void {
   }
 }
 
-/** A backup may have lost the rights; what others could have written was shown before. */
+/** Tightens modes, which a backup may have lost; files that others could have written were reported before. */
 function tightenModes({ data, db, agents, worktrees }: KeptPaths): void {
   const own = readdirSync(data).map((name) => join(data, name));
   for (const path of [data, ...own, agents, worktrees, ...listDatabaseFiles(db)]) {
@@ -243,7 +243,7 @@ function tightenModes({ data, db, agents, worktrees }: KeptPaths): void {
   }
 }
 
-/** An agent's own files may name programs that it starts, so no run may use them again. */
+/** Moves agents' own files aside: they may name programs that an agent starts, so no run may use them again. */
 function setAgentFoldersAside(agents: string): void {
   if (!lstatSync(agents, { throwIfNoEntry: false })?.isDirectory()) return;
   for (const entry of readdirSync(agents, { withFileTypes: true })) {
@@ -254,20 +254,20 @@ function setAgentFoldersAside(agents: string): void {
   }
 }
 
-/** The gateway's books are a database that nobody has looked into. */
+/** Moves the gateway's books aside, because they are a database that was not inspected. */
 function setBooksAside(data: string): void {
   for (const name of readdirSync(data))
     if (/^gateway\.db(?:-wal|-shm)?$/.test(name))
       renameSync(join(data, name), findFreeNameBeside(join(data, name), 'before-adopt'));
 }
 
-/** What a data folder of ours has in it, so that no other folder is taken for one. */
+/** Entries that identify a data folder of ours. */
 const OURS =
   /^(?:id(?:\..*)?|svc\.db.*|svc\.sock.*|host\.(?:lock|pid).*|daemon\.json.*|gateway\.(?:json|db).*|starting|log|agents|notices|context|memory|home|before\.adopt-.*|doctor-.*)$/;
 
 /**
- * Moves a strange data folder aside as it is, whatever it is, and a strange database that lies elsewhere. Returns the moves.
- * Throws `conflict` for what does not look like svc's, `already_running`.
+ * Moves an unknown data folder aside unchanged, and an unknown database stored elsewhere. Returns the moves. Throws
+ * `conflict` for a folder that does not look like svc's, `already_running`.
  */
 export function setDataFolderAside(
   place: AdoptPlace,

@@ -8,15 +8,15 @@ interface CallRow {
   value: string;
 }
 
-/** Clients send a call again within seconds. */
+/** Clients repeat a call within seconds. */
 const KEPT_MS = 60 * 60_000;
-/** Those of an hour, unless somebody calls without end. */
+/** One hour of calls, except for extreme rates. */
 const MOST_KEPT = 100_000;
 const CLEAN_EVERY = 200;
-/** At most so many at once: others wait for the transaction. */
+/** Maximum per transaction, because others wait for it. */
 const MOST_CLEANED = 1000;
 
-/** Remembers calls in the same transaction as what they have changed. */
+/** Creates the call log, which records calls in the same transaction as their changes. */
 export function createCallLog(db: Database, write: GroupCommit['write']): CallLog {
   const get = db.prepare<unknown[], CallRow>(
     'SELECT input, is_answer, value FROM call WHERE caller = ? AND operation = ? AND key = ?',

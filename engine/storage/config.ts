@@ -10,7 +10,7 @@ export const dbSchema = z.strictObject({
   }),
 });
 
-/** The `paths` section; relative paths count from the folder of svc.yaml. */
+/** The `paths` section; relative paths are relative to the folder of svc.yaml. */
 export const pathsSchema = z.strictObject({
   shared: z.string().default('').meta({
     consent: true,

@@ -17,7 +17,7 @@ import { migrateDatabase } from './migrate.ts';
 import { migrations } from './migrations/index.ts';
 import { toStorageError } from './sqlite-errors.ts';
 
-/** A larger database is not inspected. Ten years of a busy workspace have a tenth of it. */
+/** Maximum size of an inspected database. Ten years of a busy workspace are a tenth of it. */
 const MOST_BYTES = 8 * 1024 ** 3;
 const PART_BYTES = 1024 * 1024;
 
@@ -77,7 +77,7 @@ const readSchema = (db: Database.Database): string =>
       .map(({ type, name, tbl_name, sql }) => [type, name, tbl_name, sql]),
   );
 
-/** The schema of a database of that version when svc has made it. */
+/** Returns the schema of a database of that version as svc creates it. */
 function buildExpectedSchema(version: number): string {
   const db = new Database(':memory:');
   try {
@@ -89,7 +89,7 @@ function buildExpectedSchema(version: number): string {
 }
 
 /**
- * Opens a copy and verifies that it is an intact database of svc's with nothing else in its schema. Nothing in it has
+ * Opens a copy and verifies that it is an intact svc database without additions to its schema. None of its code has
  * run by then: triggers and views only run when used. Throws `storage_failed`, `storage_newer`.
  */
 export function openCopy(file: string, path: string): Database.Database {

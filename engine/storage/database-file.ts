@@ -7,13 +7,13 @@ import { dataFolderRefusedError, listDatabaseFiles } from '../core/workspace/dat
 import { migrateDatabase } from './migrate.ts';
 import { migrations } from './migrations/index.ts';
 
-/** The row of `meta` with the id of the data folder that a database is of. */
+/** The row of `meta` with the id of the database's data folder. */
 const DATA_ID = 'data_id';
 
-/** What every database of ours begins with. */
+/** The header of every database of ours. */
 const META = /CREATE TABLE meta \(.*?\) STRICT, WITHOUT ROWID/.exec(migrations[0] ?? '')?.[0] ?? '';
 
-/** Inside a transaction, or before anybody else can see the database. */
+/** Runs inside a transaction, or before anyone else can see the database. */
 export const bindDatabase = (db: Database.Database, dataId: string): void =>
   void db
     .prepare(
@@ -21,7 +21,7 @@ export const bindDatabase = (db: Database.Database, dataId: string): void =>
     )
     .run(DATA_ID, dataId);
 
-/** Whether it is svc's database of that data folder; nothing in it is run to find out. */
+/** Reports whether it is svc's database of that data folder, without running any of its code. */
 export function isDatabaseOf(db: Database.Database, dataId: string): boolean {
   db.pragma('trusted_schema = OFF');
   const meta = db
@@ -37,8 +37,8 @@ export function isDatabaseOf(db: Database.Database, dataId: string): boolean {
 const readSize = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 /**
- * Creates a missing database: under a temporary name and then renamed, so that an interruption leaves either none or
- * one that is bound to its data folder. An existing one must already be bound to it. Throws `data_folder_unknown`.
+ * Creates a missing database under a temporary name and renames it, so that an interruption leaves either none or one
+ * that is bound to its data folder. An existing one must already be bound to it. Throws `data_folder_unknown`.
  */
 export function prepareDatabase(path: string, dataId: string): void {
   const [, ...beside] = listDatabaseFiles(path);
@@ -59,9 +59,9 @@ export function prepareDatabase(path: string, dataId: string): void {
   try {
     const db = new Database(draft);
     try {
-      // Nobody reads a draft that an interruption has left, so it goes to the disk once, when it is whole.
+      // An interrupted draft is never read, so it is synced once, when complete.
       db.pragma('synchronous = OFF');
-      // Before the first table: what is removed later can be given back to the file system, a little at a time.
+      // Before the first table: later, removed data can be returned to the file system in small steps.
       db.pragma('auto_vacuum = INCREMENTAL');
       db.transaction(() => {
         migrateDatabase(db, draft);

@@ -2,7 +2,7 @@ import { type Clock, rfc3339 } from '../core/base/clock.ts';
 import { formatIdOrNull, parseId } from '../core/base/ids.ts';
 import type { Storage } from './database.ts';
 
-/** What can happen. The outbound catalogue (notify) is a part of this list. */
+/** The event types. The outbound catalogue (notify) is a part of this list. */
 export type EventKind =
   | 'task_created'
   | 'task_assigned'
@@ -91,21 +91,21 @@ export interface LoggedEvent {
 export interface EventLog {
   /** Only inside `storage.write`. Runs the `onAppend` hooks in the same transaction. */
   append(event: EventInput): LoggedEvent;
-  /** Events after `seq`, oldest first, at most `limit` (500). */
+  /** Returns events after `seq`, oldest first, at most `limit` (500). */
   listAfter(seq: number, limit?: number): LoggedEvent[];
-  /** Newest first, at most `limit` (100); `before` is a seq. */
+  /** Returns events, newest first, at most `limit` (100); `before` is a seq. */
   listEvents(filter: {
     taskId?: string | undefined;
     before?: number | undefined;
     limit?: number | undefined;
   }): LoggedEvent[];
-  /** The newest ones of a task, oldest first, at most `limit` (200). */
+  /** Returns the newest events of a task, oldest first, at most `limit` (200). */
   listOfTask(taskId: string, limit?: number): LoggedEvent[];
   countOfTask(taskId: string): number;
   lastSeq(): number;
-  /** Changes when the database is a new one, so that a resume point of an old one is not trusted. */
+  /** Changes with a new database, so that a resume point of an old one is not trusted. */
   readonly logId: string;
-  /** A hook that runs inside the transaction of every append. */
+  /** Adds a hook that runs inside the transaction of every append. */
   onAppend(hook: (event: LoggedEvent) => void): void;
 }
 
@@ -136,7 +136,7 @@ const toEvent = (row: Row): LoggedEvent => ({
   data: JSON.parse(row.data) as Record<string, unknown>,
 });
 
-/** Owns the append-only log of everything that changed. */
+/** Owns the append-only log of all changes. */
 export function createEventLog({ storage, clock }: { storage: Storage; clock: Clock }): EventLog {
   const { db } = storage;
   const insert = db.prepare<unknown[]>(

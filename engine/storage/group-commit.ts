@@ -6,39 +6,40 @@ import { toStorageError } from './sqlite-errors.ts';
 export interface GroupCommit {
   write<T>(work: () => T): Promise<T>;
   /**
-   * Inside `write`: runs `work` once after the commit, outside of any transaction, and not at all when the piece of
-   * `write` that asks for it is undone. A function that several pieces of one commit ask for runs once. `work` looks at
-   * what it finds: a savepoint inside the piece may have undone the part that asked.
+   * Runs `work` once after the commit, outside any transaction, and not at all if the calling part of `write` is
+   * undone. A function requested by several parts of one commit runs once. `work` must check the state: a savepoint
+   * inside the part may have undone the requesting step.
    */
   afterCommit(work: () => void): void;
   onCommit(listener: () => void): () => void;
-  /** Commits what is queued, now. */
+  /** Commits the queued work now. */
   flush(): void;
 }
 
 interface Job {
   work: () => unknown;
-  /** What it asked for through `afterCommit`. */
+  /** The functions that it passed to `afterCommit`. */
   after: (() => void)[];
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
 
 /**
- * Turns of the event loop from the first piece of work to the commit. Requests that are on their way when the first
- * one is read are read in the next turn or two; waiting for them makes one commit of several, and a turn in which
- * nothing arrives costs a lone request some microseconds.
+ * Turns of the event loop from the first piece of work to the commit. Requests in transit when the first one is read
+ * are read in the next turn or two; waiting for them makes one commit of several, and an empty turn costs a single
+ * request some microseconds.
  */
 const TURNS = 3;
 
 /**
- * One fsync for everything written in a few turns of the event loop: requests that arrive together share a commit, a
- * lone request waits for nobody. Of several pieces each has a savepoint, so one that throws does not take the rest along.
+ * Creates group commit: one fsync for all writes in a few turns of the event loop. Simultaneous requests share a
+ * commit, a single request waits for no one. Each of several parts has a savepoint, so one that throws does not
+ * affect the others.
  */
 export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean }): GroupCommit {
   let queue: Job[] = [];
   let scheduled = false;
-  /** The job whose work runs at this moment. */
+  /** The job whose work is running. */
   let current: Job | null = null;
   const listeners = new Set<() => void>();
   const begin = db.prepare('BEGIN IMMEDIATE');
@@ -55,7 +56,7 @@ export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean 
     }
   }
 
-  /** A lone job needs no savepoint, in which SQLite would copy every page before changing it. */
+  /** Runs a single job without a savepoint, in which SQLite would copy every page before changing it. */
   function runAlone(job: Job): () => void {
     try {
       const value = runWork(job);

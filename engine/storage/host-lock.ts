@@ -10,7 +10,7 @@ export interface HostLock {
   release(): void;
 }
 
-/** What is said to a second process that would hold a folder. */
+/** The message for a second process that wants the folder. */
 export interface HolderWords {
   message(pid: number | null): string;
   hint: string;
@@ -22,9 +22,9 @@ const ENGINE_WORDS: HolderWords = {
 };
 
 /**
- * Locks the data folder, which exists and is this machine's own, for this process. The lock is SQLite's own file lock
- * on `host.lock`, so the system frees it however the process ends; a pid file alone could be stale. Throws
- * `already_running` with the first host's pid.
+ * Locks the existing data folder of this machine for this process. The lock is SQLite's own file lock on `host.lock`,
+ * so the system releases it however the process ends; a pid file alone could be stale. Throws `already_running` with
+ * the first host's pid.
  */
 export function holdHostLock(dataDir: string, words: HolderWords = ENGINE_WORDS): HostLock {
   const file = join(dataDir, 'host.lock');

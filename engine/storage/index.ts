@@ -21,25 +21,25 @@ export { whenGone } from './presence.ts';
 export { createSavepoint } from './savepoint.ts';
 export { toStorageError } from './sqlite-errors.ts';
 
-/** How long a foreign lock is waited for. Short, because the wait holds up everything else; only we should write. */
+/** Wait time for a foreign lock. Short, because the wait blocks everything else; only we should write. */
 const BUSY_MS = 300;
 
 /**
  * Opens and migrates the database at `path`. Throws `storage_newer`, `storage_failed`, `storage_full`, and
- * `data_folder_unknown` for one that is not of the data folder with that id.
+ * `data_folder_unknown` if it does not belong to the data folder with that id.
  */
 export function openStorage({ path, dataId }: { path: string; dataId?: string }): Storage {
   let db: Db | undefined;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     if (dataId !== undefined) prepareDatabase(path, dataId);
-    // Created by us first so that it never exists with wider rights than 0600.
+    // Created by us first so that it never has a wider mode than 0600.
     const file = openPrivate(path, 'add');
     fchmodSync(file, 0o600);
     closeSync(file);
     db = new Database(path, { timeout: BUSY_MS });
     db.pragma('trusted_schema = OFF');
-    // Only of a file that is still empty.
+    // Only for an empty file.
     db.pragma('auto_vacuum = INCREMENTAL');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');

@@ -13,49 +13,49 @@ import {
 import { copyDatabase, openCopy } from './database-copy.ts';
 import { isDatabaseOf } from './database-file.ts';
 
-/** A workspace's folder and where it keeps things. */
+/** A workspace's folder and its data paths. */
 export interface AdoptPlace {
   root: string;
   paths: KeptPaths;
   env: NodeJS.ProcessEnv;
 }
 
-/** What a strange data folder holds, counted. */
+/** Counts of the content of a data folder from elsewhere. */
 export interface DataFolderHolding {
   tasks: number;
   decisionsPending: number;
-  /** Approved, and not used yet. */
+  /** Approved and unused. */
   approvalsUnused: number;
   sessions: number;
   sessionsQueued: number;
   sessionsRunning: number;
   deliveriesPending: number;
   messagesPending: number;
-  /** Keys of the gateway that still hold. */
+  /** Valid gateway keys. */
   tokens: number;
 }
 
 export interface DataFolderReport {
   path: string;
-  /** `strange`: not this machine's own, or with a database that is not its own. */
+  /** `strange`: not created on this machine, or with a database from elsewhere. */
   state: 'absent' | 'empty' | 'ours' | 'strange';
-  /** Why it is strange; null when it is not. */
+  /** Why it is strange; null if it is not. */
   reason: DataFolderFault | null;
   why: string | null;
-  /** Null where there is no database. */
+  /** Null if there is no database. */
   holds: DataFolderHolding | null;
-  /** Why `svc adopt` does not take it over; null when it does, or need not. */
+  /** Why `svc adopt` does not take it over; null if it does, or need not. */
   obstacle: string | null;
 }
 
 const readReason = (error: SvcError): DataFolderFault =>
   (error.data.reason as DataFolderFault | undefined) ?? 'content';
 
-/** Finds whether an engine holds the folder, without writing anything. */
+/** Reports whether an engine holds the folder, without writing anything. */
 function findHolder(data: string): number | null | false {
   const file = join(data, 'host.lock');
   const lock = lstatSync(file, { throwIfNoEntry: false });
-  // Only the lock that svc makes, an empty file, is handed to SQLite.
+  // Only svc's own lock, an empty file, is passed to SQLite.
   if (!lock?.isFile() || lock.size > 0) return false;
   const db = new Database(file, { readonly: true, timeout: 0 });
   try {
@@ -87,7 +87,7 @@ function countHolding(db: Database.Database): DataFolderHolding {
   };
 }
 
-/** Says why a fault of what is inside is one; loose modes are put right when the folder is taken over. */
+/** Returns the fault of its content; loose modes are corrected when the folder is taken over. */
 function findKeptFault(paths: KeptPaths): SvcError | null {
   try {
     checkKeptPaths(paths, { modes: false });
@@ -105,7 +105,7 @@ export function describeHostHolder(data: string): string | null {
     : `the engine of pid ${held} has it open; stop it first: kill ${held}`;
 }
 
-/** The state of the folder, or why it is refused. */
+/** Returns the state of the folder, or why it is refused. */
 function findState({ root, paths, env }: AdoptPlace): 'absent' | 'empty' | 'ours' | SvcError {
   try {
     return inspectOwnDataFolder({ root, data: paths.data }, env).state;
@@ -116,7 +116,7 @@ function findState({ root, paths, env }: AdoptPlace): 'absent' | 'empty' | 'ours
   }
 }
 
-/** Whether nothing below it is inspected, because it is not a folder of ours at all. */
+/** Reports whether nothing below it is inspected, because it is not a folder of ours at all. */
 const isUnreadable = (error: SvcError): boolean =>
   ['link', 'not_a_folder', 'owner'].includes(readReason(error));
 
@@ -155,7 +155,7 @@ export function inspectDataFolder(place: AdoptPlace, tracked: readonly string[])
   return withHolding(place, report);
 }
 
-/** Adds what the database holds to the report; one that is not the folder's own makes it strange. */
+/** Adds the database's content to the report; a database from elsewhere makes the folder strange. */
 function withHolding({ paths, env }: AdoptPlace, report: DataFolderReport): DataFolderReport {
   const state = report.reason === null ? 'ours' : 'strange';
   try {

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { SvcError } from '../core/base/errors.ts';
 import { migrations } from './migrations/index.ts';
 
-/** Migrates the database, each migration in a transaction of its own. A newer file is refused untouched. */
+/** Migrates the database, each migration in a separate transaction. A newer file is refused unchanged. */
 export function migrateDatabase(db: Database, path: string): void {
   const have = db.pragma('user_version', { simple: true }) as number;
   if (have > migrations.length) {

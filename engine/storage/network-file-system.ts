@@ -1,4 +1,4 @@
-/** File systems on which locks and WAL cannot be trusted (magic numbers of statfs(2)). */
+/** File systems with unreliable locks and WAL (magic numbers of statfs(2)). */
 const NETWORK_FILE_SYSTEMS = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -9,5 +9,5 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0x73757245, 'Coda'],
 ]);
 
-/** The name of a network file system by its type of statfs(2), null for a local one. */
+/** Returns the name of a network file system by its type of statfs(2), null for a local one. */
 export const findNetworkFileSystem = (type: number): string | null => NETWORK_FILE_SYSTEMS.get(type) ?? null;

@@ -3,13 +3,13 @@ import { cursor, parseNumberCursor } from '../core/api/cursor.ts';
 import { checkOwnTask, operation } from '../core/api/operation.ts';
 import type { EventLog } from './event-log.ts';
 
-/** What clients may ask about what happened. */
+/** Creates the operations of clients on the event log. */
 export function eventOperations({
   events,
   taskId,
 }: {
   events: EventLog;
-  /** The full id of the one task that begins so. Throws `not_found`, `conflict`. */
+  /** Returns the full id of the only task that starts with this prefix. Throws `not_found`, `conflict`. */
   taskId(prefix: string): string;
 }) {
   return [

@@ -1,11 +1,11 @@
 import type { Database } from 'better-sqlite3';
 
-/** Runs a part of a transaction; what it changed is undone when it throws, and only that. May be nested. */
+/** Runs a part of a transaction; if it throws, only its changes are undone. May be nested. */
 export type Savepoint = <T>(work: () => T) => T;
 
 /**
- * The error of `work` is thrown on. A full disk makes SQLite end the whole transaction by itself: `db.inTransaction` says
- * whether there is still one to go on with.
+ * Creates a savepoint. The error of `work` is rethrown. A full disk makes SQLite end the whole transaction:
+ * `db.inTransaction` reports whether it still exists.
  */
 export function createSavepoint(db: Database): Savepoint {
   const save = db.prepare('SAVEPOINT part');

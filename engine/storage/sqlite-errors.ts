@@ -1,13 +1,13 @@
 import { SvcError } from '../core/base/errors.ts';
 
-/** Converts an error of SQLite or the file system, with advice on what to do. */
+/** Converts an error of SQLite or the file system, with a remedy. */
 export function toStorageError(error: unknown, what: string): SvcError {
   const code = (error as { code?: unknown })?.code;
   const word = typeof code === 'string' ? code : '';
   const text = error instanceof Error ? error.message : String(error);
   const makeError = (ours: 'storage_full' | 'storage_failed', hint: string) =>
     new SvcError(ours, `${what}: ${text}`, { cause: error, hint });
-  // The last is that of the shared memory beside the log, which could not be made long enough.
+  // The last one concerns the shared memory of the log, which could not be extended.
   if (/^(?:SQLITE_FULL.*|ENOSPC|EDQUOT|SQLITE_IOERR_SHMSIZE)$/.test(word)) {
     return makeError('storage_full', 'free some disk space; nothing that was acknowledged is lost');
   }

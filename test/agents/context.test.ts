@@ -83,7 +83,7 @@ const STANDING = [
 ];
 
 /** What the model was told around a compaction; null before that. */
-const findStanding = (desk: Desk, begin = 'Where you stand'): string | null =>
+const findStanding = (desk: Desk, begin = 'Your current state'): string | null =>
   desk
     .requests()
     .map(textOf)

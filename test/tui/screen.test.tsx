@@ -100,7 +100,7 @@ describe('the whole screen', () => {
       '▶d-1',
       'will run claude',
       'new worktree svc/… from main · timeout 60m',
-      'needs approval the request did not carry one',
+      'needs approval: the request did not carry one',
       'POST /task',
       'sha 1111111111111111…',
       '│ Prompt of task 1',
@@ -358,7 +358,7 @@ describe('the whole screen', () => {
     dash.send({
       type: 'refused',
       busy: 't-1',
-      text: 'the branch main moved in the meantime; nothing was changed',
+      text: 'the branch main has moved; nothing was changed',
       hint: 'promote again',
     });
     dash.wait(3_600_000);

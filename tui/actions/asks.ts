@@ -19,7 +19,7 @@ export function checkCanOpenAsk(state: State): string | null {
   return state.busy.includes(nameAsk(ask)) ? `${nameAsk(ask)}: the answer is on its way` : null;
 }
 
-/** Opens an open ask to be answered, a closed one to be read. */
+/** Opens an open ask for answering, a closed one for reading. */
 export function openAsk(state: State): Transition {
   const ask = getSelectedAsk(state)!;
   if (!isOpenAsk(ask)) return transitionTo({ ...state, view: 'full' });

@@ -37,7 +37,7 @@ export function checkCanAcknowledge(state: State): string | null {
   return reader === undefined ? null : `${reader.session_id} is connected and has to read it itself`;
 }
 
-/** Acknowledges the selected message. It destroys nothing, so it needs no confirmation. */
+/** Acknowledges the selected message. That destroys nothing, so it needs no confirmation. */
 export function acknowledgeMessage(state: State): Transition {
   const { message_id: id } = getSelectedMessage(state)!;
   return callEngine(state, {
@@ -75,7 +75,7 @@ export function openReply(state: State): Transition {
 const describePeer = ({ seat, agent, task_id: task, title }: PeerRow): string =>
   [seat, agent, task, title].filter(Boolean).join(' · ');
 
-/** Opens a new message to the Chair's seat or to a live session, starting with the one under the cursor. */
+/** Opens a new message to the Chair or to a live session, starting with the session under the cursor. */
 export function openNewMessage(state: State): Transition {
   const here = state.data.peers.filter((each) => each.state === 'live');
   const targets = [
@@ -131,7 +131,7 @@ export function sendWrittenMessage(state: State, overlay: WriteMessage): Transit
   );
 }
 
-/** What became of a message: a worker may read it later, and one that has ended never does. */
+/** Describes when a message is read: a worker may read it later, an ended one never does. */
 function describeSent({ data }: State, kind: MessageRow['kind'], id: string): string {
   const reads = data.sessions.get(id)?.reads_messages;
   if (reads === undefined) return `the ${kind} is sent to ${id}`;
@@ -150,7 +150,7 @@ export function openWorkerMessage(state: State): Transition {
   });
 }
 
-/** Shows the list of peers or locks in place of the messages; Esc goes back. */
+/** Shows the list of peers or locks instead of the messages; Esc returns. */
 export const openBusList =
   (pane: PaneId) =>
   (state: State): Transition =>
@@ -187,7 +187,7 @@ export function askToReleaseLock(state: State): Question {
   };
 }
 
-/** The worker that sent the selected message or, failing that, the one it is for. */
+/** Finds the worker that sent the selected message or, failing that, its recipient. */
 export function findMessageWorker(state: State): string | null {
   const message = getSelectedMessage(state);
   if (message === undefined) return null;

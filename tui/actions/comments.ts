@@ -8,7 +8,7 @@ import type { CommentRow } from '../state/rows.ts';
 import { checkHasPatch, findOpenWork, getCursorRow, showDiffCursor } from './diff-cursor.ts';
 import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
 
-/** Comments on the line that the cursor is on. */
+/** Finds comments on the line under the cursor. */
 function findComments(state: State): readonly CommentRow[] {
   const session = findOpenWork(state)?.session ?? '';
   return findCommentsAt(getCursorRow(state), findDetail(state, 'comments', session)?.detail ?? []);
@@ -20,7 +20,7 @@ export const checkCanComment = (state: State): string | null => {
   return findLineAnchor(row) === null ? 'choose a line of a file' : null;
 };
 
-/** Opens a comment on the line that the cursor is on; without a cursor shows that first. */
+/** Opens a comment on the line under the cursor; without a cursor, shows it first. */
 export function openComment(state: State): Transition {
   const { session, work } = findOpenWork(state)!;
   const anchor = findLineAnchor(getCursorRow(state));
@@ -43,7 +43,7 @@ const fitText = (text: string): Pick<WriteComment, 'input' | 'long'> =>
 
 const readText = ({ input, long }: WriteComment): string => long ?? input.value;
 
-/** Lets the person go on with a comment in the editor, which keeps it. */
+/** Opens the editor for a comment; the edited text is saved. */
 export const editComment = (state: State, overlay: WriteComment): Transition =>
   transitionTo(state, {
     do: 'edit',
@@ -52,7 +52,7 @@ export const editComment = (state: State, overlay: WriteComment): Transition =>
     onEdited: (now, edited) => keepComment(now, { ...overlay, ...fitText(edited.trim()) }),
   });
 
-/** Sends what was written. */
+/** Sends the text. */
 export function keepComment(state: State, overlay: WriteComment): Transition {
   const { session, head, path, side, line } = overlay;
   const body = readText(overlay).trim();

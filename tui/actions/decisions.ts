@@ -44,7 +44,10 @@ export function checkCanApprove(state: State): string | null {
   return isHeld ? `it could not start: ${plan.problem?.message}` : null;
 }
 
-/** A stranger's task that no sandbox can hold here. A person may still run it by typing its id. */
+/**
+ * Reports whether no sandbox can be set up for a task from an untrusted author. A person may still run it by typing
+ * its id.
+ */
 const isUnconfinable = ({ stranger }: DecisionRow, { problem }: Plan): boolean =>
   stranger !== null && (problem?.code === 'confinement_unavailable' || problem?.code === 'tool_missing');
 
@@ -97,7 +100,7 @@ export function askToApprove(state: State): Question {
   };
 }
 
-/** Approves a stranger's task without a sandbox, after its id was typed. */
+/** Approves a task from an untrusted author without a sandbox, after its id was typed. */
 export const approveUnconfined = (
   state: State,
   { decision: id, task, hash }: { decision: string; task: string; hash: string },
@@ -139,7 +142,7 @@ export const denyWithReason = (state: State, id: string, reason: string, form?: 
     describeAnswer: () => `${id} denied: ${reason}`,
   });
 
-/** Opens the prompt in the person's editor. A changed text makes a new decision, so nobody approves unread text. */
+/** Opens the prompt in the person's editor. A changed text creates a new decision, so no one approves unread text. */
 export function editDecisionPrompt(state: State): Transition {
   const { decision_id: decision, hash } = getSelectedDecision(state)!;
   const { body, title } = findDetail(state, 'decision', decision)!.detail!.task;
@@ -147,7 +150,7 @@ export function editDecisionPrompt(state: State): Transition {
   return editPrompt(state, { kind: 'prompt', decision, hash, before, long: before });
 }
 
-/** Lets the person go on with a prompt in the editor, which saves it. */
+/** Opens the editor for a prompt; the edited text is saved. */
 export const editPrompt = (state: State, overlay: WritePrompt): Transition =>
   transitionTo(state, {
     do: 'edit',
@@ -156,7 +159,7 @@ export const editPrompt = (state: State, overlay: WritePrompt): Transition =>
     onEdited: (now, text) => savePrompt(closeOverlay(now, overlay), { ...overlay, long: text }),
   });
 
-/** Saves what was written. */
+/** Saves the text. */
 export function savePrompt(state: State, overlay: WritePrompt): Transition {
   const { decision: id, hash, before, long: prompt } = overlay;
   if (prompt.trimEnd() === before.trimEnd()) return transitionTo(showMessage(state, `prompt unchanged`));

@@ -7,10 +7,10 @@ import * as navigation from './navigation.ts';
 import { getPreviewPage, getPreviewTop, getScroll, measurePreview, scrollPreviewTo } from './navigation.ts';
 import { showMessage, type Transition, transitionTo } from './transition.ts';
 
-/** How many lines stay above a place that was jumped to. */
+/** How many lines stay above a jump target. */
 const CONTEXT_LINES = 3;
 
-/** The work whose patch is on the screen as a whole; null for none. */
+/** Returns the work whose patch is fully open; null for none. */
 export function findOpenWork(state: State): { session: string; work: Work } | null {
   const session = state.lists.workers.selected;
   if (state.focus !== 'workers' || state.view !== 'full' || getWorkersMode(state) !== 'work') return null;
@@ -24,14 +24,14 @@ export function checkHasPatch(state: State): string | null {
   return getPatchRows(open.work).length === 0 ? 'it has no patch' : null;
 }
 
-/** The row of the patch that the cursor is on; undefined for no cursor. */
+/** Returns the row of the patch under the cursor; undefined without a cursor. */
 export function getCursorRow(state: State): PatchRow | undefined {
   const at = findDiffCursor(state);
   const open = findOpenWork(state);
   return at === null || open === null ? undefined : getPatchRows(open.work)[at];
 }
 
-/** Puts the cursor on a row of the patch. A place that was jumped to has some of what is above it on the screen. */
+/** Puts the cursor on a row of the patch. A jump keeps some lines above its target on the screen. */
 function placeCursor(state: State, row: number, { isJump = false } = {}): State {
   const open = findOpenWork(state);
   if (open === null) return state;
@@ -45,7 +45,7 @@ function placeCursor(state: State, row: number, { isJump = false } = {}): State 
   return scrollPreviewTo(moved, wanted);
 }
 
-/** The first row of the patch that is on the screen, or below it. */
+/** Finds the first row of the patch on the screen, or below it. */
 function findFirstVisibleRow(state: State, isWanted: (row: PatchRow) => boolean): number {
   const rows = getPatchRows(findOpenWork(state)!.work);
   const { findLine } = measurePreview(state);
@@ -73,13 +73,13 @@ const moveDiffCursorBy = (state: State, by: number): State => {
   return at === null ? state : placeCursor(state, at + by);
 };
 
-/** Where hunks begin, or files. */
+/** The rows where hunks or files start. */
 const isStart = (what: 'hunk' | 'file', rows: readonly PatchRow[], index: number): boolean =>
   what === 'hunk'
     ? rows[index]!.kind === 'hunk'
     : rows[index]!.kind === 'file' && rows[index]!.text.startsWith('diff --git ');
 
-/** Moves to the next or previous hunk or file, from the cursor or from what is on the screen. */
+/** Moves to the next or previous hunk or file, from the cursor or from the visible part. */
 export const goToPatchStart =
   (what: 'hunk' | 'file', by: 1 | -1) =>
   (state: State): Transition => {
@@ -98,7 +98,7 @@ export const goToPatchStart =
     return transitionTo(placeCursor(state, what === 'hunk' ? found + 1 : found, { isJump: true }));
   };
 
-/** In a diff with a cursor the keys that scroll move that. */
+/** Lets scroll keys move the cursor in a diff that has one. */
 const withDiffCursor =
   (by: (state: State) => number, move: (state: State) => Transition) =>
   (state: State): Transition =>

@@ -13,10 +13,10 @@ export function checkCanEnterWorktree(state: State): string | null {
     : `${session.session_id} has no worktree yet`;
 }
 
-/** The file that the cursor in the diff is in, and the line of it that is there now. */
+/** Finds the file under the cursor in the diff, and its current line. */
 function findPlace(state: State): { path: string; line: number } | null {
   const row = findOpenWork(state) === null ? undefined : getCursorRow(state);
-  // Of a line that was removed, the one that follows it.
+  // For a removed line, the line after it.
   return row === undefined || row.path === null
     ? null
     : { path: row.path, line: findLineAnchor(row) === null ? 1 : Math.max(1, row.newLine) };
@@ -45,7 +45,7 @@ const runIn =
 /** Hands the terminal to a shell in the session's worktree. */
 export const openShell = runIn('shell', () => []);
 
-/** Hands the terminal to the person's editor: at the line of the diff that the cursor is on, else in the folder. */
+/** Hands the terminal to the person's editor: at the line of the diff under the cursor, otherwise in the folder. */
 export const openInEditor = runIn('edit', (state) => {
   const place = findPlace(state);
   return place === null ? [] : [`${place.path}:${place.line}`];

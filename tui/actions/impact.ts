@@ -14,7 +14,7 @@ export function checkCanShowImpact(state: State): string | null {
   return session?.state === 'queued' ? `${id} has not started` : null;
 }
 
-/** Asks anew what the work of a session reaches: files change without an event. */
+/** Requests the impact of a session's work again: files change without an event. */
 export function openImpact(state: State): Transition {
   const session = findSelectedRun(state)!;
   return transitionTo({

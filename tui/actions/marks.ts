@@ -6,7 +6,7 @@ import type { ListView, State } from '../state/model.ts';
 import { moveWithinList, replaceList } from './navigation.ts';
 import { showMessage, type Transition, transitionTo } from './transition.ts';
 
-/** Why rows of the focused list cannot be marked; null when they can. */
+/** Explains why rows of the focused list cannot be marked; null if they can. */
 export function checkCanMark(state: State): string | null {
   const { markedAs, title } = getPane(state.focus);
   if (markedAs === undefined) return `no key acts on several rows of ${title}`;
@@ -23,7 +23,7 @@ function addMarks(state: State, ids: readonly string[]): State {
   return tellMarks(replaceList(state, focus, { ...list, marks, anchor: list.selected }));
 }
 
-/** Says how many rows are marked where no screen shows it. */
+/** Reports how many rows are marked if no screen shows it. */
 function tellMarks(state: State): State {
   const { size } = state.lists[state.focus].marks;
   return state.isPlain ? showMessage(state, `${size} marked`) : state;
@@ -34,7 +34,7 @@ const dropMark = (list: ListView, id: string): ListView => ({
   marks: new Map([...list.marks].filter(([each]) => each !== id)),
 });
 
-/** Marks the selected row, or takes its mark away, and goes to the next one. */
+/** Marks or unmarks the selected row, and moves to the next one. */
 export function toggleMark(state: State): Transition {
   const list = state.lists[state.focus];
   const id = list.selected!;
@@ -44,7 +44,7 @@ export function toggleMark(state: State): Transition {
   return transitionTo(moveWithinList(marked, 1));
 }
 
-/** Marks every row between the one that was marked last and the cursor. */
+/** Marks every row between the last marked one and the cursor. */
 export function markRange(state: State): Transition {
   const { ids, index, anchor } = state.lists[state.focus];
   const from = anchor === null ? -1 : ids.indexOf(anchor);
@@ -52,7 +52,7 @@ export function markRange(state: State): Transition {
   return transitionTo(addMarks(state, ids.slice(Math.min(from, index), Math.max(from, index) + 1)));
 }
 
-/** Marks the selected row, and the one that it moves to. */
+/** Marks the selected row, and the row that the cursor moves to. */
 export const markOnTheWay =
   (by: -1 | 1) =>
   (state: State): Transition => {
@@ -61,7 +61,7 @@ export const markOnTheWay =
     return transitionTo(addMarks(moved, [moved.lists[moved.focus].selected!]));
   };
 
-/** Marks every row that the list shows; when all of them are marked, takes the marks away. */
+/** Marks every row that the list shows; removes the marks if all of them are marked. */
 export function toggleAllMarks(state: State): Transition {
   const list = state.lists[state.focus];
   return list.ids.every((id) => list.marks.has(id))

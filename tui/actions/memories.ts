@@ -106,7 +106,7 @@ export function editMemory(state: State): Transition {
   return editMemoryText(state, { kind: 'memory', memory, long: writeMemoryText(memory) });
 }
 
-/** Lets the person go on with a memory in the editor, which saves it. */
+/** Opens the editor for a memory; the edited text is saved. */
 export const editMemoryText = (state: State, overlay: WriteMemory): Transition =>
   transitionTo(state, {
     do: 'edit',
@@ -115,7 +115,7 @@ export const editMemoryText = (state: State, overlay: WriteMemory): Transition =
     onEdited: (now, text) => saveMemory(closeOverlay(now, overlay), { ...overlay, long: text }),
   });
 
-/** Saves what was written. */
+/** Saves the text. */
 export function saveMemory(state: State, overlay: WriteMemory): Transition {
   const { memory, long } = overlay;
   const { id } = memory;

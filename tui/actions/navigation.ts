@@ -16,18 +16,20 @@ export const replaceList = (state: State, pane: PaneId, list: State['lists'][Pan
   lists: { ...state.lists, [pane]: list },
 });
 
-/** Identifies what the preview shows. Another item starts at its top. */
+/** Identifies the preview. Another item starts at its top. */
 export const getPreviewKey = (state: State): string =>
   `${state.focus} ${state.lists[state.focus].selected} ${getWorkersMode(state)}`;
 
 export const getScroll = (state: State): Scroll =>
   state.scroll.of === getPreviewKey(state) ? state.scroll : { of: getPreviewKey(state), top: 0, left: 0 };
 
-/** Whether the preview is a log. A followed log shows its end; anything else stays where it was scrolled to. */
+/**
+ * Reports whether the preview is a log. A followed log shows its end; all other previews keep their scroll position.
+ */
 export const isShowingLog = (state: State): boolean =>
   state.focus === 'workers' && getWorkersMode(state) === 'log';
 
-/** The last line that the preview can begin with, the lines that fit, and where a row of the patch is. */
+/** The last line that the preview can start with, the lines that fit, and the position of a patch row. */
 export function measurePreview(state: State): { end: number; page: number; findLine(row: number): number } {
   const size = getPreviewSize(getLayout(state));
   const preview = size === null ? null : getPreview(state, state.focus, size.cells);
@@ -44,13 +46,13 @@ export function getPreviewTop(state: State): number {
   const top = Math.min(getScroll(state).top, end);
   const cursor = findDiffCursor(state);
   if (cursor === null) return top;
-  // The cursor stays on the screen, whatever is written above it meanwhile.
+  // The cursor stays on the screen, even if lines are added above it.
   const from = findLine(cursor);
   const to = Math.max(from, findLine(cursor + 1) - 1);
   return Math.min(from, Math.max(top, to - page + 1));
 }
 
-/** Scrolls the preview so that a line is its first one, as far as there are lines. */
+/** Scrolls the preview to a line, as far as there are lines. */
 export function scrollPreviewTo(state: State, top: number): State {
   const { end } = measurePreview(state);
   const to = Math.max(0, Math.min(top, end));
@@ -65,7 +67,7 @@ const scrollPreviewBy =
   (state: State): Transition =>
     transitionTo(scrollPreviewTo(state, getPreviewTop(state) + lines));
 
-/** Whether a list holds the rows of all workspaces. */
+/** Reports whether a list holds the rows of all workspaces. */
 export const isCombinedList = ({ across }: Pick<State, 'across'>, pane: PaneId): boolean =>
   across !== null && across.lists !== null && isCombinedPane(pane);
 
@@ -82,7 +84,7 @@ const moveCursorBy =
       ? transitionTo(state, { do: 'across', step: { to: 'row', by: by(state) } })
       : transitionTo(moveWithinList(state, by(state)));
 
-/** Picks what a key moves: the cursor in a list, the text in a full preview. */
+/** Decides what a key moves: the cursor in a list, or the text in a full preview. */
 const inListOrPreview =
   (inList: (state: State) => Transition, inFull: (state: State) => Transition) =>
   (state: State): Transition =>
@@ -132,7 +134,7 @@ export const focusPane =
       ? transitionTo(state, { do: 'across', step: { to: 'pane', pane } })
       : transitionTo({ ...state, focus: pane, view: 'list' });
 
-/** Whether the rows of several workspaces are on the screen. */
+/** Reports whether the rows of several workspaces are on the screen. */
 export const isShowingAll = ({ across }: Pick<State, 'across'>): boolean => across?.lists != null;
 
 export const focusNextPane =
@@ -164,7 +166,7 @@ export function goToWaiting(state: State, { pane, id }: Pick<Waiting, 'pane' | '
   };
 }
 
-/** Goes from all workspaces to one of them, or back. */
+/** Switches between all workspaces and a single one. */
 export const switchWorkspace = (state: State): Transition =>
   transitionTo(state, { do: 'across', step: { to: 'workspace' } });
 
@@ -232,7 +234,7 @@ export function searchPreview(state: State, query: string): Transition {
   });
 }
 
-/** Selects the worker that was just started, so that its log is shown next. */
+/** Selects the newly started worker, so that its log is shown next. */
 export const jumpToWorker = (state: State, session: { session_id: string } | null): State =>
   session === null ? state : { ...state, jump: { pane: 'workers', id: session.session_id } };
 

@@ -6,7 +6,7 @@ import { rotateIndex } from '../state/numbers.ts';
 import { THEME_NAMES, toPlainText } from '../text/theme.ts';
 import { showMessage, type Transition, transitionTo } from './transition.ts';
 
-/** Something that a person can choose in the dashboard, and how it is now. */
+/** A choice in the dashboard, with its current value. */
 export interface Choice {
   name: string;
   value: string;
@@ -21,7 +21,7 @@ const SWITCHES = {
   copy: 'let Y copy through the terminal',
 } as const;
 
-/** Uses a preference from now on, and writes it to ui.yaml. */
+/** Applies a preference, and writes it to ui.yaml. */
 const choosePreference = (state: State, next: Partial<Preferences>, change: PreferenceChange): Transition =>
   transitionTo(
     { ...state, preferences: { ...state.preferences, ...next } },
@@ -32,7 +32,7 @@ const listHeads = (state: State): readonly string[] => [
   ...new Set((getPane(state.focus) as unknown as Pane<object>).columns.map(({ head }) => head)),
 ];
 
-/** Shows a column of the focused list, or leaves it out; the last one stays. */
+/** Shows a column of the focused list, or hides it; the last one stays. */
 function toggleColumn(state: State, head: string): Transition {
   const { focus, preferences } = state;
   const all = listHeads(state);
@@ -41,7 +41,7 @@ function toggleColumn(state: State, head: string): Transition {
     ? chosen.filter((each) => each !== head)
     : all.filter((each) => each === head || chosen.includes(each));
   if (next.length === 0) return transitionTo(showMessage(state, 'a list needs at least one column'));
-  // All of them is what the list has by itself, fitted to its width.
+  // All columns are the default of the list, fitted to its width.
   const isAll = next.length === all.length;
   const { [focus]: _, ...others } = preferences.columns;
   return choosePreference(
@@ -51,7 +51,7 @@ function toggleColumn(state: State, head: string): Transition {
   );
 }
 
-/** What can be chosen with the focused list: theme, switches, columns. */
+/** Lists the choices for the focused list: theme, switches, columns. */
 export function listChoices(state: State): Choice[] {
   const { preferences, focus } = state;
   const { theme } = preferences;
@@ -97,7 +97,7 @@ export function checkCanCopy(state: State): string | null {
   return state.lists[state.focus].selected === null ? 'nothing is selected' : null;
 }
 
-/** Copies the id of the selected row or, of an opened one, its text. */
+/** Copies the id of the selected row, or the text of an opened one. */
 export function copySelected(state: State): Transition {
   const id = state.lists[state.focus].selected!;
   if (state.view === 'list')

@@ -14,7 +14,7 @@ export function checkCanPublish(state: State): string | null {
   return (session.commits ?? 0) > 0 ? null : `${id} has no commits`;
 }
 
-/** Asks what would be pushed and opened, to be read before a second key does it. */
+/** Opens what would be pushed and opened; a second key confirms it. */
 export function openPullRequest(state: State): Transition {
   const { session_id: id } = getSelectedSession(state)!;
   return callEngine(state, {
@@ -25,7 +25,7 @@ export function openPullRequest(state: State): Transition {
     describeAnswer: ({ pull_request: pull }) =>
       pull === null ? `${id} has no pull request yet` : `${id} has #${pull.number ?? '?'}`,
     onAnswer: (now, material) =>
-      // Whoever has opened something else meanwhile keeps it.
+      // A person who has opened something else in the meantime keeps it.
       now.overlay !== null || now.armed !== null
         ? now
         : {
@@ -43,25 +43,25 @@ export function openPullRequest(state: State): Transition {
   });
 }
 
-/** Nothing is pushed anywhere that nobody has named. */
+/** Nothing is pushed to a remote that no one has named. */
 export const mustChooseRemote = ({ material, remote }: OpenPullRequest): boolean =>
   material.remotes.length > 1 && remote === null;
 
 export const CHOOSE_REMOTE = 'choose where to push first: Tab, or the digit of a remote';
 
-/** Chooses where it would be pushed to: what is named by a digit, or the next one. */
+/** Chooses the remote: by a digit, or the next one. */
 export function chooseAnotherRemote(overlay: OpenPullRequest, key: string, at: number): OpenPullRequest {
   const { remotes } = overlay.material;
   const chosen = remotes.findIndex(({ name }) => name === overlay.remote);
   const index = key === 'tab' ? (chosen + 1) % remotes.length : Number(key) - 1;
   const remote = remotes[index];
-  // The commands are others now, and `y` is for those that are on the screen.
+  // The commands have changed, and `y` is only for the ones on the screen.
   return remote === undefined ? overlay : { ...overlay, remote: remote.name, openedAt: at };
 }
 
 const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoteForShell(word));
 
-/** The commands that `svc worktree pr` runs; for a host that is not known it looks which program is installed. */
+/** Fetches the commands that `svc worktree pr` runs; for an unknown host it checks which program is installed. */
 export function listCommands({ material, remote: chosen }: OpenPullRequest): string[] {
   const remote = material.remotes.find(({ name }) => name === chosen) ?? { name: 'origin', url: '' };
   const program = guessProgram(remote.url) ?? 'gh';
@@ -71,7 +71,7 @@ export function listCommands({ material, remote: chosen }: OpenPullRequest): str
   ].map((words) => words.map(quote).join(' '));
 }
 
-/** Hands the terminal to `svc worktree pr`: pushing and asking a code host happen there and nowhere else. */
+/** Hands the terminal to `svc worktree pr`: only this pushes and calls a code host. */
 export function runPullRequest(state: State, overlay: OpenPullRequest, what: 'open' | 'state'): Transition {
   const { session: id, material, remote } = overlay;
   if (what === 'open' && mustChooseRemote(overlay)) return transitionTo(showMessage(state, CHOOSE_REMOTE));
@@ -96,7 +96,7 @@ export function runPullRequest(state: State, overlay: OpenPullRequest, what: 'op
   );
 }
 
-/** Copies the commands where copying is on, and leaves them on the terminal after the dashboard in any case. */
+/** Copies the commands if copying is on, and always leaves them on the terminal after the dashboard. */
 export function keepCommands(state: State, overlay: OpenPullRequest): Transition {
   if (mustChooseRemote(overlay)) return transitionTo(showMessage(state, CHOOSE_REMOTE));
   const lines = listCommands(overlay);

@@ -60,7 +60,7 @@ export function checkCanUndo(state: State): string | null {
   return `nothing to undo for ${session.session_id}: it was neither discarded nor promoted`;
 }
 
-/** Asks to take back what was done last with the selected worker: its discard, or its promotion. */
+/** Asks to undo the last action on the selected worker: its discard, or its promotion. */
 export function askToUndo(state: State): Question {
   const session = getSelectedSession(state)!;
   return session.branch_state === 'discarded' ? askToRestore(session) : askToUndoPromotion(session);
@@ -149,7 +149,7 @@ export function askToArchive(state: State): Question {
   };
 }
 
-/** The task that was archived last, as far as this screen has seen it. */
+/** Returns the last archived task that this screen has seen. */
 function findLastArchived({ data }: State): TaskRow | undefined {
   let last: TaskRow | undefined;
   for (const task of data.tasks.values())

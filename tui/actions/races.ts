@@ -8,7 +8,7 @@ import { callEngine, showMessage, type Transition, transitionTo } from './transi
 
 const getStamp = (state: State, id: string): string => getSubjectStamp(state.data, { kind: 'task', id });
 
-/** The selected task or, in Decisions, the one that the selected decision is about. */
+/** Finds the selected task or, in Decisions, the task of the selected decision. */
 function findTask(state: State): TaskRow | undefined {
   const { tasks, decisions } = state.lists;
   const id =
@@ -39,15 +39,15 @@ export function openRaceChoice(state: State): Transition {
   });
 }
 
-/** The agents that a race can have first, then those whose programs are not there. */
+/** Lists the agents that a race can have, then the ones whose programs are missing. */
 export const listRaceAgents = ({ data }: State) =>
   (data.choices?.agents ?? []).toSorted((one, other) => Number(other.installed) - Number(one.installed));
 
-/** The agents that were chosen, each as often as it was. */
+/** Lists the chosen agents, repeated ones several times. */
 export const listChosen = (state: State, { counts }: ChooseRacers): string[] =>
   listRaceAgents(state).flatMap(({ id }) => Array<string>(counts[id] ?? 0).fill(id));
 
-/** Starts what was asked about, unless the task has changed since. */
+/** Starts the race, unless the task has changed since. */
 export function startRace(state: State, overlay: ChooseRacers): Transition {
   const { task: id } = overlay;
   const agents = listChosen(state, overlay);
@@ -80,7 +80,7 @@ export const openCompare = (state: State): Transition =>
     overlay: { kind: 'compare', task: findTask(state)!.task_id, index: 0, path: null, top: 0, askedAt: null },
   });
 
-/** The other sessions that a promotion of this one discards, as a sentence; empty where it is of no race. */
+/** Names the other sessions that a promotion of this one discards, as a sentence; empty outside a race. */
 export function describeOthers(state: State, session: Pick<SessionRow, 'session_id' | 'race'>): string {
   if (session.race === null) return '';
   const others = listRacers(state.data, session.race).filter(
@@ -93,7 +93,7 @@ export function describeOthers(state: State, session: Pick<SessionRow, 'session_
   return ` The ${others.length === 1 ? 'other' : `${others.length} others`} of its race, ${others.map((each) => each.session_id).join(', ')}: ${stopped}discarded, and U brings each back.`;
 }
 
-/** Why the session that is shown cannot be promoted; null when it can. */
+/** Explains why the shown session cannot be promoted; null if it can. */
 export function checkCanWin(state: State, { task, index }: CompareRace): string | null {
   const found = findRace(state, task);
   const racer = found?.racers[index];
@@ -112,7 +112,7 @@ export function checkCanWin(state: State, { task, index }: CompareRace): string 
     : `conflicts in ${work.trial.conflicts.join(', ')}; F on it has its worker resolve them`;
 }
 
-/** What a promotion of the session that is shown would do, named whole. */
+/** Asks to promote the shown session, with the full effects. */
 export function describePromotion(state: State, { task, index }: CompareRace): string {
   const racer = findRace(state, task)!.racers[index]!;
   const { session_id: id, branch, base, agent, evidence } = racer;

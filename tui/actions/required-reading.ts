@@ -9,9 +9,9 @@ const switchToWork = (state: State): State =>
   state.focus === 'workers' ? { ...state, workers: 'work' } : state;
 
 /**
- * Whether the person has seen everything that a key agrees to. Beside a list all of it must be visible at once, before
- * and while the question is asked. In the full view, lines scrolled past count as seen. In plain mode only an opened
- * item has been printed.
+ * Reports whether the person has seen everything that a key agrees to. Next to a list all of it must be visible at
+ * the same time, before and during the question. In the full view, lines scrolled past count as seen. In plain mode
+ * only an opened item has been printed.
  */
 export const isEssentialRead = (state: State, armed: Armed): boolean =>
   isEssentialVisible(state, armed.binding) &&
@@ -30,7 +30,7 @@ function isEssentialVisible(given: State, binding: string): boolean {
   return isFromTop && essential <= top + size.lines - (preview?.pinned?.length ?? 0);
 }
 
-/** Opens the preview over the whole screen; if it is open already, scrolls one page on. */
+/** Opens the preview over the whole screen; if it is already open, scrolls one page down. */
 export function readFurther(state: State): Transition {
   if (state.view === 'full') return scrollPageDown(state);
   const opened: State = { ...switchToWork(state), view: 'full' };

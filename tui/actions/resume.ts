@@ -16,7 +16,7 @@ const NOTHING_SELECTED = 'no worker is selected';
 
 const hasWorkFolder = ({ worktree, inplace }: SessionRow): boolean => worktree !== null || inplace;
 
-/** A later session of the same task, or one that goes on in its worktree. */
+/** Finds a later session of the same task, or one that continues in its worktree. */
 const findLaterSession = ({ data }: State, session: SessionRow): SessionRow | undefined =>
   [...data.sessions.values()].find(
     (each) =>
@@ -81,18 +81,18 @@ export function checkCanFollowUp(state: State): string | null {
   const next = [...state.data.sessions.values()].find((each) => each.continues === id);
   if (next !== undefined) return `${next.session_id} continues ${id}`;
   if (!hasWorkFolder(session)) return `the worktree of ${id} is no longer there`;
-  // They say what it would be sent on with.
+  // They contain the material for a follow-up.
   const isKnown = (['work', 'comments'] as const).every((kind) => findDetail(state, kind, id) !== undefined);
   return isKnown ? null : `what ${id} did is still being fetched`;
 }
 
-/** Opens what there is to send it on with: comments on its diff, conflicts with its base. */
+/** Opens the material for a follow-up: comments on its diff, conflicts with its base. */
 export const openSelectedFollowUp = (state: State): Transition =>
   openFollowUp(state, getSelectedSession(state)!);
 
 /**
- * Asks first, because what is written starts an agent as soon as the editor is closed. Null when there is something to send
- * it on with, which is opened instead.
+ * Asks first, because the text starts an agent as soon as the editor is closed. Null if there is material, which is
+ * opened instead.
  */
 export function askToFollowUp(state: State): Question | null {
   const session = getSelectedSession(state)!;
@@ -146,7 +146,7 @@ export function attachToSession(state: State): Transition {
   });
 }
 
-/** The held-back agent of the selected worker, else the first one. */
+/** Finds the suspended agent of the selected worker, otherwise the first one. */
 function findHeldAgent(state: State): HeldRow | undefined {
   const { held } = state.data;
   const agent = state.focus === 'workers' ? getSelectedSession(state)?.agent : undefined;

@@ -6,7 +6,10 @@ import type { SessionRow } from '../state/rows.ts';
 import { jumpToWorker } from './navigation.ts';
 import { callEngine, showMessage, type Transition, transitionTo } from './transition.ts';
 
-/** What there is to send an ended session on with: comments on its diff, and conflicts with its base; null for nothing. */
+/**
+ * Returns the material for a follow-up of an ended session: comments on its diff, and conflicts with its base; null
+ * for none.
+ */
 export function draftFollowUp(
   state: State,
   { session_id: session, branch, promoted_at: promoted }: SessionRow,
@@ -28,7 +31,7 @@ export function draftFollowUp(
 const getSessionStamp = (state: State, id: string): string =>
   getSubjectStamp(state.data, { kind: 'session', id });
 
-/** Opens what the session would be sent on with, to be read; nothing is sent yet. */
+/** Opens the follow-up for reading; nothing is sent yet. */
 export function openFollowUp(state: State, session: SessionRow): Transition {
   const id = session.session_id;
   const draft = draftFollowUp(state, session);
@@ -60,7 +63,7 @@ export const editFollowUp = (state: State, overlay: SendFollowUp): Transition =>
         : transitionTo({ ...now, overlay: { ...overlay, text: text.trimEnd(), top: 0, openedAt: now.now } }),
   });
 
-/** Sends what was read, unless the session has changed since. */
+/** Sends the follow-up that was read, unless the session has changed since. */
 export function sendFollowUp(state: State, overlay: SendFollowUp): Transition {
   const { session, stamp } = overlay;
   const current = getSessionStamp(state, session);
@@ -77,7 +80,7 @@ export function sendFollowUp(state: State, overlay: SendFollowUp): Transition {
   return sendOn({ ...state, overlay: null }, overlay);
 }
 
-/** Sends an ended session on with what was written, which has not been read on the screen. */
+/** Sends a text from the editor as a follow-up, without showing it on the screen first. */
 export const sendWrittenFollowUp = (state: State, session: string, text: string): Transition =>
   sendOn(state, {
     kind: 'follow-up',
@@ -89,7 +92,7 @@ export const sendWrittenFollowUp = (state: State, session: string, text: string)
     stamp: getSessionStamp(state, session),
   });
 
-/** Sends an ended session on with more to do. */
+/** Gives a finished session more work. */
 const sendOn = (state: State, form: SendFollowUp): Transition => {
   const { session: id, text: prompt, comments } = form;
   return callEngine(state, {

@@ -4,31 +4,33 @@ import type { Overlay } from '../state/overlays.ts';
 import { closeStaleAnswer } from './asks.ts';
 import { type Question, showMessage, type Transition, transitionTo } from './transition.ts';
 
-/** Keeps a form that the engine has not taken, until the person can go on with it. */
+/** Keeps a form that the engine has refused, until the person can continue it. */
 export const setFormAside = (state: State, form: Overlay): State => ({
   ...state,
   setAside: [...state.setAside, form],
 });
 
-/** Whether a form would come between the person and what they do, or could not be sent. */
+/** Reports whether a form would interrupt the person, or could not be sent. */
 export const isFormUnwelcome = ({ overlay, armed, link, across }: State): boolean =>
   overlay !== null || armed !== null || link.phase === 'lost' || across?.isActive === false;
 
-/** Brings the oldest form back as soon as nothing else has the keyboard. Keys that were meant for something else wait. */
+/**
+ * Brings the oldest form back as soon as nothing else has the keyboard. Keys for something else must not reach it.
+ */
 export function bringFormBack(before: State, state: State): State {
   const [form, ...setAside] = state.setAside;
   if (form === undefined || isFormUnwelcome(state)) return state;
   const overlay = 'openedAt' in form ? { ...form, openedAt: state.now } : form;
   const isLate = before.setAside.includes(form);
   const next = { ...state, overlay, setAside, withdrawnAt: isLate ? state.now : state.withdrawnAt };
-  // A question that others have answered meanwhile takes no answer any more.
+  // A question that others have answered in the meantime takes no answer.
   return closeStaleAnswer(next).overlay === null ? { ...state, setAside } : next;
 }
 
-/** How many forms wait to come back, those of other workspaces too. */
+/** Counts the forms that wait to come back, including those of other workspaces. */
 const countSetAside = ({ setAside, across }: State): number => setAside.length + (across?.setAside ?? 0);
 
-/** Asks before what was written and not sent is left behind. */
+/** Asks before unsent text is lost. */
 export function askToQuit(state: State): Question | null {
   const count = countSetAside(state);
   if (count === 0) return null;
@@ -61,7 +63,10 @@ const hasWriting = (overlay: Overlay): boolean => {
   }
 };
 
-/** Keeps what is left with Esc while the engine is away: it cannot be sent before that, and the key that starts the engine is no text. */
+/**
+ * Keeps a form left with Esc while the engine is not running: it cannot be sent before, and the key that starts the
+ * engine must not become text.
+ */
 export function keepWhileAway(before: State, next: Transition): Transition {
   const { overlay, link } = before;
   const isLeft = overlay !== null && next.state.overlay === null && link.phase === 'lost';

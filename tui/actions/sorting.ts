@@ -16,7 +16,7 @@ const readValue = (column: Column<object>, row: object, state: State): number | 
   return text === '' || text === '-' ? null : text;
 };
 
-/** Sorts a list as a person has chosen. Nothing else moves its rows until this is done again. */
+/** Sorts a list by the person's choice. Its rows do not move until this is done again. */
 export function sortList(state: State, id: PaneId): State {
   const list = state.lists[id];
   const { sort } = list;
@@ -40,7 +40,7 @@ const chooseSort = (state: State, sort: Sort | null): Transition => {
   return transitionTo(told, { do: 'save', changes: [{ path: ['sort', focus], value }] });
 };
 
-/** Sorts by the next column of the list, or the one before; after the last one the list has its own order again. */
+/** Sorts by the next or previous column of the list; after the last one in its default order. */
 export const sortByNextColumn =
   (by: -1 | 1) =>
   (state: State): Transition => {
@@ -49,31 +49,31 @@ export const sortByNextColumn =
       ({ column }) => column,
     );
     const at = columns.findIndex(({ head }) => head === state.lists[focus].sort?.column);
-    // The own order stands before the first column.
+    // The default order comes before the first column.
     const next = columns[rotateIndex(at + 1, by, columns.length + 1) - 1];
     const sort = next === undefined ? null : { column: next.head, descending: isMostFirst(next) };
     return chooseSort(state, sort);
   };
 
-/** Of amounts and times a person looks for the largest. */
+/** For amounts and times, the largest come first. */
 const isMostFirst = ({ value, align }: Column<object>): boolean => value !== undefined && align === 'right';
 
 export const checkIsSorted = (state: State): string | null =>
   state.lists[state.focus].sort === null ? 'the list is in its default order; > sorts it by a column' : null;
 
-/** Sorts the other way round. */
+/** Reverses the sort order. */
 export function reverseSort(state: State): Transition {
   const { column, descending } = state.lists[state.focus].sort!;
   return chooseSort(state, { column, descending: !descending });
 }
 
-/** Sorts again by what has changed since. */
+/** Sorts again by the current values. */
 export const sortAgain = (state: State): Transition => transitionTo(sortList(state, state.focus));
 
-/** How a list is sorted, in words for its border. */
+/** Describes the sort order for the border of a list. */
 export const describeSort = (sort: Sort | null): string =>
   sort === null ? 'default order' : `${sort.column} ${sort.descending ? '↓' : '↑'}`;
 
-/** Gives the list of the focused pane the whole screen, or takes it away. */
+/** Toggles the zoom of the focused pane's list. */
 export const toggleZoom = (state: State): Transition =>
   transitionTo({ ...state, isZoomed: !state.isZoomed, view: 'list' });

@@ -3,7 +3,7 @@ import { rotateIndex } from '../state/numbers.ts';
 import type { Stats } from '../state/rows.ts';
 import { type Transition, transitionTo } from './transition.ts';
 
-/** What the figures can be split by, in the order in which the key goes through it. */
+/** The groupings of the figures, in the order of the key. */
 const STATS_KINDS = ['agent', 'project', 'day'] as const satisfies readonly Stats['by'][];
 
 export const openStats = (state: State): Transition =>

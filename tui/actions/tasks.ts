@@ -18,13 +18,13 @@ const NOTHING_SELECTED = 'no task is selected';
 const findTaskPlan = (state: State, { task_id: id }: TaskRow): Plan | undefined =>
   findDetail(state, 'task', id)?.detail?.plan;
 
-/** Warns, in a question, of a prompt that is not what it looks like; empty for any other. */
+/** Warns, in a question, of a prompt that is not what it looks like; empty for any other prompt. */
 export function warnOfPrompt(state: State, task: string): string {
   const holds = describeUnseen(countUnseen(findDetail(state, 'task', task)?.detail?.task.prompt ?? ''));
   return holds === null ? '' : `ITS PROMPT ${holds}. `;
 }
 
-/** Whether only its ledger holds the task back. A person may override that. */
+/** Reports whether only its ledger blocks the task. A person may override that. */
 export const isHeldByLedger = ({ problem }: Plan): boolean => problem?.code === 'ledger_gate';
 
 export const checkCanRunSelectedTask = (state: State): string | null =>
@@ -222,7 +222,7 @@ const parseCriteria = (text: string): string[] =>
     .map((line) => line.replace(/^\s*(?:[-*+]\s+(?:\[[ xX]\]\s+)?)?/, '').trim())
     .filter((line) => line !== '');
 
-/** Creates the task that was filled in. That spends nothing; running it is a separate step. */
+/** Creates the task of the form. That spends nothing; running it is a separate step. */
 export function createNewTask(state: State): Transition {
   const { overlay } = state;
   if (overlay?.kind !== 'new-task') return transitionTo(state);

@@ -14,14 +14,14 @@ export type Effect =
       busy: string;
       /** One line that tells the person what happened. */
       describeAnswer(answer: never): string;
-      /** Why nothing was done although the engine has answered; null when it was. */
+      /** Explains why nothing was done although the engine has answered; null if it was. */
       findRefusal?(answer: never): string | null;
-      /** What else the answer changes, such as the selection. */
+      /** Further changes by the answer, such as to the selection. */
       onAnswer?(state: State, answer: never): State;
-      /** The form that was sent. It comes back when the engine does not take it, so that nothing that was typed is lost. */
+      /** The form that was sent. It comes back if the engine refuses it, so that no typed text is lost. */
       form?: Overlay;
     }
-  /** One after the other, each whatever became of those before it. */
+  /** Sequential calls, regardless of failures before. */
   | { do: 'calls'; calls: readonly Extract<Effect, { do: 'call' }>[] }
   | { do: 'edit'; text: string; name: string; onEdited(state: State, text: string): Transition }
   /** Hands the terminal to `svc` with these arguments. */
@@ -36,17 +36,17 @@ export type Effect =
   | { do: 'copy'; text: string }
   /** Writes to ui.yaml. */
   | { do: 'save'; changes: readonly PreferenceChange[] }
-  /** A step among several workspaces, which only the dashboard of all of them can take. */
+  /** A step across workspaces, which only the dashboard of all of them can take. */
   | { do: 'across'; step: AcrossStep }
   | { do: 'quit' };
 
 export type AcrossStep =
-  /** So many rows up or down in a list that holds those of all workspaces. */
+  /** A number of rows up or down in a combined list. */
   | { to: 'row'; by: number }
   | { to: 'pane'; pane: PaneId }
-  /** The next thing that waits, in whichever workspace. */
+  /** The next pending item, in any workspace. */
   | { to: 'waiting' }
-  /** From all workspaces to one of them, or back. */
+  /** From all workspaces to a single one, or back. */
   | { to: 'workspace' };
 
 /** The next state, and the effects that it requests. */
@@ -72,11 +72,11 @@ export const showMessage = (
   },
 });
 
-/** Closes this overlay, and no other that has taken its place. */
+/** Closes this overlay, but not another one that has replaced it. */
 export const closeOverlay = (state: State, overlay: Overlay): State =>
   state.overlay === overlay ? { ...state, overlay: null } : state;
 
-/** Takes a question or form away without a key, and says why. Keys that were meant for it are not taken for others. */
+/** Removes a question or form without a key, and explains why. Keys meant for it must not do anything else. */
 export const withdraw = (state: State, text: string): State => ({
   ...showMessage(state, text, 'bad'),
   armed: null,

@@ -7,9 +7,9 @@ export const checkCanTrust = (state: State): string | null =>
   listPendingConsents(state).length === 0 ? 'nothing in svc.yaml waits for consent' : null;
 
 /**
- * Runs `svc trust` on this terminal, which shows the whole difference and consents to exactly that. One key at a time,
- * but all of svc.yaml at once if nobody ever agreed to it: with a single key in use, workers would start without the
- * guards that the other keys ask for.
+ * Runs `svc trust` on this terminal, which shows the whole difference and consents to exactly that. One key at a
+ * time, but all of svc.yaml at once if no one ever agreed to it: with a single key in use, workers would start
+ * without the guards of the other keys.
  */
 export function runTrustCommand(state: State): Transition {
   const isFirst = state.data.status?.consent === 'none';

@@ -4,7 +4,7 @@ import type { State } from '../state/model.ts';
 import { replaceList } from './navigation.ts';
 import { type Transition, transitionTo } from './transition.ts';
 
-/** Narrows the list to sessions, then models, providers, tasks, and shows all again. */
+/** Filters the list to sessions, then models, providers, tasks, and shows all again. */
 export function showNextUsageKind(state: State): Transition {
   const list = state.lists.usage;
   const filters = ['', ...USAGE_KINDS.map((kind) => `by:${kind}`)];
@@ -12,7 +12,7 @@ export function showNextUsageKind(state: State): Transition {
   return transitionTo(replaceList(state, 'usage', { ...list, filter: next }));
 }
 
-/** The worker that the selected row is about; null for other rows. */
+/** Returns the worker of the selected row; null for other rows. */
 export function findUsingWorker(state: State): string | null {
   const line = getSelectedRow(state, 'usage') as UsageLine | undefined;
   const id = line?.by === 'session' ? line.usage.key : null;

@@ -46,7 +46,7 @@ export function checkCanStop(state: State): string | null {
   return findSessionTask(state) === undefined ? 'its task is still being fetched' : null;
 }
 
-/** Whether the selected or a marked worker has not ended. */
+/** Reports whether the selected or a marked worker has not ended. */
 export function mayBeStopped(state: State): boolean {
   const { marks } = state.lists.workers;
   return marks.size > 0 || getSelectedSession(state)?.state !== 'ended';
@@ -91,7 +91,7 @@ export function askToInterrupt(state: State): Question {
   };
 }
 
-/** Asks to stop a worker, which cancels its task; one of a race is stopped alone, and the others go on. */
+/** Asks to stop a worker, which cancels its task; in a race only this worker is stopped. */
 export function askToStop(state: State): Question {
   const { session_id: id, race } = getSelectedSession(state)!;
   if (race === null) return askToCancelTask(findSessionTask(state)!);
@@ -170,7 +170,7 @@ export function describePromotionCheck(state: State): string | null {
   return findDetail(state, 'evidence', id) === undefined ? 'fetching its evidence …' : null;
 }
 
-/** Why the evidence is not enough for a merge; null when it is verified. */
+/** Explains why the evidence is not enough for a merge; null if it is verified. */
 function describeDoubt(state: State, id: string): string | null {
   const { detail, problem } = findDetail(state, 'evidence', id) ?? {};
   if (!detail) return `its evidence could not be read (${problem ?? 'unknown'})`;
@@ -211,7 +211,7 @@ const describeRerun = ({ session_id: id, rerun, state }: Evidence): string =>
     ? `${id}: a command did not end as reported; the preview has its output`
     : `${id}: every command ended as reported; the evidence is ${state === 'none' ? 'empty' : state}`;
 
-/** Asks to run the reported commands again. A worker chose them, so the question shows them. */
+/** Asks to rerun the reported commands. A worker chose them, so the question shows them. */
 export function askToRerunTests(state: State): Question {
   const { id, evidence } = findSelectedEvidence(state)!;
   const { tests, checks } = selectRerunCommands(evidence!.tests, evidence!.checks);

@@ -6,7 +6,7 @@ import { type AllState, findMember, getActive } from './state.ts';
 export interface AllStore extends DrawnStore {
   getAll(): AllState;
   send(event: AllEvent): void;
-  /** The part of one workspace, for what talks to its engine: it is told of changes to that part alone. */
+  /** The part of one workspace, for its engine sync: it sees changes of that part only. */
   storeOf(file: string): Store;
 }
 

@@ -9,9 +9,9 @@ import { type Line, span } from '../text/theme.ts';
 import type { AllState, Member } from './state.ts';
 import { activate } from './steps.ts';
 
-// Choosing one of the workspaces, which is then shown alone.
+// Chooses one of the workspaces, which is then shown alone.
 
-/** What a burst of keys may do here as well. */
+/** Keys that a burst may use here too. */
 const MOVES: Readonly<Record<string, number>> = { j: 1, down: 1, 'ctrl+n': 1, k: -1, up: -1, 'ctrl+p': -1 };
 
 export const handleChooserKeys = (all: AllState, keys: readonly string[]): AllState =>
@@ -34,7 +34,7 @@ function showAlone(all: AllState, { file }: Member): AllState {
   return { ...activate(all, file, focus), isAlone: true, chooser: null };
 }
 
-/** What the engine of a workspace does, as far as this dashboard knows. */
+/** The known state of a workspace's engine. */
 export const ENGINE_WORDS: Readonly<Record<Link['phase'], string>> = {
   live: 'running',
   connecting: 'connecting',
@@ -54,7 +54,7 @@ const describeMember = ({ label, root, state }: Member): string[] => {
   ];
 };
 
-/** The workspaces as lines, the chosen one among them. */
+/** Renders the workspaces as lines, with the chosen one. */
 export function renderChooser(
   { members, chooser }: AllState,
   { cells, rows }: { cells: number; rows: number },

@@ -9,10 +9,10 @@ import type { Line } from '../text/theme.ts';
 import { countCombinedRows, findCombinedIndex, listVisibleRows } from './rows.ts';
 import { type AllState, findMember, type Member } from './state.ts';
 
-/** As wide as the longest label, between these. */
+/** The limits for the column of labels, which fits the longest one. */
 const COLUMN_CELLS = { least: 9, most: 16 };
 
-/** Whose row it is; a cross says that its engine is away, and the row as it was last known. */
+/** Renders the workspace of a row; a cross marks a stopped engine, whose row is the last known one. */
 const workspaceColumn = (width: number): FittedColumn<object> => ({
   width,
   column: {
@@ -28,7 +28,7 @@ const fitWorkspaceColumn = (members: readonly Member[]): number =>
     Math.max(COLUMN_CELLS.least, ...members.map(({ label }) => measureCells(makeDrawable(label)) + 2)),
   );
 
-/** A list with the rows of all workspaces, the one that each is of before its columns. */
+/** Renders a list with the rows of all workspaces, with a column for the workspace. */
 export function renderCombinedList(
   all: AllState,
   id: CombinedPaneId,
@@ -44,7 +44,7 @@ export function renderCombinedList(
   return renderRows(listVisibleRows(all, id, rows), { pane, columns, cells, focused, selected, of });
 }
 
-/** What an empty list says: what its own says of one that has answered, or that none has. */
+/** Explains an empty list: the text of a member that has answered, or that none has. */
 function explainEmptyAll({ members }: AllState, pane: Pane<object>): readonly string[] {
   const known = members.find(({ state }) => state.link.phase !== 'connecting' && state.data.status !== null);
   const explained = explainEmptyList(pane, (known ?? members[0]!).state);
@@ -52,7 +52,7 @@ function explainEmptyAll({ members }: AllState, pane: Pane<object>): readonly st
   return away === 0 ? explained : [...explained, '', `${away} of ${members.length} engines are not running.`];
 }
 
-/** At the right end of its border: the place of the cursor among the rows of all. */
+/** Renders the cursor's position among all rows, at the right end of the border. */
 export function describeCombinedList(all: AllState, id: CombinedPaneId): string | undefined {
   const total = countCombinedRows(all, id);
   return total === 0 ? undefined : `${findCombinedIndex(all, id) + 1} of ${total}`;

@@ -8,14 +8,14 @@ import type { AllState } from './state.ts';
 import { getActive } from './state.ts';
 import { listAllWaiting } from './steps.ts';
 
-/** How much waits in all workspaces, for the title of a terminal. */
+/** Counts the pending items of all workspaces, for the terminal title. */
 export function describeAllWaiting({ members }: AllState): string {
   const { length } = listAllWaiting(members);
   const count = length === 0 ? 'nothing waits' : formatCount(length, 'waits', 'wait');
   return `svc: ${count} in ${formatCount(members.length, 'workspace')}`;
 }
 
-/** How many there are and whose row is selected at the left, how many engines run at the right. */
+/** Renders the number of workspaces and the selected one at the left, the number of running engines at the right. */
 export function renderAllHeaderLine(all: AllState): Line {
   const { label, state } = getActive(all);
   const { columns } = state.size;

@@ -16,9 +16,9 @@ import { describeAllWaiting } from './header.ts';
 import type { AllDashboardOptions } from './options.ts';
 import { createAllState, getActive, type WorkspacePlace } from './state.ts';
 
-/** How often to look for workspaces whose engines have been started for the first time. */
+/** How often to look for workspaces whose engines were started for the first time. */
 const LOOK_MS = 2000;
-/** How long an engine has to welcome a connection; then it counts as away, and is tried again. */
+/** How long an engine has to welcome a connection before it counts as stopped; it is tried again. */
 const WELCOME_MS = 5000;
 
 /** Opens the dashboard of all workspaces on a terminal. */
@@ -44,7 +44,7 @@ function createAllDashboard(
     const own = store.storeOf(file);
     const sync = createEngineSync({
       store: own,
-      // Whoever looks at all of them wants none of them started.
+      // This view must not start any of the engines.
       startsFirst: false,
       connect: (start) => welcomeInTime(options.connect(workspace, start)),
     });
@@ -86,7 +86,7 @@ function createAllDashboard(
   };
 }
 
-/** What cannot be read now is looked for again a moment later. */
+/** A failed read is repeated a moment later. */
 function listQuietly({ listWorkspaces }: AllDashboardOptions): readonly WorkspacePlace[] {
   try {
     return listWorkspaces();
@@ -95,7 +95,7 @@ function listQuietly({ listWorkspaces }: AllDashboardOptions): readonly Workspac
   }
 }
 
-/** Rejects when the engine does not answer in time; a connection that comes later is closed. */
+/** Rejects if the engine does not answer in time; a later connection is closed. */
 async function welcomeInTime(connecting: Promise<EngineClient>): Promise<EngineClient> {
   const waited = new AbortController();
   const late = delay(WELCOME_MS, null, { signal: waited.signal }).catch(() => null);

@@ -6,15 +6,15 @@ import { settleAll } from './settle-all.ts';
 import { type AllState, addMembers, findMember, getActive, type WorkspacePlace } from './state.ts';
 import { takeStep, tellActive } from './steps.ts';
 
-/** Everything that can happen to the dashboard of all workspaces. What is not about one of them goes to the active one. */
+/** Everything that can happen to the dashboard of all workspaces. Events without a workspace go to the active one. */
 export type AllEvent =
   | DashboardEvent
-  /** Something has come from the engine of a workspace. */
+  /** An event from the engine of a workspace. */
   | { type: 'member'; file: string; event: DashboardEvent }
-  /** Workspaces that this machine knows; those that are not among them any more stay on the screen. */
+  /** The workspaces that this machine knows; removed ones stay on the screen. */
   | { type: 'workspaces'; places: readonly WorkspacePlace[]; createState(): State };
 
-/** An effect, and the workspace that it is of. */
+/** An effect with its workspace. */
 export interface MemberEffect {
   file: string;
   effect: Effect;
@@ -25,7 +25,7 @@ export interface AllTransition {
   effects: readonly MemberEffect[];
 }
 
-/** The only place where the state of all workspaces changes. Pure, as `reduceState` is, which does the work of each. */
+/** The only place where the state of all workspaces changes. Pure, like `reduceState`, which handles each of them. */
 export function reduceAll(before: AllState, event: AllEvent): AllTransition {
   const { all, effects } = applyToAll(before, event);
   return { all: settleAll(before, all, { isByHand: event.type === 'keys' }), effects };
@@ -61,11 +61,11 @@ function applyToAll(all: AllState, event: AllEvent): AllTransition {
   }
 }
 
-/** Leaving and redrawing work whatever is open. */
+/** Handles leaving and redrawing, which work at any time. */
 const isProgramKey = ([key, ...others]: readonly string[]): boolean =>
   others.length === 0 && (key === 'ctrl+c' || key === 'ctrl+l');
 
-/** Hands an event to the dashboard of one workspace, and takes the steps that it asks for. */
+/** Passes an event to the dashboard of one workspace, and takes the steps that it requests. */
 function sendTo(all: AllState, file: string, event: DashboardEvent): AllTransition {
   const before = findMember(all, file);
   const { state, effects } = reduceState(before.state, event);
@@ -81,7 +81,7 @@ function sendTo(all: AllState, file: string, event: DashboardEvent): AllTransiti
   return { all: tellOfLink(next, file, before.state), effects: own };
 }
 
-/** Says of a workspace that does not have the keyboard that its engine went away or is there again. */
+/** Reports that the engine of a workspace without the keyboard went away or came back. */
 function tellOfLink(all: AllState, file: string, before: State): AllState {
   const { label, state } = findMember(all, file);
   const [was, is] = [before.link.phase, state.link.phase];
@@ -94,7 +94,7 @@ function tellOfLink(all: AllState, file: string, before: State): AllState {
   );
 }
 
-/** Shows a message, unless a failure stands there that nobody has dismissed. */
+/** Shows a message, unless an undismissed failure is on the screen. */
 function tell(all: AllState, text: string): AllState {
   return getActive(all).state.message?.tone === 'bad' ? all : tellActive(all, text);
 }

@@ -3,25 +3,27 @@ import type { CombinedPaneId } from '../pane-ids.ts';
 import { clampNumber } from '../state/numbers.ts';
 import { type AllState, findMember, type Member } from './state.ts';
 
-// The rows of a combined list stand by workspace, in the order of the members, each in the order of its own list. Nothing is
-// copied: ten thousand rows are counted, and only those on the screen are looked at.
+// The rows of a combined list are grouped by workspace, in the order of the members, each in the order of its own
+// list. Nothing is copied: ten thousand rows are counted, and only the visible ones are read.
 
 const countOwn = ({ state }: Member, pane: CombinedPaneId): number => state.lists[pane].ids.length;
 
 export const countCombinedRows = ({ members }: AllState, pane: CombinedPaneId): number =>
   members.reduce((sum, each) => sum + countOwn(each, pane), 0);
 
-/** How many rows stand above those of a member. */
+/** Counts the rows above those of a member. */
 function countAbove({ members }: AllState, pane: CombinedPaneId, file: string): number {
   const at = members.findIndex((each) => each.file === file);
   return members.slice(0, at).reduce((sum, each) => sum + countOwn(each, pane), 0);
 }
 
-/** The index of the selected row, or where it would be. */
+/** Returns the index of the selected row, or where it would be. */
 export const findCombinedIndex = (all: AllState, pane: CombinedPaneId): number =>
   countAbove(all, pane, all.cursors[pane]) + findMember(all, all.cursors[pane]).state.lists[pane].index;
 
-/** The member and the id of a row; the nearest where the index is beyond the list. Undefined in an empty list. */
+/**
+ * Returns the member and the id of a row; the nearest row for an index beyond the list. Undefined in an empty list.
+ */
 export function findCombinedRow(
   all: AllState,
   pane: CombinedPaneId,
@@ -36,7 +38,7 @@ export function findCombinedRow(
   return undefined;
 }
 
-/** So many rows from the first visible one. */
+/** Returns a number of rows from the first visible one. */
 export function listVisibleRows(all: AllState, pane: CombinedPaneId, rows: number): ListedRow[] {
   let skip = all.tops[pane];
   const visible: ListedRow[] = [];

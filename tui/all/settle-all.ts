@@ -10,14 +10,14 @@ import { countCombinedRows, findCombinedIndex, findCombinedRow } from './rows.ts
 import { type AllState, findMember, getActive, type Member } from './state.ts';
 import { changeMember, selectCombinedRow } from './steps.ts';
 
-/** Brings the parts of all workspaces in line with the active one, and the combined lists with their rows. */
+/** Aligns the parts of all workspaces with the active one, and the combined lists with their rows. */
 export function settleAll(before: AllState, after: AllState, { isByHand }: { isByHand: boolean }): AllState {
   const sorted = isByHand ? sortAlike(before, after) : after;
   const moved = collectMessages(moveCursors(alignMembers(sorted)));
   return scrollTops(before, tellMembers(moved), isByHand);
 }
 
-/** How the active workspace is looked at, the others are as well: they are one list. */
+/** Copies the view of the active workspace to the others: they are one list. */
 function alignMembers(all: AllState): AllState {
   const { state: like } = getActive(all);
   const { focus } = like;
@@ -34,7 +34,7 @@ function alignMembers(all: AllState): AllState {
   );
 }
 
-/** Sorts the rows of the others where a key has sorted those of the active workspace, and never else. */
+/** Sorts the rows of the others only if a key has sorted the active workspace. */
 function sortAlike(before: AllState, all: AllState): AllState {
   const { state: like } = getActive(all);
   const was = findMember(before, all.active).state;
@@ -56,12 +56,12 @@ const sortedAs = (state: State, id: CombinedPaneId, like: State): State => ({
   lists: { ...state.lists, [id]: { ...state.lists[id], sort: like.lists[id].sort } },
 });
 
-/** A workspace without the keyboard shows no list of its own, so it fetches nothing for one. */
+/** A workspace without the keyboard shows no list, so it fetches nothing for one. */
 const alignedFocus = ({ focus }: State): CombinedPaneId => (isCombinedPane(focus) ? focus : 'decisions');
 
 const isLikeList = (one: ListView, like: ListView): boolean =>
   one.filter === like.filter &&
-  // Marks are of one workspace, so that a question about them is about all that are on the screen.
+  // Marks belong to one workspace, so that a question about them covers all that are on the screen.
   (one.marks.size === 0 || like.marks.size === 0);
 
 const isAligned = (state: State, like: State): boolean =>
@@ -92,7 +92,7 @@ const alignState = (state: State, like: State): State => ({
   },
 });
 
-/** A list whose selected row was the last one of its workspace goes on with the next one of another. */
+/** Moves the selection of a list to the next workspace if its last selected row there is gone. */
 const moveCursors = (all: AllState): AllState => COMBINED_PANE_IDS.reduce(moveCursor, all);
 
 function moveCursor(all: AllState, pane: CombinedPaneId): AllState {
@@ -101,15 +101,15 @@ function moveCursor(all: AllState, pane: CombinedPaneId): AllState {
   if (row === undefined) return all;
   const { state } = getActive(all);
   if (state.focus !== pane || all.isAlone) return { ...all, cursors: { ...all.cursors, [pane]: row.file } };
-  // What was opened or asked about stays with its workspace until it is closed.
+  // Overlays and questions stay with their workspace until they are closed.
   return isHeld(state) ? all : selectCombinedRow(all, pane, row, false);
 }
 
-/** Whether the active workspace has opened or asked something. */
+/** Reports whether the active workspace has an open overlay or question. */
 const isHeld = ({ view, overlay, armed }: State): boolean =>
   view === 'full' || overlay !== null || armed !== null;
 
-/** What is said in a workspace without the keyboard is said beside its name. */
+/** Shows messages of workspaces without the keyboard next to their names. */
 function collectMessages(all: AllState): AllState {
   const speaker = all.members.find(({ file, state }) => file !== all.active && state.message !== null);
   if (speaker?.state.message == null) return all;
@@ -118,7 +118,7 @@ function collectMessages(all: AllState): AllState {
   return collectMessages(changeMember(emptied, all.active, (state) => ({ ...state, message })));
 }
 
-/** Tells each workspace what it has to know of the others: how long the lists are decides where its preview is. */
+/** Gives each workspace the lengths of the combined lists, which determine the position of its preview. */
 function tellMembers(all: AllState): AllState {
   const lists = all.isAlone ? null : combineLists(all);
   const setAside = all.members.reduce((sum, { state }) => sum + state.setAside.length, 0);
@@ -150,7 +150,9 @@ const isSameAcross = (one: Across | null, other: Across): boolean =>
   one.setAside === other.setAside &&
   JSON.stringify(one.lists) === JSON.stringify(other.lists);
 
-/** Scrolls each list: by hand as little as possible, else so that the selected row stays where it is on the screen. */
+/**
+ * Scrolls each list: as little as possible after keys, otherwise so that the selected row keeps its screen position.
+ */
 function scrollTops(before: AllState, all: AllState, isByHand: boolean): AllState {
   const layout = getLayout(getActive(all).state);
   const tops = Object.fromEntries(

@@ -5,21 +5,22 @@ import type { Preferences } from '../preferences/preferences.ts';
 import type { Size, State } from '../state/model.ts';
 import { createInitialState } from '../store.ts';
 
-// The dashboard of several workspaces is the dashboards of each, of which one has the keyboard. Its lists show the rows of all;
-// what is selected, asked and answered belongs to the one whose row it is, by the rules of a dashboard of one workspace.
+// The dashboard of several workspaces consists of one dashboard each, of which one has the keyboard. Its lists show
+// the rows of all; selections, questions and answers belong to the workspace of the row, by the rules of a dashboard
+// of one workspace.
 
-/** Where a workspace is. */
+/** The location of a workspace. */
 export interface WorkspacePlace {
-  /** svc.yaml, absolute; a workspace is the same as long as that is. */
+  /** svc.yaml, absolute; it identifies a workspace. */
   file: string;
   /** Its folder. */
   root: string;
-  /** `workspace.name`, which several may have. */
+  /** `workspace.name`, which need not be unique. */
   name: string;
 }
 
 export interface Member extends WorkspacePlace {
-  /** Its name, made different from those of the others. */
+  /** Its name, made unique. */
   label: string;
   state: State;
 }
@@ -30,20 +31,20 @@ export interface AllState {
   members: readonly Member[];
   /** `file` of the member that has the keyboard. */
   active: string;
-  /** The active member is shown alone. */
+  /** True if the active member is shown alone. */
   isAlone: boolean;
   /** By list: `file` of the member whose row is selected there. */
   cursors: Readonly<Record<CombinedPaneId, string>>;
-  /** By list: the row, of all, that is the first one on the screen. */
+  /** By list: the index, among all rows, of the first visible one. */
   tops: Readonly<Record<CombinedPaneId, number>>;
-  /** Index of a member while one is being chosen; null when not. */
+  /** Index of a member while one is being chosen; null otherwise. */
   chooser: number | null;
 }
 
 const recordOf = <T>(value: T): Record<CombinedPaneId, T> =>
   Object.fromEntries(COMBINED_PANE_IDS.map((id) => [id, value])) as Record<CombinedPaneId, T>;
 
-/** @param here `file` of the workspace that the person is in, which begins with the keyboard */
+/** @param here `file` of the workspace that the person is in, which has the keyboard at first */
 export function createAllState(
   places: readonly [WorkspacePlace, ...WorkspacePlace[]],
   { here, ...options }: { here: string | null; size: Size; now: number; preferences?: Preferences },
@@ -60,7 +61,7 @@ export function createAllState(
   };
 }
 
-/** Adds those that are not there yet. Labels stay as they are. */
+/** Adds new members. Labels stay unchanged. */
 export function addMembers(
   before: readonly Member[],
   places: readonly WorkspacePlace[],
@@ -76,7 +77,7 @@ export function addMembers(
   return members;
 }
 
-/** The name alone, or with its folder, or with a number. */
+/** Returns the name alone, with its folder, or with a number. */
 function chooseLabel(
   { root, name }: Pick<WorkspacePlace, 'root' | 'name'>,
   taken: ReadonlySet<string>,

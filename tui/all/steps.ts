@@ -19,14 +19,14 @@ export const changeMember = (all: AllState, file: string, change: (state: State)
   ),
 });
 
-/** Says something that is not about one workspace. */
+/** Shows a message that is not about one workspace. */
 export const tellActive = (all: AllState, text: string, tone: Message['tone'] = 'info'): AllState =>
   changeMember(all, all.active, (state) => {
     const told = showMessage(state, text, tone);
     return { ...told, message: told.message && { ...told.message, workspace: '' } };
   });
 
-/** Gives the keyboard to a workspace, in a list of it. What was last said stays on the screen. */
+/** Gives the keyboard to a workspace, in a list of it. The last message stays on the screen. */
 export function activate(all: AllState, file: string, pane: PaneId): AllState {
   const { state: from, label } = getActive(all);
   const cursors = isCombinedPane(pane) ? { ...all.cursors, [pane]: file } : all.cursors;
@@ -44,7 +44,7 @@ export function activate(all: AllState, file: string, pane: PaneId): AllState {
   }));
 }
 
-/** Selects a row. @param isByHand a key did it; after the program did, keys that act have to wait */
+/** Selects a row. @param isByHand a key did it; otherwise keys that act have to wait */
 export function selectCombinedRow(
   all: AllState,
   pane: PaneId,
@@ -78,13 +78,13 @@ export function takeStep(all: AllState, step: AcrossStep): AllState {
   }
 }
 
-/** Goes to a list: to the row that was selected there last, of whichever workspace. */
+/** Goes to a list: to the row that was selected there last, in any workspace. */
 function goToPane(all: AllState, pane: PaneId): AllState {
   if (isCombinedPane(pane)) return activate(all, all.cursors[pane], pane);
   return changeMember(all, all.active, (state) => focusPane(pane)({ ...state, across: null }).state);
 }
 
-/** What waits in all workspaces: decisions of all of them first, then questions, then work to review. */
+/** Lists the pending items of all workspaces: decisions first, then questions, then work to review. */
 export function listAllWaiting(members: readonly Member[]): (Waiting & { file: string })[] {
   const all = members.flatMap(({ file, state }) => listWaiting(state).map((each) => ({ ...each, file })));
   const RANKS: readonly PaneId[] = ['decisions', 'asks', 'workers'];

@@ -8,18 +8,18 @@ export interface FittedColumn<R> {
   width: number;
 }
 
-/** The least that a column without a width gets. */
+/** The minimum width of a column without a width. */
 const LEAST_CELLS = 4;
 /** Border, blanks at both sides, and the mark of the cursor. */
 const SIDE_CELLS = 5;
 
-/** The columns that a list of so many cells has. */
+/** The columns of a list of a given width. */
 export const listColumns = <R>({ columns }: Pane<R>, cells: number): readonly Column<R>[] =>
   columns.filter(
     ({ minWidth = 0, maxWidth = Number.POSITIVE_INFINITY }) => cells >= minWidth && cells <= maxWidth,
   );
 
-/** The columns that a person has chosen, as many of them as there is room for, in the given order. */
+/** Returns a person's chosen columns, as many as fit, in their order. */
 function listChosenColumns<R>(pane: Pane<R>, chosen: readonly string[], cells: number): readonly Column<R>[] {
   const here = listColumns(pane, cells);
   const found = chosen.flatMap((head) => [...here, ...pane.columns].find((each) => each.head === head) ?? []);
@@ -42,7 +42,7 @@ export function fitColumns<R extends object>(
   const fixed = shown.reduce((sum, each) => sum + (each.width ?? 0), shown.length - 1);
   const open = shown.filter(({ width }) => width === undefined);
   const share = Math.max(LEAST_CELLS, Math.floor((cells - fixed) / Math.max(1, open.length)));
-  // The last one gets what the division leaves.
+  // The last one gets the remainder.
   const rest = Math.max(LEAST_CELLS, cells - fixed - share * (open.length - 1));
   return shown.map((column) => ({
     column,
@@ -50,7 +50,7 @@ export function fitColumns<R extends object>(
   }));
 }
 
-/** How many cells the columns of a pane have on the screen, or would have if its list were shown. */
+/** Returns how many cells the columns of a pane have on the screen, or would have if its list were shown. */
 export function getListCells(state: State, pane: PaneId): number {
   const box = getLayout(state)
     .columns.flat()

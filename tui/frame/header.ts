@@ -15,17 +15,17 @@ const formatNonZero = (count: number, what: string): string | null =>
 const countPausedSessions = ({ data, now }: State): number =>
   [...data.sessions.values()].filter((each) => nameSessionState(each, now) === 'paused').length;
 
-/** What the day has cost so far; in little room only its tokens. */
+/** Describes the costs of the day so far; in a narrow header only its tokens. */
 function describeTotals({ data, now, size }: State): string {
   const { runs, tokens, money } = describeToday(sumToday(data, now), data.usage);
   const all = size.columns < WIDE_HEADER ? [tokens] : [runs, tokens, money];
   return all.filter((each) => each !== '').join(', ');
 }
 
-/** From here on the header has room for all totals of the day. */
+/** The width from which the header has room for all totals of the day. */
 const WIDE_HEADER = 120;
 
-/** The workspace at the left, the engine at the right. */
+/** Renders the workspace at the left, the engine at the right. */
 export function renderHeaderLine(state: State): Line {
   const { link, data, size, across } = state;
   const { columns } = size;
@@ -66,12 +66,12 @@ export function renderHeaderLine(state: State): Line {
   ];
 }
 
-/** So much of a pane's name its tab has where there is little room. */
+/** How many letters of a pane's name its tab has if there is little room. */
 const BRIEF_TITLE = 3;
 
 /**
- * The panes with their counts. The focused one is in brackets.
- * @param states of all workspaces whose rows are in the lists; what a tab says beside its count is about one
+ * Renders the panes with their counts. The focused one is in brackets.
+ * @param states of all workspaces whose rows are in the lists; other text of a tab is about one
  */
 export function renderTabsLine(state: State, states: readonly State[] = [state]): Line {
   const tabs = PANES.map((pane) => {
@@ -95,7 +95,8 @@ export function renderTabsLine(state: State, states: readonly State[] = [state])
       text: `${pane.digit} ${pane.title}${shown}${within}`,
     };
   });
-  // If not all tabs fit, they shrink, the last one first: all of them to the beginnings of their names before any to its digit.
+  // If not all tabs fit, they shrink, the last one first: all of them to the start of their names before any to its
+  // digit.
   let room = tabs.reduce((sum, each) => sum + each.text.length + 2, 2);
   for (const form of ['brief', 'short'] as const)
     for (const tab of tabs.toReversed()) {
@@ -113,7 +114,7 @@ export function renderTabsLine(state: State, states: readonly State[] = [state])
   ];
 }
 
-/** The agents that are held back, why, and when each is tried again. */
+/** Renders the suspended agents, with the reason and the next try. */
 export function renderHeldLines({ data: { held }, now, size }: State): Line[] {
   if (held.length === 0) return [];
   const each = held.map(({ agent, code, reopen_at: at }) => {
@@ -125,7 +126,7 @@ export function renderHeldLines({ data: { held }, now, size }: State): Line[] {
   return [[span(truncateText(text, size.columns - measureCells(keys)), 'bad'), span(keys)]];
 }
 
-/** Keys of svc.yaml that wait for consent, and what is in use meanwhile. */
+/** Renders the keys of svc.yaml that wait for consent, and what is in use until then. */
 export function renderConsentLines({ data: { status }, size }: State): Line[] {
   const waits = status?.consent_pending ?? [];
   if (waits.length === 0) return [];
@@ -143,7 +144,7 @@ export function renderConsentLines({ data: { status }, size }: State): Line[] {
   return [[span(truncateText(` ${what}`, size.columns - measureCells(keys)), 'bad'), span(keys)]];
 }
 
-/** Lines above the panes: the engine is gone, svc.yaml waits for consent, agents are held back. */
+/** Lines above the panes: the engine is gone, svc.yaml waits for consent, agents are suspended. */
 export function renderBannerLines(state: State): Line[] {
   return [...renderEngineGoneLines(state), ...renderConsentLines(state), ...renderHeldLines(state)];
 }

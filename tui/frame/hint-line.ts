@@ -14,8 +14,8 @@ const renderHint = (binding: Binding, isDisabled: boolean, marked = 0): Span[] =
 ];
 
 /**
- * The keys that work in the focused pane. `? help` and `q quit` are always there, then as many of the others as fit.
- * Disabled keys make room for those that work.
+ * Renders the keys that work in the focused pane. `? help` and `q quit` are always there, then as many of the others
+ * as fit. Disabled keys make room for working ones.
  */
 export function renderHintLine(state: State): Line {
   const here = getKeymap(state).filter(

@@ -6,7 +6,7 @@ import { makeDrawable, padText, truncateText } from '../text/text.ts';
 import { type Line, type Span, span } from '../text/theme.ts';
 import { type FittedColumn, fitColumns } from './fit-columns.ts';
 
-/** The headings, with an arrow at the one that the list is sorted by. */
+/** Renders the headings, with an arrow at the sort column. */
 const renderHeadings = (columns: readonly FittedColumn<object>[], sort: Sort | null): Line => [
   span(' '),
   ...columns.map(({ column: { head, align }, width }, index) => {
@@ -18,15 +18,15 @@ const renderHeadings = (columns: readonly FittedColumn<object>[], sort: Sort | n
   }),
 ];
 
-/** A row of a list, and the state of the workspace that it belongs to. */
+/** A row of a list, and the state of its workspace. */
 export interface ListedRow {
   state: State;
   id: string;
 }
 
 /**
- * Heading and visible rows of a list. The selected row has a mark besides its colour, and is inverse in the focused pane.
- * Only visible rows are touched, so ten thousand rows cost as much as thirty.
+ * Renders the heading and visible rows of a list. The selected row has a mark in addition to its colour, and is
+ * inverse in the focused pane. Only visible rows are touched, so ten thousand rows cost as much as thirty.
  */
 export function renderListLines(
   anyPane: AnyPane,
@@ -41,7 +41,10 @@ export function renderListLines(
   return renderRows(visible, { pane, columns, cells, focused, selected: list.selected, of: state });
 }
 
-/** The heading, and a line for each row. @param of whose row is selected, and whose list says how it is sorted */
+/**
+ * Renders the heading, and a line for each row. @param of whose row is selected, and whose list determines the sort
+ * order
+ */
 export function renderRows(
   rows: readonly ListedRow[],
   {
@@ -65,7 +68,7 @@ export function renderRows(
     if (row === undefined) return [];
     const cellsOf = columns.map(({ column, width: room }, index): Span => {
       const text = makeDrawable(column.text(row, state));
-      // The last column needs no padding, which would only be drawn for nothing.
+      // The last column needs no padding, which would only slow drawing down.
       const isLast = index === columns.length - 1;
       return span(
         isLast ? truncateText(text, room) : `${padText(text, room, column.align)} `,
@@ -87,7 +90,7 @@ export function renderEmptyLines(text: readonly string[], rows: number): Line[] 
   return [...(rows > text.length ? [''] : []), ...text].map((line) => [span(`  ${line}`, 'dim')]);
 }
 
-/** Says why a list is empty: nothing there, nothing that matches the filter, or not fetched yet. */
+/** Explains why a list is empty: nothing there, nothing that matches the filter, or not fetched yet. */
 export function explainEmptyList(
   { id, empty }: Pick<Pane<object>, 'id' | 'empty'>,
   state: Pick<State, 'lists' | 'link' | 'data'>,

@@ -8,7 +8,7 @@ import { type Line, span } from '../text/theme.ts';
 import { listColumns } from './fit-columns.ts';
 import { explainEmptyList } from './list-lines.ts';
 
-/** What a screen without room for lists shows: the selected row, what has waited longest, and counts. */
+/** Renders a screen without room for lists: the selected row, the longest pending item, and counts. */
 export function renderSmallScreen(state: State, rows: number): Line[] {
   const { columns } = state.size;
   const pane = getPane(state.focus) as unknown as Pane<object>;

@@ -24,7 +24,7 @@ export type KeyGroup = (typeof KEY_GROUPS)[number];
 /** A key and what it does. Input, hint bar, help, palette and docs/reference/keys.md all come from this table. */
 export interface Binding {
   id: string;
-  /** What it asks of the engine, for sentences that name that. */
+  /** The engine operation behind it, for sentences that mention it. */
   operation?: keyof Api;
   group: KeyGroup;
   /** Key names as `nameInkKeys` and `nameReadlineKey` spell them. The hint bar shows the first. */
@@ -40,29 +40,35 @@ export interface Binding {
   moves?: true;
   /** It acts on the selected row without asking, so it is ignored just after the program moved the cursor. */
   acts?: true;
-  /** It works while the engine is away. */
+  /** True if it works while the engine is not running. */
   offline?: true;
-  /** It is left out of the hint bar. */
+  /** True if the hint bar leaves it out. */
   isHiddenInHints?: true;
-  /** Where it says no, there is nothing that the key is for, and the hint bar leaves it out. */
+  /** False if the key has no use now, so the hint bar leaves it out. */
   hasUse?(state: State): boolean;
-  /** Why the key does nothing now; null when it works. */
+  /** Explains why the key does nothing now; null if it works. */
   disabledReason?(state: State): string | null;
   run?(state: State): Transition;
-  /** Options of `operation` that the key finds by itself. */
+  /** Options of `operation` that the key determines itself. */
   covers?: readonly string[];
-  /** Asks first, or does what `run` does where it gives null. Whatever spends, destroys or sends is confirmed by a second, different key from `confirm`. */
+  /**
+   * Asks first, or does what `run` does if it returns null. Anything that spends, destroys or sends is confirmed by a
+   * second, different key from `confirm`.
+   */
   ask?(state: State): Question | null;
-  /** What is still being fetched for the question; the key then says so, and asks when it is there. */
+  /** Names what is still being fetched for the question; the key then shows this, and asks when it has arrived. */
   waitsFor?(state: State): string | null;
-  /** It asks only where something would be lost and else runs at once, and is about no row. */
+  /** True if it asks only to prevent a loss and otherwise runs immediately, and concerns no row. */
   asksOnlyOnLoss?: true;
-  /** The answer agrees to what the preview says. Until that has been on the screen, the key opens it instead of asking. */
+  /**
+   * True if the answer agrees to the contents of the preview. Until that has been on the screen, the key opens it
+   * instead of asking.
+   */
   requiresReading?: true;
   confirm?: readonly string[];
   /**
-   * With marked rows, the key asks about all of them at once: from what the list knows of them, or from what their
-   * previews show. The row's own question and answers are used for each.
+   * With marked rows, the key asks about all of them: based on the list, or on their previews. The row's own question
+   * and answers are used for each.
    */
   bulk?: 'rows' | 'details';
 }

@@ -17,7 +17,7 @@ import { type Binding, getDisabledReason } from './index.ts';
 
 type Call = Extract<Effect, { do: 'call' }>;
 
-/** How many rows one question may be about. What has to be read of each takes calls of its own. */
+/** How many rows one question may cover. Reading each takes separate calls. */
 const MOST_ROWS = { rows: 500, details: 100 } as const;
 /** The text of a row is compared at one width, so that a resized terminal changes nothing. */
 const COMPARED_CELLS = 80;
@@ -25,9 +25,9 @@ const COMPARED_CELLS = 80;
 /** A marked row in a question about several. */
 export interface BulkEntry {
   id: string;
-  /** Why it is left out; null when the answer reaches it. */
+  /** Why it is left out; null if the answer applies to it. */
   reason: string | null;
-  /** By key, what the answer does to this row. */
+  /** By key, the effect of the answer on this row. */
   answers: ReadonlyMap<string, { label: string; call: Call }>;
 }
 
@@ -36,7 +36,7 @@ interface AskedRow {
   row: object;
 }
 
-/** Whether a key is about the marked rows and not about the selected one. */
+/** Reports whether a key applies to the marked rows instead of the selected one. */
 export const isAboutMarks = (binding: Binding, state: State): boolean =>
   binding.bulk !== undefined &&
   state.view === 'list' &&
@@ -69,7 +69,7 @@ export function openBulkQuestion(state: State, binding: Binding, at: number): Tr
   return transitionTo({ ...state, overlay, message: null });
 }
 
-/** The state with one marked row selected, as if the key were about that row. */
+/** Returns the state with one marked row selected, as if the key were about that row. */
 function selectMarked(state: State, { pane }: BulkQuestion, id: string): AskedRow | null {
   const row = getPane(pane).findRow(state.data, id) as object | undefined;
   if (row === undefined) return null;
@@ -86,7 +86,10 @@ function selectMarked(state: State, { pane }: BulkQuestion, id: string): AskedRo
   return { here, row };
 }
 
-/** The lines that a person agrees to, as the preview of the row shows them; its row of the list where nothing has to be read. */
+/**
+ * Returns the lines that a person agrees to, as the preview of the row shows them; its row of the list if nothing has
+ * to be read.
+ */
 function renderAgreedLines(
   { here, row }: AskedRow,
   overlay: BulkQuestion,
@@ -104,7 +107,10 @@ function renderAgreedLines(
     .map((text) => [span(text)]);
 }
 
-/** What a key does to one row by itself: the calls of its answers. Answers that open a line to type in are for one row only. */
+/**
+ * The effect of a key on one row: the calls of its answers. Answers that open an input line work for a single row
+ * only.
+ */
 function listCalls({ here }: AskedRow, binding: Binding): BulkEntry['answers'] {
   const answers: Question['answers'] = binding.ask?.(here)?.answers ?? [
     { key: 'y', label: binding.label, run: binding.run! },
@@ -139,7 +145,7 @@ const listEntry = (state: State, overlay: BulkQuestion, binding: Binding, id: st
   return leaveOut('it has changed since the question');
 };
 
-/** All that the question says of a row, to notice when it says something else. */
+/** Describes everything the question states about a row, to detect changes. */
 function describeAgreement(marked: AskedRow, overlay: BulkQuestion, binding: Binding): string {
   const lines =
     binding.requiresReading === true ? renderAgreedLines(marked, overlay, binding, COMPARED_CELLS) : [];
@@ -147,10 +153,10 @@ function describeAgreement(marked: AskedRow, overlay: BulkQuestion, binding: Bin
   return [question, ...lines.map(toPlainText)].join('\n');
 }
 
-// States are immutable, so each question is worked out once for both keys and drawing.
+// States are immutable, so each question is computed once for both keys and drawing.
 const entriesCache = new WeakMap<State, { overlay: BulkQuestion; entries: readonly BulkEntry[] }>();
 
-/** The marked rows in the order of the list, then those that it does not show. */
+/** Lists the marked rows in the order of the list, then the ones that it does not show. */
 export function listBulkEntries(state: State, overlay: BulkQuestion, binding: Binding): readonly BulkEntry[] {
   const known = entriesCache.get(state);
   if (known?.overlay === overlay) return known.entries;
@@ -164,7 +170,7 @@ export function listBulkEntries(state: State, overlay: BulkQuestion, binding: Bi
   return entries;
 }
 
-/** What the question says of a row. */
+/** The text of the question about a row. */
 export const renderBulkEntry = (
   state: State,
   overlay: BulkQuestion,
@@ -176,13 +182,13 @@ export const renderBulkEntry = (
   return marked === null ? [] : renderAgreedLines(marked, overlay, binding, cells);
 };
 
-/** How many of the details that the question needs are still being fetched. */
+/** Counts the details for the question that are still being fetched. */
 export const countMissingDetails = (state: State, overlay: BulkQuestion): number =>
   listBulkDetails(state, overlay).filter(
     ({ kind, id, stamp }) => findDetail(state, kind, id)?.stamp !== stamp,
   ).length;
 
-/** Asks the question once all that it says is known. From then on a row that would say something else is left out. */
+/** Asks the question once all of its text is known. From then on a row whose text would change is left out. */
 export function askWhenKnown(state: State, findById: (id: string) => Binding | undefined): State {
   const { overlay } = state;
   if (overlay?.kind !== 'bulk' || overlay.asked !== null || countMissingDetails(state, overlay) > 0)
@@ -203,7 +209,7 @@ export function answerForAll(state: State, overlay: BulkQuestion, binding: Bindi
   const leftOut: LeftOut[] = entries.flatMap(({ id, reason, answers }) =>
     acted.has(id) ? [] : [{ id, reason: reason ?? `it asks for ${[...answers.keys()].join(' or ')}` }],
   );
-  // What the question had named as left out is no surprise; what changed after it was asked is one.
+  // Rows listed as left out are no surprise; changes after the question are.
   const isAsAsked = !entries.some(({ id, reason }) => reason !== null && overlay.asked?.has(id));
   const list = state.lists[overlay.pane];
   const marks = new Map([...list.marks].filter(([id]) => !acted.has(id)));
@@ -221,7 +227,9 @@ export function answerForAll(state: State, overlay: BulkQuestion, binding: Bindi
   });
 }
 
-/** Takes the answer of one call of many; null when it belongs to none. The last one tells how all of them went. */
+/**
+ * Handles the answer of one of many calls; null if it belongs to none. The last answer reports the results of all.
+ */
 export function settleBulkCall(state: State, busy: string, problem: string | null): State | null {
   const { bulk } = state;
   if (bulk === null || !bulk.waiting.includes(busy)) return null;
@@ -240,7 +248,7 @@ export function settleBulkCall(state: State, busy: string, problem: string | nul
 const listReasons = (what: string, all: readonly LeftOut[]): string[] =>
   all.length === 0 ? [] : [`${what}: ${all.map(({ id, reason }) => `${id} (${reason})`).join(', ')}`];
 
-/** What was not done comes before the ids of what was, since a good message has one line. */
+/** Failures come before the ids of completed rows, since a good message has one line. */
 function describeBulkRun({ label, done, refused, leftOut }: BulkRun): string {
   const isWhole = refused.length === 0 && leftOut.length === 0;
   const ids = done.join(', ');

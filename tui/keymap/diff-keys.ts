@@ -69,7 +69,7 @@ export const DIFF_KEYS: readonly Binding[] = [
   },
 ];
 
-/** Keys that go where the work of a session is. */
+/** Keys that open the folder of a session's work. */
 export const WORKTREE_KEYS: readonly Binding[] = [
   {
     id: 'edit-worktree',

@@ -25,11 +25,11 @@ export const KEYMAP: readonly Binding[] = [
   ...PROGRAM_KEYS,
 ];
 
-/** Whether a binding belongs to the focused pane and its view. */
+/** Reports whether a binding belongs to the focused pane and its view. */
 export const isBindingHere = (binding: Binding, state: Pick<State, 'focus' | 'view'>): boolean =>
   (binding.panes?.includes(state.focus) ?? true) && (binding.view ?? state.view) === state.view;
 
-/** Why a binding does nothing now; null when it works. */
+/** Explains why a binding does nothing now; null if it works. */
 export const getDisabledReason = (binding: Binding, state: State): string | null =>
   isEngineGone(state) && !binding.offline
     ? 'the engine is not running; u starts it'
@@ -37,10 +37,10 @@ export const getDisabledReason = (binding: Binding, state: State): string | null
 
 export const findBindingById = (id: string): Binding | undefined => KEYMAP.find((each) => each.id === id);
 
-// A person's keys stay the same, so their keymap is made once.
+// A person's keys do not change, so their keymap is built once.
 const ownKeymaps = new WeakMap<State['preferences']['keys'], readonly Binding[]>();
 
-/** Every key, with a person's own in place of the built-in ones. */
+/** Returns every key, with a person's own keys instead of the built-in ones. */
 export function getKeymap({ preferences: { keys } }: Pick<State, 'preferences'>): readonly Binding[] {
   const known = ownKeymaps.get(keys);
   if (known !== undefined) return known;

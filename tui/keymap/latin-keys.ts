@@ -1,9 +1,9 @@
-/** Letters of a layout, and what the same keys type with a Latin one. */
+/** Letters of a layout, and the Latin letters on the same keys. */
 const LAYOUTS: readonly (readonly [letters: string, latin: string])[] = [
   ['йцукенгшщзхъфывапролджэячсмитьбюё', "qwertyuiop[]asdfghjkl;'zxcvbnm,.`"],
-  // Where the Ukrainian and the Belarusian layout differ from the Russian one.
+  // Differences of the Ukrainian and the Belarusian layout from the Russian one.
   ['іїєґў', "s]'\\o"],
-  // The Greek small letter of W has no capital of its own, so that it stands before the letter of S.
+  // The Greek key of W types the final sigma, which has no capital, so it precedes the letter of S.
   ['ςερτυθιοπασδφγηξκλζχψωβνμ', 'wertyuiopasdfghjklzxcvbnm'],
 ];
 
@@ -30,5 +30,5 @@ const LATIN: ReadonlyMap<string, string> = new Map(
 /** Returns the Latin letter of the same key on the keyboard; any other key as it is. */
 export const toLatinKey = (key: string): string => LATIN.get(key) ?? key;
 
-/** Whether a key is a letter that stands for no Latin one, so that no command can have it. */
+/** Reports whether a key is a letter without a Latin counterpart, so that no command can have it. */
 export const isForeignLetter = (key: string): boolean => /^[\p{L}\p{M}]+$/u.test(key) && !/^[a-z]/i.test(key);

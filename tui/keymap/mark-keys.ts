@@ -9,7 +9,7 @@ const marking = {
   disabledReason: marks.checkCanMark,
 } as const;
 
-/** Keys that mark rows. What acts on a row then acts on all that are marked, after one question. */
+/** Keys that mark rows. Keys that act on a row then act on all marked ones, after one question. */
 export const MARK_KEYS: readonly Binding[] = [
   {
     id: 'mark',

@@ -3,7 +3,7 @@ import type { Binding } from './binding.ts';
 
 const inMemory = { group: 'Memory', panes: ['memories'] } as const;
 
-/** Keys of what is remembered. */
+/** Keys of the memories. */
 export const MEMORY_KEYS: readonly Binding[] = [
   {
     id: 'memories',

@@ -1,7 +1,7 @@
 import { type Mention, nameCommand } from '../../engine/index.ts';
 import { type Binding, KEYMAP } from './index.ts';
 
-/** The key that does what a sentence mentions, e.g. `r (run) on t-3`; where there is none, the command. */
+/** Returns the key for an operation that a sentence mentions, e.g. `r (run) on t-3`; the command if there is none. */
 export function nameKey(mention: Mention, keymap: readonly Binding[] = KEYMAP): string {
   const { operation, on, options } = mention;
   const binding = keymap.find((each) => each.operation === operation);

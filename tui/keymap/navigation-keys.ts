@@ -7,13 +7,13 @@ import type { Binding } from './binding.ts';
 const moves = { group: 'Move', moves: true, offline: true, isHiddenInHints: true } as const;
 const always = { offline: true, isHiddenInHints: true } as const;
 
-/** Keys that move, read and search. All of them work while the engine is away. */
+/** Keys that move, read and search. All of them work while the engine is not running. */
 export const NAVIGATION_KEYS: readonly Binding[] = [
   {
     id: 'open',
     group: 'View',
     view: 'list',
-    // In Asks, Enter opens a question to be answered.
+    // In Asks, Enter opens a question for answering.
     panes: PANE_IDS.filter((each) => each !== 'asks'),
     keys: ['enter'],
     label: 'read',

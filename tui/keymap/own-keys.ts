@@ -6,7 +6,7 @@ import { KEYMAP } from './index.ts';
 const NAMED_KEYS =
   /^(?:enter|esc|tab|shift\+tab|space|up|down|left|right|shift\+up|shift\+down|pageup|pagedown|home|end|backspace|delete|ctrl\+[a-z])$/;
 
-/** Whether a text is the name of a key: a character, a named key, or a letter with Ctrl. */
+/** Reports whether a text is the name of a key: a character, a named key, or a letter with Ctrl. */
 const isKeyName = (text: string): boolean =>
   NAMED_KEYS.test(text) || (splitGraphemes(text).length === 1 && !/[\s\p{C}]/u.test(text));
 
@@ -23,12 +23,12 @@ export function checkKeys(key: string, context: z.RefinementCtx): void {
 const overlaps = <T>(one: readonly T[] | undefined, other: readonly T[] | undefined): boolean =>
   one === undefined || other === undefined || one.some((each) => other.includes(each));
 
-/** Whether two bindings can work at the same moment. */
+/** Reports whether two bindings can be active at the same time. */
 const canMeet = (one: Binding, other: Binding): boolean =>
   overlaps(one.panes, other.panes) &&
   (one.view === undefined || other.view === undefined || one.view === other.view);
 
-/** Keys that would do two things at once, or confirm by the key that asks. */
+/** Finds keys that would do two things at the same time, or confirm by the key that asks. */
 export function findClashes(
   own: Readonly<Record<string, readonly string[] | undefined>>,
 ): { id: string; message: string }[] {

@@ -5,12 +5,12 @@ import type { Armed, State } from '../state/model.ts';
 import { isAboutMarks, openBulkQuestion } from './bulk.ts';
 import { type Binding, getDisabledReason, KEYMAP } from './index.ts';
 
-/** A key pressed this soon after the program moved the selection was meant for the row before. */
+/** A key pressed this soon after the program moved the selection was meant for the previous row. */
 const SETTLE_MS = 250;
-/** No hand presses two different keys this fast; a paste without brackets does. */
+/** Time between two different keys that no hand reaches; a paste without brackets does. */
 export const TOO_FAST_MS = 30;
 
-/** Runs a binding, chosen by its key or in the palette; or asks, or says why it does nothing. */
+/** Runs a binding, chosen by its key or in the palette; or asks, or explains why it does nothing. */
 export function runBinding(state: State, binding: Binding, at: number): Transition {
   if (isAboutMarks(binding, state)) return openBulkQuestion(state, binding, at);
   const reason = getDisabledReason(binding, state);
@@ -40,7 +40,7 @@ export function runBinding(state: State, binding: Binding, at: number): Transiti
   return transitionTo({ ...state, armed, message: null });
 }
 
-/** Handles the second key. Only a key of the question acts; every other one leaves things as they are. */
+/** Handles the second key. Only a key of the question acts; any other key cancels it. */
 export function answerQuestion(state: State, key: string, at: number): Transition {
   const { armed } = state;
   if (armed === null) return transitionTo(state);
@@ -60,13 +60,13 @@ export function answerQuestion(state: State, key: string, at: number): Transitio
   return chosen.run(disarmed);
 }
 
-/** Reports whether nothing but what is still being fetched keeps a key from asking. */
+/** Reports whether a key only waits for something that is still being fetched. */
 function isWaiting(binding: Binding, state: State): boolean {
   const reason = getDisabledReason(binding, state);
   return reason !== null && reason === binding.waitsFor?.(state);
 }
 
-/** Asks a pending question once what it waits for is there; drops it when the selection has changed. */
+/** Asks a pending question once its data has arrived; drops it if the selection has changed. */
 export function askWhenFetched(state: State): State {
   const { pending } = state;
   const binding = KEYMAP.find((each) => each.id === pending?.binding);

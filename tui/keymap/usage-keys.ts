@@ -4,7 +4,7 @@ import type { Binding } from './binding.ts';
 
 const inUsage = { group: 'Usage', panes: ['usage'] } as const;
 
-/** Keys of what model calls have used. */
+/** Keys of the usage of model calls. */
 export const USAGE_KEYS: readonly Binding[] = [
   {
     id: 'usage-kind',

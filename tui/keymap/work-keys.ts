@@ -18,7 +18,7 @@ const inTasks = { group: 'Tasks', panes: ['tasks'] } as const;
 const inDecisions = { group: 'Decisions', panes: ['decisions'] } as const;
 const inWorkers = { group: 'Workers', panes: ['workers'] } as const;
 
-/** The worker of the selected task, or the first one of its race. */
+/** Finds the worker of the selected task, or the first one of its race. */
 function findTaskSession(state: State): string | null {
   const task = tasks.getSelectedTask(state);
   if (task?.race == null) return task?.session_id ?? null;

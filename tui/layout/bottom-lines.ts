@@ -9,7 +9,7 @@ const MOST_LINES = 3;
 const TONES: Readonly<Record<string, Style>> = { good: 'good', bad: 'bad' };
 const GLYPHS: Readonly<Record<string, string>> = { good: '✓', bad: '✗', info: '·' };
 
-/** The last message, with what to do next. */
+/** Renders the last message, with the next step. */
 export function renderMessageLines({ message, size }: Pick<State, 'message' | 'size'>): Line[] {
   if (message === null) return [];
   const { text, hint, tone, workspace } = message;
@@ -24,7 +24,7 @@ export function renderMessageLines({ message, size }: Pick<State, 'message' | 's
   return shown.map((each) => [span(` ${each}`, TONES[tone])]);
 }
 
-/** The armed question and the keys that answer it. The keys are never cut. */
+/** Renders the armed question and the keys that answer it. The keys are never cut. */
 export function renderQuestionLines({
   armed,
   size,

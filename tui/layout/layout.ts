@@ -6,7 +6,7 @@ import { clampNumber } from '../state/numbers.ts';
 import { isWideScreen } from '../state/size.ts';
 import { renderMessageLines, renderQuestionLines } from './bottom-lines.ts';
 
-/** What a box shows: a pane's list, the preview of the focused pane, or the log of the selected worker. */
+/** The content of a box: a pane's list, the preview of the focused pane, or the log of the selected worker. */
 export type Content = { list: PaneId } | { preview: PaneId } | { log: true };
 
 export interface Box {
@@ -85,7 +85,7 @@ function computeLayout(state: State): Layout {
   const heights = shareLeftHeight(state, body);
   const talk: PaneId = focus === 'peers' || focus === 'locks' ? focus : 'bus';
   const bottom: PaneId = focus === 'deliveries' || focus === 'usage' ? focus : 'events';
-  // Two rows show that something arrived; with the focus, the list gets more, and an empty one has a line.
+  // Two rows show that something arrived; the focused list gets more, and an empty one has a line.
   const fitLowerHeight = (pane: PaneId): number =>
     isKnownEmpty(state, pane) && focus !== pane
       ? EMPTY_HEIGHT
@@ -115,13 +115,13 @@ const MANY_COLUMNS: ReadonlySet<PaneId> = new Set(['workers', 'stats']);
 const LEFT_PANES = ['decisions', 'asks', 'tasks', 'workers'] as const;
 type LeftPane = (typeof LEFT_PANES)[number];
 
-/** Rows of a list in which there is nothing, and of one that has to make room. */
+/** Rows of an empty list, and of one that has to make room. */
 const EMPTY_HEIGHT = PREVIEW_EDGE + 1;
 const LEAST_HEIGHT = LIST_EDGE + 2;
-/** Rows that lists may have while another one has the focus: of ten workers that run, ten. */
+/** Rows that lists may have while another one has the focus, enough for ten running workers. */
 const MOST_UNFOCUSED = { decisions: 9, asks: 8, workers: 13 } as const;
 
-/** How many rows a list has, those of other workspaces in it as well. */
+/** Counts the rows of a list, including those of other workspaces. */
 const countRows = ({ lists, across }: State, pane: PaneId): number =>
   isCombinedPane(pane) && across?.lists != null ? across.lists.lengths[pane] : lists[pane].ids.length;
 
@@ -133,8 +133,8 @@ const isKnownEmpty = (state: State, pane: PaneId): boolean =>
   countRows(state, pane) === 0 && isPaneFetched(pane, state);
 
 /**
- * Heights of the lists at the left, which fill it. Empty ones have a line, then what waits for a person and what runs has
- * its rows, then the focused one as many as it has, and the tasks get the rest.
+ * Computes the heights of the lists at the left, which fill it. Empty ones have a line; pending and running items get
+ * their rows, then the focused list its rows, and the tasks get the rest.
  */
 function shareLeftHeight(state: State, body: number): Record<LeftPane, number> {
   const { focus, data, across } = state;
@@ -158,14 +158,14 @@ function shareLeftHeight(state: State, body: number): Record<LeftPane, number> {
   return heights;
 }
 
-/** How many rows of a pane's list are visible, or would be if the layout showed the list. */
+/** Returns how many rows of a pane's list are visible, or would be if the layout showed the list. */
 export function getListHeight(layout: Layout, pane: PaneId): number {
   const boxes = layout.columns.flat();
   const own = boxes.find(({ content }) => 'list' in content && content.list === pane);
   return Math.max(1, (own?.height ?? layout.body) - LIST_EDGE);
 }
 
-/** Inner size of the preview's box; null if the layout has none. */
+/** Returns the inner size of the preview's box; null if the layout has none. */
 export function getPreviewSize(layout: Layout): { cells: number; lines: number } | null {
   const box = layout.columns.flat().find(({ content }) => 'preview' in content);
   return box === undefined ? null : { cells: box.width - 4, lines: Math.max(1, box.height - PREVIEW_EDGE) };

@@ -9,12 +9,15 @@ import type { AnswerAsk } from '../state/overlays.ts';
 import type { AskRow } from '../state/rows.ts';
 import { type Line, span } from '../text/theme.ts';
 
-/** How many options single digits can name. */
+/** How many options single digits can select. */
 const DIGITS = 9;
 /** No hand presses Enter and then a digit this fast, see `run-binding.ts`. */
 const TOO_FAST_MS = 30;
 
-/** Whether a single digit sends the answer. With no options, or too many for digits, a line is typed instead. */
+/**
+ * Reports whether a single digit sends the answer. Without options, or with too many for digits, a line is typed
+ * instead.
+ */
 export const isAnsweredByDigit = ({ options }: AskRow): boolean =>
   options.length > 0 && options.length <= DIGITS;
 
@@ -36,7 +39,7 @@ function editAnswer(state: State, overlay: AnswerAsk, key: string): Transition {
   return transitionTo(input === null ? state : { ...state, overlay: { ...overlay, input } });
 }
 
-/** Sends what was typed: any text or, if there are options, one of them or its number. */
+/** Sends the typed text: any text or, if there are options, one of them or its number. */
 function submitTypedAnswer(state: State, overlay: AnswerAsk): Transition {
   const { options } = overlay.ask;
   const value = overlay.input.value.trim();
@@ -67,7 +70,7 @@ const renderAskBody = (state: State, ask: AskRow, cells: number): Line[] => [
   ...renderOptionLines(ask, cells),
 ];
 
-/** Whether the whole ask fits in the preview's box, so that the list can stay beside it. */
+/** Reports whether the whole ask fits in the preview's box, so that the list can stay next to it. */
 export function fitsInPreview(state: State, { ask }: AnswerAsk): boolean {
   const size = state.view === 'list' ? getPreviewSize(getLayout(state)) : null;
   if (size === null) return false;
@@ -87,7 +90,7 @@ export function renderAnswer(
 ): { title: string; note: string; lines: Line[]; keys: string } {
   const line: Line[] = isAnsweredByDigit(ask) ? [] : [[], [span('> ', 'key'), span(showCaret(input))]];
   const all = renderAskBody(state, ask, cells);
-  // The typed line stays visible, however long the question is.
+  // The typed line stays visible, even for a long question.
   const room = Math.max(1, rows - line.length);
   const shown = all.slice(top, top + room);
   const below = all.length - top - shown.length;

@@ -50,18 +50,18 @@ export const describeLineOverlay = (overlay: LineOverlay): { label: string; hint
 
 type LongText = Extract<LineOverlay, { long: string | null }>;
 
-/** Whether it is a text from the editor, which takes more than a line. */
+/** Reports whether it is a text from the editor, which takes more than a line. */
 const isLong = (overlay: LineOverlay): overlay is LongText & { long: string } =>
   'long' in overlay && overlay.long !== null;
 
-/** What was typed, with the caret; of a text of several lines its beginning. */
+/** Renders the typed text with the caret; for a text of several lines its first one. */
 export function describeTyped(overlay: LineOverlay, showInput: (input: Input) => string): string {
   if (!isLong(overlay)) return showInput(overlay.input);
   const lines = splitCleanLines(overlay.long.trim());
   return lines.length === 1 ? lines[0]! : `${lines[0]} … (${formatCount(lines.length, 'line')})`;
 }
 
-/** Inserts typed or pasted text. To a text of several lines it is added, with its line breaks. */
+/** Inserts typed or pasted text. A text of several lines keeps line breaks, and the new text is appended. */
 export const insertInLine = (state: State, overlay: LineOverlay, text: string): State =>
   isLong(overlay)
     ? { ...state, overlay: { ...overlay, long: overlay.long + splitCleanLines(text).join('\n') } }
@@ -70,7 +70,7 @@ export const insertInLine = (state: State, overlay: LineOverlay, text: string): 
 const setPaneFilter = (state: State, overlay: Extract<Overlay, { kind: 'filter' }>, filter: string): State =>
   replaceList(state, overlay.pane, { ...state.lists[overlay.pane], filter });
 
-/** Sets the typed text. A filter takes effect at once. */
+/** Sets the typed text. A filter takes effect immediately. */
 function setLineInput(state: State, overlay: LineOverlay & { input: Input }, input: Input): State {
   const next = { ...state, overlay: { ...overlay, input } };
   return overlay.kind === 'filter' ? setPaneFilter(next, overlay, input.value) : next;
@@ -83,7 +83,7 @@ function handleCommentKey(state: State, overlay: WriteComment, key: string): Tra
   return transitionTo(input === null ? state : setLineInput(state, overlay, input));
 }
 
-/** A text that only the editor changes. */
+/** Reports whether only the editor changes the text. */
 function handleRefusedTextKey(state: State, overlay: WritePrompt | WriteMemory, key: string): Transition {
   const closed = { ...state, overlay: null };
   if (key === 'ctrl+e')

@@ -20,13 +20,13 @@ interface Rendered {
   binding: Binding;
   entries: readonly BulkEntry[];
   lines: Line[];
-  /** The first lines that must have been on the screen before an answer is taken. */
+  /** The first lines that must have been on the screen before an answer is accepted. */
   essential: number;
 }
 
 const NOTHING_FITS = 'no marked row qualifies';
 
-// States are immutable, so the lines are worked out once for both keys and drawing.
+// States are immutable, so the lines are computed once for both keys and drawing.
 const renderCache = new WeakMap<State, { overlay: BulkQuestion; cells: number; rendered: Rendered }>();
 
 function renderQuestion(state: State, overlay: BulkQuestion, cells: number): Rendered {
@@ -59,7 +59,7 @@ function renderAnew(state: State, overlay: BulkQuestion, cells: number): Rendere
   return { binding, entries, lines, essential: isRead ? lines.length : 0 };
 }
 
-/** The answers that some of the rows have, with how many. */
+/** Lists the answers of the rows, with counts. */
 function countAnswers(entries: readonly BulkEntry[]): { key: string; label: string; count: number }[] {
   const counts = new Map<string, { key: string; label: string; count: number }>();
   for (const { answers } of entries)
@@ -73,7 +73,7 @@ const measureView = (state: State): { cells: number; rows: number } => ({
   rows: Math.max(1, getLayout(state).body - PREVIEW_EDGE),
 });
 
-/** Remembers what has been on the screen. A screen reader's lines were all printed. */
+/** Remembers the lines that have been on the screen. A screen reader's lines were all printed. */
 const scrollTo = (state: State, overlay: BulkQuestion, top: number): Transition => {
   const { cells, rows } = measureView(state);
   const { lines } = renderQuestion(state, overlay, cells);
@@ -129,7 +129,7 @@ const SCROLL_KEYS: Readonly<Record<string, number>> = {
   'ctrl+u': -2,
 };
 
-/** The question: the count, and of each row what a person agrees to. */
+/** Renders the question: the count, and for each row what a person agrees to. */
 export function renderBulkQuestion(
   state: State,
   overlay: BulkQuestion,

@@ -8,7 +8,7 @@ import type { ChooseRacers } from '../state/overlays.ts';
 import { cleanText, padText, wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 
-/** As many sessions the engine takes. */
+/** The most sessions that the engine accepts. */
 const MOST = 16;
 
 export function handleRacersKey(state: State, overlay: ChooseRacers, key: string, at: number): Transition {

@@ -18,13 +18,13 @@ import { type Line, span } from '../text/theme.ts';
 const findWork = (state: State, { session_id: id }: Pick<Racer, 'session_id'>): Work | null =>
   findDetail(state, 'work', id)?.detail ?? null;
 
-/** Every file that one of them has changed, as far as their diffs are known. */
+/** Lists every file that a session has changed, as far as their diffs are known. */
 function listPaths(state: State, racers: readonly Racer[]): string[] {
   const paths = racers.flatMap((each) => findWork(state, each)?.files.map(({ path }) => path) ?? []);
   return [...new Set(paths)].sort();
 }
 
-/** The file that is shown: the chosen one, whichever session is; else the first there is. */
+/** Returns the shown file: the chosen one for all sessions, otherwise the first. */
 function choosePath(state: State, { path }: CompareRace, racers: readonly Racer[]): string | null {
   return path ?? listPaths(state, racers)[0] ?? null;
 }
@@ -62,7 +62,7 @@ function describeEvidence({ evidence: { state, rerun, rerun_state: under } }: Ra
   return rerun === null ? state : `${state} ${rerun.agree}/${rerun.ran}`;
 }
 
-/** One line of a session. What a narrow screen has no room for is cut from the right. */
+/** Renders one line of a session. A narrow screen cuts it from the right. */
 function renderRacer(state: State, racer: Racer, at: number, isShown: boolean, winner: string | null): Line {
   const told = describeRacerState(state, racer, winner);
   const parts: Line = [
@@ -82,7 +82,7 @@ function renderRacer(state: State, racer: Racer, at: number, isShown: boolean, w
 
 const HEAD = `   ${padText('id', 5)} ${padText('agent', 9)} ${padText('state', 9)} ${padText('evidence', 12)} ${padText('files', 5, 'right')}${padText('+/-', 11, 'right')}${padText('tokens', 7, 'right')}${padText('cost', 6, 'right')}${padText('time', 5, 'right')}`;
 
-/** What stands above the diff, and the diff. */
+/** Renders the lines above the diff, and the diff. */
 function renderParts(state: State, overlay: CompareRace, cells: number): { above: Line[]; diff: Line[] } {
   const found = findRace(state, overlay.task);
   const loaded = findDetail(state, 'race', overlay.task);
@@ -135,7 +135,7 @@ export function handleCompareKey(state: State, overlay: CompareRace, key: string
     const next = paths[Math.max(0, Math.min(now + by, paths.length - 1))];
     return next === undefined ? transitionTo(state) : change({ path: next, top: 0 });
   };
-  // Another session at the same place: the file and the scroll stay.
+  // Another session at the same position: the file and the scroll stay.
   const showRacer = (index: number): Transition =>
     racers[index] === undefined
       ? transitionTo(state)
@@ -181,7 +181,7 @@ export function handleCompareKey(state: State, overlay: CompareRace, key: string
   }
 }
 
-/** Keys that arrive together only move. */
+/** Handles keys that arrive together, which only move. */
 export const MOVES_IN_COMPARE =
   /^(?:[1-9jknNhl{}]|up|down|left|right|space|tab|shift\+tab|pageup|pagedown|esc)$/;
 

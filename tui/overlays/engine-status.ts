@@ -5,10 +5,10 @@ import { type Line, span } from '../text/theme.ts';
 
 const formatAddress = ({ host, port }: { host: string; port: number }): string => `${host}:${port}`;
 
-/** Cells that a table takes at the sides of its two columns. */
+/** Cells for the padding of a table with two columns. */
 const PADDING = 4;
 
-/** What runs, where it listens and what it uses, for a table of `cells`. */
+/** Renders what runs, where it listens and what it uses, for a table of `cells`. */
 export function renderEngineLines({ data: { status } }: Pick<State, 'data'>, cells: number): Line[] {
   if (status === null) return [[span('The engine has not answered yet.', 'dim')]];
   const { deliveries, workers } = status;

@@ -70,7 +70,7 @@ export function handleOverlayKey(state: State, overlay: Overlay, key: string, at
 type ReadOnlyKind = 'text' | 'impact' | 'engine';
 type ReadOnly = Overlay & { kind: ReadOnlyKind };
 
-/** Overlays that can only be read: their titles, and all of their lines. */
+/** Overlays without input: their titles, and all of their lines. */
 const READ_ONLY: {
   [K in ReadOnlyKind]: {
     title(overlay: Overlay & { kind: K }): string;
@@ -109,11 +109,11 @@ export function insertInOverlay(state: State, overlay: Overlay, text: string): S
   }
 }
 
-/** Whether letters are text in an overlay, and no commands. */
+/** Reports whether letters are text in an overlay, not commands. */
 export const takesText = (overlay: Overlay): boolean =>
   isLineOverlay(overlay) || ['help', 'palette', 'new-task', 'answer', 'write'].includes(overlay.kind);
 
-/** Whether a key, alone, would do something in the overlay other than to move in it or to type. */
+/** Reports whether a single key would do something in the overlay other than moving or typing. */
 function choosesBy(overlay: Overlay, key: string): boolean {
   if (overlay.kind === 'answer') return isAnsweredByDigit(overlay.ask) && isCharacterKey(key);
   if (overlay.kind === 'compare') return !MOVES_IN_COMPARE.test(key);
@@ -141,7 +141,7 @@ export function handleOverlayBurst(
     );
 }
 
-/** What an overlay shows in a frame, and its keys; null for overlays on the bottom line. */
+/** Renders an overlay in a frame, with its keys; null for overlays on the bottom line. */
 export function renderOverlay(
   state: State,
   overlay: Overlay,

@@ -9,14 +9,14 @@ import type { Input, Overlay } from '../state/overlays.ts';
 import { markHits, padText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 
-/** A binding of so many panes belongs to none of them. */
+/** A binding of this many panes belongs to none of them. */
 const MANY_PANES = 5;
 
 type Finder = Extract<Overlay, { kind: 'help' | 'palette' }>;
 
 /**
- * The bindings that match the query, those of the focused pane first. Help searches all of them, the palette those that
- * work here.
+ * Lists the bindings that match the query, those of the focused pane first. Help searches all of them, the palette
+ * only the available ones.
  */
 export function findBindings(state: State, { kind, input }: Finder): readonly Binding[] {
   const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -57,7 +57,7 @@ export function handleFinderKey(state: State, overlay: Finder, key: string, at: 
       if (chosen === undefined) return transitionTo(state);
       const closed = { ...state, overlay: null };
       if (isBindingHere(chosen, state)) return runBinding(closed, chosen, at);
-      // A key of another pane only goes there, so that the row it would act on is seen first.
+      // A key of another pane only goes there, so that the person first sees the row it would act on.
       const pane = chosen.panes?.[0] ?? state.focus;
       return transitionTo({ ...closed, focus: pane, view: chosen.view ?? 'list' });
     }
@@ -85,7 +85,7 @@ export const formatBindingKeys = ({ keys, confirm, asksOnlyOnLoss }: Binding): s
   return second === undefined ? first : `${first} ${second}`;
 };
 
-/** One row for each binding, with its group in front, scrolled to the highlighted one. */
+/** Renders one row for each binding, with its group in front, scrolled to the highlighted one. */
 export function renderFinderLines(state: State, overlay: Finder, cells: number, rows: number): Line[] {
   const all = findBindings(state, overlay);
   const top = Math.max(0, Math.min(overlay.index - Math.floor(rows / 2), all.length - rows));

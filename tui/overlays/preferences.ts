@@ -21,7 +21,7 @@ export function handlePreferencesKey(state: State, overlay: PreferencesOverlay, 
   return transitionTo(key === 'esc' || key === 'q' || key === ',' ? { ...state, overlay: null } : state);
 }
 
-/** One row for each choice, scrolled to the chosen one. */
+/** Renders one row for each choice, scrolled to the selected one. */
 export function renderPreferences(
   state: State,
   overlay: PreferencesOverlay,

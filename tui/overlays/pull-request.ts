@@ -16,7 +16,7 @@ import { type Line, span } from '../text/theme.ts';
 
 type Facts = Parameters<typeof renderFacts>[0];
 
-/** Where it would be pushed to: the one that there is, or those to choose from. */
+/** Renders the remote: the only one, or the choices. */
 function describeRemotes({ material: { remotes }, remote }: OpenPullRequest): Facts {
   const [only] = remotes;
   if (only === undefined) return [['to', 'no remote: c keeps the commands', 'warn']];

@@ -46,7 +46,7 @@ export function handleMessageKey(state: State, overlay: WriteMessage, key: strin
   return changeMessage({ message: KINDS[rotateIndex(KINDS.indexOf(overlay.message), by, KINDS.length)]! });
 }
 
-/** Inserts characters that arrived together. They go to the text, the only field that takes any. */
+/** Inserts characters that arrived together. They go to the text, the only field that accepts them. */
 export function insertInMessage(state: State, overlay: WriteMessage, text: string): State {
   const next =
     overlay.long === null

@@ -13,7 +13,7 @@ const MOST_CLOSED = 30;
 
 export const isOpenAsk = (ask: AskRow): boolean => ask.status === 'open';
 
-/** Open asks in the order in which they came, so that arrivals move none of them; then closed ones, newest first. */
+/** Lists open asks in the order of arrival, so that new ones move none of them; then closed ones, newest first. */
 function sortAsks({ asks }: Data): AskRow[] {
   const all = [...asks.values()].sort((one, other) => one.ask_id - other.ask_id);
   const closed = all.filter((each) => !isOpenAsk(each)).reverse();
@@ -23,7 +23,7 @@ function sortAsks({ asks }: Data): AskRow[] {
 export const listOpenAsks = ({ asks }: Data): AskRow[] =>
   [...asks.values()].filter(isOpenAsk).sort((one, other) => one.ask_id - other.ask_id);
 
-/** Who asks: the worker and its agent if they are known, else the session. */
+/** Describes who asks: the worker and its agent if they are known, otherwise the session. */
 export function describeAsker({ from_session: id }: AskRow, { data }: Pick<State, 'data'>): string {
   if (id === null) return 'no session';
   const session = data.sessions.get(id);
@@ -32,7 +32,7 @@ export function describeAsker({ from_session: id }: AskRow, { data }: Pick<State
   return peer?.agent ? `${id} ${peer.agent}` : id;
 }
 
-/** What became of a closed ask, in one line. */
+/** Describes the result of a closed ask, in one line. */
 export const describeOutcome = ({ status, answer, answered_by: by }: AskRow): string =>
   status === 'answered' ? `${by ?? 'someone'} answered: ${answer ?? ''}` : 'it ended without an answer';
 
@@ -71,12 +71,12 @@ export const asksPane = definePane<AskRow>({
     },
   ],
   countUnfinished: (data) => listOpenAsks(data).length,
-  /** The shortest time left of all open asks. */
+  /** Returns the shortest time left of all open asks. */
   describeTab({ data, now }) {
     const ends = listOpenAsks(data).map((each) => each.expires_at);
     return ends.length === 0 ? '' : ` ${formatTimeLeft(ends.sort()[0]!, now)}`;
   },
-  // Whoever comes here looks for the ask that waits, not for the last answered one.
+  // The person looks for the pending ask, not for the last answered one.
   staysOnFirstRow: true,
   empty: ['No open questions.', '', 'A worker that cannot continue asks here, and waits for the answer.'],
   note({ data }) {
@@ -99,7 +99,7 @@ function dimClosedAsk(ask: AskRow): 'dim' | undefined {
   return isOpenAsk(ask) ? undefined : 'dim';
 }
 
-/** Who asks, about which task, and whether anybody still waits for the answer. */
+/** Renders who asks, about which task, and whether anyone still waits for the answer. */
 function describeAskContext(state: State, ask: AskRow): string[] {
   const { from_session: id, task_id: taskId } = ask;
   const session = id === null ? undefined : state.data.sessions.get(id);
@@ -119,7 +119,7 @@ function describeAskContext(state: State, ask: AskRow): string[] {
   ];
 }
 
-/** Everything about an ask except its options. */
+/** Renders everything about an ask except its options. */
 export function renderAskLines(state: State, ask: AskRow, cells: number): Line[] {
   const { symbol_ref: ref } = ask;
   const place =
@@ -157,7 +157,7 @@ export function renderAskLines(state: State, ask: AskRow, cells: number): Line[]
   ];
 }
 
-/** The numbered options. Without any, says that a text answers it. */
+/** Renders the numbered options. Without any, explains that a text answers it. */
 export function renderOptionLines({ options }: AskRow, cells: number): Line[] {
   if (options.length === 0) return [renderHeading('Any text answers it')];
   return [

@@ -103,7 +103,7 @@ export const busPane = definePane<MessageRow>({
 
 const formatTries = (attempts: number): string => formatCount(attempts, 'try', 'tries');
 
-/** How far the notice of a message has come. The message itself is in the inbox in any case. */
+/** Describes the progress of a message's notice. The message itself is always in the inbox. */
 function describeNoticeDelivery({ delivery, attempts, delivered_at: at }: MessageRow): string {
   switch (delivery) {
     case 'none':

@@ -20,7 +20,7 @@ const describeSource = ({ source, source_ref: ref, stranger }: DecisionRow): str
     ? (ROUTES[source] ?? source)
     : `${stranger === null ? '' : 'stranger: '}${ref}`;
 
-/** Inputs that have changed since the request. An approval is for the new values. */
+/** Lists inputs that have changed since the request. An approval covers the new values. */
 const listInputChanges = (
   name: string,
   changes: DecisionRow['changes'],
@@ -94,7 +94,7 @@ export const decisionsPane = definePane<DecisionRow>({
           [
             ...listInputChanges('changed', row.changes),
             ...listInputChanges('changed since', detail?.changes ?? []),
-            ['needs approval', row.why],
+            ['why', row.why],
             [
               'from',
               [sender, row.source_ref, formatTimeSince(row.created_at, state.now)]

@@ -8,7 +8,7 @@ import { renderQuote } from './lines.ts';
 import { definePane } from './pane.ts';
 import { formatClockTime } from './time.ts';
 
-/** The ids of everything that an event is about. */
+/** Lists the ids of everything that an event is about. */
 export function describeEventSubjects(event: EventRow): string {
   const { task_id: task, decision_id: decision, session_id: session, data } = event;
   const ask = typeof data.ask_id === 'number' ? `ask ${data.ask_id}` : null;
@@ -18,7 +18,7 @@ export function describeEventSubjects(event: EventRow): string {
   return ids === '' && typeof data.agent === 'string' ? cleanText(data.agent) : ids;
 }
 
-/** The reason and title of an event, if it has them; for a pause, also when it ends. */
+/** Describes the reason and title of an event, if it has them; for a pause, also when it ends. */
 export function describeEvent({ kind, at, data }: EventRow): string {
   const { reason, title, agent, resume_at: resumeAt } = data;
   const until =
@@ -47,7 +47,7 @@ const describeRowSubjects = (row: TimelineRow): string =>
 const getRowActor = (row: TimelineRow): string =>
   'event' in row ? (row.event.actor ?? '') : row.notice.session;
 
-/** The head that a notice in a file starts with: its number and kind, its sender and its recipient. */
+/** The header of a notice in a file: its number and kind, its sender and its recipient. */
 const NOTICE_HEAD = /^\s*## Message .*\n(?:\n|- (?:from|to): .*\n)*/;
 
 const describeRow = (row: TimelineRow): string =>
@@ -85,7 +85,7 @@ export const eventsPane = definePane<TimelineRow>({
     { head: 'who', width: 8, minWidth: 76, text: (row) => getRowActor(row) },
     { head: 'text', text: describeRow },
   ],
-  // Nothing here waits: what a notice says is in Bus, which counts what is unread.
+  // Nothing here is pending: the message of a notice is in Bus, which counts unread ones.
   countUnfinished: () => 0,
   note: ({ data }) => describeWindow('events', data.events.length),
   isQuietAtZero: true,

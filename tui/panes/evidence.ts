@@ -18,7 +18,7 @@ const describeVerification = (state: Evidence['state'], { rerun_state: rerun }: 
   return `not verified · ${words}${rerun === null ? '' : RERUN_WORDS[rerun]}`;
 };
 
-/** Signs, and the words that stand beside them. */
+/** Signs, with the words next to them. */
 const SIGNS: Readonly<Record<string, readonly [sign: string, word: string, style: Style]>> = {
   met: ['✓', 'met', 'good'],
   not_met: ['✗', 'not met', 'bad'],
@@ -29,15 +29,15 @@ const SIGNS: Readonly<Record<string, readonly [sign: string, word: string, style
   check: ['·', 'check', 'dim'],
 };
 
-/** The state of evidence for a commit. A rerun of another commit makes it stale. */
+/** Returns the state of evidence for a commit. A rerun of another commit makes it stale. */
 export const getStateAtHead = ({ state, rerun }: Evidence, head: string | null): Evidence['state'] =>
   state === 'verified' && head !== null && head !== rerun?.head ? 'stale' : state;
 
-/** The commit that would be promoted; null if it is not known. */
+/** Returns the commit that would be promoted; null if it is unknown. */
 export const getTrialHead = (work: Work | null | undefined): string | null =>
   work && !('problem' in work.trial) ? work.trial.head : null;
 
-/** The report in one line: `3 passed, acceptance 2 of 2 met`. */
+/** Summarizes the report in one line: `3 passed, acceptance 2 of 2 met`. */
 function summarizeReport({ tests, criteria }: Evidence): string {
   const results = listResults(tests);
   return [
@@ -56,7 +56,7 @@ const listResults = (tests: Evidence['tests']): string[] =>
     return count === 0 ? [] : [`${count} ${result}`];
   });
 
-/** What the evidence says in one line, and whether that is enough for a merge. */
+/** Summarizes the evidence in one line, and whether it is enough for a merge. */
 export function summarizeEvidence(
   evidence: Evidence,
   head: string | null,
@@ -66,7 +66,7 @@ export function summarizeEvidence(
   return { text: `${report}${describeVerification(state, evidence)}`, isGood: state === 'verified' };
 }
 
-/** Explains why the evidence is not enough for a merge; null when it is verified. `V` reruns the reported tests. */
+/** Explains why the evidence is not enough for a merge; null if it is verified. `V` reruns the reported tests. */
 export function explainDoubt(evidence: Evidence, head: string | null): string | null {
   const state = getStateAtHead(evidence, head);
   if (state === 'verified') return null;
@@ -91,8 +91,8 @@ function renderSignedLines(status: string, text: string, note: string | null, ce
 }
 
 /**
- * All of the evidence: criteria, tests, doubts and the rerun. `commands` counts the lines down to the last reported
- * command.
+ * Renders all of the evidence: criteria, tests, doubts and the rerun. `commands` counts the lines down to the last
+ * reported command.
  */
 export function renderEvidenceLines(
   evidence: Evidence,
@@ -113,7 +113,7 @@ export function renderEvidenceLines(
             : `${formatTimeSince(evidence.reported_at, now)} by ${evidence.reported_by ?? evidence.session_id}`,
         ],
         ['said', evidence.summary],
-        // The line of the tests already says so.
+        // The line of the tests already contains this.
         ...reasons
           .filter((reason) => reason !== VERIFICATION_WORDS.none)
           .map((reason) => ['because', reason, 'warn'] as const),
@@ -150,7 +150,7 @@ function renderRerunLines(rerun: NonNullable<Evidence['rerun']>, now: number, ce
   ];
 }
 
-/** The summary as an entry for a list of facts. */
+/** Returns the summary as an entry for a list of facts. */
 export const createEvidenceFact = (evidence: Evidence, head: string | null): Fact => {
   const { text, isGood } = summarizeEvidence(evidence, head);
   return ['tests', text, isGood ? 'good' : 'warn'];

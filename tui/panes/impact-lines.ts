@@ -6,7 +6,7 @@ import { cleanText, truncateText, wrapText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
 import { renderHeading, renderProblem } from './lines.ts';
 
-/** What the work of a session reaches: symbols that it changes, who calls them, tests that do, and what is not known. */
+/** Renders what the work of a session reaches: changed symbols, their callers, tests, and unknowns. */
 export function renderImpactLines(state: State, session: string, cells: number): Line[] {
   const loaded = findDetail(state, 'impact', session);
   if (loaded?.problem) return renderProblem({ message: loaded.problem }, cells);
@@ -14,7 +14,7 @@ export function renderImpactLines(state: State, session: string, cells: number):
   return listImpactLines(loaded.detail, cells);
 }
 
-/** The impact as a fact beside others, for whoever is about to promote. */
+/** Returns the impact as a fact, for a person who is about to promote. */
 export function createImpactFact(state: State, session: string): readonly [string, string, Style?] {
   const loaded = findDetail(state, 'impact', session);
   if (loaded?.problem) return ['impact', `unknown: ${loaded.problem}`, 'warn'];
@@ -73,5 +73,5 @@ function renderReached({ symbol, hop, confidence, line, through, test }: Reached
   ];
 }
 
-/** Below it, an edge was found by a name alone. */
+/** Below this confidence, an edge was found by a name alone. */
 const WEAK = 0.5;

@@ -26,7 +26,7 @@ export const PANES: readonly AnyPane[] = [
   deliveriesPane,
 ];
 
-/** Lists without a tab of their own. */
+/** Lists without a tab. */
 const LISTS_WITHOUT_TAB: readonly AnyPane[] = [peersPane, locksPane, memoriesPane, statsPane];
 
 const PANES_BY_ID = Object.fromEntries(
@@ -35,7 +35,7 @@ const PANES_BY_ID = Object.fromEntries(
 
 export const getPane = (id: PaneId): AnyPane => PANES_BY_ID[id];
 
-/** The pane whose tab is active while `id` has the focus: itself, or the pane that it belongs to. */
+/** Returns the pane whose tab is active while `id` has the focus: itself, or the pane that it belongs to. */
 export const getTabPane = (id: PaneId): PaneId => getPane(id).parent ?? id;
 
 export function getSelectedRow(state: State, id: PaneId): object | undefined {
@@ -46,7 +46,7 @@ export function getSelectedRow(state: State, id: PaneId): object | undefined {
 // States are immutable, so each preview is rendered once for both scrolling and drawing.
 const previewCache = new WeakMap<State, { id: PaneId; cells: number; preview: Preview | null }>();
 
-/** The preview of a pane's selected row; null when nothing is selected. */
+/** Renders the preview of a pane's selected row; null if nothing is selected. */
 export function getPreview(state: State, id: PaneId, cells: number): Preview | null {
   const last = previewCache.get(state);
   if (last?.id === id && last.cells === cells) return last.preview;

@@ -3,7 +3,7 @@ import { measureCells } from '../text/cells.ts';
 import { cleanText, wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 
-/** Text from outside, wrapped behind a bar that shows where it begins and ends. */
+/** Renders text from outside, wrapped behind a bar that shows where it starts and ends. */
 export const renderQuote = (text: readonly string[], cells: number): Line[] =>
   text.flatMap((line) => wrapText(line, cells - 2).map((part) => [span('│ ', 'border'), span(part)]));
 
@@ -16,6 +16,6 @@ export const renderProblem = (problem: { message: string; hint?: string | null }
     ]),
   );
 
-/** One text at each end of a line. */
+/** Puts one text at each end of a line. */
 export const alignEnds = (left: string, right: string, cells: number): string =>
   left + ' '.repeat(Math.max(1, cells - measureCells(left) - measureCells(right))) + right;

@@ -7,7 +7,7 @@ import { renderHeading, renderQuote } from './lines.ts';
 import { definePane } from './pane.ts';
 import { formatTimeSince } from './time.ts';
 
-/** Two texts are shown side by side when each gets so many cells. */
+/** Minimum width of each text for showing two of them side by side. */
 const LEAST_SIDE = 30;
 
 const describeState = ({ unreviewed, against, is_in_brief: isInBrief }: MemoryRow): string =>
@@ -30,7 +30,7 @@ const renderSide = (side: Side, now: number, cells: number): Line[] => [
   ...splitCleanLines(side.text).flatMap((line) => wrapText(line, cells).map((part): Line => [span(part)])),
 ];
 
-/** Contradicting texts beside one another, or below where there is no room. */
+/** Renders contradicting texts next to one another, or below if there is no room. */
 function renderConflict(row: MemoryRow, now: number, cells: number): Line[] {
   const width = Math.floor((cells - 3) / 2);
   return row.against.flatMap((other) => {
@@ -49,7 +49,7 @@ function renderConflict(row: MemoryRow, now: number, cells: number): Line[] {
   });
 }
 
-/** What is remembered beyond a session. */
+/** Memories that outlive a session. */
 export const memoriesPane = definePane<MemoryRow>({
   id: 'memories',
   digit: 'M',

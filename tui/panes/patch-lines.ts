@@ -34,12 +34,12 @@ function readPatch({ patch }: Pick<Work, 'patch'>) {
   return read;
 }
 
-/** How many characters of a patch do not show. */
+/** Counts the invisible characters of a patch. */
 export const countUnseenOfPatch = (work: Pick<Work, 'patch'>): number => readPatch(work).unseen;
 
 export const getPatchRows = (work: Pick<Work, 'patch'>): readonly PatchRow[] => readPatch(work).rows;
 
-/** Which row of the patch each comment stands below; -1 for one whose line the patch does not have. */
+/** The patch row above each comment; -1 for a line that is not in the patch. */
 function placeComments(rows: readonly PatchRow[], comments: readonly CommentRow[]): number[] {
   return comments.map(({ path, side, line, text }) =>
     rows.findIndex((row) => {
@@ -50,7 +50,7 @@ function placeComments(rows: readonly PatchRow[], comments: readonly CommentRow[
   );
 }
 
-/** The comments on the line that a row shows, as far as they are of this version. */
+/** Finds the comments on the line of a row, as far as they are about this version. */
 export function findCommentsAt(
   row: PatchRow | undefined,
   comments: readonly CommentRow[],
@@ -62,7 +62,7 @@ export function findCommentsAt(
   );
 }
 
-/** A comment behind a bar, with who wrote it and which version it is of. */
+/** Renders a comment behind a bar, with its author and version. */
 function renderComment(comment: CommentRow, cells: number, place = ''): Line[] {
   const { comment_id: id, actor, body, outdated } = comment;
   const about = `comment ${id}${place} by ${cleanText(actor)}${outdated ? ' (on an older version)' : ''}: `;
@@ -74,11 +74,11 @@ function renderComment(comment: CommentRow, cells: number, place = ''): Line[] {
 
 export interface PatchView {
   lines: readonly Line[];
-  /** Where a row of the patch stands among the lines. */
+  /** Returns the position of a patch row among the lines. */
   findLine(row: number): number;
 }
 
-/** The patch with its comments below their lines, and a mark on the row that the cursor is on. */
+/** Renders the patch with its comments below their lines, and a mark on the row under the cursor. */
 export function renderPatch(
   work: Pick<Work, 'patch'>,
   comments: readonly CommentRow[],

@@ -17,7 +17,7 @@ const TRANSPORT_WORDS = {
   acp: 'over acp',
 } as const;
 
-/** Protocol, account and guard profile of a run, as far as they are known. */
+/** Describes protocol, account and guard profile of a run, as far as they are known. */
 export const describeRunMode = ({
   agent,
   transport,
@@ -48,7 +48,7 @@ const describeAccount = ({ auth, key_before_login: key }: Plan): string =>
 const describeCost = ({ agent, race, ...plan }: Plan): string =>
   `${race === null ? `one run of ${agent ?? 'an agent'}` : `a run each of ${race.length} agents`}${describeAccount({ agent, race, ...plan })}; shown live if ${race === null ? (agent ?? 'it') : 'they'} ${race === null ? 'reports' : 'report'} it`;
 
-/** Commands of the project that run outside the sandbox. A person reads them before consenting. */
+/** Lists commands of the project that run outside the sandbox. A person reads them before consenting. */
 const listCarriedFacts = ({ carries }: Plan): [name: string, text: string | null, style?: Style][] =>
   carries === null
     ? []
@@ -57,7 +57,7 @@ const listCarriedFacts = ({ carries }: Plan): [name: string, text: string | null
         ['consent', describeConsent(carries), carries.consent === 'given' ? 'warn' : 'bad'],
       ];
 
-/** What a run would do, when it would start and what it would cost. */
+/** Renders what a run would do, when it would start and what it would cost. */
 export function renderPlanLines(
   plan: Plan,
   { link, now }: Pick<State, 'link' | 'now'>,
@@ -106,12 +106,12 @@ export function renderPlanLines(
   ];
 }
 
-/** How many lines of a prompt are shown as its beginning. */
+/** How many lines of a prompt are shown as its start. */
 const BEGINNING_LINES = 3;
 
 /**
- * What a person agrees to: the agent, its guard profile, and the length and beginning of the prompt. `whole` is the full
- * prompt, or empty if the beginning is all of it.
+ * Renders what a person agrees to: the agent, its guard profile, and the length and start of the prompt. `whole` is
+ * the full prompt, or empty if the start is all of it.
  */
 export function renderAgreement(
   { plan, prompt, hash }: { plan: Plan; prompt: string; hash: string },

@@ -32,7 +32,7 @@ function describeSpending({
 const findHeldRow = ({ held }: Data, { agent, state }: SessionRow) =>
   state === 'queued' ? held.find((each) => each.agent === agent) : undefined;
 
-/** What a run waits for or does, with which agent and model, and what it has cost. Unknown facts are left out. */
+/** Renders what a run waits for or does, with which agent and model, and its cost. Unknown facts are left out. */
 export function renderRunLines(
   { data, now }: Pick<State, 'data' | 'now'>,
   row: SessionRow,
@@ -90,7 +90,7 @@ const renderPlanSummary = ({ plan }: SessionRow, cells: number): Line => {
   return [span(`${counts} · `, 'dim'), span(`${mark} `, style), span(text)];
 };
 
-/** The plan as a checklist of at most `rows` lines. With few rows, only a summary with the current step. */
+/** Renders the plan as a checklist of at most `rows` lines. With few rows, only a summary with the current step. */
 export function renderChecklist(row: SessionRow, cells: number, rows = Number.POSITIVE_INFINITY): Line[] {
   const { plan } = row;
   if (plan.length === 0 || rows < 1) return [];

@@ -3,11 +3,11 @@ import type { SessionFacts, TaskRow } from '../state/rows.ts';
 import type { Style } from '../text/theme.ts';
 import { formatClockTime, formatWait } from './time.ts';
 
-/** Adds to `paused` for how much longer, as lists show it. */
+/** Adds the remaining time to `paused`, as lists show it. */
 export const addWait = (state: string, at: string | null, now: number): string =>
   state === 'paused' && at !== null ? `paused ${formatWait(at, now)}` : state;
 
-/** Adds to `paused` until when, as previews show it. */
+/** Adds the end to `paused`, as previews show it. */
 export const addResumeTime = (state: string, at: string | null, now: number): string =>
   state === 'paused' && at !== null ? `paused until ${formatClockTime(at, now)}` : state;
 
@@ -42,7 +42,7 @@ const STYLES: Readonly<Record<string, Style>> = {
 
 export const getStateStyle = (state: string): Style | undefined => STYLES[state];
 
-/** Whether the task has not run yet, or has failed. */
+/** Reports whether the task has not run yet, or has failed. */
 export const canStillRun = ({
   status,
   session_id: session,
@@ -50,6 +50,6 @@ export const canStillRun = ({
 }: Pick<TaskRow, 'status' | 'session_id' | 'race'>): boolean =>
   status === 'failed' || (status !== 'done' && session === null && race === null);
 
-/** Whether the run has ended and its commits could not be read, which is not the same as having none. */
+/** Reports whether the run has ended and its commits could not be read, which is not the same as having none. */
 export const isUnreadableWork = (row: SessionFacts): boolean =>
   row.state === 'ended' && workLeftBy(row) === 'unreadable';

@@ -19,7 +19,7 @@ import { definePane } from './pane.ts';
 
 type Figures = Stats['total'];
 
-/** Everything, or what belongs to one agent, project or day. */
+/** All figures, or those of one agent, project or day. */
 export interface StatsRow {
   id: string;
   name: string;
@@ -40,7 +40,7 @@ function listRows(stats: Stats): StatsRow[] {
     const name = cleanText(figures.key ?? NOBODY[by]);
     return { id: `${by}:${figures.key ?? ''}`, name, isTotal: false, figures };
   });
-  // The newest day is the one that is looked for.
+  // The newest day is the most relevant one.
   if (by === 'day') rows.reverse();
   return [{ id: 'all', name: 'all', isTotal: true, figures: total }, ...rows];
 }
@@ -57,7 +57,7 @@ function listStatsRows({ stats }: Pick<Data, 'stats'>): readonly StatsRow[] {
 
 const TONES = { done: 'good', failed: 'bad', denied: 'warn', cancelled: 'dim', unfinished: 'live' } as const;
 
-/** A bar for each outcome that there is, beside its count. */
+/** Renders a bar for each outcome, next to its count. */
 function renderOutcomes({ outcomes }: Figures, cells: number): Line[] {
   const shown = Object.entries(outcomes).filter(([, count]) => count > 0);
   const most = Math.max(0, ...shown.map(([, count]) => count));
@@ -72,7 +72,7 @@ function renderOutcomes({ outcomes }: Figures, cells: number): Line[] {
   );
 }
 
-/** Each kind of end as a line of columns, one for a day or for several that stand beside each other. */
+/** Renders each kind of end as a line of columns, one for a day or for several adjacent ones. */
 function renderDays({ days }: Stats, cells: number): Line[] {
   if (days.length < 2) return [];
   const columns = Math.max(8, cells - 11);
@@ -108,7 +108,7 @@ const formatTokens = (figures: Figures): string =>
 
 const toShare = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
 
-/** What was done so far, from all that is kept. */
+/** Statistics of all stored tasks. */
 export const statsPane = definePane<StatsRow>({
   id: 'stats',
   digit: 'S',

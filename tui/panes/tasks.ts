@@ -16,7 +16,7 @@ const isFinishedTask = (task: TaskRow): boolean => task.status === 'done' || tas
 
 const isArchived = (task: TaskRow): boolean => task.archived_at !== null;
 
-/** Unfinished tasks in the order in which they came, then the finished ones, newest first; no archived ones. */
+/** Lists unfinished tasks in the order of arrival, then finished ones, newest first; no archived ones. */
 function sortTasks(tasks: ReadonlyMap<string, TaskRow>): TaskRow[] {
   const open: TaskRow[] = [];
   const ended: { at: number; row: TaskRow }[] = [];
@@ -155,7 +155,7 @@ function renderTaskFacts(state: State, row: TaskRow, cells: number, shown: strin
   ];
 }
 
-/** Why the worker has paused, and when it resumes. */
+/** Explains why the worker has paused, and when it resumes. */
 const describePause = (
   { status, resume_at: at }: TaskRow,
   pause: { code: string; text: string } | null,
@@ -172,7 +172,7 @@ interface LinesWithCommands {
   commands: number | null;
 }
 
-/** The acceptance criteria, and the evidence for them. */
+/** Renders the acceptance criteria, and the evidence for them. */
 function renderAcceptanceLines(
   state: State,
   task: Details['task']['task'],

@@ -1,20 +1,20 @@
 import { formatAge, formatLocalTime } from '../../engine/index.ts';
 
-/** How long ago. Whole minutes, so that a quiet screen is not redrawn every second. */
+/** Formats how long ago. Whole minutes, so that a quiet screen is not redrawn every second. */
 export function formatTimeSince(at: string | null, now: number): string {
   if (at === null) return '-';
   const ms = now - Date.parse(at);
   return ms < 60_000 ? 'now' : ms < 100_000 ? '1m' : formatAge(at, now);
 }
 
-/** How long a worker has printed nothing. */
+/** Formats how long a worker has printed nothing. */
 export function formatQuietTime(at: string | null, now: number): string {
   if (at === null) return '-';
   const seconds = Math.max(0, Math.floor((now - Date.parse(at)) / 10_000) * 10);
   return seconds < 60 ? (seconds === 0 ? 'now' : `${seconds}s`) : formatTimeSince(at, now);
 }
 
-/** How long is left: whole minutes, then steps of ten seconds, so that the text seldom changes. */
+/** Formats the time left: whole minutes, then steps of ten seconds, so that the text seldom changes. */
 export function formatTimeLeft(until: string, now: number): string {
   const seconds = Math.floor((Date.parse(until) - now) / 1000);
   if (seconds <= 0) return '0s';
@@ -30,7 +30,7 @@ export function formatSeconds(seconds: number): string {
   return minutes < 120 ? `${minutes}m` : `${Math.round(minutes / 6) / 10}h`;
 }
 
-/** How long until something resumes. The last minute is not counted down. */
+/** Formats how long until something resumes. The last minute is not counted down. */
 export function formatWait(until: string, now: number): string {
   const minutes = Math.ceil((Date.parse(until) - now) / 60_000);
   if (minutes <= 1) return '<1m';
@@ -39,13 +39,13 @@ export function formatWait(until: string, now: number): string {
   return hours < 48 ? `${hours}h` : `${Math.round(hours / 24)}d`;
 }
 
-/** The local time to the minute, with the date unless it is today. */
+/** Formats the local time to the minute, with the date unless it is today. */
 export function formatClockTime(at: string, now: number): string {
   const text = formatLocalTime(at);
   const isToday = text.slice(0, 10) === formatLocalTime(new Date(now).toISOString()).slice(0, 10);
   return text.slice(isToday ? 11 : 5, 16);
 }
 
-/** Until when an agent is held back. After that, single runs try it again. */
+/** Formats until when an agent is suspended. After that, single runs try it again. */
 export const describeRetryTime = (reopenAt: string, now: number): string =>
   Date.parse(reopenAt) > now ? `until ${formatClockTime(reopenAt, now)}` : 'until one of its runs succeeds';

@@ -2,7 +2,7 @@ import { formatCount, formatDollars, formatTokenCount } from '../../engine/index
 import type { Data, SessionRow, UsageDay } from '../state/rows.ts';
 import { describeDay } from './usage.ts';
 
-/** What runs and model calls of a UTC day have used, which is the day that budgets count. */
+/** Usage of the runs and model calls of a UTC day, the day of budgets. */
 interface Totals {
   day: string;
   runs: number;
@@ -15,7 +15,7 @@ const getUtcDay = (now: number): string => new Date(now).toISOString().slice(0, 
 const addCosts = (one: number | null, other: number | null): number | null =>
   one === null && other === null ? null : (one ?? 0) + (other ?? 0);
 
-/** What one run has used: what its agent says, or what the gateway has counted where that is more. */
+/** Adds the usage of one run: as its agent reports it, or as the gateway counted it if that is more. */
 function addRun(totals: Totals, { usage, session_id: id }: SessionRow, routed: UsageDay | null): Totals {
   const own = usage === null ? 0 : usage.input + usage.output;
   const counted = routed?.groups.session.find(({ key }) => key === id);
@@ -31,7 +31,7 @@ function addRun(totals: Totals, { usage, session_id: id }: SessionRow, routed: U
 // The data is immutable: rows and usage stay the same from one paint to the next.
 const totalsCache = new WeakMap<Data['sessions'], { usage: UsageDay | null; totals: Totals }>();
 
-/** Sums what is known of the day: its runs, and the calls of agents that persons run. */
+/** Sums the known usage of the day: its runs, and the calls of people's own agents. */
 export function sumToday({ sessions, usage }: Pick<Data, 'sessions' | 'usage'>, now: number): Totals {
   const day = getUtcDay(now);
   const known = totalsCache.get(sessions);
@@ -44,7 +44,10 @@ export function sumToday({ sessions, usage }: Pick<Data, 'sessions' | 'usage'>, 
   return totals;
 }
 
-/** The totals in words, each empty where there is nothing to say. The tokens of a budget are those that it counts. */
+/**
+ * Formats the totals, each empty if there is nothing to report. With a budget, the tokens are those that count
+ * against it.
+ */
 export function describeToday(
   { runs, tokens, costUsd }: Totals,
   usage: UsageDay | null,

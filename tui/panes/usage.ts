@@ -3,14 +3,14 @@ import type { Data, UsageDay } from '../state/rows.ts';
 import { cleanText, renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';
 
-/** What the list can be narrowed to, in the order in which the key goes through it. */
+/** The filters of the list, in the order of the key. */
 export const USAGE_KINDS = ['session', 'model', 'provider', 'task'] as const;
 type UsageKind = (typeof USAGE_KINDS)[number];
 
 type Fact = Parameters<typeof renderFacts>[0][number];
 type NamedUsage = UsageDay['groups'][UsageKind][number];
 
-/** What one session, model, provider or task has used today, or all of them. */
+/** Usage of one session, model, provider or task today, or of all of them. */
 export interface UsageLine {
   id: string;
   by: UsageKind | 'all';
@@ -18,7 +18,7 @@ export interface UsageLine {
   usage: NamedUsage;
 }
 
-/** For calls that belong to none of a kind. */
+/** Names for calls that belong to none of a kind. */
 const NOBODY: Readonly<Record<UsageKind, string>> = {
   session: 'your own agents',
   task: 'your own agents',
@@ -57,13 +57,13 @@ function listUsageLines({ usage }: Pick<Data, 'usage'>): readonly UsageLine[] {
   return lines;
 }
 
-/** What it has cost, and whether that is all. */
+/** Formats the cost, and whether it is complete. */
 function formatCost({ cost_usd: cost, unpriced }: Pick<NamedUsage, 'cost_usd' | 'unpriced'>): string {
   if (cost === null) return '-';
   return `${formatDollars(cost)}${unpriced > 0 ? '+' : ''}`;
 }
 
-/** Tokens of today, and of how many where all that the budget is for is known. */
+/** Formats the tokens of today, and the budget if its total is known. */
 export function describeDay({ total, budget_tokens_day: budget, of_session: session }: UsageDay): string {
   const spent = formatTokenCount(total.spent);
   return budget === 0 || session !== null ? spent : `${spent} of ${formatTokenCount(budget)}`;
@@ -82,7 +82,7 @@ function describeBudget(day: UsageDay): string {
   return `${tokens} tokens${session === null ? '' : ' for all sessions'}, ${describeReset(day)}`;
 }
 
-/** Cells that a table takes at the sides of its two columns. */
+/** Cells for the padding of a table with two columns. */
 const TABLE_PADDING = 4;
 
 const formatHour = (hour: number): string => `${String(hour).padStart(2, '0')}:00`;
@@ -93,9 +93,9 @@ function describeBusiestHour(hours: readonly number[]): string | null {
   return `${formatHour(hours.indexOf(most))} UTC, ${formatTokenCount(most)}`;
 }
 
-/** What is said of the day beside its sums. */
+/** Lists facts of the day in addition to its sums. */
 const listDayFacts = (day: UsageDay, isPlain: boolean): Fact[] => [
-  // Without a screen it would be read out bar by bar.
+  // A screen reader would read it bar by bar.
   ['hours', isPlain ? null : renderSparkline(day.hours)],
   ['busiest', describeBusiestHour(day.hours)],
   ['budget', describeBudget(day), isSpent(day) ? 'bad' : undefined],
@@ -105,7 +105,7 @@ const listDayFacts = (day: UsageDay, isPlain: boolean): Fact[] => [
   ],
 ];
 
-/** What would fill the list, or why nothing can. */
+/** Explains what would fill the list, or why nothing can. */
 function explainEmptyUsage({ usage }: Data): string[] {
   if (usage === null) return ['No usage data yet.'];
   const { mode, has_providers: hasProviders } = usage;
@@ -137,7 +137,7 @@ function explainEmptyUsage({ usage }: Data): string[] {
   ];
 }
 
-/** Where each call through the gateway went, and what it cost. */
+/** Usage of calls through the gateway: destinations and costs. */
 export const usagePane = definePane<UsageLine>({
   id: 'usage',
   digit: '6',

@@ -9,7 +9,7 @@ import { getPane } from './index.ts';
 import { formatTimeLeft } from './time.ts';
 import { isWaitingForReview } from './workers.ts';
 
-/** Something that waits for a person. */
+/** An item that waits for a person. */
 export interface Waiting {
   pane: PaneId;
   id: string;
@@ -18,7 +18,7 @@ export interface Waiting {
   text: string;
 }
 
-/** Everything that waits for a person: decisions first, then asks, then work to review. */
+/** Lists everything that waits for a person: decisions first, then asks, then work to review. */
 export function listWaiting(state: State): Waiting[] {
   const decisions = getPane('decisions').listRows(state.data) as readonly DecisionRow[];
   const sessions = [...state.data.sessions.values()].filter(isWaitingForReview);
@@ -46,11 +46,11 @@ export function listWaiting(state: State): Waiting[] {
   ];
 }
 
-/** Whatever has waited longest. */
+/** Finds the item that has waited longest. */
 export const findOldestWaiting = (state: State): Waiting | undefined =>
   listWaiting(state).sort((one, other) => Date.parse(one.since) - Date.parse(other.since))[0];
 
-/** How much waits for a person, for the title of a terminal and for notices: `svc acme: 2 wait`. */
+/** Counts the items that wait for a person, for a terminal title and for notices: `svc acme: 2 wait`. */
 export function describeWaitingCount(state: State): string {
   const { length } = listWaiting(state);
   return `svc ${makeDrawable(state.link.workspace)}: ${length === 0 ? 'nothing waits' : formatCount(length, 'waits', 'wait')}`;

@@ -16,13 +16,13 @@ import { countUnseenOfPatch, renderPatch } from './patch-lines.ts';
 
 const BAR_CELLS = 24;
 
-/** Why the checkout of the base cannot follow a promotion. */
+/** Explains why the checkout of the base cannot follow a promotion. */
 export const explainCheckout = ({ base, checkout }: Trial): string =>
   `the checkout of ${base} ${checkout.reason ?? `has changes in ${checkout.paths.slice(0, 5).join(', ')}`}`;
 
 const canGoOn = ({ state, worktree }: SessionRow): boolean => state === 'ended' && worktree !== null;
 
-/** Whether a promotion would go through. */
+/** Lists facts on whether a promotion would succeed. */
 function listTrialFacts(
   { trial, tried_at: at }: Work,
   row: SessionRow,
@@ -49,7 +49,7 @@ function listTrialFacts(
   return facts;
 }
 
-/** What a preview shows beside the work itself. */
+/** The context of a preview, in addition to the work itself. */
 export interface WorkContext {
   /** Null while it is being fetched, an error message if that failed. */
   evidence: Evidence | string | null;
@@ -57,11 +57,11 @@ export interface WorkContext {
   /** The row of the patch that the cursor is on; null for none. */
   cursor: number | null;
   locks: readonly LockRow[];
-  /** What the work reaches, while somebody asks whether to promote it. */
+  /** The impact of the work, while a promotion is being asked about. */
   impact: readonly [string, string, Style?] | null;
   /** Facts about the run. */
   run: readonly Line[];
-  /** What running the task again would do; empty if it cannot be run again. */
+  /** Effects of a rerun of the task; empty if it cannot be rerun. */
   again: readonly Line[];
   now: number;
 }
@@ -74,7 +74,10 @@ function listEvidenceFacts(
   return [typeof evidence === 'string' ? ['tests', evidence, 'warn'] : createEvidenceFact(evidence, head)];
 }
 
-/** Trial merge, evidence, commits, files and patch of a session. What a promotion depends on comes first. */
+/**
+ * Renders trial merge, evidence, commits, files and patch of a session. The facts that a promotion depends on come
+ * first.
+ */
 export function renderWorkLines(
   work: Work,
   row: SessionRow,
@@ -169,7 +172,7 @@ export function renderWorkLines(
   };
 }
 
-/** Why the run failed, and what its worker reported if that differs. */
+/** Explains why the run failed, and what its worker reported if that differs. */
 export const describeFailure = (row: SessionRow): string => {
   const { failure, contradiction } = getOutcome(row);
   return `${failure?.text ?? ''}${contradiction === null ? '' : ` (${contradiction})`}`;

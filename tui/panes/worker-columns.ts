@@ -8,14 +8,14 @@ import { formatSessionTokens } from './run-facts.ts';
 import { addWait, getStateStyle, isUnreadableWork } from './states.ts';
 import { formatQuietTime, formatSeconds, formatTimeSince } from './time.ts';
 
-/** A worker that has printed nothing for this share of what it may is too quiet. */
+/** The share of its allowed silence after which a worker is too quiet. */
 const QUIET_SHARE = 0.5;
-/** Stands beside the state of a worker that is too quiet. */
+/** Mark next to the state of a worker that is too quiet. */
 const QUIET_SIGN = '!';
-/** For a worker that may be quiet for as long as it runs. */
+/** For a worker without a limit on silence. */
 const QUIET_UNLIMITED_SEC = 600;
 
-/** The state of a session, `blocked` while it waits for an answer. */
+/** Returns the state of a session, `blocked` while it waits for an answer. */
 export const describeCurrentState = (
   session: SessionRow,
   { data, now }: Pick<State, 'data' | 'now'>,
@@ -32,7 +32,7 @@ const getQuietSince = (session: SessionRow): string | null =>
 const getSeconds = (since: string | null, now: number): number | null =>
   since === null ? null : Math.max(0, (now - Date.parse(since)) / 1000);
 
-/** Whether a worker has printed nothing for so long that a person should look; not while it waits for an answer. */
+/** Reports whether a worker has been silent long enough for a person to check; not while it waits for an answer. */
 export function isTooQuiet(session: SessionRow, state: Pick<State, 'data' | 'now'>): boolean {
   const quiet = getSeconds(getQuietSince(session), state.now);
   const limit = session.idle_timeout_sec || QUIET_UNLIMITED_SEC;
@@ -44,7 +44,7 @@ const describeStateWithSign = (session: SessionRow, state: State): string => {
   return isTooQuiet(session, state) ? `${told} ${QUIET_SIGN}` : told;
 };
 
-/** When the run that is under way, or the last one, began and ended. */
+/** Returns when the current or last run started and ended. */
 function getElapsedSeconds(
   { run_started_at: run, started_at: start, ended_at: end, state }: SessionFacts,
   now: number,
@@ -53,13 +53,13 @@ function getElapsedSeconds(
   return getSeconds(run ?? start, end === null ? now : Date.parse(end));
 }
 
-/** Whole minutes, so that a quiet screen is not drawn anew every second. */
+/** Whole minutes, so that a quiet screen is not redrawn every second. */
 function formatElapsed(seconds: number, hasEnded: boolean): string {
   if (seconds < 60) return hasEnded ? `${Math.floor(seconds)}s` : '<1m';
   return seconds < 120 ? '1m' : formatSeconds(seconds - (seconds % 60));
 }
 
-/** How long it has run, and for how long it may. */
+/** Formats how long it has run, and its limit. */
 export function formatRunTime(session: SessionFacts, { now }: Pick<State, 'now'>): string {
   const seconds = getElapsedSeconds(session, now);
   if (seconds === null) return '-';
@@ -68,7 +68,7 @@ export function formatRunTime(session: SessionFacts, { now }: Pick<State, 'now'>
   return hasEnded ? elapsed : `${elapsed}/${formatSeconds(session.timeout_sec)}`;
 }
 
-/** What is committed: at its end, or so far. */
+/** Formats the commits: at its end, or so far. */
 const getCounts = (session: SessionFacts): Pick<SessionRow, 'files' | 'insertions' | 'deletions'> | null =>
   session.commits === null ? session.committed : session;
 
@@ -81,7 +81,9 @@ export const formatLineCounts = (session: SessionFacts): string => {
 export const formatCost = ({ usage }: SessionFacts): string =>
   usage?.cost_usd == null ? '-' : formatDollars(usage.cost_usd);
 
-/** What the worker does now or, where its agent does not say, has printed last; or why it does nothing. */
+/**
+ * Describes what the worker does now or, if its agent does not report that, its last output; or why it does nothing.
+ */
 function describePresent(
   session: SessionRow,
   { now }: Pick<State, 'now'>,
@@ -91,7 +93,7 @@ function describePresent(
   return (isPausedRun(session, now) ? session.pause?.code : session.failure?.code) ?? null;
 }
 
-/** What the worker does now, then the title of its task. */
+/** Describes the worker's current activity, then the title of its task. */
 const describeActivity =
   ({ hasLine }: { hasLine: boolean }) =>
   (session: SessionRow, state: Pick<State, 'now'>): string => {
@@ -101,10 +103,10 @@ const describeActivity =
 
 const getLiveStyle = ({ state }: SessionRow): 'dim' | undefined => (state === 'ended' ? 'dim' : undefined);
 
-/** From here on the last line of the log has a column of its own. */
+/** The width from which the last line of the log has a separate column. */
 const LINE_CELLS = 130;
 
-/** What an operator looks at, in the order of the list. Narrow lists leave out what a preview says anyway. */
+/** The columns an operator needs, in the order of the list. Narrow lists leave out what a preview shows anyway. */
 export const WORKER_COLUMNS: readonly Column<SessionRow>[] = [
   {
     head: 'id',
@@ -219,7 +221,7 @@ export const WORKER_COLUMNS: readonly Column<SessionRow>[] = [
   },
 ];
 
-/** How many runs need a look, in words; empty when none does. */
+/** Formats how many runs need a check; empty for none. */
 export function describeQuietRuns(state: Pick<State, 'data' | 'now'>): string {
   const quiet = [...state.data.sessions.values()].filter((each) => isTooQuiet(each, state)).length;
   return quiet === 0 ? '' : `${formatCount(quiet, 'worker')} too quiet`;

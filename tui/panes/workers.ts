@@ -18,7 +18,7 @@ import { addResumeTime, canStillRun } from './states.ts';
 import { describeFailure, renderWorkLines } from './work-lines.ts';
 import { describeCurrentState, describeQuietRuns, WORKER_COLUMNS } from './worker-columns.ts';
 
-/** Live sessions in the order in which they came, then ended ones, newest first. */
+/** Lists live sessions in the order of arrival, then ended ones, newest first. */
 const sortSessions = (data: Data): SessionRow[] => {
   const all = [...data.sessions.values()];
   const live = all
@@ -32,7 +32,7 @@ const sortSessions = (data: Data): SessionRow[] => {
 
 const isLiveSession = (session: SessionRow): boolean => session.state !== 'ended';
 
-/** Whether a sealed run has unreviewed work: commits, or work that could not be read, on an unmerged branch. */
+/** Reports whether a finished run has unreviewed work: commits, or unreadable work, on an unmerged branch. */
 export const isWaitingForReview = (session: SessionRow): boolean =>
   !isLiveSession(session) &&
   session.failure === null &&
@@ -127,7 +127,7 @@ export function renderWorkPreview(state: State, row: SessionRow, cells: number):
     ...renderRunLines(state, row, cells),
     ...(plan.length === 0 ? [] : [renderHeading('plan'), ...plan]),
   ];
-  // For an ended run the work comes first, and the facts about the run below.
+  // For an ended run the work comes first, and the facts about the run follow.
   const above = isLiveSession(row) && !isAsked && run.length > 0 ? [...run, []] : [];
   const again = renderRunAgreement(state, row, cells);
   if (!loaded?.detail) {
@@ -171,14 +171,14 @@ export function renderWorkPreview(state: State, row: SessionRow, cells: number):
   };
 }
 
-/** What running the task again, or resuming its session, agrees to. The whole prompt is shown with the task. */
+/** Renders what rerunning the task, or resuming its session, agrees to. The whole prompt is shown with the task. */
 function renderRunAgreement(state: State, row: SessionRow, cells: number): Line[] {
   const detail = findDetail(state, 'task', row.task_id)?.detail;
   if (!detail) return [];
   const { plan, task } = detail;
   const isPaused = isPausedRun(row, state.now);
   if (!isPaused && (isLiveSession(row) || (row.failure === null && !canStillRun(task)))) return [];
-  // A paused run goes on as what it is; the plan is that of a new one.
+  // A paused run continues with its own settings; the plan describes a new run.
   const run = isPaused ? { ...plan, agent: row.agent, profile: row.profile ?? plan.profile } : plan;
   const { lines } = renderAgreement({ plan: run, prompt: task.prompt, hash: plan.hash }, cells);
   return [renderHeading(isPaused ? 'continuing it' : 'rerunning it'), ...lines];

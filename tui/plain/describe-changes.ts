@@ -22,7 +22,7 @@ const MOST_ROWS = 1000;
 
 /**
  * Describes what has changed between two states, most important first, for screen readers and logs. State, keys and
- * actions are those of the screen; only the output differs.
+ * actions are the same as on the screen; only the output differs.
  */
 export function describeChanges(before: State, after: State): string[] {
   return [
@@ -47,7 +47,7 @@ function describeConnectionChange({ link: before }: State, after: State): string
   ];
 }
 
-/** Events and notices that arrived since the dashboard was opened. */
+/** Describes events and notices that arrived since the dashboard was opened. */
 function describeArrivals(before: State, after: State): string[] {
   const { events: known } = before.data;
   const last = known.at(-1)?.seq;
@@ -79,7 +79,10 @@ function describeNewMessage({ message: before }: State, { message }: State): str
   ];
 }
 
-/** The row under the cursor, if it is another row or its text has changed. The passing of time alone is no change. */
+/**
+ * Describes the row under the cursor, if it is another row or its text has changed. The passing of time alone is not
+ * a change.
+ */
 function describeCursorChange(before: State, after: State): string[] {
   if (after.link.phase === 'connecting') return [];
   const then = { ...before, now: after.now };
@@ -101,7 +104,7 @@ function describeCursorRow(state: State, { isWhole }: { isWhole: boolean }): str
   return `${pane.title} ${list.index + 1} of ${list.ids.length}: ${cells.join(', ')}`;
 }
 
-/** The whole text of an item that was opened; for a log, the lines that were added. */
+/** Prints the whole text of an opened item; for a log, the added lines. */
 function describeNewText(before: State, after: State): string[] {
   if (after.view !== 'full') return [];
   if (isShowingLog(after) && before.view === 'full') {
@@ -121,7 +124,7 @@ function formatPreview(state: State): string {
   return [
     `${preview.title}${preview.note ? `, ${preview.note}` : ''}`,
     ...lines,
-    `end of ${preview.title}. Esc goes back.`,
+    `end of ${preview.title}. Esc returns.`,
   ].join('\n');
 }
 
@@ -136,7 +139,7 @@ const formatSpokenLine = (line: Line): string => {
 function describeOverlayChange(earlier: State, after: State): string[] {
   const { overlay, size } = after;
   const { overlay: before } = earlier;
-  // What it shows may have been fetched meanwhile.
+  // Its contents may have been fetched in the meantime.
   if (overlay === before && earlier.details === after.details) return [];
   if (overlay === null) return ['closed'];
   if (isLineOverlay(overlay))
@@ -159,6 +162,6 @@ function describeQuestionChange(before: State, after: State): string[] {
   return isUnchanged ? ['nothing was done'] : [];
 }
 
-/** The keys that work now. */
+/** Lists the available keys. */
 export const describeCurrentKeys = (state: State): string =>
   `Keys: ${toPlainText(renderHintLine(state)).trim().replace(/ {2,}/g, ', ')}`;

@@ -95,7 +95,7 @@ export async function openPlainDashboard(
     if (stdout.isTTY) stdout.write(isOn ? PASTE_ON : PASTE_OFF);
   }
 
-  // Esc may be the beginning of another key for this long.
+  // Esc may be the start of another key for this long.
   if (isInteractive) emitKeypressEvents(stdin, { escapeCodeTimeout: ESCAPE_MS } as unknown as Interface);
   const sync = createEngineSync({ store, connect: options.connect, onFirstConnectFailed: fail });
   const onSignal = (): void => end();

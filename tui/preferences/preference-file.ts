@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { asSvcError, preferenceFiles, resolveMachineHome } from '../../engine/index.ts';
 import { DEFAULT_PREFERENCES, type PreferenceChange, type Preferences } from './preferences.ts';
 
-/** Keys that come one after the other are written together. */
+/** Delay that groups several keys into one write. */
 const WRITE_PAUSE_MS = 300;
 
 export interface PreferenceFile {
-  /** What the file said when the dashboard was opened. */
+  /** The contents of the file when the dashboard was opened. */
   preferences: Preferences;
-  /** Writes changes a moment later, with those that follow. */
+  /** Writes changes a moment later, together with later ones. */
   save(changes: readonly PreferenceChange[], onFailed: (message: string) => void): void;
-  /** Writes what has not been written yet. */
+  /** Writes pending changes. */
   close(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ const describeFile = async (env: NodeJS.ProcessEnv) => ({
 
 /** Reads ui.yaml of the machine home. Throws `config_invalid` with each problem and its line. */
 export async function openPreferenceFile(env: NodeJS.ProcessEnv): Promise<PreferenceFile> {
-  // Without the file nothing has to be loaded to check it.
+  // Without the file, nothing has to be loaded to check it.
   const hasFile = existsSync(join(resolveMachineHome(env), 'ui.yaml'));
   const preferences = hasFile ? await readPreferences(env) : DEFAULT_PREFERENCES;
   let pending: PreferenceChange[] = [];

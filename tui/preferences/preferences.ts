@@ -2,24 +2,24 @@ import type { PaneId } from '../pane-ids.ts';
 import type { Style, Theme, ThemeName } from '../text/theme.ts';
 import { THEMES } from '../text/theme.ts';
 
-/** How a person wants the dashboard. `ui.yaml` in the machine home has what differs from this. */
+/** A person's preferences for the dashboard. `ui.yaml` in the machine home has what differs from the defaults. */
 export interface Preferences {
   theme: ThemeName;
-  /** Styles that look different from the theme's. */
+  /** Styles that differ from the theme's. */
   colours: Partial<Theme>;
-  /** Keys by the id of their binding, in place of the built-in ones. */
+  /** Keys by the id of their binding, replacing the built-in ones. */
   keys: Readonly<Record<string, readonly string[]>>;
   /** Columns by pane, in their order. */
   columns: Partial<Readonly<Record<PaneId, readonly string[]>>>;
-  /** By pane the column that its list is sorted by; `-tokens` begins with the largest. */
+  /** By pane, the column that its list is sorted by; `-tokens` puts the largest first. */
   sort: Partial<Readonly<Record<PaneId, string>>>;
-  /** Ring when something new waits. */
+  /** Rings the bell when something new waits. */
   bell: boolean;
-  /** Tell the terminal to show a notice when something new waits (OSC 9). */
+  /** Shows a terminal notification when something new waits (OSC 9). */
   notices: boolean;
-  /** Show in the title of the terminal how much waits. */
+  /** Shows the number of waiting items in the terminal title. */
   title: boolean;
-  /** Let `Y` copy through the terminal (OSC 52). */
+  /** Lets `Y` copy through the terminal (OSC 52). */
   copy: boolean;
 }
 

@@ -36,7 +36,7 @@ const keys = z
 const isOn = z.boolean();
 const { theme, bell, notices, title, copy } = DEFAULT_PREFERENCES;
 
-/** What ui.yaml may say. */
+/** The schema of ui.yaml. */
 export const preferencesSchema = z.strictObject({
   theme: z
     .enum(THEME_NAMES)

@@ -48,7 +48,7 @@ export const EMPTY_DATA: Data = {
 /** Panes whose rows come with the first screen. The others follow a moment later, together with `choices`. */
 const FIRST_FETCHED_PANES: ReadonlySet<PaneId> = new Set(['tasks', 'decisions', 'asks', 'workers']);
 
-/** Whether the rows of a pane have been fetched. Before that, an empty list says nothing. */
+/** Reports whether the rows of a pane have been fetched. Before that, an empty list means nothing. */
 export const isPaneFetched = (pane: PaneId, { link, data }: Pick<State, 'link' | 'data'>): boolean =>
   link.phase !== 'connecting' &&
   (pane === 'memories' || pane === 'stats'

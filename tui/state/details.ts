@@ -4,12 +4,12 @@ import type { BulkQuestion, CompareRace } from './overlays.ts';
 import type { Data, DetailKind, LoadedDetail, LockRow } from './rows.ts';
 import { isWideScreen } from './size.ts';
 
-/** Rivals of a race may hold the same path. */
+/** Competitors of a race may hold the same path. */
 export const getLockId = ({ path, holder }: Pick<LockRow, 'path' | 'holder'>): string => `${holder}:${path}`;
 
 /** How many details are kept. Enough to go back and forth; each may hold a whole patch. */
 const MOST_DETAILS = 20;
-/** A worker has its work, its evidence and its task. */
+/** A worker needs its work, its evidence and its task. */
 const MOST_DETAILS_PER_ROW = 3;
 
 export function findDetail<K extends DetailKind>(
@@ -32,7 +32,7 @@ export const addDetail = (
   );
 };
 
-/** Whether a detail may change whenever a branch moves. */
+/** Reports whether a detail may change whenever a branch moves. */
 export const isOfBranch = (kind: DetailKind): boolean => kind === 'work' || kind === 'comments';
 
 /** Drops details about work in a repository whose branches have moved. */
@@ -43,7 +43,10 @@ export const dropWorkDetails = (
 ): readonly LoadedDetail[] =>
   details.filter(({ kind, id }) => !isOfBranch(kind) || data.sessions.get(id)?.repository !== repository);
 
-/** A stamp that changes whenever a detail or an armed question about a subject goes out of date. Empty if it is gone. */
+/**
+ * Returns a stamp that changes whenever a detail or an armed question about a subject goes out of date. Empty if it
+ * is gone.
+ */
 export function getSubjectStamp(data: Data, { kind, id }: Subject): string {
   switch (kind) {
     case 'task':
@@ -90,14 +93,17 @@ export function getSubjectStamp(data: Data, { kind, id }: Subject): string {
   }
 }
 
-/** What the preview of a worker shows: its work while a question is about it, or while the log has its own box. */
+/**
+ * Decides what the preview of a worker shows: its work while a question is about it, or while the log has its own
+ * box.
+ */
 export const getWorkersMode = (state: State): State['workers'] =>
   ['promote', 'rerun', 'resume', 'retry'].includes(state.armed?.binding ?? '') ||
   (isWideScreen(state.size) && state.view === 'list')
     ? 'work'
     : state.workers;
 
-/** What the screen shows beyond rows, and must be fetched. */
+/** Data for the screen beyond rows, which must be fetched. */
 export interface WantedDetails {
   details: readonly { kind: DetailKind; id: string; stamp: string }[];
   /** The session whose log is followed. */
@@ -110,14 +116,14 @@ const wantDetail = (data: Data, kind: DetailKind, subject: Subject): WantedDetai
   stamp: getSubjectStamp(data, subject),
 });
 
-/** Comments are of a session and of those that it goes on with, so that any event about comments counts. */
+/** Comments belong to a session and to the sessions that it continues, so any event about comments matters. */
 const wantComments = (data: Data, id: string): WantedDetails['details'][number] => ({
   kind: 'comments',
   id,
   stamp: `${getSubjectStamp(data, { kind: 'session', id })} ${data.commented}`,
 });
 
-/** The row of the patch that the cursor is on, while the diff that it was put on is open; else null. */
+/** Returns the row of the patch under the cursor, while its diff is open; otherwise null. */
 export function findDiffCursor(state: State): number | null {
   const { diffCursor: cursor, focus, view, lists } = state;
   if (cursor === null || focus !== 'workers' || view !== 'full' || getWorkersMode(state) !== 'work')
@@ -126,15 +132,15 @@ export function findDiffCursor(state: State): number | null {
   return findDetail(state, 'work', cursor.session)?.detail?.head === cursor.head ? cursor.at : null;
 }
 
-/** Whether the screen shows what workers do. */
+/** Reports whether the screen shows what workers do. */
 export const isShowingWorkers = ({ focus, size }: Pick<State, 'focus' | 'size'>): boolean =>
   focus === 'workers' || isWideScreen(size);
 
-/** The session whose impact is shown or about to be promoted; null for none. It is asked for then only. */
+/** Returns the session whose impact is shown or about to be promoted; null for none. It is only requested then. */
 export const findImpactSession = ({ overlay, armed }: Pick<State, 'overlay' | 'armed'>): string | null =>
   overlay?.kind === 'impact' ? overlay.session : armed?.binding === 'promote' ? armed.subject.id : null;
 
-/** What the screen shows beyond rows. */
+/** Returns the data for the screen beyond rows. */
 export function listWantedDetails(state: State): WantedDetails {
   if (state.across?.isActive === false) return { details: [], log: null };
   if (state.overlay?.kind === 'compare') return listCompareDetails(state, state.overlay);
@@ -147,7 +153,7 @@ export function listWantedDetails(state: State): WantedDetails {
   };
 }
 
-/** A race, and the diff of the session of it that is shown. */
+/** A race, and the diff of the shown session. */
 function listCompareDetails(state: State, { task, index }: CompareRace): WantedDetails {
   const { data } = state;
   const shown = findDetail(state, 'race', task)?.detail?.sessions[index];
@@ -162,7 +168,7 @@ function listCompareDetails(state: State, { task, index }: CompareRace): WantedD
   };
 }
 
-/** Changes whenever something of a task's race does. */
+/** Returns a stamp that changes with a task's race. */
 export function getRaceStamp(data: Data, task: string): string {
   const ids = [...data.sessions.values()]
     .filter((each) => each.task_id === task && each.race !== null)
@@ -170,7 +176,10 @@ export function getRaceStamp(data: Data, task: string): string {
   return [getSubjectStamp(data, { kind: 'task', id: task }), ...ids].join('\n');
 }
 
-/** The details of the selected row, or of the marked ones while a question is about them, and the log of the selected worker. */
+/**
+ * Lists the details of the selected row, or of the marked ones while a question is about them, and the log of the
+ * selected worker.
+ */
 function listDetailsOfSelection(state: State): WantedDetails {
   const { focus, lists, overlay } = state;
   const log = isShowingWorkers(state) ? lists.workers.selected : null;
@@ -179,7 +188,7 @@ function listDetailsOfSelection(state: State): WantedDetails {
   return { details: id === null ? [] : listRowDetails(state, focus, id), log };
 }
 
-/** What the previews of the rows that a question is about need; nothing where the rows themselves are enough. */
+/** Lists what the previews of the rows in a question need; nothing if the rows are enough. */
 export const listBulkDetails = (
   state: State,
   { pane, needsDetails }: Pick<BulkQuestion, 'pane' | 'needsDetails'>,
@@ -201,7 +210,7 @@ function listWorkerDetails(state: State, id: string): WantedDetails['details'] {
   const { data } = state;
   const session = data.sessions.get(id);
   if (session === undefined) return [];
-  // Reading a branch takes several git calls, so that of a running worker is read only when it is shown.
+  // Reading a branch takes several git calls, so the branch of a running worker is only read when it is shown.
   const isWorkShown = getWorkersMode(state) === 'work' || session.state === 'ended';
   const task = data.tasks.get(session.task_id);
   return [
@@ -212,7 +221,7 @@ function listWorkerDetails(state: State, id: string): WantedDetails['details'] {
           wantDetail(data, 'evidence', { kind: 'session', id }),
         ]
       : []),
-    // The prompt is what running it again, or resuming it, agrees to.
+    // Rerunning or resuming it agrees to the prompt.
     ...(task?.status === 'failed' || session.failure !== null || session.resume_at !== null
       ? [wantDetail(data, 'task', { kind: 'task', id: session.task_id })]
       : []),

@@ -17,7 +17,7 @@ function parseFilter(filter: string): Term[] {
   );
 }
 
-/** A filter for a search by the engine: its words, and the type that `type:word` names. */
+/** Parses a filter for a search by the engine: its words, and the type that `type:word` names. */
 export function splitSearch(filter: string): { query: string; type: string | null } {
   const terms = parseFilter(filter);
   const type = terms.find(({ field, negated }) => field === 'type' && !negated)?.word ?? null;
@@ -29,8 +29,8 @@ export function splitSearch(filter: string): { query: string; type: string | nul
 }
 
 /**
- * The rows that match a filter, ignoring case. A word without a field is looked for in every field. An unknown field name
- * is part of the word, as in `http://…`.
+ * Returns the rows that match a filter, ignoring case. A word without a field is searched in every field. An unknown
+ * field name is part of the word, as in `http://…`.
  */
 export function filterRows<R>(rows: readonly R[], filter: string, fields: Fields<R>): readonly R[] {
   const terms = parseFilter(filter);

@@ -5,7 +5,7 @@ export const EMPTY_INPUT: Input = { value: '', caret: 0 };
 
 export const createInput = (value: string): Input => ({ value, caret: value.length });
 
-/** The line with a bar where the caret is. */
+/** Renders the line with a bar at the caret. */
 export const showCaret = ({ value, caret }: Input): string =>
   `${value.slice(0, caret)}▏${value.slice(caret)}`;
 
@@ -15,7 +15,7 @@ export function insertText({ value, caret }: Input, text: string): Input {
   return { value: value.slice(0, caret) + plain + value.slice(caret), caret: caret + plain.length };
 }
 
-/** The caret one character further. A character may be several UTF-16 units. */
+/** Moves the caret one character further. A character may be several UTF-16 units. */
 function moveCaret(value: string, caret: number, by: -1 | 1): number {
   const side = by < 0 ? value.slice(0, caret) : value.slice(caret);
   const parts = splitGraphemes(side);
@@ -59,5 +59,5 @@ export function editInput(input: Input, key: string): Input | null {
   }
 }
 
-/** Whether a key is a character and not a name such as `enter` or `ctrl+d`. */
+/** Reports whether a key is a character and not a name such as `enter` or `ctrl+d`. */
 export const isCharacterKey = (key: string): boolean => splitGraphemes(key).length === 1;

@@ -14,8 +14,8 @@ export const EMPTY_LIST: ListView = {
 };
 
 /**
- * Replaces the rows of a list. The selected row stays selected, at the same place on the screen, whatever arrived above
- * it. `moved` is true if it is gone and its neighbour is selected instead.
+ * Replaces the rows of a list. The selected row stays selected, at the same screen position, even if rows arrive
+ * above it. `moved` is true if it is gone and its neighbour is selected instead.
  */
 export function replaceRows(list: ListView, ids: readonly string[]): { list: ListView; moved: boolean } {
   if (hasSameIds(list.ids, ids)) return { list, moved: false };

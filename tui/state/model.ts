@@ -13,11 +13,11 @@ export interface ListView {
   top: number;
   /** Rows marked for one action on all of them, by id: the stamp of the row when it was marked (`getSubjectStamp`). */
   marks: ReadonlyMap<string, string>;
-  /** The row that was marked last, from which a range begins. */
+  /** The last marked row, from which a range starts. */
   anchor: string | null;
-  /** The column that a person has sorted by; null for the pane's own order. */
+  /** The column chosen for sorting; null for the pane's own order. */
   sort: Sort | null;
-  /** All ids as they were sorted last. What changes or arrives afterwards moves no row; null in the pane's own order. */
+  /** All ids in the last sort order. Later changes and arrivals move no row; null in the pane's own order. */
   order: readonly string[] | null;
 }
 
@@ -33,7 +33,7 @@ export interface LogView {
   lines: readonly string[];
   /** Number of `lines[0]`. */
   first: number;
-  /** The line that has not ended yet. */
+  /** The unfinished line. */
   partial: string;
   ended: boolean;
   following: boolean;
@@ -66,7 +66,7 @@ export interface Search {
 /** A question on the bottom line, which a second, different key answers. */
 export interface Armed {
   binding: string;
-  /** What the question is about; `stamp` is the subject's when it was asked. */
+  /** The subject of the question; `stamp` is the subject's stamp at the time of the question. */
   subject: Subject;
   stamp: string;
   at: number;
@@ -81,10 +81,10 @@ export interface Subject {
 
 export interface Message {
   text: string;
-  /** The workspace that it is about, where that is not the one of the selected row; empty for none. */
+  /** The workspace of the message, if it differs from the selected row's; empty for none. */
   workspace?: string;
   tone: 'info' | 'good' | 'bad';
-  /** What to do next. */
+  /** The next step. */
   hint?: string | undefined;
   at: number;
 }
@@ -103,19 +103,19 @@ export interface Size {
   rows: number;
 }
 
-/** One of the workspaces of `svc dash --all`, as its own part of the dashboard sees the others. */
+/** One of the workspaces of `svc dash --all`, as seen by its part of the dashboard. */
 export interface Across {
-  /** What it is called among them. */
+  /** Its label among the workspaces. */
   label: string;
-  /** Whether the keyboard is its own. */
+  /** True if it has the keyboard. */
   isActive: boolean;
   /** The rows of all workspaces in one list; null while this one is shown alone. */
   lists: CombinedLists | null;
-  /** How many forms of the others wait to come back. */
+  /** Number of forms of the others that wait to come back. */
   setAside: number;
 }
 
-/** How much the lists of all workspaces hold together. */
+/** Sizes of the combined lists. */
 export interface CombinedLists {
   /** Rows of each combined list. */
   lengths: Readonly<Record<CombinedPaneId, number>>;
@@ -133,11 +133,11 @@ export interface State {
   focus: PaneId;
   /** `full`: the preview of the selected item fills the screen. */
   view: 'list' | 'full';
-  /** The list of the focused pane has the screen to itself. */
+  /** True if the list of the focused pane fills the screen. */
   isZoomed: boolean;
-  /** Whether the preview of a worker shows its log or its work. */
+  /** The view in the preview of a worker: its log or its work. */
   workers: 'log' | 'work';
-  /** What the figures are split by. */
+  /** The grouping of the figures. */
   statsBy: Stats['by'];
   scroll: Scroll;
   diffCursor: DiffCursor | null;
@@ -145,26 +145,26 @@ export interface State {
   log: LogView;
   details: readonly LoadedDetail[];
   overlay: Overlay | null;
-  /** Forms that wait to come back: refused while the person was at something else, or left while the engine was away. */
+  /** Forms that wait to come back: refused while the person was busy, or left while the engine was not running. */
   setAside: readonly Overlay[];
-  /** A row to select as soon as its list has it. */
+  /** A row to select as soon as it is listed. */
   jump: { pane: PaneId; id: string } | null;
   armed: Armed | null;
-  /** A question that is asked once what it needs has been fetched; any key cancels it. */
+  /** A question that is asked once its data has been fetched; any key cancels it. */
   pending: { binding: string; subject: string } | null;
   message: Message | null;
   /** Ids of the subjects of calls that the engine has not answered yet. */
   busy: readonly string[];
-  /** Null when no action on many rows is under way. */
+  /** Null if no action on many rows is in progress. */
   bulk: BulkRun | null;
   /** When the program, rather than a key, last moved a selection. */
   movedAt: number;
-  /** Since when keys do nothing, because the question or form that they were for went away by itself; null when they act. */
+  /** Since when keys are ignored, because their question or form was removed; null if they act. */
   withdrawnAt: number | null;
   preferences: Preferences;
   /** Null in a dashboard of one workspace. */
   across: Across | null;
-  /** There is no screen; changes are printed as lines. */
+  /** True if changes are printed as lines, without a screen. */
   isPlain: boolean;
   /** Lines to print on the terminal after the dashboard has closed. */
   farewell: readonly string[];

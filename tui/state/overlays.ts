@@ -15,7 +15,7 @@ export type Overlay =
   | { kind: 'filter'; pane: PaneId; before: string; input: Input }
   | { kind: 'search'; of: string; input: Input }
   | { kind: 'reason'; decision: string; hash: string; input: Input }
-  /** Asks for the id of a stranger's task that would run without a sandbox. */
+  /** Asks for the id of a task from an untrusted author that would run without a sandbox. */
   | { kind: 'unconfined'; decision: string; task: string; hash: string; input: Input }
   | { kind: 'agent'; task: string; index: number }
   | ChooseRacers
@@ -39,7 +39,7 @@ export interface BulkQuestion {
   kind: 'bulk';
   pane: PaneId;
   binding: string;
-  /** It says what previews say, so their details are fetched. */
+  /** True if it shows the contents of previews, so their details are fetched. */
   needsDetails: boolean;
   /** When it was opened. */
   at: number;
@@ -47,19 +47,22 @@ export interface BulkQuestion {
   top: number;
   /** How many lines have been on the screen. */
   seen: number;
-  /** By id, what the question said of each row when all of it was known; null before that. A row that says something else is left out. */
+  /**
+   * By id, the question's text for each row when all of it was known; null before that. A row whose text changes is
+   * left out.
+   */
   asked: ReadonlyMap<string, string> | null;
 }
 
-/** Calls about many rows that are under way, so that their answers become one message. */
+/** Calls about many rows in progress, whose answers become one message. */
 export interface BulkRun {
   label: string;
-  /** Subjects that have not been answered yet. */
+  /** Subjects without an answer so far. */
   waiting: readonly string[];
   done: readonly string[];
   refused: readonly LeftOut[];
   leftOut: readonly LeftOut[];
-  /** Whether each row was reached of which the question had not said that it would be left out. */
+  /** True if each row was reached that the question had not listed as left out. */
   isAsAsked: boolean;
 }
 
@@ -83,16 +86,16 @@ export interface NewTask {
   ledger: Input;
 }
 
-/** Which agents a task is to be raced by. */
+/** The agents for the race of a task. */
 export interface ChooseRacers {
   kind: 'race';
   task: string;
-  /** The task's when it was opened. */
+  /** The stamp of the task when it was opened. */
   stamp: string;
   index: number;
   /** How many sessions each agent gets. */
   counts: Readonly<Record<string, number>>;
-  /** When it was asked whether to start them, by the keys' clock; null while they are being chosen. */
+  /** The time of the question about the start, by the keys' clock; null while agents are being chosen. */
   askedAt: number | null;
 }
 
@@ -102,26 +105,26 @@ export interface CompareRace {
   task: string;
   /** Index of the session whose diff is shown. */
   index: number;
-  /** The file of the diff, the same for all of them; null is the first one. */
+  /** The file of the diff, the same for all of them; null for the first one. */
   path: string | null;
-  /** Lines of it above the screen. */
+  /** Its lines above the screen. */
   top: number;
-  /** When it was asked whether to promote this one, by the keys' clock; null when it was not. */
+  /** The time of the question about the promotion, by the keys' clock; null otherwise. */
   askedAt: number | null;
 }
 
-/** What opening a pull request would run, to be read before it is. */
+/** The pull request that would be opened, for reading first. */
 export interface OpenPullRequest {
   kind: 'pull-request';
   session: string;
   material: Api['worktree.pr']['output'];
-  /** The remote to push to; null while none of several is chosen, or there is none. */
+  /** The remote to push to; null if none is chosen, or there is none. */
   remote: string | null;
   top: number;
   openedAt: number;
 }
 
-/** A comment on a line of a diff that is being written. */
+/** A comment on a line of a diff, while it is being written. */
 export interface WriteComment {
   kind: 'comment';
   session: string;
@@ -131,43 +134,43 @@ export interface WriteComment {
   side: 'new' | 'old';
   line: number;
   input: Input;
-  /** A text of several lines, which only the editor changes; null while it fits into `input`. */
+  /** A text of several lines, which only the editor changes; null if it fits into `input`. */
   long: string | null;
 }
 
-/** A prompt of a decision that was written in the editor, and not saved. */
+/** An edited prompt of a decision that was not saved. */
 export interface WritePrompt {
   kind: 'prompt';
   decision: string;
-  /** The decision's when its prompt was opened. */
+  /** The stamp of the decision when its prompt was opened. */
   hash: string;
   /** The prompt of the decision. */
   before: string;
   long: string;
 }
 
-/** Title and text of a memory that were written in the editor, and not saved. */
+/** Edited title and text of a memory that were not saved. */
 export interface WriteMemory {
   kind: 'memory';
   memory: MemoryRow;
   long: string;
 }
 
-/** What an ended session would be sent on with, to be read before it is sent. */
+/** A follow-up for an ended session, for reading before it is sent. */
 export interface SendFollowUp {
   kind: 'follow-up';
   session: string;
   text: string;
-  /** Ids of the comments that the text has taken in. */
+  /** Ids of the comments that the text includes. */
   comments: readonly number[];
   /** Index of the first visible line. */
   top: number;
   openedAt: number;
-  /** The session's when it was opened. */
+  /** The stamp of the session when it was opened. */
   stamp: string;
 }
 
-/** An opened ask. `ask` is the row at that moment, so that the answer goes to what was read. */
+/** An opened ask. `ask` is the row at that moment, so that the answer goes to the ask that was read. */
 export interface AnswerAsk {
   kind: 'answer';
   ask: AskRow;
@@ -177,12 +180,12 @@ export interface AnswerAsk {
   openedAt: number;
 }
 
-/** A message that is being written. */
+/** A message, while it is being written. */
 export interface WriteMessage {
   kind: 'write';
   /** The message that this one replies to. */
   parent: MessageRow | null;
-  /** Who was live when writing began. */
+  /** The live sessions when writing started. */
   targets: readonly { session: string; about: string }[];
   to: number;
   message: MessageRow['kind'];

@@ -1,13 +1,13 @@
-/** A line of a patch, and where it stands in the files. */
+/** A line of a patch, and its position in the files. */
 export interface PatchRow {
   kind: 'file' | 'hunk' | 'added' | 'removed' | 'same' | 'note';
   /** As git printed it. */
   text: string;
-  /** The file's path, the new one where it was renamed; null above the first file. */
+  /** The file's path, the new one if it was renamed; null above the first file. */
   path: string | null;
-  /** The path before. */
+  /** The earlier path. */
   oldPath: string | null;
-  /** Number of this line in the file before, or of the one that follows it there; 0 outside of a hunk. */
+  /** Number of this line in the old file, or of the next one there; 0 outside of a hunk. */
   oldLine: number;
   /** The same in the new file. */
   newLine: number;
@@ -15,7 +15,7 @@ export interface PatchRow {
 
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 };
 
-/** Reads a path as git prints it: in quotes and with escapes where it holds anything unusual. */
+/** Reads a path as git prints it: quoted and escaped if it holds anything unusual. */
 function unquotePath(text: string): string {
   const quoted = /^"(.*)"$/s.exec(text.replace(/\t$/, ''))?.[1];
   if (quoted === undefined) return text.replace(/\t$/, '');
@@ -31,13 +31,16 @@ function unquotePath(text: string): string {
   return Buffer.concat(bytes).toString('utf8');
 }
 
-/** A path without `a/` or `b/`; null for a file that is not there. */
+/** Returns a path without `a/` or `b/`; null for a missing file. */
 const readSidePath = (text: string): string | null => {
   const path = unquotePath(text);
   return path === '/dev/null' ? null : path.slice(2);
 };
 
-/** The path of a file whose two names are one, from its first line: all that a change of mode or a binary file has. */
+/**
+ * Returns the path of a file with equal names, from its first line: a change of mode or a binary file has nothing
+ * else.
+ */
 function readGitLine(text: string): string | null {
   const quoted = /^diff --git ("a\/.*") ("b\/.*")$/.exec(text);
   if (quoted !== null) return readSidePath(quoted[2]!);
@@ -48,7 +51,10 @@ function readGitLine(text: string): string | null {
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 
-/** Reads a unified diff as git prints it. What hunks hold is told by their counts, since it may look like anything. */
+/**
+ * Parses a unified diff as git prints it. The extent of hunks is taken from their counts, since their lines may look
+ * like anything.
+ */
 export function parsePatch(patch: string): PatchRow[] {
   const rows: PatchRow[] = [];
   let place = { path: null as string | null, oldPath: null as string | null, oldLine: 0, newLine: 0 };
@@ -87,14 +93,14 @@ export function parsePatch(patch: string): PatchRow[] {
   return rows;
 }
 
-/** What a comment on a line of a patch is about. */
+/** The target of a comment on a line of a patch. */
 export interface LineAnchor {
   path: string;
   side: 'new' | 'old';
   line: number;
 }
 
-/** The line of a file that a row shows: of the file before where it was removed; null for a row that shows none. */
+/** Returns the file line of a row: of the old file if it was removed; null for a row without one. */
 export function findLineAnchor(row: PatchRow | undefined): LineAnchor | null {
   if (row === undefined || !['added', 'removed', 'same'].includes(row.kind)) return null;
   const isOld = row.kind === 'removed';

@@ -2,16 +2,16 @@ import { findDetail } from './details.ts';
 import type { State } from './model.ts';
 import type { Data, RaceView, SessionFacts, SessionRow } from './rows.ts';
 
-/** The sessions of a race as far as the list has them, in the order of its agents. */
+/** Lists the sessions of a race that the list has, in the order of its agents. */
 export const listRacers = (data: Data, race: number): SessionRow[] =>
   [...data.sessions.values()]
     .filter((each) => each.race === race)
     .sort((one, other) => Number(one.session_id.slice(2)) - Number(other.session_id.slice(2)));
 
-/** A session of a race, with what the list knows of it where that has it. */
+/** A session of a race, with its row of the list if it has one. */
 export type Racer = SessionFacts & Pick<RaceView['sessions'][number], 'evidence'>;
 
-/** The sessions of a race with what was fetched of each, and what the list knows by now. */
+/** Lists the sessions of a race with what was fetched of each, and the current rows of the list. */
 export function findRace(state: State, task: string): { race: RaceView['race']; racers: Racer[] } | null {
   const detail = findDetail(state, 'race', task)?.detail;
   if (!detail) return null;

@@ -26,7 +26,7 @@ export type TaskRow = Wire<ListedTask>;
 export type TaskView = Wire<Task>;
 export type DecisionRow = Wire<ListedDecision>;
 export type SessionRow = Wire<ListedSession>;
-/** What any view knows of a session. */
+/** The facts about a session that all views share. */
 export type SessionFacts = Wire<Session> & Pick<SessionRow, 'committed'>;
 export type DeliveryRow = Wire<Delivery>;
 export type EventRow = Wire<LoggedEvent>;
@@ -36,29 +36,29 @@ export type LockRow = Wire<Lock>;
 export type PeerRow = Wire<Peer>;
 /** An agent whose circuit is open: it failed repeatedly and gets no work (`agent.held`). */
 export type HeldRow = Wire<AgentCircuit>;
-/** What `memory.browse` has found; `filter` is what was asked for. */
+/** The result of `memory.browse`; `filter` is the query. */
 export type Memories = Api['memory.browse']['output'] & { filter: string };
 export type MemoryRow = Memories['memories'][number];
-/** What was done so far (`stats.read`). */
+/** Statistics (`stats.read`). */
 export type Stats = Api['stats.read']['output'];
-/** What a session has reported about its work, and whether that still holds (`verify.show`). */
+/** A session's report about its work, and whether it still holds (`verify.show`). */
 export type Evidence = Wire<Verification>;
 export type Status = Wire<EngineStatus>;
 /** Usage of one UTC day (`gateway.today`). */
 export type UsageDay = Api['gateway.today']['output'];
 
-/** What a run of a task would do now (`task.plan`). */
+/** The plan of a run of a task (`task.plan`). */
 export type Plan = Wire<TaskPlan>;
 /** The sessions of a race, side by side (`task.compare`). */
 export type RaceView = Api['task.compare']['output'];
-/** What a person has written beside a line of a diff (`comment.list`). */
+/** A person's comment on a line of a diff (`comment.list`). */
 export type CommentRow = Api['comment.list']['output']['comments'][number];
-/** Whether a promotion would go through (`worktree.trial`). */
+/** Result of a trial merge (`worktree.trial`). */
 export type Trial = Wire<SessionTrial>;
 /** Agents, templates and projects that a new task may name (`task.choices`). */
 export type Choices = Wire<TaskChoices>;
 
-/** What a session has changed (`worktree.diff`) and whether it would merge (`worktree.trial`). */
+/** The changes of a session (`worktree.diff`) and whether they would merge (`worktree.trial`). */
 export interface Work {
   branch: string | null;
   base: string | null;
@@ -68,14 +68,14 @@ export interface Work {
   files: { path: string; insertions: number; deletions: number }[];
   patch: { text: string; truncated: boolean };
   trial: Trial | { problem: string };
-  /** When git was asked for all of this. */
+  /** When git was queried for all of this. */
   tried_at: string;
 }
 
-/** What a session's changes reach (`impact`). */
+/** The impact of a session's changes (`impact`). */
 export type Impact = Api['impact']['output'];
 
-/** Counts of messages that nobody has acknowledged (`message.counts`). */
+/** Counts of unacknowledged messages (`message.counts`). */
 export interface Unread {
   unread: number;
   alerts: number;
@@ -89,7 +89,7 @@ export interface Notice {
   text: string;
 }
 
-/** What previews show beyond the row of the list. */
+/** Data for previews beyond the row of the list. */
 export interface Details {
   task: {
     task: TaskView;
@@ -111,14 +111,16 @@ export interface Details {
 
 export type DetailKind = keyof Details;
 
-/** A fetched detail. When the stamp of its subject changes (`getSubjectStamp`), it is shown until it is fetched anew. */
+/**
+ * A fetched detail. When the stamp of its subject changes (`getSubjectStamp`), it is shown until it is fetched again.
+ */
 export interface LoadedDetail<K extends DetailKind = DetailKind> {
   kind: K;
   id: string;
   stamp: string;
   detail: Details[K] | null;
   problem: string | null;
-  /** How far the engine is, while it is being fetched. */
+  /** The engine's progress, while it is being fetched. */
   progress?: string;
 }
 
@@ -144,13 +146,13 @@ export interface Data {
   /** Oldest first. */
   events: readonly EventRow[];
   notices: readonly Notice[];
-  /** Null while it is not known. */
+  /** Null while it is unknown. */
   usage: UsageDay | null;
   status: Status | null;
   choices: Choices | null;
-  /** Null until the list of memories has been looked at. */
+  /** Null until the list of memories has been opened. */
   memories: Memories | null;
-  /** Null until they have been looked at. */
+  /** Null until they have been opened. */
   stats: Stats | null;
   /** False while older tasks are still being fetched. */
   complete: boolean;

@@ -1,4 +1,4 @@
 import type { Size } from './model.ts';
 
-/** Whether all panes are on the screen at once. */
+/** Reports whether all panes are on the screen. */
 export const isWideScreen = ({ columns, rows }: Size): boolean => columns >= 120 && rows >= 34;

@@ -8,7 +8,7 @@ const compareValues = (one: Value, other: Value): number =>
     ? one - other
     : String(one).localeCompare(String(other), 'en', { numeric: true });
 
-/** The ids by their values. What has none comes last in both directions; equal ones stay as they were. */
+/** Sorts ids by their values. Ids without a value come last in both directions; equal ones keep their order. */
 export function sortByValue(
   rows: readonly { id: string; value: Value }[],
   { descending }: { descending: boolean },
@@ -26,7 +26,7 @@ export function sortByValue(
 // An order stays the same through many changes of the data.
 const rankCache = new WeakMap<readonly string[], ReadonlyMap<string, number>>();
 
-/** Puts ids into an order that was made earlier. Later ones follow at the end, as their pane lists them. */
+/** Sorts ids by an earlier order. Later ones follow at the end, as their pane lists them. */
 export function applyOrder(ids: readonly string[], order: readonly string[]): readonly string[] {
   const ranks = rankCache.get(order) ?? new Map(order.map((id, index) => [id, index]));
   rankCache.set(order, ranks);
@@ -34,7 +34,7 @@ export function applyOrder(ids: readonly string[], order: readonly string[]): re
   return ids.toSorted((one, other) => getRank(one) - getRank(other));
 }
 
-/** Reads how a list is sorted as ui.yaml says it: `tokens`, or `-tokens` with the largest first. */
+/** Parses a sort order from ui.yaml: `tokens`, or `-tokens` with the largest first. */
 export const parseSort = (text: string | undefined): Sort | null =>
   text === undefined ? null : { column: text.replace(/^-/, ''), descending: text.startsWith('-') };
 

@@ -1,6 +1,6 @@
 /**
- * How much the dashboard holds of lists that grow forever: the newest `first` are fetched when it connects, and at most
- * `most` are kept as more arrive.
+ * How much the dashboard holds of lists that grow forever: the newest `first` are fetched when it connects, and at
+ * most `most` are kept as more arrive.
  */
 export const WINDOWS = {
   events: { first: 200, most: 500 },
@@ -11,6 +11,6 @@ export const WINDOWS = {
   sessions: { first: 1000, most: Number.POSITIVE_INFINITY },
 } as const;
 
-/** Says how many rows a list holds if older ones may be missing. */
+/** Describes how many rows a list holds if older ones may be missing. */
 export const describeWindow = (kind: keyof typeof WINDOWS, held: number): string | undefined =>
   held < WINDOWS[kind].first ? undefined : `newest ${held}`;

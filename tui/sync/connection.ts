@@ -4,15 +4,15 @@ import { asSvcError, backoffMs, type EngineClient, SvcError } from '../../engine
 const PAUSES = { firstMs: 200, longestMs: 5000 };
 
 /**
- * Keeps a connection to the engine while the dashboard is open. At most the first attempt may start the engine: whoever
- * stopped it does not want it to come back by itself.
+ * Keeps a connection to the engine while the dashboard is open. At most the first attempt may start the engine: an
+ * engine that was stopped must not come back by itself.
  */
 export function keepConnected(options: {
   connect(start: boolean): Promise<EngineClient>;
   /** Subscribes and fetches the first data. A failure counts as a lost connection. */
   onConnected(client: EngineClient): Promise<void>;
   onLost(reason: string): void;
-  /** Whether the first attempt starts an engine where none runs. */
+  /** True if the first attempt starts an engine that is not running. */
   startsFirst: boolean;
   signal: AbortSignal;
 }): { startEngine(): void; client(): EngineClient } {

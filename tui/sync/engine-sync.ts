@@ -14,19 +14,19 @@ import { pollWorkers } from './poll-workers.ts';
 import { readShownHandoffs } from './read-handoffs.ts';
 import { watchNotices } from './watch-notices.ts';
 
-/** How often ages are brought up to date. Nothing is written when no text changes. */
+/** How often ages are updated. Nothing is written if no text changes. */
 const TICK_MS = 10_000;
-/** How often to ask for what changes without an event: deliveries, message notices, details. */
+/** How often to poll data that changes without an event: deliveries, message notices, details. */
 const POLL_MS = 2000;
-/** Usage is asked for at every so manieth of them while another pane has the focus. */
+/** Usage is polled at every Nth interval while another pane has the focus. */
 const USAGE_POLLS = 5;
 
 export interface EngineSync {
-  /** Sends a call that the reducer requested, and sends the answer to the store. */
+  /** Sends a call that the reducer requested, and passes the answer to the store. */
   performCall(effect: Extract<Effect, { do: 'call' }>): Promise<void>;
-  /** Sends calls one after the other: what one changes, such as the base of a merge, the next one finds. */
+  /** Sends calls sequentially: each one sees the changes of the one before, such as the base of a merge. */
   performCalls(effects: readonly Extract<Effect, { do: 'call' }>[]): Promise<void>;
-  /** Starts the engine after it has gone. */
+  /** Restarts the engine after it has gone. */
   startEngine(): void;
   close(): Promise<void>;
 }
@@ -34,9 +34,9 @@ export interface EngineSync {
 /** Keeps the store in sync with the engine. Only this folder talks to the engine and watches files. */
 export function createEngineSync(options: {
   store: Store;
-  /** With `start`, an engine may be started. */
+  /** With `start`, may start an engine. */
   connect(start: boolean): Promise<EngineClient>;
-  /** Whether an engine is started at the beginning where none runs. */
+  /** True if an engine is started at first when none is running. */
   startsFirst?: boolean;
   /** The first connection failed, so there is nothing to show. */
   onFirstConnectFailed?(error: unknown): void;
@@ -112,7 +112,7 @@ export function createEngineSync(options: {
     getState: store.getState,
     onSessions: (sessions) => sendDataChange({ sessions }),
   });
-  /** Drops details about work in a repository whose branches moved, and fetches anew what waits for review there. */
+  /** Drops details about work in a repository whose branches moved, and fetches again what waits for review there. */
   async function refreshMovedWork(repository: string): Promise<void> {
     details.discardPendingWork();
     sendWhileOpen({ type: 'refs', repository });

@@ -5,7 +5,7 @@ import { findDetail, isOfBranch, listWantedDetails, type WantedDetails } from '.
 import type { State } from '../state/model.ts';
 import type { Details, LoadedDetail } from '../state/rows.ts';
 
-/** The cursor must rest this long before details are fetched: a held key flies over a list. */
+/** The cursor must rest this long before details are fetched: a held key scrolls quickly through a list. */
 const REST_MS = 50;
 
 type WantedDetail = WantedDetails['details'][number];
@@ -32,7 +32,7 @@ export function fetchDetails(options: {
     const asked = pendingKeys;
     asked.add(getDetailKey(detail));
     const before = findDetail(options.getState(), kind, id);
-    // What was known stays on the screen meanwhile.
+    // Known details stay on the screen in the meantime.
     const tell = (progress: string): void =>
       options.onLoaded({ detail: null, problem: null, ...before, kind, id, stamp: '', progress });
     const loaded = await loadDetail(options.client(), { kind, id, tell })
@@ -88,9 +88,9 @@ function keepUnchangedWork(loaded: LoadedDetail, before: LoadedDetail | undefine
   return isDeepStrictEqual(then, before.detail) ? { ...loaded, detail: before.detail } : loaded;
 }
 
-/** Whether a detail only changes with an event. One with a problem may change by itself. */
+/** Reports whether a detail only changes with an event. One with a problem may change by itself. */
 function isDetailSettled(loaded: LoadedDetail | undefined): boolean {
-  // An impact is asked for once; its key asks anew.
+  // An impact is requested once; its key requests it again.
   if (loaded?.kind === 'impact') return true;
   if (!loaded?.detail) return loaded?.problem == null;
   if ('plan' in loaded.detail) return loaded.detail.plan.problem === null;
@@ -99,7 +99,7 @@ function isDetailSettled(loaded: LoadedDetail | undefined): boolean {
   return !('problem' in trial) && trial.checkout.state !== 'dirty';
 }
 
-/** As many callers of an impact are listed. */
+/** The number of callers listed for an impact. */
 const MOST_REACHED = 300;
 
 async function loadDetail(
@@ -119,7 +119,7 @@ async function loadDetail(
     case 'evidence':
       return client.call('verify.status', { session: id });
     case 'impact': {
-      // However long that takes; an answer by itself would wait some seconds only.
+      // No time limit; an answer by itself would only wait some seconds.
       await client.run('graph.index', { session: id }, { key: randomUUID(), onProgress: tell });
       return client.call('impact', { session: id, limit: MOST_REACHED });
     }

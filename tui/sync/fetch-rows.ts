@@ -45,7 +45,7 @@ export async function fetchFirstRows(client: EngineClient): Promise<DataChange> 
 export const fetchDeliveries = (client: EngineClient): Promise<DeliveryRow[]> =>
   client.call('notify.deliveries', { limit: WINDOWS.deliveries.first });
 
-/** Calls of models are no events, so their sums are polled. */
+/** Model calls are not events, so their sums are polled. */
 export const fetchUsage = (client: EngineClient): Promise<UsageDay> => client.call('gateway.today', {});
 
 const fetchHeldAgents = (client: EngineClient): Promise<HeldRow[]> => client.call('agent.held');
@@ -81,11 +81,11 @@ export async function fetchLaterRows(client: EngineClient): Promise<DataChange> 
 const fetchPeers = async (client: EngineClient) => (await client.call('msg.peers', {})).peers;
 const fetchLocks = async (client: EngineClient) => (await client.call('lock.status', {})).locks;
 
-/** Messages by id. No event says how the notice of a message went, so pending ones are polled. */
+/** Fetches messages by id. No event reports the result of a notice, so pending ones are polled. */
 export const fetchMessages = (client: EngineClient, ids: readonly number[]): Promise<MessageRow[]> =>
   fetchRowsByIds(ids, (part) => client.call('msg.list', { ids: part, limit: IDS_PER_CALL }));
 
-/** Asks and messages that events refer to, and peers and locks if events changed them. */
+/** Fetches asks and messages that events refer to, and peers and locks if events changed them. */
 async function fetchBusRows(client: EngineClient, events: readonly EventRow[]): Promise<DataChange> {
   const collectNumbers = (key: 'ask_id' | 'message_id'): number[] => {
     const all = events.map(({ data }) => data[key]);
@@ -122,7 +122,7 @@ export async function* fetchOlderTasks(client: EngineClient, before: string): As
   }
 }
 
-/** The rows that events refer to, and whatever any event may change. */
+/** Fetches the rows that events refer to, and everything that any event may change. */
 export async function fetchChangedRows(
   client: EngineClient,
   events: readonly EventRow[],
@@ -166,7 +166,7 @@ export async function fetchChangedRows(
   };
 }
 
-/** Sessions by id. */
+/** Fetches sessions by id. */
 export const fetchSessions = (client: EngineClient, ids: readonly string[]): Promise<SessionRow[]> =>
   fetchRowsByIds(ids, (part) => client.call('session.list', { ids: part, limit: IDS_PER_CALL }));
 

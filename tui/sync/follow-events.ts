@@ -6,7 +6,7 @@ import { fetchChangedRows, fetchFirstRows, fetchLaterRows, fetchOlderTasks } fro
 /** The rows of events that arrive within this time are fetched together. */
 const BATCH_MS = 60;
 
-/** Where the next connection resumes. */
+/** The resume point of the next connection. */
 export interface ResumePoint {
   logId: string;
   seq: number;
@@ -19,7 +19,7 @@ export interface ResumePoint {
 export async function followEngineEvents(options: {
   client: EngineClient;
   from: ResumePoint | null;
-  /** Whether all older tasks are known. The last connection may have ended before they were. */
+  /** True if all older tasks are known. The last connection may have ended before. */
   complete: boolean;
   onChange(change: DataChange): void;
   onPoint(point: ResumePoint): void;
@@ -68,7 +68,7 @@ export async function followEngineEvents(options: {
     },
   );
   const resumed = from !== null && !answer.reset;
-  // Another engine may have changed rows meanwhile, so the first screen is fetched again in any case.
+  // Another engine may have changed rows in the meantime, so the first screen is always fetched again.
   const rows = await fetchFirstRows(client);
   const first = resumed && options.complete ? { ...rows, complete: true } : rows;
   onChange({ ...first, reset: !resumed });

@@ -11,8 +11,8 @@ interface LogPart {
 }
 
 /**
- * Follows the log that was shown last, with at most ten updates a second. It stays subscribed while another pane has the
- * focus, so that a paused log is still where it was.
+ * Follows the last shown log, with at most ten updates a second. It stays subscribed while another pane has the
+ * focus, so that a paused log keeps its position.
  */
 export function followLogs(options: {
   client(): EngineClient;

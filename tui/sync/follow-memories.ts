@@ -3,12 +3,12 @@ import { splitSearch } from '../state/filter.ts';
 import type { State } from '../state/model.ts';
 import type { Memories } from '../state/rows.ts';
 
-/** So long a pause in the typing is a search. */
+/** Pause in typing that starts a search. */
 const TYPED_MS = 80;
 
 /**
- * Fetches the memories while their list is on the screen: when it is opened, when what is searched for changes, and when one
- * of them does.
+ * Fetches the memories while their list is on the screen: when it is opened, when the query changes, and when a
+ * memory changes.
  */
 export function followMemories(options: {
   client(): EngineClient;

@@ -15,7 +15,7 @@ export function followRefs(options: {
   getState(): State;
   onMoved(repository: string): void;
 }): { onStateChange(): void; restart(): void } {
-  /** Subscriptions by what they follow; null if it cannot be followed. */
+  /** Subscriptions by subject; null if it cannot be followed. */
   const subscriptions = new Map<string, { repository: string; subscription: Promise<number | null> }>();
   /** The parts of the last state. Comparing them is cheap enough for every key. */
   let lastParts: readonly unknown[] = [];
@@ -26,7 +26,7 @@ export function followRefs(options: {
       if (session.repository !== null && isWaitingForReview(session) && all.size < MOST_REPOSITORIES)
         all.set(session.repository, session);
     const selected = focus === 'workers' ? data.sessions.get(lists.workers.selected ?? '') : undefined;
-    // A live strict worker commits outside its repository, so it is followed by itself.
+    // A live strict worker commits outside its repository, so it is followed separately.
     if (selected !== undefined && selected.repository !== null)
       all.set(
         selected.state === 'ended' ? selected.repository : `${selected.repository} ${selected.session_id}`,

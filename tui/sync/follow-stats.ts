@@ -2,11 +2,11 @@ import type { EngineClient } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import type { Stats } from '../state/rows.ts';
 
-/** While the figures are looked at they are counted anew no more often than this. */
+/** Minimum interval between two counts of the visible figures. */
 const PAUSE_MS = 30_000;
 
 /**
- * Fetches the figures while they are on the screen: when they are opened, when they are split by something else, and a while
+ * Fetches the figures while they are on the screen: when they are opened, when their grouping changes, and a while
  * after something has happened.
  */
 export function followStats(options: {
@@ -15,7 +15,7 @@ export function followStats(options: {
   onStats(found: Stats): void;
   onFailed(error: unknown): void;
 }): { onStateChange(): void } {
-  /** The view and the connection that were asked about last; empty while the figures are not looked at. */
+  /** The last requested view and connection; empty while the figures are hidden. */
   let asked = '';
   let askedAt = 0;
   let lastEvent = 0;
@@ -25,7 +25,7 @@ export function followStats(options: {
     calls += 1;
     const call = calls;
     const found = await options.client().call('stats.read', { by: options.getState().statsBy });
-    // What was asked for later has been asked for in the meantime.
+    // A later request has been sent in the meantime.
     if (call === calls) options.onStats(found);
   }
 

@@ -4,9 +4,9 @@ import type { State } from '../state/model.ts';
 import type { SessionRow } from '../state/rows.ts';
 import { fetchSessions } from './fetch-rows.ts';
 
-/** How often to ask what agents do: that changes without an event. */
+/** How often to poll what agents do, which changes without an event. */
 const WATCH_MS = 1000;
-/** How many sessions are asked about at once: working ones, then queued ones that may have started. */
+/** How many sessions one request covers: working ones, then queued ones that may have started. */
 const MOST_SESSIONS = 100;
 
 const isWorkingSession = ({ state }: SessionRow): boolean => state === 'running' || state === 'starting';
@@ -51,7 +51,7 @@ export function pollWorkers(options: {
   const readIgnoringErrors = (): void => void readSessions().catch(() => undefined);
   const timer = setInterval(readIgnoringErrors, WATCH_MS);
   return {
-    /** Fetches at once when workers come into view. */
+    /** Fetches immediately when workers come into view. */
     onStateChange() {
       const isShown = isShowingWorkers(options.getState());
       if (isShown && !wasShown) readIgnoringErrors();

@@ -2,12 +2,12 @@ import type { EngineClient } from '../../engine/index.ts';
 import { checkCanAcknowledge, getSelectedMessage } from '../actions/bus.ts';
 import type { State } from '../state/model.ts';
 
-/** Who moves on before this has not read it. */
+/** A person who moves on earlier has not read it. */
 const READ_MS = 700;
 
 /**
- * Acknowledges a handoff that has stood in the preview of Bus for a moment: it reports, and asks for nothing. What somebody
- * is to deal with, a note or an alert, is acknowledged by a person.
+ * Acknowledges a handoff that was in the preview of Bus for a moment: it reports, and requires no action. Notes and
+ * alerts are acknowledged by a person.
  */
 export function readShownHandoffs(options: { client(): EngineClient; getState(): State }): {
   onStateChange(): void;
@@ -15,7 +15,7 @@ export function readShownHandoffs(options: { client(): EngineClient; getState():
 } {
   let timer: NodeJS.Timeout | null = null;
   let shown: number | null = null;
-  /** Each is asked for once: one that somebody else reads meanwhile stays as it is. */
+  /** Each is acknowledged once; if someone else reads it in the meantime, nothing changes. */
   const asked = new Set<number>();
 
   function findShown(state: State): number | null {

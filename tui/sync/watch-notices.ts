@@ -6,7 +6,7 @@ import type { Notice } from '../state/rows.ts';
 const MOST_BYTES = 64 * 1024;
 
 /**
- * Reports what is appended to `.svc/notices/<session>.md` while the dashboard is open. chokidar is loaded late, so that
+ * Reports text appended to `.svc/notices/<session>.md` while the dashboard is open. chokidar is loaded late, so that
  * the first screen does not wait for it.
  */
 export async function watchNotices(options: {
@@ -23,11 +23,11 @@ export async function watchNotices(options: {
   }
 
   async function readNotices(path: string, isNew: boolean): Promise<void> {
-    // svc does not put links there.
+    // svc does not create links there.
     const found = await lstat(path);
     if (!found.isFile()) return;
     const { size, mtime } = found;
-    // Content from before the dashboard was opened is not news; a file that shrank was started anew.
+    // Content from before the dashboard was opened is not news; a file that shrank was restarted.
     const from = isNew ? size : (read.get(path) ?? 0);
     const start = from > size ? 0 : from;
     read.set(path, size);
@@ -59,7 +59,7 @@ export async function watchNotices(options: {
     .on('ready', () => {
       isFirstLook = false;
     })
-    // A removed folder is no reason to stop.
+    // A removed folder must not stop it.
     .on('error', () => undefined);
   return { close: () => watcher.close() };
 }

@@ -2,9 +2,9 @@ const PACKAGE = /\/node_modules\//;
 const LINE_UPDATE = /\/ink\/build\/line-update\.js$/;
 
 /**
- * Which module of this folder an import of Ink or of its packages gets instead of what it names; null for that one. Ink
- * measures every text for every frame, a third of a frame's time, so widths are remembered; where it updates part of a line,
- * only sure widths count. The build bundles Ink so. Pinning Ink pins the version of what measures.
+ * Returns the module of this folder that replaces an import of Ink or of its packages; null for the original. Ink
+ * measures every text for every frame, a third of a frame's time, so widths are cached; for updates of part of a
+ * line, only sure widths count. The build bundles Ink this way. Pinning Ink pins the version of what measures.
  */
 export function redirectInkImport(
   specifier: string,

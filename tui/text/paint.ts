@@ -3,14 +3,14 @@ import { cleanText, makeDrawable } from './text.ts';
 import type { Line, Theme } from './theme.ts';
 
 export interface PaintOptions {
-  /** Null where there is to be no colour. */
+  /** Null for no colour. */
   theme: Theme | null;
   /** Nothing is drawn to the right of these lines, so characters of unsure width are shown as they are. */
   isWhole?: boolean | undefined;
 }
 
 /**
- * Turns lines into text for the terminal. It cleans everything once more, so that even if a pane forgets to, no text from
+ * Turns lines into text for the terminal. It cleans everything again, so that even if a pane forgets to, no text from
  * outside moves the cursor, sets a colour or takes more cells than we count.
  */
 export function paintLines(lines: readonly Line[], { theme, isWhole = false }: PaintOptions): string {

@@ -27,7 +27,7 @@ export function padText(text: string, cells: number, align: 'left' | 'right' = '
 export const cleanText = (text: string): string =>
   ASCII.test(text) ? text : toPrintable(text.replaceAll('\t', ' '.repeat(TAB)));
 
-/** Cleans text that has something beside it, so that every terminal draws it with the same width. */
+/** Cleans text that has something next to it, so that every terminal draws it with the same width. */
 export const makeDrawable = (text: string): string =>
   ASCII.test(text) ? text : replaceUnsureCharacters(cleanText(text));
 
@@ -57,7 +57,7 @@ export function wrapText(text: string, cells: number): string[] {
   return [...lines, rest];
 }
 
-/** The longest start of a text that fits, but at least one character, however wide. */
+/** Returns the longest start of a text that fits, but at least one character of any width. */
 function takeStart(text: string, cells: number): string {
   if (ASCII.test(text)) return text.slice(0, cells);
   let head = '';
@@ -98,7 +98,7 @@ export function markHits(line: Line, query: string): Line {
   const wanted = query.toLowerCase();
   return line.flatMap(({ text, style }) => {
     const lower = text.toLowerCase();
-    // A few letters change their length in lower case. Rather no mark than one in the wrong place.
+    // A few letters change their length in lower case. No mark is better than a wrong one.
     if (wanted === '' || lower.length !== text.length || !lower.includes(wanted)) return [span(text, style)];
     const parts: Span[] = [];
     let from = 0;
@@ -110,7 +110,7 @@ export function markHits(line: Line, query: string): Line {
   });
 }
 
-/** Lines of `name  value`, with long values wrapped and indented. Facts without a value are left out. */
+/** Renders lines of `name  value`, with long values wrapped and indented. Facts without a value are left out. */
 export function renderFacts(
   facts: readonly (readonly [name: string, value: string | null | undefined, style?: Style | undefined])[],
   cells: number,

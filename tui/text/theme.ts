@@ -9,13 +9,13 @@ const BRIGHT = [
   'cyanBright',
   'whiteBright',
 ] as const;
-/** What a terminal can draw with its own sixteen colours, as `styleText` names it. */
+/** The sixteen colours of a terminal, as `styleText` names them. */
 export const LOOKS = ['bold', 'dim', 'italic', 'underline', 'inverse', ...HUES, ...BRIGHT] as const;
 export type Look = (typeof LOOKS)[number];
 
 /**
- * Styles are named by meaning, not by look. Only the 16 ANSI colours are used, which fit light and dark themes. No style
- * is the only sign of anything: a word or a glyph stands beside it.
+ * Styles are named by meaning, not by look. Only the 16 ANSI colours are used, which work with light and dark themes.
+ * A style is never the only sign: a word or a glyph is next to it.
  */
 const STANDARD = {
   plain: [],
@@ -45,7 +45,9 @@ export const STYLES = Object.keys(STANDARD) as Style[];
 export const THEME_NAMES = ['standard', 'colour-blind'] as const;
 export type ThemeName = (typeof THEME_NAMES)[number];
 
-/** The built-in themes. In the second, red and green, which many eyes do not tell apart, are blue and bold yellow. */
+/**
+ * The built-in themes. In the second, red and green, which many eyes cannot distinguish, are blue and bold yellow.
+ */
 export const THEMES: Readonly<Record<ThemeName, Theme>> = {
   standard: STANDARD,
   'colour-blind': {

@@ -6,7 +6,7 @@ const ASCII = /^[\u0020-\u007e]*$/;
 
 const rememberedCells = new Map<string, number>();
 
-/** `string-width` with a memory, since most lines stay the same from one frame to the next. */
+/** `string-width` with a cache, since most lines stay the same from one frame to the next. */
 export default function rememberedWidth(text: string, options?: Options): number {
   if (options !== undefined) return stringWidth(text, options);
   if (ASCII.test(text)) return text.length;

@@ -14,13 +14,13 @@ export interface FrameContent {
   /** At the right end of the upper border. */
   note?: string | undefined;
   lines: readonly Line[];
-  /** The box has the keyboard, which a double border shows. */
+  /** True if the box has the keyboard, which a double border shows. */
   focused: boolean;
   /** How many cells are scrolled away at the left. */
   left?: number;
   /**
-   * The box spans the screen, to be read. Characters of unsure width are shown as they are, and their lines have no right
-   * border, which would move.
+   * True if the box spans the screen, for reading. Characters of unsure width are shown as they are, and their lines
+   * have no right border, which would move.
    */
   isWhole?: boolean;
 }

@@ -24,7 +24,7 @@ const runCommand = defineCommand({
       throw new SvcError('not_found', `no prompt in ${promptFile}: ${error.message}`, { cause: error });
     });
     const link = createEngineLink(
-      // When somebody has stopped the engine, a worker continues without it and does not start it again.
+      // If someone has stopped the engine, a worker continues without it and does not restart it.
       () => connectToEngine({ cwd, env, daemon: getDaemonCommand(), afterCrash: true }),
       { patienceMs: Number.POSITIVE_INFINITY, waitsForFirst: true },
     );

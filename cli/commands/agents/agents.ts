@@ -14,11 +14,10 @@ import { formatRows } from '../../print.ts';
 interface Start {
   command: string;
   program: string;
-  /** null when the program is not installed. */
+  /** Null if the program is not installed. */
   path: string | null;
 }
 
-/** One preset. */
 interface Row {
   agent: string;
   /** The agent of tasks that name none. */
@@ -26,9 +25,9 @@ interface Row {
   headless: Start | null;
   interactive: Start | null;
   acp: Start | null;
-  /** How a message reaches it while it runs; null when unknown. */
+  /** How a message reaches it while it runs; null if unknown. */
   notify: string | null;
-  /** Its circuit is open because its runs kept failing; null when closed, or when no engine runs. */
+  /** Its open circuit, because its runs kept failing; null if closed, or if no engine is running. */
   held: Held | null;
 }
 
@@ -92,7 +91,7 @@ const list = defineCommand({
   },
 });
 
-/** Lists the agents that are held back, from a running engine; none is started for this. */
+/** Lists the suspended agents of a running engine; does not start one. */
 async function listHeldAgents(context: Pick<Context, 'engine'>): Promise<Held[]> {
   try {
     return await (await context.engine({ start: false })).call('agent.held', {});
@@ -118,7 +117,7 @@ const reset = defineCommand({
 export const agentsCommands: readonly Command[] = [list, reset];
 
 interface Configured {
-  /** null when these are the built-in presets. */
+  /** Null for the built-in presets. */
   file: string | null;
   agents: {
     default_preset: string;

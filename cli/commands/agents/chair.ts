@@ -4,7 +4,7 @@ import { type Command, type Context, defineCommand } from '../../command.ts';
 import { runInForeground } from '../../sessions/foreground.ts';
 import { buildEnvironment, formatShellLine, prepareStart } from '../../sessions/interactive.ts';
 
-/** `svc chair`: opens the person's own agent, which may do what the person may. */
+/** `svc chair`: opens the person's own agent, with the person's rights. */
 export const chairCommand: Command = defineCommand({
   name: 'chair',
   about: 'start an interactive agent in the Chair seat, here, with the tools of svc',
@@ -52,7 +52,7 @@ export const chairCommand: Command = defineCommand({
 type Agents = { default_preset: string; interactive: Readonly<Record<string, string>> };
 type Where = Pick<Context, 'cwd' | 'env'>;
 
-/** Chooses the preset: the one asked for, else the default, else the first whose program is installed. */
+/** Chooses the preset: the requested one, the default, or the first whose program is installed. */
 async function choosePreset(asked: string | undefined, agents: Agents, { cwd, env }: Where): Promise<string> {
   const { detectAgents } = await agentPrograms();
   const { interactive, default_preset } = agents;

@@ -53,7 +53,7 @@ const crushText = defineCommand({
       else context.stdout.write(done.text);
       return;
     }
-    // What is no text is not touched: as text it would come out as other bytes.
+    // Binary data is not changed: decoded as text, its bytes would differ.
     if (!isUtf8(bytes) && !context.json) {
       context.stdout.write(bytes);
       return;
@@ -198,10 +198,10 @@ const stats = defineCommand({
   },
 });
 
-/** `svc context`: what keeps the output of programs from filling an agent's context. */
+/** `svc context`: keeps the output of programs from filling an agent's context. */
 export const contextCommands: readonly Command[] = [crushText, put, get, search, list, stats];
 
-/** Throws `usage` for what is no text. */
+/** Throws `usage` for binary data. */
 function readText(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8');
   throw new SvcError('usage', 'not text: some bytes are not valid UTF-8');

@@ -16,7 +16,7 @@ const show = defineCommand({
     const { seat } = context.flags;
     const shown = await client.call(
       'guidance.show',
-      // The engine says which seats there are.
+      // The engine lists the seats.
       (seat === undefined ? {} : { seat }) as { seat?: 'chair' },
     );
     const rows = shown.seats.flatMap(({ seat: name, rules }) => rules.map((rule) => ({ name, ...rule })));

@@ -9,7 +9,7 @@ import { outputFlags } from '../../pages.ts';
 import { formatRows } from '../../print.ts';
 import { findPortableCommand } from '../../self.ts';
 
-/** What `svc hooks install` or `remove` did, or would do. */
+/** The result of `svc hooks install` or `remove`. */
 interface Report {
   agent: string;
   scope: Scope;

@@ -4,7 +4,7 @@ import { findClient, findProjectFolder, type InstallPlan, planInstall } from '..
 import { type Command, defineCommand } from '../../command.ts';
 import { findMcpCommand } from '../../self.ts';
 
-/** What `svc mcp install` did, or would do. */
+/** The result of `svc mcp install`. */
 interface Report {
   client: string;
   scope: Scope;

@@ -25,7 +25,7 @@ function parseJsonOption(text: string, name: string, what: string): unknown {
   }
 }
 
-/** The words given for one parameter. An array may be given item by item, or as one JSON array. */
+/** Reads the words for one parameter. An array may be given item by item, or as one JSON array. */
 function parseToolValue(schema: Schema, words: readonly string[], name: string): unknown {
   const types = [schema?.type ?? 'string'].flat();
   if (types.includes('array')) {
@@ -38,7 +38,7 @@ function parseToolValue(schema: Schema, words: readonly string[], name: string):
     : parseJsonOption(last, name, `a value of type ${types.join(' or ')}`);
 }
 
-/** `--key value`, `--key=value`, and `--key` alone for a boolean. */
+/** Reads `--key value`, `--key=value`, and `--key` alone for a boolean. */
 function groupWordsByName(
   words: readonly string[],
   isFlag: (name: string) => boolean,
@@ -62,7 +62,7 @@ function groupWordsByName(
   return given;
 }
 
-/** `--key value …` for the parameters that the tool declares, `--args` for all of them at once. */
+/** Reads `--key value …` for the parameters that the tool declares, `--args` for all of them at once. */
 function parseToolArguments(
   words: readonly string[],
   tool: ToolDescription | undefined,
@@ -100,7 +100,7 @@ async function callTool({ args, signal, stdout, engine: open }: Context): Promis
   const [name = '', ...words] = args;
   const engine = await open();
   const tools = await loadTools(engine);
-  // Another seat's tool is called all the same: the error says whose it is.
+  // A tool of another seat is called anyway: the error names the seat.
   const found = tools.find((each) => each.name === name);
   const input = parseToolArguments(words, found);
   const { result } = await engine

@@ -20,7 +20,7 @@ type Consent = ReturnType<Awaited<ReturnType<typeof configuration>>['loadConfig'
 const HELD =
   'Take it over? Unused approvals expire, queued and running work is held, nothing is sent, and all tokens are renewed.';
 
-/** Asks for agreement, unless `--yes` gives it. Throws `usage` where nobody can be asked. */
+/** Asks for agreement, unless `--yes` gives it. Throws `usage` without a terminal. */
 async function askForConsent(
   context: Context,
   isYes: boolean,
@@ -63,7 +63,7 @@ const formatReport = ({ path, why, holds }: Report): string =>
     { lines: true },
   );
 
-/** Notes what is left to do after taking over a data folder: svc.yaml has to be agreed to separately. */
+/** Prints what is left to do after taking over a data folder: svc.yaml has to be agreed to separately. */
 function noteConsent({ note }: Pick<Context, 'note'>, { state, pending }: Consent): void {
   if (state === 'none')
     note('next: svc trust shows what svc.yaml configures; nothing starts before you agree to it');

@@ -10,7 +10,7 @@ import { SHELLS } from '../../completion/describe.ts';
 
 type Shell = (typeof SHELLS)[number];
 
-/** `svc completion`: a script for a shell, made from the table of commands. */
+/** `svc completion`: a script for a shell, generated from the table of commands. */
 export const completionCommand: Command = defineCommand({
   name: 'completion',
   about: 'print the completion script of a shell',
@@ -31,11 +31,11 @@ const SCRIPTS: Readonly<Record<Shell, (commands: readonly Command[]) => Promise<
 
 /** How long a shell waits for a hanging engine. */
 const PATIENCE_MS = 1500;
-/** Only the newest are proposed until something is typed. */
+/** Only the newest ones are proposed until something is typed. */
 const PROPOSED = 100;
 const SEARCHED = 10_000;
 
-/** `svc __complete <kind> [beginning]`: prints one proposal per line. Silent on errors; starts no engine. */
+/** `svc __complete <kind> [prefix]`: prints one proposal per line. Silent on errors; starts no engine. */
 export const completeCommand: Command = defineCommand({
   name: '__complete',
   about: 'suggestions for the completion scripts',
@@ -45,13 +45,13 @@ export const completeCommand: Command = defineCommand({
   async run(context) {
     const [kind, typed = ''] = context.args;
     const found = await listProposals(context, kind as Proposal, typed).catch(() => []);
-    // Shells expand what they are given, so only plain words may reach them.
+    // Shells expand proposals, so only plain words may reach them.
     const plain = found.filter((word) => /^[\w.-]+$/.test(word) && word.startsWith(typed));
     context.result(plain, (words) => words.join('\n'));
   },
 });
 
-/** Lists the ids of a kind, at most so many. */
+/** Lists the ids of a kind, up to a limit. */
 type Source = (client: EngineClient, limit: number) => Promise<(string | number)[]>;
 
 type Task = Api['task.list']['output']['tasks'][number];
@@ -92,7 +92,7 @@ const listMessages =
     return messages.map((message) => message.message_id);
   };
 
-/** Where the ids of a kind come from. */
+/** The sources of ids by kind. */
 const SOURCES: Readonly<Record<Exclude<Proposal, 'agent' | 'key' | 'tool'>, Source>> = {
   task: listTasks({}),
   'task:idle': listTasks(
@@ -130,7 +130,7 @@ async function listTools(context: Context): Promise<string[]> {
   return (await client.call('tool.list')).tools.map(({ name }) => name);
 }
 
-/** The presets of the workspace; outside one, or when svc.yaml is broken, the built-in ones. */
+/** Returns the presets of the workspace; the built-in ones outside a workspace, or if svc.yaml is invalid. */
 async function listAgentNames({ cwd, env }: Context): Promise<string[]> {
   try {
     const { file } = findWorkspace({ cwd, env });

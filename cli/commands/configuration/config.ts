@@ -13,7 +13,7 @@ import { askForYes } from '../../confirm.ts';
 import { outputFlags } from '../../pages.ts';
 import { readConsentView } from './trust.ts';
 
-/** The workspace's configuration as it stands. */
+/** The workspace's current configuration. */
 async function loadWorkspaceConfig<T extends FlagTable>({ cwd, env, note }: Context<T>) {
   const { findWorkspace, loadConfig } = await engine();
   const loaded = loadConfig({ file: findWorkspace({ cwd, env }).file, env });
@@ -74,7 +74,7 @@ const get = defineCommand({
   },
 });
 
-/** Describes what it means that a key has no value, and how to set one. */
+/** Explains what an unset key means, and how to set it. */
 async function describeUnset(name: string, config: object): Promise<string> {
   const { describeKeys, getAt, findMapKey, suggestName } = await engine();
   const map = findMapKey(name);
@@ -112,7 +112,7 @@ const noteWaiting = (
 const isFilled = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 
-/** Whoever lets people decide from outside hears what that means while no code is asked for. */
+/** Warns a person who allows decisions from outside without one-time codes. */
 const noteDeciders = ({ note }: Pick<Context, 'note'>): void =>
   note(
     'note: without one-time codes, anyone who takes over the server can approve in their name; svc link code sets codes up',
@@ -162,7 +162,7 @@ const edit = defineCommand({
     const { findActor, readConfigText, findWorkspace, loadConfig, writeConfig } = await engine();
     const { cwd, env, stdin, stdout } = context;
     const what = 'svc config edit';
-    // The engine checks this too when it writes; checked here so that nobody edits a text in vain.
+    // The engine checks this too when it writes; checking first avoids a useless edit.
     (await ownSeat()).refuseInsideRun(what, env);
     if (!stdin.isTTY || !stdout.isTTY)
       throw new SvcError('usage', 'no terminal is available to edit on', {

@@ -22,7 +22,7 @@ export async function readConsentView({ cwd, env }: Pick<Context, 'cwd' | 'env'>
   return buildConsentView(loaded, readProjectSetups({ root, config, home: home.path }));
 }
 
-/** The difference, key by key and entry by entry, as lines. */
+/** Formats the difference, key by key and entry by entry, as lines. */
 async function formatDifference(
   pending: readonly PendingKey[],
   setups: ConsentView['setups'],
@@ -40,7 +40,7 @@ async function formatDifference(
   return [...keys, ...projects];
 }
 
-/** Selects the requested keys from those that wait. Throws `usage` for a key that does not wait. */
+/** Selects the requested keys from the waiting ones. Throws `usage` for a key that is not waiting. */
 function choosePending(view: ConsentView, keys: readonly string[]): Pick<ConsentView, 'pending' | 'setups'> {
   if (keys.length === 0) return view;
   const waiting = [...view.pending.map(({ key }) => key), ...(view.setups.length > 0 ? ['projects'] : [])];
@@ -55,7 +55,7 @@ function choosePending(view: ConsentView, keys: readonly string[]): Pick<Consent
   };
 }
 
-/** `svc trust`: a person agrees to what svc.yaml says. */
+/** `svc trust`: a person agrees to the settings of svc.yaml. */
 export const trustCommand: Command = defineCommand({
   name: 'trust',
   about: 'show the settings in svc.yaml that no one on this machine has agreed to, and agree to them',
@@ -99,8 +99,7 @@ export const trustCommand: Command = defineCommand({
       }
     }
     const keys = flags.key.length === 0 ? undefined : flags.key;
-    // By its digest, so that exactly what was shown is agreed to.
-    // Without an engine, nothing needs a restart.
+    // By its digest, so that the consent covers exactly what was shown. Without an engine, nothing needs a restart.
     const after = await actAsChair<ConsentView & { restart_needed?: string[] }>(context, what, {
       ask: (client) => client.call('config.trust', { digest, ...(keys === undefined ? {} : { keys }) }),
       async alone() {

@@ -77,7 +77,7 @@ const list = defineCommand({
 
 type Fact = readonly [name: string, value: string | null];
 
-/** Whether the decision may still lead to a run. */
+/** True if the decision may still lead to a run. */
 const isOpen = ({ state, consumed_at }: DecisionView): boolean =>
   state === 'pending' || (state === 'approved' && consumed_at === null);
 
@@ -121,7 +121,7 @@ function formatPlan(plan: Wire<TaskPlan>): (readonly [name: string, value: strin
   ];
 }
 
-/** Formats the former and the current value of each changed input; an approval is for the current ones. */
+/** Formats the former and the current value of each changed input; an approval covers the current ones. */
 const formatChanges = (name: string, changes: DecisionView['changes']): Fact[] =>
   changes.flatMap(({ input, before, after }) => [
     [name, `${input}: was ${JSON.stringify(before)}`],
@@ -153,7 +153,7 @@ const show = defineCommand({
                   ['agent', decision.agent],
                   ['project', decision.project],
                 ] as const)),
-            ['needs approval', decision.why],
+            ['why', decision.why],
             [
               'from',
               decision.source_ref === null ? decision.source : `${decision.source} (${decision.source_ref})`,
@@ -210,7 +210,7 @@ const approve = defineCommand({
   },
 });
 
-/** Checks that a person is at a terminal, since no script may type for them. Throws `approval_required`. */
+/** Checks that a person is at a terminal, since no script may type in their place. Throws `approval_required`. */
 function checkAtTerminal({
   args,
   json,
@@ -227,7 +227,7 @@ function checkAtTerminal({
   );
 }
 
-/** Asks for the id of a stranger's task that would run unconfined, typed by the person who has read its prompt. */
+/** Asks the person to type the id of a task from an untrusted author that would run unconfined. */
 async function typeTask(
   context: Pick<Context, 'arg' | 'stdin' | 'stderr' | 'signal'>,
   client: EngineClient,
@@ -307,7 +307,7 @@ async function editOnTerminal(
   try {
     return await client.call('decision.edit', { hash, ...wanted, id, prompt });
   } catch (error) {
-    // The file is gone; the text must not be lost with it.
+    // The file is gone; its text must not be lost.
     stdout.write(`${toPrintable(prompt, { lines: true })}\n`);
     throw error;
   }

@@ -136,7 +136,7 @@ const rerun = defineCommand({
   },
 });
 
-/** A criterion by its number or its text, as `verify_report` takes it. */
+/** Reads a criterion by its number or its text, as `verify_report` takes it. */
 const readCriterion = (status: 'met' | 'not_met') => (given: string) => ({
   ...(/^[1-9]\d{0,3}$/.test(given) ? { index: Number(given) } : { criterion: given }),
   status,

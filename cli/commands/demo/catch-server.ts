@@ -9,14 +9,14 @@ export interface CatchServer {
   url: string;
   /** The first event with one of these names, already received or still to come. */
   received(...names: string[]): Promise<CaughtEvent>;
-  /** The same for whatever is asked of an event. */
+  /** Returns the first event that satisfies a condition. */
   find(isIt: (event: CaughtEvent) => boolean): Promise<CaughtEvent>;
   close(): Promise<void>;
 }
 
 /** A stand-in for the automation: receives outbound events on loopback and checks their signatures. */
 export async function startCatchServer(
-  /** Or what tells it, where it is known later. */
+  /** A function if it becomes known later. */
   secret: string | (() => string),
   onEvent: (event: CaughtEvent) => void,
 ): Promise<CatchServer> {

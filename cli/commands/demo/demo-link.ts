@@ -24,7 +24,7 @@ interface LinkedDemo extends Outside {
   client: EngineClient;
 }
 
-/** Shows the whole way over a linked server in a temporary folder, and leaves no process and no file behind. */
+/** Shows the complete linked-server flow in a temporary folder, and leaves no process and no file behind. */
 export async function runLinkedDemo(
   context: Pick<Context, 'env' | 'stdout' | 'signal'>,
   isKept: boolean,
@@ -127,7 +127,7 @@ async function logIn(
   say(`   token    of ${state.machine.name}, mode ${state.token_mode}; it cannot decide anything`);
 }
 
-/** A catch URL of n8n, and what listens there. */
+/** Creates a catch URL of n8n, with a listener. */
 async function openCatchUrl(
   folder: string,
   ann: Visitor,

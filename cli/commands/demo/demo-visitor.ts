@@ -1,6 +1,6 @@
 import { SvcError } from '../../../engine/index.ts';
 
-/** What a page of a linked server has said. */
+/** The response of a page of a linked server. */
 export interface VisitedPage {
   status: number;
   html: string;
@@ -9,7 +9,7 @@ export interface VisitedPage {
 /** Opens pages of a linked server and sends their forms, as a browser of one person does. */
 export interface Visitor {
   open(path: string): Promise<VisitedPage>;
-  /** Sends a form, follows where it leads, and throws for what was refused. */
+  /** Sends a form, follows redirects, and throws if it was refused. */
   send(path: string, fields: Record<string, string> | [name: string, value: string][]): Promise<VisitedPage>;
 }
 

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SvcError } from '../../../engine/index.ts';
 
-/** What waits for another process is looked at so often, and for so long, ms. */
+/** Interval and limit for polling another process, ms. */
 const LOOK_MS = 100;
 const PATIENCE_MS = 30_000;
 
-/** Looks until there is something. */
+/** Polls until there is a result. */
 export async function waitFor<T>(
   look: () => Promise<T | null> | T | null | undefined,
   what: string,
@@ -17,7 +17,7 @@ export async function waitFor<T>(
   }
 }
 
-/** What a page says in a place. */
+/** Returns the text of a page at a pattern. */
 export function findIn(html: string, pattern: RegExp): string {
   const found = pattern.exec(html)?.[1];
   if (found === undefined) throw new SvcError('internal', 'unexpected content of a demo page');

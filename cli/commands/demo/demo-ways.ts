@@ -3,21 +3,21 @@ import type { CaughtEvent } from './catch-server.ts';
 import type { Visitor } from './demo-visitor.ts';
 import { findIn, waitFor } from './demo-wait.ts';
 
-/** What somebody outside has for deciding. */
+/** The means of deciding from outside. */
 export interface Outside {
-  /** Of the workspace on the server. */
+  /** The id of the workspace on the server. */
   workspace: string;
   /** The person who set the server up. */
   ann: Visitor;
-  /** Of the catch URL. */
+  /** The secret of the catch URL. */
   secret: string;
   say(line: string): void;
 }
 
-/** One way in which somebody outside approves what waits. */
+/** One way to approve a pending decision from outside. */
 export interface Way {
   title: string;
-  /** Resolves when it was answered, and has said how. */
+  /** Resolves when it is answered, and prints how. */
   approve(outside: Outside, event: CaughtEvent): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export const bySignedRequest: Way = {
         body,
       });
       const { state, session_id } = (await answer.json()) as Record<string, string | null>;
-      // The event may be there before the list of what waits.
+      // The event may arrive before the decision is in the list.
       return answer.status === 404 ? null : `${answer.status}: ${state}, session ${session_id}`;
     }, 'the decision on the server');
     say(`   answer   ${said}`);

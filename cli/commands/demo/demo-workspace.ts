@@ -6,7 +6,7 @@ import { SVC } from '../../self.ts';
 
 export const DEMO_PROMPT = 'Write a greeting for the readers of this repository.';
 
-/** Makes a repository and a workspace with the scripted agent, and gives the environment in which its engine runs. */
+/** Creates a repository and a workspace with the scripted agent, and returns the environment of its engine. */
 export async function makeDemoWorkspace(
   context: Pick<Context, 'env'>,
   folder: string,
@@ -49,7 +49,7 @@ ${more.join('')}ui: { addr: "127.0.0.1:0" }
 
 const quoteForShell = (word: string): string => `'${word.replaceAll("'", `'"'"'`)}'`;
 
-/** Runs `svc webhook test` as a process of its own, as a person would. */
+/** Runs `svc webhook test` as a separate process, as a person would. */
 export async function sendSample(env: NodeJS.ProcessEnv, args: string[]) {
   const answer = await readProgram(process.execPath, [SVC, 'webhook', 'test', '--json', ...args], { env });
   return JSON.parse(answer) as { status: number; body: Record<string, string | boolean | null> };

@@ -45,7 +45,7 @@ export const demoCommand: Command = defineCommand({
     const around = await realpath(await mkdtemp(join(tmpdir(), 'svc-demo-')));
     const folder = join(around, 'demo');
     const secret = randomBytes(24).toString('hex');
-    // Output waits while the dashboard has the terminal.
+    // Output is buffered while the dashboard has the terminal.
     const held: string[] = [];
     const speech: Speech = {
       isHeld: false,
@@ -120,7 +120,7 @@ async function showDemo(
   say('3. the decision');
   const { decision } = await client.call('decision.show', { id: String(decisionId) });
   say(`   will run ${decision.agent} in its own worktree`);
-  say(`   approval ${decision.why}`);
+  say(`   why      ${decision.why}`);
   say(`   prompt   ${PROMPT.split('\n')[0]} (sha256 ${decision.hash.slice(0, 12)}…)`);
   if (stdin.isTTY && stdout.isTTY && !flags.auto) {
     say(

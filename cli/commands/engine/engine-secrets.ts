@@ -8,13 +8,13 @@ import {
   type Wire,
 } from '../../../engine/index.ts';
 
-/** A variable that the caller has and the engine lacks, or has with another value. */
+/** A variable of the caller that the engine lacks, or has with another value. */
 export interface DifferingSecret {
   name: string;
   state: 'missing' | 'other';
 }
 
-/** Compares the secrets of this environment with those that the engine was started with; none is sent. */
+/** Compares the secrets of this environment with those of the engine; sends none of them. */
 export async function findDifferingSecrets(
   client: EngineClient,
   { secrets }: Wire<Pick<EngineStatus, 'secrets'>>,
@@ -34,7 +34,7 @@ export async function findDifferingSecrets(
   try {
     return await client.call('engine.compare_secrets', { nonce, proofs });
   } catch (error) {
-    // A worker is not told.
+    // Workers are not allowed to know.
     if (error instanceof SvcError && error.code === 'chair_only') return [];
     throw error;
   }

@@ -39,7 +39,7 @@ function formatReceiver({ receivers, receiver_problem: problem }: Status): strin
   return problem === null ? on : `${on}; the listener on ui.addr is ${off}`;
 }
 
-/** As the engine has them, which may differ from the caller's. */
+/** Formats the secrets of the engine, which may differ from the caller's. */
 function formatSecrets({ secrets }: Status): string | null {
   const lacking = secrets.filter(({ is_set }) => !is_set);
   return lacking.length === 0
@@ -130,7 +130,7 @@ function reportReady(fd: number | undefined, said: object): void {
   }
 }
 
-/** Hosts the engine in this process until it is stopped. `started` is called once it listens. */
+/** Hosts the engine in this process until it is stopped. Calls `started` once it listens. */
 export async function hostHere(
   context: Context,
   options: { set: readonly string[]; maxWorkers: number | undefined; readyFd?: number | undefined },
@@ -251,7 +251,7 @@ async function waitForEnd(pid: number): Promise<void> {
   for (let tries = 0; tries < 200 && isAlive(pid); tries += 1) await delay(25);
 }
 
-/** Ends the supervisor of an engine that has crashed. False when there is none. Throws `chair_only`. */
+/** Ends the supervisor of a crashed engine. False if there is none. Throws `chair_only`. */
 async function stopSupervisor({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<boolean> {
   const supervisor = await (await launching()).findSupervisor(findWorkspace({ cwd, env }), env);
   if (supervisor === null) return false;
@@ -261,7 +261,7 @@ async function stopSupervisor({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promi
   return true;
 }
 
-/** Whether a process runs. A zombie does not; in a container, init may take a while to reap it. */
+/** Reports whether a process runs. A zombie does not; in a container, init may take a while to reap it. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

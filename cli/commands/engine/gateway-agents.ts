@@ -84,17 +84,17 @@ export const gatewayRun = defineCommand({
   },
 });
 
-/** Folders of the agents that a shell was told of, by the name of their key. */
+/** Folders of agents that a shell was configured for, by the name of their key. */
 const ROUTE_FOLDER = 'gateway-env';
 
-/** Removes the files that a shell's agent was told by, when its key ends. */
+/** Removes the files that configured a shell's agent, when its key ends. */
 export function removeRouteFiles({ welcome }: EngineClient, name: string): void {
   const top = join(welcome.data, ROUTE_FOLDER);
   if (lstatSync(top, { throwIfNoEntry: false })?.isDirectory() !== true) return;
   rmSync(join(top, name), { recursive: true, force: true });
 }
 
-/** What a shell is told: variables, and options that it adds to one program. */
+/** The settings for a shell: variables, and options that it adds to one program. */
 interface ShellRoute {
   program: string;
   unset: readonly string[];
@@ -174,7 +174,7 @@ export const gatewayEnv = defineCommand({
   },
 });
 
-/** Says on stderr what the output is, and what variables alone cannot do. */
+/** Explains on stderr what the output is, and what variables alone cannot do. */
 function explainRoute(
   { env, flags, note, stdout }: Context<NonNullable<(typeof gatewayEnv)['flags']>>,
   {

@@ -17,7 +17,7 @@ type ProviderState = Wire<GatewayState>['providers'][number];
 
 const formatTokens = (tokens: number): string => tokens.toLocaleString('en-US');
 
-/** What a provider is asked for: the second case is one that has told of a single model. */
+/** Models to request from a provider: in the second case it offers a single model. */
 const describeModel = ({ model, own_model: own }: ProviderState): string =>
   model || (own === '' ? 'models by name only' : `any model, ${own} for svc/auto`);
 
@@ -227,7 +227,7 @@ type Sum = Pick<
   | 'unpriced'
 >;
 
-/** More than that, where some of the tokens have no known price. */
+/** Marks a lower bound, if some of the tokens have no known price. */
 const formatCost = ({ cost_usd: cost, unpriced }: Sum): string | null =>
   cost === null ? null : `${formatDollars(cost)}${unpriced > 0 ? ' and more' : ''}`;
 

@@ -15,11 +15,11 @@ import { formatFacts } from '../../print.ts';
 const FIGURES =
   'daily figures, after the day ends: versions, system, numbers of tasks, decisions, runs and tokens; svc telemetry show prints them, svc telemetry off stops them';
 
-/** What of telemetry goes, as the engine knows it: its environment may refuse what svc.yaml allows. */
+/** The telemetry that is sent, according to the engine: its environment may refuse what svc.yaml allows. */
 const describeTelemetry = (obstacle: string | null): string =>
   obstacle === null ? FIGURES : `none: ${obstacle}`;
 
-/** What a linked server is told, in the order of docs/team/link-security.md. */
+/** The data that a linked server receives, in the order of docs/team/link-security.md. */
 async function describeOutgoing({ cwd, env }: Context, telemetry: string): Promise<[string, string][]> {
   const { configuration } = await import('../../../engine/index.ts');
   const { findWorkspace, loadConfig } = await configuration();
@@ -52,7 +52,7 @@ async function describeOutgoing({ cwd, env }: Context, telemetry: string): Promi
   ];
 }
 
-/** Workers and plain sessions may know how the link stands, and not what is counted. */
+/** Workers and plain sessions may know the state of the link, but not the figures. */
 const findTelemetry = (client: EngineClient): Promise<string> =>
   client.call('telemetry.show', {}).then(
     ({ obstacle }) => describeTelemetry(obstacle),
@@ -70,7 +70,7 @@ const formatLink = (link: Wire<LinkStatus>): [string, string | null][] => [
   ['token', link.token_at === null ? null : `${link.token_file}, made ${formatLocalTime(link.token_at)}`],
 ];
 
-/** Says what the server will be told; what of it needs a person to have seen it is agreed to by linking. */
+/** Shows what the server will receive; linking agrees to the parts that a person has to have seen. */
 async function announce(context: Context, client: EngineClient): Promise<void> {
   const { prohibition } = await client.call('telemetry.show', {});
   const outgoing = await describeOutgoing(
@@ -107,7 +107,7 @@ const link = defineCommand({
     const token = from === undefined ? undefined : (await readAll(context.stdin)).trim();
     if (token === '') throw new SvcError('usage', 'standard input has no token');
     const client = await context.engine();
-    // A program that reads JSON is not told what goes, so that no figures go then.
+    // Under --json no person has seen the figures, so none are sent.
     if (!context.json) await announce(context, client);
     await client.call('link.start', {
       ...(token === undefined ? {} : { token }),

@@ -4,7 +4,7 @@ import { formatFacts } from '../../print.ts';
 
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: 'open', linux: 'xdg-open' };
 
-/** Opens a page where there is a browser; nobody minds when there is none. */
+/** Opens a page in a browser, if there is one. */
 function openBrowser(url: string, env: NodeJS.ProcessEnv): void {
   const opener = OPENERS[process.platform];
   const hasDisplay = process.platform !== 'linux' || env.DISPLAY || env.WAYLAND_DISPLAY;

@@ -62,7 +62,7 @@ export const serverChat = defineCommand({
     const kind = action === 'slack' ? 'slack' : 'telegram';
     const { BOT_FIELDS } = await linkedServer();
     const fields = BOT_FIELDS[kind];
-    // Also what is no secret is asked for, so that a pipe brings all of it.
+    // Non-secret values are prompted for too, so that a pipe can provide all of them.
     const given = await askForSecrets(
       context,
       fields.map(({ label, hint, isOptional }) => `${label} (${hint}${isOptional ? '; may be empty' : ''}):`),

@@ -16,12 +16,12 @@ export const DATA_FLAG = {
 type Verb = Parameters<Awaited<ReturnType<typeof linkedServer>>['askRunningServer']>[1];
 type Reached = Pick<Context, 'env' | 'cwd'>;
 
-/** What can be the first thing that is done to a server; all else asks of one that is there. */
+/** Commands that can come first on a new server; all others need an existing one. */
 const MAKES_SERVER: readonly Verb[] = ['person.add', 'account.add', 'plan.set', 'chat.set', 'token.metrics'];
 const INVITES: readonly Verb[] = ['person.add', 'person.invite', 'person.reset'];
 
 function nameServerFolder(flag: string | undefined, { env, cwd }: Reached): string {
-  // Such as --data "$UNSET": a server would be made where somebody happens to be.
+  // Such as --data "$UNSET": a server would be created in the current folder.
   if (flag === '') throw new SvcError('usage', '--data is empty', { hint: 'leave it out, or name a folder' });
   const { XDG_DATA_HOME } = env;
   const base =
@@ -31,7 +31,7 @@ function nameServerFolder(flag: string | undefined, { env, cwd }: Reached): stri
   return flag === undefined ? join(base, 'svc', 'server') : resolve(cwd, flag);
 }
 
-/** The server's data folder, made if it is missing. Throws `usage`, `storage_failed`. */
+/** Returns the server's data folder, created if it is missing. Throws `usage`, `storage_failed`. */
 export function openServerFolder(flag: string | undefined, reached: Reached): string {
   const folder = nameServerFolder(flag, reached);
   try {
@@ -44,7 +44,7 @@ export function openServerFolder(flag: string | undefined, reached: Reached): st
   return folder;
 }
 
-/** The data folder of a server that is there. Throws `usage`, `not_found`. */
+/** Returns the data folder of an existing server. Throws `usage`, `not_found`. */
 export function findServerFolder(flag: string | undefined, reached: Reached): string {
   const folder = nameServerFolder(flag, reached);
   const isThere =

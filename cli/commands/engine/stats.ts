@@ -20,7 +20,7 @@ import { defineCommand } from '../../command.ts';
 import { outputFlags } from '../../pages.ts';
 import { formatFacts, formatRows } from '../../print.ts';
 
-/** A time, or an age such as `30d`, as RFC 3339. Throws `usage`. */
+/** Converts a time, or an age such as `30d`, to RFC 3339. Throws `usage`. */
 function parseSince(text: string): string {
   if (/^\d+[smhdw]$/.test(text)) return new Date(Date.now() - parseOlder(text) * 1000).toISOString();
   const at = /^\d{4}-\d\d-\d\d(?:T|$)/.test(text) ? Date.parse(text) : Number.NaN;
@@ -39,7 +39,7 @@ const NOBODY: Readonly<Record<StatsReport['by'], string>> = {
 
 const BAR_CELLS = 12;
 
-/** The days as one line below another: how many tasks were done, and how many failed. */
+/** Formats the days as one line each: how many tasks were done, and how many failed. */
 function formatDays({ days }: Wire<StatsReport>, cells: number): [string, string | null][] {
   if (days.length < 2) return [];
   const draw = (name: 'done' | 'failed'): string =>

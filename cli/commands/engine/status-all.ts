@@ -10,25 +10,25 @@ import {
 import type { Context } from '../../command.ts';
 import { formatRows, type TextColumn } from '../../print.ts';
 
-/** How long each engine has to answer, all of them at the same time. */
+/** How long each engine has to answer, all of them concurrently. */
 const PATIENCE_MS = 2000;
 
-/** One workspace of the machine, as `svc status --all --json` has it. */
+/** One workspace of the machine, as `svc status --all --json` prints it. */
 interface WorkspaceStatus {
   workspace: string;
   root: string;
-  /** Id of its data folder. */
+  /** The id of its data folder. */
   id: string;
   state: WorkspaceWord;
-  /** What is wrong with it, a sentence without its end; null for one that runs or was stopped. */
+  /** The problem, a sentence without its end; null if the engine is running or was stopped. */
   problem: string | null;
   /** When its engine started last, ISO 8601. */
   started_at: string;
-  /** What `svc status` says there; null where no engine has answered. */
+  /** The output of `svc status` there; null if no engine has answered. */
   status: Wire<EngineStatus> | null;
 }
 
-/** Prints a line for each workspace of this machine; an engine that hangs holds up nobody. */
+/** Prints a line for each workspace of this machine; a hanging engine does not delay the rest. */
 export async function showAllStatus(context: Pick<Context, 'env' | 'stdout' | 'result' | 'note' | 'remark'>) {
   const { readRegistry } = await machineWorkspaces();
   const { workspaces, faults } = readRegistry(context.env);

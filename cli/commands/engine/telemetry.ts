@@ -11,7 +11,7 @@ const describeDay = ({ day, is_finished, refused_why }: View['next'][number], is
   return isGoing ? `${day}, once it is over (UTC)` : `${day} (UTC), so far`;
 };
 
-/** Says whether figures go, and which setting decides that. */
+/** Explains whether figures are sent, and which setting decides that. */
 const describeWork = ({ work, obstacle }: Pick<View, 'work' | 'obstacle'>): string =>
   obstacle === null
     ? `each day is sent once it is over (telemetry.work is ${work})`
@@ -48,7 +48,7 @@ const show = defineCommand({
     const client = await context.engine();
     const view = await client.call('telemetry.show', {});
     context.result(view, formatView);
-    // A program that reads has seen nothing.
+    // Under --json no person has seen anything.
     if (context.json || !context.stdout.isTTY || view.seen_schema >= view.schema) return 0;
     const hasAgreed = await agreeToTelemetry(context, client, view.schema);
     if (hasAgreed && view.is_waiting)

@@ -42,14 +42,14 @@ async function loadReceiverConfig({ cwd, env }: Pick<Context, 'cwd' | 'env'>) {
   const { root, file } = findWorkspace({ cwd, env });
   const loaded = loadConfig({ file, env });
   const { config, lookup, consent } = loaded;
-  // Otherwise it would seem as if the file named no secret.
+  // Otherwise the file would seem to name no secret.
   if (consent.state === 'none') throw consentMissingForStart(file, consent.pending);
   return {
     isLoopback,
     /** The address of the receiver, running or not. */
     address: (flag: string | undefined) => parseAddress(flag ?? config.ui.addr),
     name: config.workspace.name,
-    /** The id of the data folder; null when there is none, and so no receiver. */
+    /** The id of the data folder; null if there is none, and so no receiver. */
     async id() {
       const { inspectOwnDataFolder } = await dataFolders();
       const found = inspectOwnDataFolder({ root, data: resolveDataPaths(loaded).data }, env);
@@ -130,7 +130,7 @@ const waitForAbort = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/** Finds the first secret of a route; `approve` and `poll` sign with that of the decisions. */
+/** Finds the first secret of a route; `approve` and `poll` use the secret of the decisions. */
 function findRouteSecret(
   secrets: Readonly<Record<string, readonly string[] | undefined>>,
   route: string,
@@ -219,7 +219,7 @@ const test = defineCommand({
   },
 });
 
-/** Where the receiver listens: of port 0 only the engine knows which one the system has given. */
+/** Finds where the receiver listens: for port 0 only the engine knows the port that the system chose. */
 async function findReceiver(
   { engine }: Pick<Context, 'engine'>,
   wanted: { host: string; port: number },

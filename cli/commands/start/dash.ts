@@ -72,7 +72,7 @@ async function showAllDashboard(context: Context, { bell }: { bell: boolean }): 
   return farewell;
 }
 
-/** svc.yaml of the workspace around; null outside of any. */
+/** The svc.yaml of the surrounding workspace; null outside of any. */
 function findHere({ cwd, env }: Pick<Context, 'cwd' | 'env'>): string | null {
   try {
     return findWorkspace({ cwd, env }).file;
@@ -86,7 +86,7 @@ const isForScreenReader = (env: NodeJS.ProcessEnv): boolean => env.INK_SCREEN_RE
 const hasTerminal = ({ stdin, stdout }: Pick<Context, 'stdin' | 'stdout'>): boolean =>
   Boolean(stdin.isTTY && stdout.isTTY);
 
-/** Whether `svc dash` without options finds what it needs. */
+/** Reports whether `svc dash` without options finds what it needs. */
 export const canShowDashboard = (context: Pick<Context, 'stdin' | 'stdout' | 'env'>): boolean =>
   isForScreenReader(context.env) || hasTerminal(context);
 

@@ -30,13 +30,15 @@ export interface HookPlace {
 const MARK = 'Made by svc init --hooks';
 const CALL = /^check '((?:[^']|'\\'')*)'$/gm;
 
-/** Where git looks for the hook. Worktrees share it, and `core.hooksPath` moves it. Throws `not_a_repository`. */
+/**
+ * Finds where git looks for the hook. Worktrees share it, and `core.hooksPath` moves it. Throws `not_a_repository`.
+ */
 export async function findGitHook(cwd: string, env: NodeJS.ProcessEnv): Promise<HookPlace> {
   const readHookGit = async (folder: string, ...args: string[]): Promise<string> =>
     (await readProgram('git', args, { cwd: folder, env })).replace(/\n$/, '');
   try {
     const top = await readHookGit(cwd, 'rev-parse', '--show-toplevel');
-    // A relative core.hooksPath counts from where hooks run: the top folder.
+    // A relative core.hooksPath is relative to where hooks run: the top folder.
     const hooks = resolve(top, await readHookGit(top, 'rev-parse', '--git-path', 'hooks'));
     const common = resolve(top, await readHookGit(top, 'rev-parse', '--git-common-dir'));
     const mainTop = common.endsWith(`${sep}.git`) ? dirname(common) : top;
@@ -51,14 +53,14 @@ export async function findGitHook(cwd: string, env: NodeJS.ProcessEnv): Promise<
   }
 }
 
-/** The svc.yaml that a hook names; for a worktree's copy, that of the main checkout. */
+/** Returns the svc.yaml that a hook names; for a worktree's copy, the svc.yaml of the main checkout. */
 export function findLastingFile(file: string, { top, mainTop }: HookPlace): string {
   if (top === mainTop || !isInsideFolder(top, file)) return file;
   const lasting = join(mainTop, relative(top, file));
   return statSync(lasting, { throwIfNoEntry: false })?.isFile() ? lasting : file;
 }
 
-/** The hook's line for one workspace. Only a denial stops the commit. */
+/** Formats the hook's line for one workspace. Only a denial stops the commit. */
 const formatHookLine = (file: string): string =>
   `SVC_CONFIG=${quoteForShell(file)} ${quoteForShell(process.execPath)} ${quoteForShell(SVC)} lock check --staged || [ $? -ne 3 ] || exit 1`;
 
@@ -77,8 +79,8 @@ exit 0
 `;
 
 /**
- * Reads the existing hook before anything is written. Throws `exists` for a hook that is not ours, which stays as it is;
- * the hint has the line to add to it.
+ * Reads the existing hook before anything is written. Throws `exists` for a foreign hook, which stays unchanged; the
+ * hint has the line to add to it.
  */
 export function planGitHook({ hook }: HookPlace, file: string): () => HookReport {
   const present = readIfThere(hook);
@@ -116,7 +118,7 @@ function readIfThere(file: string): string | null {
   }
 }
 
-/** Creates the hook; fails if somebody else has created one meanwhile. */
+/** Creates the hook; fails if one has been created in the meantime. */
 function createFile(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: 'wx', mode: 0o755 });

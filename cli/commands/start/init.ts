@@ -13,14 +13,14 @@ import { type Command, defineCommand } from '../../command.ts';
 import { askForYes } from '../../confirm.ts';
 import { findGitHook, findLastingFile, type HookReport, planGitHook } from './git-hook.ts';
 
-/** What `svc init` did. */
+/** The result of `svc init`. */
 interface Report {
   file: string;
   root: string;
   git_root: string | null;
   agents: string[];
   default_preset: string | null;
-  /** The exclude file of git that `.svc/` is in, or null outside a repository. */
+  /** The exclude file of git that lists `.svc/`; null outside a repository. */
   excluded_in: string | null;
   hook: HookReport | null;
   /** Addresses that differ from the defaults, and why. */
@@ -111,12 +111,12 @@ export const initCommand: Command = defineCommand({
   },
 });
 
-/** The svc.yaml of the workspace that a folder is already in. */
+/** Finds the svc.yaml of the workspace that a folder is already in. */
 function findWorkspaceAround(cwd: string, env: NodeJS.ProcessEnv): string | null {
   try {
     return findWorkspace({ cwd, env }).file;
   } catch (error) {
-    // Another user's svc.yaml in a folder above does not prevent a workspace of one's own.
+    // Another user's svc.yaml in a folder above does not prevent a separate workspace.
     const isNone = error instanceof SvcError && ['no_workspace', 'owner_untrusted'].includes(error.code);
     if (isNone && !env.SVC_CONFIG) return null;
     throw error;
@@ -148,7 +148,7 @@ function writeNewFile(file: string, content: string): void {
   }
 }
 
-/** Runs git and returns its output; undefined outside a repository and where git is missing. */
+/** Runs git and returns its output; undefined outside a repository or without git. */
 async function runGit(cwd: string, env: NodeJS.ProcessEnv, args: string[]): Promise<string | undefined> {
   const { exitCode, stdout } = await runProgram('git', args, { cwd, env });
   return exitCode === 0 ? stdout.replace(/\r?\n$/, '') || undefined : undefined;

@@ -142,7 +142,7 @@ const answer = defineCommand({
     const { path, line, symbol, project } = context.flags;
     const ask = await findAsk(context, context.args[0]);
     const given = context.args.slice(1).join(' ');
-    // The text of an option goes before its number.
+    // Sends the text of the option that a number stands for.
     const numbered = /^\d+$/.test(given) ? ask.options[Number(given) - 1] : undefined;
     const text = ask.options.includes(given) ? given : (numbered ?? given);
     const ref = { path, line, symbol, project };
@@ -207,7 +207,9 @@ const open = defineCommand({
   },
 });
 
-/** Asks and waits. If the engine stops meanwhile, the next one is asked under the same key, which finds the same ask. */
+/**
+ * Asks and waits. If the engine stops in the meantime, the next engine gets the same key, which finds the same ask.
+ */
 async function waitForAnswer(
   { signal, cwd, env, note }: Pick<Context, 'signal' | 'cwd' | 'env' | 'note'>,
   input: Api['ask']['input'],
@@ -218,7 +220,7 @@ async function waitForAnswer(
     told = message;
   };
   const link = createEngineLink((start) =>
-    // Waits for an engine that somebody has stopped, instead of restarting it against their will.
+    // Waits for an engine that someone has stopped, instead of restarting it against their will.
     connectToEngine({ cwd, env, daemon: getDaemonCommand(), afterCrash: start === 'after_crash', signal }),
   );
   try {

@@ -101,7 +101,7 @@ const send = defineCommand({
   },
 });
 
-/** Says of each worker when it reads its message, and what to do instead for one that does not. */
+/** Reports when each worker reads its message, and what to do instead for one that does not. */
 async function noteReading(
   { note }: Pick<Context, 'note'>,
   client: EngineClient,
@@ -184,10 +184,10 @@ const inbox = defineCommand({
   },
 });
 
-/** What the engine gives of an inbox at once, which may be less where messages are long. */
+/** How much of an inbox the engine returns at once, which may be less for long messages. */
 const MOST_OF_INBOX = 500;
 
-/** Reads as much of an inbox as is wanted, in as many calls as that takes. */
+/** Reads the requested part of an inbox, in as many calls as needed. */
 async function readInbox(
   client: EngineClient,
   { limit, ...wanted }: { limit: number; cursor?: string } & Api['msg.inbox']['input'],
@@ -299,12 +299,12 @@ const show = defineCommand({
 
 const isToChair = (address: string | null): boolean => address !== null && /^chair(?:$|[@-])/.test(address);
 
-/** Handoffs report and ask for nothing: whoever is shown one has read it. */
+/** Handoffs report and ask for nothing: showing one marks it as read. */
 async function readHandoffs(
   client: EngineClient,
   shown: readonly { id: number; agent?: string | undefined; as_person?: true }[],
 ): Promise<void> {
-  // Who may change nothing, or is not the first, has been shown it all the same.
+  // A caller who may change nothing, or is not the first, has still seen it.
   for (const each of shown) await client.call('msg.ack', each).catch(() => undefined);
 }
 

@@ -26,7 +26,7 @@ interface AnswerState {
   exact?: string | null;
 }
 
-/** Says on standard error why an answer is empty, or not of this moment. */
+/** Explains on standard error why an answer is empty or out of date. */
 function noteState(context: Pick<Context, 'note'>, { empty, note, candidates, exact }: AnswerState): void {
   if (empty !== null || note !== null)
     context.note(toPrintable([empty?.replaceAll('_', ' '), note].filter((each) => each != null).join(': ')));
@@ -68,7 +68,7 @@ const index = defineCommand({
 
 type CompilerRun = NonNullable<Api['graph.index']['output']['exact']>;
 
-/** What came of the compiler, in a line. */
+/** Formats the outcome of the compiler in one line. */
 function formatRun({ typescript, ms, peak_mb, raised, added, unconfined, failed }: CompilerRun): string {
   const by = typescript === null ? '' : `typescript ${toPrintable(typescript)}: `;
   const cost = `${(ms / 1000).toFixed(1)} s, ${peak_mb} MB`;
@@ -79,7 +79,7 @@ function formatRun({ typescript, ms, peak_mb, raised, added, unconfined, failed 
 
 const BAR = 24;
 
-/** `files read: 40 of 120` with a bar before it. */
+/** Formats `files read: 40 of 120` with a bar before it. */
 function drawBar(message: string): string {
   const [, done, total] = /(\d+) of (\d+)/.exec(message) ?? [];
   const share = Number(total) > 0 ? Number(done) / Number(total) : 0;
@@ -199,7 +199,7 @@ const trace = defineCommand({
   },
 });
 
-/** Edges as a tree: each step stands below the symbol that it begins at, callers and callees apart. */
+/** Formats edges as a tree: each step is below the symbol that it starts from, callers and callees separately. */
 function formatTrace({ id, symbols, edges, mentions, hubs, more }: TraceResult): string {
   if (id === null) return '';
   const name = (each: number): string => toPrintable(symbols[each] ?? `#${each}`);

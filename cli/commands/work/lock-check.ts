@@ -19,8 +19,8 @@ const NAMED = 5;
 const AT_ONCE = 2_000;
 
 /**
- * Checks paths: a holder needs a valid lock on each; without a holder, a person asks, and nobody else may hold any. Throws
- * `lock_denied`.
+ * Checks paths: a holder needs a valid lock on each; without a holder, a person asks, and no one else may hold any.
+ * Throws `lock_denied`.
  */
 export async function checkPaths(
   context: Pick<Context, 'engine' | 'result' | 'cwd'>,
@@ -64,7 +64,7 @@ export async function checkPaths(
   return 0;
 }
 
-/** Errors after which the holders cannot be known: no engine, no workspace, or one that is not ours. */
+/** Errors after which the holders are unknown: no engine, no workspace, or a foreign one. */
 const UNKNOWN = [
   ...['engine_not_running', 'engine_unreachable', 'engine_closing', 'no_workspace'],
   ...['data_folder_unknown', 'owner_untrusted', 'storage_unsafe'],
@@ -74,8 +74,8 @@ const UNKNOWN = [
 const PATIENCE_MS = 10_000;
 
 /**
- * Checks for the pre-commit hook that nobody else holds what is staged. It starts no engine: without one it says so and
- * lets the commit pass, since locks guard against mistakes, not against people. Throws `lock_denied`.
+ * Checks for the pre-commit hook that no one else has locked staged files. It starts no engine: without one it prints
+ * a note and lets the commit pass, since locks guard against mistakes, not against people. Throws `lock_denied`.
  */
 export async function checkStaged(context: Context, holder: string | undefined): Promise<number> {
   const passWithNote = (why: string): number => {
@@ -87,7 +87,7 @@ export async function checkStaged(context: Context, holder: string | undefined):
     const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
     const { locks } = await client.call('lock.status', {});
     const staged = locks.some((lock) => lock.holder !== holder) ? await listStagedFiles(context) : [];
-    // A commit without a session is the Chair's, or a person's in that seat.
+    // A commit without a session belongs to the Chair, or to a person in that seat.
     const own = holder === undefined ? { except_own: true } : { except: holder };
     refuseHeldPaths(context.cwd, await listHeldByOthers(client, staged, own));
     context.result({ checked: true, reason: null, staged: staged.length }, () => '');
@@ -134,8 +134,8 @@ function refuseHeldPaths(cwd: string, held: readonly Held[]): void {
 }
 
 /**
- * Lists the absolute paths that the commit would change, with both names of renamed files. Keeps the environment, which in
- * a hook says which index the commit is made from.
+ * Lists the absolute paths that the commit would change, with both names of renamed files. Keeps the environment,
+ * since in a hook it names the index that the commit is made from.
  */
 async function listStagedFiles({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<string[]> {
   try {

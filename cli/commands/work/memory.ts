@@ -146,7 +146,7 @@ const show = defineCommand({
   },
 });
 
-/** Opens title and text in the person's editor; null when nothing has changed. */
+/** Opens title and text in the person's editor; null if nothing has changed. */
 async function editOnTerminal(
   { env, stdout }: Pick<Context, 'env' | 'stdout'>,
   client: EngineClient,
@@ -166,7 +166,7 @@ async function editOnTerminal(
   try {
     return await client.call('memory.edit', { id, ...edits });
   } catch (error) {
-    // The file is gone; the text must not be lost with it.
+    // The file is gone; its text must not be lost.
     stdout.write(`${toPrintable(edited, { lines: true })}\n`);
     throw error;
   }

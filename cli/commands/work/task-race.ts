@@ -15,7 +15,7 @@ type RacerView = Wire<Racer>;
 
 const idArg = [{ name: 'id', about: 'task id, or a unique prefix', completes: 'task' }] as const;
 
-/** One word for what has become of a session in its race. */
+/** Returns one word for the outcome of a session in its race. */
 export function describeRacer(
   { session_id, state, failure, pause, resume_at, branch_state, held }: RacerView,
   winner: string | null,

@@ -149,7 +149,7 @@ interface Shown {
   timeline_total: number;
 }
 
-/** How its worker marked it, while the end of the run has yet to decide. */
+/** How its worker marked it, while the end of the run is still open. */
 const describeOwnWord = (last: SessionView | undefined): string | null =>
   last == null || last.own_word === null
     ? null

@@ -20,10 +20,10 @@ const followUpFlags = {
 
 type FollowUpContext = Context<typeof followUpFlags>;
 
-/** What a session is sent on with. */
+/** The parts of a follow-up. */
 interface FollowUpMessage {
   prompt: string;
-  /** Ids of the comments that it has taken in. */
+  /** Ids of the comments that it includes. */
   comments: number[];
 }
 
@@ -121,7 +121,7 @@ async function collectMaterial(
   return { prompt, comments: comments.map((each) => each.comment_id) };
 }
 
-/** Reads what an ended session is to do now: from a file, its arguments or standard input. */
+/** Reads the instructions for an ended session: from a file, its arguments or standard input. */
 async function readWords({
   args,
   flags,
@@ -140,7 +140,7 @@ async function readWords({
   }
 }
 
-/** As `readWords`, and from the person's editor where nothing is given. */
+/** Like `readWords`, but opens the person's editor if nothing is given. */
 async function readMessage(context: FollowUpContext): Promise<FollowUpMessage> {
   const { args, flags, env, stdin, stdout } = context;
   const session = context.arg(0);

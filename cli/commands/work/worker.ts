@@ -107,7 +107,7 @@ const show = defineCommand({
   },
 });
 
-/** Describes the next step. When the task has moved on after a failure, nothing else needs to be said. */
+/** Describes the next step; nothing if the task has moved on after a failure. */
 async function findNextStep(client: EngineClient, row: Row): Promise<string | null> {
   const { task } = await client.call('task.show', {
     id: row.task_id,
@@ -223,7 +223,7 @@ const attach = defineCommand({
         { cwd: row.cwd ?? cwd, env },
         { agentSession: isSame ? row.agent_session : null, reachesEngine: !isConfined, routed },
       );
-      // It takes part under a name of its own, neither as the Chair nor as the former worker.
+      // It joins under a separate name, neither as the Chair nor as the former worker.
       start.env.SVC_SESSION = `with-${row.session_id}`;
       return start;
     };
@@ -258,7 +258,7 @@ const attach = defineCommand({
         isTerminal,
       });
     } finally {
-      // The engine may have been restarted meanwhile; it notices by itself when this process has ended.
+      // The engine may have been restarted in the meantime; it notices by itself when this process has ended.
       await client.call('worker.leave', { session: row.session_id }).catch(() => undefined);
       // The agent's own resume command would find nothing outside the sandbox.
       if (isConfined) note(`svc worker attach ${row.session_id} opens it again`);

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 
-/** How programs are told the line at which they open a file. */
+/** How programs receive the line at which they open a file. */
 const CONVENTIONS: readonly { programs: RegExp; format(file: string, line: number): string[] }[] = [
   {
     programs:
@@ -21,9 +21,9 @@ const CONVENTIONS: readonly { programs: RegExp; format(file: string, line: numbe
   },
 ];
 
-/** Arguments with which an editor opens a file at a line; of one that is not known the file alone. */
+/** Returns the arguments with which an editor opens a file at a line; only the file for unknown editors. */
 export function listEditorArguments(editor: string, file: string, line: number): string[] {
-  // The variable may hold arguments, and the path of the program may be quoted.
+  // The variable may contain arguments, and the program's path may be quoted.
   const [program = ''] = /^"[^"]*"|^'[^']*'|^\S+/.exec(editor.trim()) ?? [];
   const name = basename(program.replace(/^["']|["']$/g, '')).replace(/\.(?:exe|cmd|sh)$/, '');
   return CONVENTIONS.find(({ programs }) => programs.test(name))?.format(file, line) ?? [file];

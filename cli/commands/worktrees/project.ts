@@ -101,7 +101,7 @@ const trust = defineCommand({
         return EXIT.failure;
       }
     }
-    // By its digest, so that exactly what was shown is agreed to.
+    // By its digest, so that the consent covers exactly what was shown.
     const trusted = await client.call('project.trust', { id, digest });
     context.result(trusted, () => `${id} is trusted on this machine`);
     return 0;

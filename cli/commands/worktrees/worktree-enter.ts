@@ -8,7 +8,7 @@ import { listEditorArguments } from './editor-arguments.ts';
 
 type SessionView = Api['session.show']['output'];
 
-/** The folder of a session's work. Throws `conflict` where there is none. */
+/** Returns the folder of a session's work. Throws `conflict` if there is none. */
 async function findFolder(
   context: Pick<Context, 'engine' | 'arg'>,
 ): Promise<{ row: SessionView; folder: string }> {
@@ -25,7 +25,7 @@ async function findFolder(
   );
 }
 
-/** Says what a person should know who goes where a worker has been. */
+/** Warns a person who enters a place where a worker has been. */
 function noteEntering(
   { note }: Pick<Context, 'note'>,
   { session_id: id, state, profile }: SessionView,
@@ -35,7 +35,7 @@ function noteEntering(
     note('outside its sandbox: anything the worker left there can do all that you can');
 }
 
-/** A worktree has a svc.yaml of its own, which is not the one that svc works with. */
+/** A worktree has its own svc.yaml, which is not the one that svc works with. */
 const keepWorkspace = ({ cwd, env }: Pick<Context, 'cwd' | 'env'>): NodeJS.ProcessEnv => ({
   ...env,
   SVC_CONFIG: findWorkspace({ cwd, env }).file,
@@ -58,18 +58,18 @@ export const shell = defineCommand({
       env: keepWorkspace(context),
       isTerminal: stdin.isTTY === true,
     });
-    // What the last command of a shell ended with says nothing about the shell.
+    // The exit code of a shell's last command says nothing about the shell.
     return 0;
   },
 });
 
-/** Splits `src/a.ts:12`; without a number at its end all of it is the path. */
+/** Splits `src/a.ts:12`; without a number at its end, everything is the path. */
 function parseEditPlace(text: string): { path: string; line: number | null } {
   const [, path = text, line] = /^(.+):([1-9]\d{0,8})$/s.exec(text) ?? [];
   return { path, line: line === undefined ? null : Number(line) };
 }
 
-/** The file as it is in the worktree; nothing outside of it, whatever links say. Throws `not_found`, `usage`. */
+/** Resolves the file in the worktree, never outside of it through links. Throws `not_found`, `usage`. */
 function findFile(folder: string, path: string): string {
   const top = realpathSync(folder);
   const file = join(top, path);
@@ -96,11 +96,11 @@ export const edit = defineCommand({
     const { row, folder } = await findFolder(context);
     const editor = env.VISUAL || env.EDITOR || 'vi';
     const { path, line } = parseEditPlace(args[1] ?? '.');
-    // A file may have a colon and a number at the end of its name.
+    // A file name may end with a colon and a number.
     const isWhole = line !== null && existsSync(join(folder, args[1]!));
     const file = findFile(folder, isWhole ? args[1]! : path);
     noteEntering(context, row);
-    // The variable may hold arguments, hence the shell.
+    // The variable may contain arguments, hence the shell.
     return runInForeground({
       argv: [
         '/bin/sh',

@@ -26,7 +26,7 @@ import { defineSessionArgument } from '../../sessions/session-argument.ts';
 type Material = Wire<PullRequestMaterial>;
 type Remote = Material['remotes'][number];
 
-/** A code host may be slow, and a push long; what waits for a password that nobody types ends. */
+/** A code host may be slow, and a push long; a program that waits for a password is ended. */
 const TIMEOUT_MS = 120_000;
 
 const flags = {
@@ -47,7 +47,7 @@ async function isInstalled(program: string, { env, cwd }: Pick<Context, 'env' | 
   return findProgram(program, { cwd, path: env.PATH }) !== undefined;
 }
 
-/** The remote to push to. Throws `usage` where several could be meant, and `not_found`. */
+/** Finds the remote to push to. Throws `usage` if it is ambiguous, and `not_found`. */
 function findRemote({ remotes, session_id: id }: Material, wanted: string | undefined): Remote {
   const names = remotes.map(({ name }) => name).join(', ');
   const named = remotes.find(({ name }) => name === wanted);
@@ -71,7 +71,7 @@ function findRemote({ remotes, session_id: id }: Material, wanted: string | unde
   );
 }
 
-/** By the remote's host; where that does not tell, the first that is installed. */
+/** Chooses by the remote's host, or the first installed program if the host is unknown. */
 async function findPullRequestProgram(
   { url }: Pick<Remote, 'url'>,
   wanted: PullRequestProgram | undefined,
@@ -94,7 +94,7 @@ const formatCommands = (material: Material, remote: string, program: PullRequest
     words.map(quoteWhereNeeded).join(' '),
   );
 
-/** The person's environment with settings of git that count before those of all files. */
+/** Returns the person's environment with git settings that override all files. */
 function withSettings(env: NodeJS.ProcessEnv, settings: readonly (readonly string[])[]): NodeJS.ProcessEnv {
   const all = [...settings, ['core.hooksPath', '/dev/null'], ['protocol.ext.allow', 'never']];
   const from = Number(env.GIT_CONFIG_COUNT ?? 0) || 0;
@@ -111,8 +111,8 @@ function withSettings(env: NodeJS.ProcessEnv, settings: readonly (readonly strin
 }
 
 /**
- * Runs a program of the person's where the repository is, with their environment and their own settings of git. Throws
- * `program_failed` with what it printed.
+ * Runs a person's program in the repository, with their environment and git settings. Throws `program_failed` with
+ * its output.
  */
 async function runStep(
   { env }: Pick<Context, 'env'>,
@@ -154,7 +154,7 @@ async function openPullRequest(
   const printed = await runStep(context, material, program, create).catch((thrown: unknown) => {
     const error = asSvcError(thrown);
     const said = String(error.data.printed ?? '');
-    // Somebody, or an attempt that was cut off, has opened it before: the push has brought it up to date.
+    // It was opened before, by someone or by an interrupted attempt: the push has updated it.
     isThereAlready = /already exists/i.test(said) && readCreated(said) !== null;
     if (isThereAlready) return said;
     throw new SvcError(error.code, `${branch} was pushed, but ${error.message}`, {
@@ -210,7 +210,7 @@ async function askForState(
   return 0;
 }
 
-/** Shows what would run, and asks. Throws `usage` where nobody can be asked. */
+/** Shows what would run, and asks. Throws `usage` without a terminal. */
 async function askBeforePush(
   context: Context<typeof flags>,
   { name, url }: Remote,
@@ -227,7 +227,7 @@ async function askBeforePush(
   return false;
 }
 
-/** Throws `conflict` where what was shown is no longer what would happen. */
+/** Throws `conflict` if what was shown is no longer what would happen. */
 function checkUnchanged(shown: Material, now: Material, remote: Remote): void {
   const address = now.remotes.find(({ name }) => name === remote.name)?.url;
   const isSame =
@@ -265,7 +265,7 @@ export const pullRequest = defineCommand({
     const commands = formatCommands(material, remote.name, program);
     if (!print && isThere && !isWithoutRemote) {
       if (!(await askBeforePush(context, remote, commands))) return 1;
-      // A worker may have written something while the person read.
+      // A worker may have written something while the person was reading.
       const now = await client.call('worktree.pr', { session: context.arg(0) });
       checkUnchanged(found, now, remote);
       return openPullRequest(context, client, { ...material, settings: now.settings }, { remote, program });

@@ -23,18 +23,18 @@ import { formatFacts } from '../../print.ts';
 import { edit, shell } from './worktree-enter.ts';
 import { pullRequest } from './worktree-pr.ts';
 
-/** Why something of a repository could not be read. */
+/** Explains why something of a repository could not be read. */
 interface Unread {
   code: ErrorCode;
   message: string;
   hint: string | null;
 }
 
-/** A worktree with what the engine knows of its session. */
+/** A worktree with what the engine knows about its session. */
 type Listing = Api['worktree.status']['output'];
 type Entry = Listing['worktrees'][number];
 
-/** States that a list does not show, or shows differently. */
+/** States that a list omits or shows differently. */
 const UNSAID: readonly WorktreeState[] = ['unmerged', 'live', 'clean'];
 
 const formatStates = ({ state, states }: Entry): string =>
@@ -43,7 +43,7 @@ const formatStates = ({ state, states }: Entry): string =>
     ...states.filter((each) => !UNSAID.includes(each)),
   ].join(' ') || (states.includes('clean') ? 'clean' : '');
 
-/** Says what could not be read; the exit code for it, or 0. */
+/** Prints what could not be read; returns the exit code for it, or 0. */
 function reportProblems(
   { note }: Pick<Context, 'note'>,
   problems: readonly (Unread & { repository: string })[],
@@ -67,7 +67,7 @@ const noteWarnings = ({ note }: Pick<Context, 'note'>, warnings: readonly string
   for (const each of warnings) note(`warning: ${toPrintable(each)}`);
 };
 
-/** A branch; with its repository where the row after it is the same branch of another one. */
+/** A branch, with its repository if the next row is the same branch of another one. */
 const getWorktreeCursor = ({ branch, repository }: Entry, rows: readonly Entry[]): string =>
   rows.filter((each) => each.branch === branch).length > 1 ? `${branch}:${repository}` : branch;
 
@@ -182,7 +182,7 @@ const trial = defineCommand({
       session: context.arg(0),
       ...(base === undefined ? {} : { base }),
     });
-    // The trial is what was asked for: without an impact it is as good.
+    // The trial was requested: it is useful without the impact too.
     const impact = await client
       .call('impact', { session: tried.session_id })
       .then(formatImpact)
@@ -263,7 +263,7 @@ const promote = defineCommand({
   },
 });
 
-/** What no commit holds and would go with a worktree. */
+/** Files in no commit that would be lost with a worktree. */
 const formatIgnored = ({ ignored }: Pick<Wire<PruneEntry>, 'ignored'>): string =>
   ignored.length === 0
     ? ''

@@ -10,18 +10,20 @@ import { type DiffComment, type DiffCommentRow, toDiffComment } from './rows.ts'
 export type { DiffComment } from './rows.ts';
 export { titleFollowUp } from './write-follow-up.ts';
 
-/** How many comments a session may have: more than anybody writes, and no more than one message should hold. */
+/** Maximum number of comments of a session: more than a person writes, but a message can hold them. */
 const MOST_COMMENTS = 500;
 
-/** Owns what people write beside lines of a diff, until a follow-up takes it. */
+/** Owns people's comments on lines of a diff, until a follow-up includes them. */
 export interface DiffComments {
-  /** Those of a session and of the sessions that it goes on with, by file and line. */
+  /** Lists comments of a session and of the sessions that it continues, by file and line. */
   listComments(sessionId: string): DiffComment[];
-  /** Inside `storage.write`: keeps a comment; one by the same person on the same line of the same version is replaced. */
+  /**
+   * Inside `storage.write`: stores a comment; replaces one by the same person on the same line of the same version.
+   */
   keepComment(comment: Omit<DiffComment, 'commentId' | 'createdAt' | 'actor'>, by: By): DiffComment;
   /** Inside `storage.write`. Throws `not_found`. */
   removeComment(commentId: number, by: By): DiffComment;
-  /** Inside `storage.write`: a follow-up has taken these. Throws `conflict` when one of them is no longer there. */
+  /** Inside `storage.write`: a follow-up has included these. Throws `conflict` if one of them is gone. */
   takeComments(sessionId: string, commentIds: readonly number[], by: By): void;
 }
 
@@ -51,7 +53,7 @@ export function createDiffComments({
   );
   const remove = db.prepare<unknown[], DiffCommentRow>('DELETE FROM diff_comment WHERE id = ? RETURNING *');
 
-  /** The session, and those in whose worktree it goes on. */
+  /** Lists the session, and the ones in whose worktree it continues. */
   function listLineage(sessionId: string): string[] {
     const found: string[] = [];
     for (let next: string | null = sessionId; next !== null && !found.includes(next); )

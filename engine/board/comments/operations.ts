@@ -7,16 +7,16 @@ import type { DiffComments } from './index.ts';
 import { DIFF_SIDES, type DiffSide } from './rows.ts';
 
 const MOST_FILE_BYTES = 16 * 1024 * 1024;
-/** What is kept of a line that a program wrote. */
+/** The stored part of a line of a program. */
 const LONGEST_LINE = 500;
 
-/** A path as git has it in a commit: below the top of the repository, and never a way out of it. */
+/** A path as git stores it in a commit: below the top of the repository, never outside of it. */
 const isPathInCommit = (path: string): boolean =>
   !/[\0\n]/.test(path) &&
   !path.startsWith('/') &&
   path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 
-/** What clients may ask about comments on the lines of a diff. */
+/** Operations on comments on the lines of a diff. */
 export function commentOperations({
   comments,
   sessions,
@@ -26,7 +26,7 @@ export function commentOperations({
   sessions: Pick<Sessions, 'resolve'>;
   worktrees: Pick<Worktrees, 'diffBranch' | 'readFileAt'>;
 }) {
-  /** The line at the end of the branch, or where its work began, and the commit there. */
+  /** Reads the line at the end of the branch, or at its start, and the commit there. */
   async function readLine(
     session: Session,
     { path, side, line }: { path: string; side: DiffSide; line: number },

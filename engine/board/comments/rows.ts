@@ -1,11 +1,11 @@
 import { rfc3339 } from '../../core/base/clock.ts';
 import { formatId } from '../../core/base/ids.ts';
 
-/** The version of a file that a line is of: `new` is the branch, `old` what it was made from. */
+/** The version of a line's file: `new` is the branch, `old` its start. */
 export const DIFF_SIDES = ['new', 'old'] as const;
 export type DiffSide = (typeof DIFF_SIDES)[number];
 
-/** What a person has written beside a line of a session's diff. Times are RFC 3339 UTC. */
+/** A person's comment on a line of a session's diff. Times are RFC 3339 UTC. */
 export interface DiffComment {
   commentId: number;
   sessionId: string;

@@ -1,21 +1,21 @@
 import { cutToWidth, formatCount, makeTitle, toPrintable } from '../../core/base/text.ts';
 import type { DiffComment } from './rows.ts';
 
-/** What a worker is sent on with, beside a person's own words. */
+/** The parts of a follow-up, in addition to a person's own words. */
 export interface FollowUpMaterial {
   session: string;
   branch: string | null;
-  /** `outdated`: the branch has moved on since. */
+  /** `outdated`: the branch has moved since. */
   comments: readonly (Pick<DiffComment, 'path' | 'side' | 'line' | 'text' | 'body' | 'head'> & {
     outdated: boolean;
   })[];
-  /** Where a merge of the base stops, and which that is; null for nowhere. */
+  /** The conflicts of a merge, with the base; null for none. */
   conflict: { base: string; paths: readonly string[] } | null;
 }
 
 const LONGEST_QUOTE = 200;
 
-/** Writes what a worker is sent on with as one message: conflicts first, since they change the lines that follow. */
+/** Formats a follow-up as one message: conflicts first, since they change the lines that follow. */
 export function writeFollowUpMessage(material: FollowUpMaterial, words = ''): string {
   const { conflict, comments } = material;
   return [
@@ -27,13 +27,13 @@ export function writeFollowUpMessage(material: FollowUpMaterial, words = ''): st
     .join('\n\n');
 }
 
-/** The lines that such a message begins with where a person has put no words before it. */
+/** The lines that such a message starts with if a person has written none. */
 const OPENINGS = [
   { line: /^Merge (\S+) into your branch.*, and resolve the conflicts\.$/, name: 'conflicts with $1' },
   { line: /^Deal with (\d+ comments?) on your work in s-\d+:$/, name: '$1' },
 ] as const;
 
-/** A title for such a message: what the person wrote, else which task it goes on with, and why. */
+/** Returns a title for such a message: the person's words, otherwise the continued task and the reason. */
 export function titleFollowUp(message: string, former: string): string {
   const title = makeTitle(message);
   const opening = OPENINGS.find(({ line }) => line.test(title));

@@ -18,20 +18,20 @@ import { type Decision, type DecisionRow, type DecisionState, toDecision } from 
 export { type AgentSettings, type InputChange, pickRacer, type RunSettings } from './inputs.ts';
 export { DECISION_STATES, type Decision, type DecisionState } from './rows.ts';
 
-/** What a decision is bound to. */
+/** The inputs that a decision is bound to. */
 export interface Bound {
-  /** Null when it dates from before inputs were stored, or from another version of their format. */
+  /** Null if it dates from before inputs were stored, or from another version of their format. */
   inputs: RunInputs | null;
   /** The further options of its dispatch. */
   options: DispatchOptions;
 }
 
-/** What a person is asked to decide, and why. */
+/** The question for a person, and the reason. */
 export interface Question {
   inputs: RunInputs;
   options?: DispatchOptions;
   why: string;
-  /** What differs from the decision that it replaces. */
+  /** The differences from the decision that it replaces. */
   changes?: readonly InputChange[];
 }
 
@@ -40,8 +40,8 @@ export interface Decisions {
   get(decisionId: string): Decision;
   resolve(prefix: string): Decision;
   /**
-   * Newest first, without `ids` those of one state oldest first; at most `limit` (100, or as many as there are `ids`).
-   * Unknown `ids` are left out.
+   * Newest first, without `ids` those of one state oldest first; at most `limit` (100, or as many as there are
+   * `ids`). Unknown `ids` are left out.
    */
   list(filter: {
     state?: DecisionState | undefined;
@@ -49,14 +49,14 @@ export interface Decisions {
     cursor?: string | undefined;
     limit?: number | undefined;
   }): Decision[];
-  /** Decisions of that state; all without one. */
+  /** Counts decisions of a state; all without one. */
   count(state?: DecisionState): number;
   /** Throws `already_decided` unless the decision is pending. */
   checkPending(decision: Decision): void;
-  /** The task's decision that is pending, or approved and not yet consumed. */
+  /** Finds the task's decision that is pending, or approved and not yet consumed. */
   openOf(taskId: string): Decision | null;
   boundTo(decisionId: string): Bound;
-  /** Creates a pending decision for what the task would run now; emits `needs_approval`. */
+  /** Creates a pending decision for the task's current inputs; emits `needs_approval`. */
   ask(task: Task, question: Question, by: By): Decision;
   /** Creates a decision that is already approved (pre-approved request, or a person running the task). */
   grant(task: Task, question: Question, by: By): Decision;
@@ -67,16 +67,18 @@ export interface Decisions {
     bound: { inputs: RunInputs; options: DispatchOptions },
     by: By,
   ): Decision;
-  /** Rebinds an approved decision that has started nothing yet, or whose session continues, to exactly those inputs. */
+  /**
+   * Rebinds an approved decision that has started nothing yet, or whose session continues, to exactly those inputs.
+   */
   bindTo(decisionId: string, bound: { inputs: RunInputs; options: DispatchOptions }): void;
   deny(decisionId: string, reason: string, by: By): { decision: Decision; changed: boolean };
-  /** Closes the task's open decision, which no longer matches what would run. */
+  /** Closes the task's open decision, which no longer matches its inputs. */
   expire(taskId: string, reason: string, by: By): void;
-  /** approved → expired, for a consumed decision whose session did not run what was approved. */
+  /** approved → expired, for a consumed decision whose session did not run the approved inputs. */
   revoke(decisionId: string, reason: string, by: By): void;
-  /** Binds an approved decision to the one session that it starts. Throws `already_decided` when it was used. */
+  /** Binds an approved decision to the one session that it starts. Throws `already_decided` if it was used. */
   consume(decisionId: string, sessionId: string): void;
-  /** Open decisions, and those of live sessions, from before inputs were stored. */
+  /** Lists open decisions, and those of live sessions, from before inputs were stored. */
   unbound(): Decision[];
 }
 
@@ -101,7 +103,7 @@ const COLUMNS = [
   'changes',
 ] as const satisfies (keyof DecisionRow)[];
 
-/** Word for word the condition of the partial index `decision_one_open`, so that SQLite uses it. */
+/** Exactly the condition of the partial index `decision_one_open`, so that SQLite uses it. */
 const OPEN = `(state = 'pending' OR (state = 'approved' AND consumed_at IS NULL))`;
 
 export function createDecisions({
@@ -253,7 +255,7 @@ export function createDecisions({
         taskId: task.taskId,
         decisionId: decision.decisionId,
         ...by,
-        // Names only: commands and folders are not for those who only follow the events.
+        // Names only: followers of events must not see commands and folders.
         data: {
           ...describeTask(task),
           why,
@@ -326,7 +328,7 @@ function alreadyDecidedError(decision: Decision): SvcError {
   });
 }
 
-/** The options as JSON, null for none. Caller and call key belong to one dispatch and are left out. */
+/** Serializes the options as JSON, null for none. Caller and call key belong to one dispatch and are left out. */
 function serializeOptions(options: DispatchOptions): string | null {
   if (Object.keys(options).length === 0) return null;
   const { parent: _, force: __, ...kept } = options;

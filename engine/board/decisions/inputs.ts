@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isStrongerProfile } from '../../core/access/guard-profile.ts';
 import type { Task } from '../tasks/index.ts';
 
-/** Version of the format of `RunInputs`. A new one means that every open approval is asked for again. */
+/** Version of the format of `RunInputs`. With a new one every open approval is requested again. */
 export const INPUTS_VERSION = 1;
 
 /** The settings of a run that the dispatcher knows: everything that determines what is executed, and where. */
@@ -14,9 +14,9 @@ export interface RunSettings {
   long: string | null;
   transport: 'subprocess' | 'acp' | null;
   auth: 'account' | 'gateway' | null;
-  /** Where its model calls go; null for its own login. */
+  /** The destination of its model calls; null for its own login. */
   route: string | null;
-  /** What it may do without a person, over the agent client protocol; null for any other transport. */
+  /** Permissions without a person, over the agent client protocol; null for any other transport. */
   permissions: readonly string[] | null;
   /** The guard profile that it would run under. */
   profile: string;
@@ -24,17 +24,17 @@ export interface RunSettings {
   /** Absolute, links followed. */
   folder: string | null;
   inplace: boolean;
-  /** The branch that its worktree would be made from, with a detached HEAD the commit; null outside of a repository. */
+  /** The base branch of its worktree, with a detached HEAD the commit; null outside of a repository. */
   base: string | null;
-  /** Names what its project runs and copies before and after; null for an unknown project. */
+  /** Digest of its project's setup and teardown; null for an unknown project. */
   setup: string | null;
-  /** The ended session that it goes on with. */
+  /** The ended session that it continues. */
   continues: string | null;
-  /** Of a race: every one of its agents, in order. Left out of any other run. */
+  /** For a race: all of its agents, in order. Left out for other runs. */
   race?: readonly AgentSettings[] | undefined;
 }
 
-/** What is executed of one agent. */
+/** The command of one agent. */
 export type AgentSettings = Pick<
   RunSettings,
   'agent' | 'command' | 'long' | 'transport' | 'auth' | 'route' | 'permissions'
@@ -49,7 +49,7 @@ export interface PromptInputs {
   ledger: string | null;
 }
 
-/** What an approval is bound to: raw values, and no text of ours, whose wording may change. */
+/** The inputs that an approval is bound to: raw values, without our own texts, whose wording may change. */
 export type RunInputs = RunSettings & PromptInputs;
 
 /** An input that has changed. */
@@ -94,7 +94,7 @@ export const serializeInputs = (inputs: RunInputs): string =>
     profile: inputs.profile,
     project: inputs.project,
     prompt: inputs.prompt,
-    // Only where there is one: the hash of any other run stays what it was.
+    // Only if there is one: the hash of other runs must not change.
     race: inputs.race,
     route: inputs.route,
     setup: inputs.setup,
@@ -102,7 +102,7 @@ export const serializeInputs = (inputs: RunInputs): string =>
     transport: inputs.transport,
   } satisfies RunInputs);
 
-/** SHA-256, hex, of inputs as `serializeInputs` writes them, and their version. */
+/** Hashes inputs as written by `serializeInputs`, and their version: SHA-256, hex. */
 export const hashSerializedInputs = (text: string): string => hash('sha256', `${INPUTS_VERSION}\n${text}`);
 
 export const hashInputs = (inputs: RunInputs): string => hashSerializedInputs(serializeInputs(inputs));
@@ -110,8 +110,9 @@ export const hashInputs = (inputs: RunInputs): string => hashSerializedInputs(se
 const isSameValue = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Lists the inputs that differ. A stronger guard profile is no difference, since it exceeds nothing that was agreed to.
- * @param before null when the decision is bound to nothing that this version understands: then everything differs
+ * Lists the inputs that differ. A stronger guard profile is not a difference, since it exceeds nothing that was
+ * agreed to.
+ * @param before null if the decision is bound to nothing that this version understands: then everything differs
  */
 export function listInputChanges(before: RunInputs | null, after: RunInputs): InputChange[] {
   const names = Object.keys(after) as (keyof RunInputs)[];
@@ -125,13 +126,13 @@ export function listInputChanges(before: RunInputs | null, after: RunInputs): In
   });
 }
 
-/** What one agent of a race runs; the inputs themselves where they are of no race. */
+/** Returns the inputs of one agent of a race; the inputs themselves outside a race. */
 export function pickRacer(inputs: RunInputs, agent: string): RunInputs {
   const { race, ...rest } = inputs;
   return { ...rest, ...race?.find((each) => each.agent === agent) };
 }
 
-/** The names of changed inputs for people, such as `base, command`; never their values. */
+/** Names changed inputs for people, such as `base, command`; never their values. */
 export const nameChanges = (changes: readonly InputChange[]): string =>
   changes.map(({ input }) => WORDS[input] ?? input).join(', ');
 

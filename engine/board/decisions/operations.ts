@@ -12,14 +12,14 @@ import { DECISION_STATES, type Decision } from './index.ts';
 
 /** A decision in a list. */
 export interface ListedDecision extends Decision {
-  /** Of its task. */
+  /** The title of its task. */
   title: string;
   stranger: string | null;
-  /** How many characters of its prompt do not show. */
+  /** Number of invisible characters in its prompt. */
   unseen: number;
 }
 
-/** What clients may ask about decisions. */
+/** Operations on decisions. */
 export function decisionOperations({
   tasks,
   decisions,
@@ -27,7 +27,7 @@ export function decisionOperations({
   plans,
   checkConfinement,
 }: BoardOperationsDeps) {
-  /** The decision, if it is about what whoever calls has seen. */
+  /** Finds the decision, if it matches what the caller has seen. */
   function findSeen(input: { id: string; hash?: string | undefined }): Decision {
     const decision = decisions.resolve(input.id);
     if (input.hash === undefined || input.hash === decision.hash) return decision;
@@ -37,8 +37,9 @@ export function decisionOperations({
   }
 
   /**
-   * Whether a stranger's task is to run without a sandbox, which only a person at a terminal can say, and only where there
-   * is none. Throws `confinement_unavailable`, `tool_missing`, `approval_required`, `usage`.
+   * Checks that a task from an untrusted author may run without a sandbox, which only a person at a terminal can
+   * request, and only if none can be set up. Throws `confinement_unavailable`, `tool_missing`, `approval_required`,
+   * `usage`.
    */
   async function mayRunUnconfined(
     { taskId, decisionId }: Decision,
@@ -105,7 +106,7 @@ export function decisionOperations({
           decision,
           task,
           plan: await plans.of(task, plannedOptions(decisions, task.taskId, caller)),
-          // What an approval would be refused for.
+          // The problem that an approval would fail with.
           changes: isOpen ? workflow.changesSince(decision) : [],
         };
       },

@@ -17,14 +17,14 @@ export interface Decision {
   kind: 'dispatch';
   state: DecisionState;
   agent: string | null;
-  /** The agents of a race, a session each; null for any other run. */
+  /** The agents of a race, a session each; null for other runs. */
   race: string[] | null;
   project: string | null;
-  /** SHA-256, hex, of the inputs and the version of their format: an approval holds for exactly these. */
+  /** SHA-256, hex, of the inputs and the version of their format: an approval is valid for exactly these. */
   hash: string;
-  /** Why it was held. */
+  /** The reason why it needs approval. */
   why: string;
-  /** What differs from the decision that it replaced; empty when it replaced none. */
+  /** The differences from the replaced decision; empty if it replaced none. */
   changes: InputChange[];
   source: string;
   sourceRef: string | null;
@@ -33,9 +33,9 @@ export interface Decision {
   decidedBy: string | null;
   decidedVia: string | null;
   reason: string | null;
-  /** When it started its session, or all those of a race. */
+  /** When it started its session, or all sessions of a race. */
   consumedAt: string | null;
-  /** The first one of a race. */
+  /** The first session of a race. */
   sessionId: string | null;
 }
 
@@ -57,7 +57,7 @@ export interface DecisionRow {
   reason: string | null;
   consumed_at: number | null;
   session_id: number | null;
-  /** JSON; null when it dates from before inputs were stored. */
+  /** JSON; null if it dates from before inputs were stored. */
   inputs: string | null;
   inputs_version: number;
   options: string | null;

@@ -4,15 +4,15 @@ import type { WorkspacePaths } from '../../core/workspace/workspace-path.ts';
 import type { Task } from '../tasks/index.ts';
 import { readLedger } from './read.ts';
 
-/** Why a task's ledger keeps it from being dispatched; null when it does not. */
+/** Explains why a task's ledger blocks its dispatch; null if it does not. */
 export type LedgerGate = (task: Pick<Task, 'taskId' | 'ledger'>) => SvcError | null;
 
 /** How many open items are named. */
 const NAMED = 10;
 
 /**
- * Creates the gate before a dispatch (03 §8). Its message is sent to whoever sent the task, so it has only counts and ids;
- * the hint stays on this machine and names the places.
+ * Creates the gate before a dispatch (03 §8). Its message is sent to the sender of the task, so it has only counts
+ * and ids; the hint stays on this machine and names the locations.
  */
 export function createLedgerGate({ paths }: { paths: WorkspacePaths }): LedgerGate {
   return ({ taskId, ledger }) => {

@@ -20,7 +20,7 @@ export interface LedgersDeps {
   clock: Clock;
   peers: Pick<Peers, 'find'>;
   paths: WorkspacePaths;
-  /** Sessions whose claims and those of that one do not exclude each other. */
+  /** Lists sessions whose claims do not exclude a given session's. */
   rivalsOf(sessionId: string): readonly string[];
 }
 
@@ -33,11 +33,11 @@ export interface Ledgers {
   claim(wanted: { holder: string; item: number; ledger: string; ttlMin: number }, by: By): Claim;
   /** Releases a claim, inside `storage.write`; `*` is any holder. Throws `holder_mismatch`, `not_found`. */
   release(wanted: { holder: string; item: number; ledger: string }, by: By): { ledger: string; text: string };
-  /** Throws `not_found` when there is no such file. */
+  /** Throws `not_found` if there is no such file. */
   show(ledger: string): Ledger;
-  /** The claims on an item, with the item's text at that time: one, or those of several rivals of a race. */
+  /** Lists the claims on an item, with the item's text at that time: one, or several in a race. */
   claimsOn(ledger: string, item: number): { holder: string; text: string }[];
-  /** What a holder has claimed, oldest first. */
+  /** Lists a holder's claims, oldest first. */
   claimsOf(holder: string): Pick<Claim, 'ledger' | 'item' | 'text'>[];
   /** Releases all claims of a holder that is gone, inside `storage.write`. */
   releaseAll(holder: string, why: string): void;
@@ -63,7 +63,10 @@ export function createLedgers({ storage, events, clock, peers, paths, rivalsOf }
     'DELETE FROM claim WHERE expires_at <= ? RETURNING *',
   );
 
-  /** A claim ends with its session or its time. That of an unknown session lasts for its time. */
+  /**
+   * Reports whether a claim has ended: with its session or its time. A claim of an unknown session lasts for its
+   * time.
+   */
   const isHeld = (row: ClaimRow): boolean =>
     row.expires_at > clock.now() && peers.find(row.holder)?.state !== 'ended';
 
@@ -106,7 +109,7 @@ export function createLedgers({ storage, events, clock, peers, paths, rivalsOf }
         expires_at: now + ttlMin * 60_000,
       };
       put.run(row.ledger, row.item, row.text, row.holder, row.claimed_at, row.expires_at);
-      // The item's text is not for those who only follow the events.
+      // Followers of events must not see the item's text.
       recordClaimEvent('item_claimed', row, { ...by, data: { extended: before !== undefined } });
       return { ledger: row.ledger, item, text: row.text, holder, expiresAt: rfc3339(row.expires_at) };
     },

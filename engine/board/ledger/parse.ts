@@ -10,7 +10,7 @@ export interface LedgerItem {
 
 export interface ParsedLedger {
   items: LedgerItem[];
-  /** Whether there is a section `## Clarify`, and its items. */
+  /** True if there is a section `## Clarify`, with its items. */
   clarify: { present: boolean; items: LedgerItem[] };
 }
 
@@ -18,7 +18,7 @@ const MARKER = /(?:[-*+]|\d{1,9}[.)])[ \t]+/.source;
 /** At any depth: nested checklists count too. */
 const ITEM = new RegExp(`^[ \\t]*(?:${MARKER})+\\[([ xX])\\](?:[ \\t]+(.*))?$`, 's');
 const LIST = new RegExp(`^[ \\t]*${MARKER}`);
-/** What may precede a fence or a comment: the indentation and marker of its list item. */
+/** Text that may precede a fence or a comment: the indentation and marker of its list item. */
 const LEAD = new RegExp(`^[ \\t]*(?:${MARKER})*`);
 /** No backtick may follow on the line of a backtick fence: that would be inline code. */
 const FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/s;
@@ -28,8 +28,9 @@ const CLARIFY = /^clarify$/i;
 const CLARIFY_LEVEL = 2;
 
 /**
- * Parses the checklist of a Markdown file. Items and headings inside fenced code blocks and HTML comments do not count.
- * A comment starts at the beginning of a line, as in Markdown; a `<!--` in the middle of a sentence hides nothing below.
+ * Parses the checklist of a Markdown file. Items and headings inside fenced code blocks and HTML comments are
+ * ignored. A comment starts at the start of a line, as in Markdown; a `<!--` in the middle of a sentence hides
+ * nothing below.
  */
 export function parseLedger(source: string): ParsedLedger {
   const lines = source.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
@@ -37,7 +38,7 @@ export function parseLedger(source: string): ParsedLedger {
   const found: ParsedLedger = { items: [], clarify: { present: false, items: [] } };
   let fence: string | null = null;
   let inComment = false;
-  /** Lines of the paragraph above, which `---` turns into a heading; null when there is none or it is in a list. */
+  /** Lines of the paragraph above, which `---` turns into a heading; null if there is none or it is in a list. */
   let paragraph: string[] | null = null;
   let inList = false;
   let inClarify = false;
@@ -67,7 +68,7 @@ export function parseLedger(source: string): ParsedLedger {
       continue;
     }
     if (bare.startsWith('<!--')) {
-      // Deeper in, it may be indented code: then only a comment that is closed counts.
+      // Deeper in, it may be indented code: then only a closed comment counts.
       inComment = !bare.includes('-->') && (isShallow(line) || lastEnd > index);
       continue;
     }

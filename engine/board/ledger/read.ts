@@ -7,7 +7,7 @@ import { type ParsedLedger, parseLedger } from './parse.ts';
 /** Far more than a checklist needs, and little enough to be read synchronously. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Reads a ledger; null when the file does not exist. Throws `fields_invalid` when it is not a readable file. */
+/** Reads a ledger; null if the file does not exist. Throws `fields_invalid` if it is not a readable file. */
 export function readLedger({ absolute, key }: NamedPath): ParsedLedger | null {
   try {
     const found = statSync(absolute, { throwIfNoEntry: false });

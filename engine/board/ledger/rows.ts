@@ -21,10 +21,10 @@ export interface Claim {
 
 /** An item with its claim. */
 export interface ShownItem extends LedgerItem {
-  /** Null when nobody holds it; several rivals of a race with commas between. */
+  /** Null if it is not claimed; several competitors of a race separated by commas. */
   holder: string | null;
   expiresAt: string | null;
-  /** Whether its text has changed since it was claimed: items may have moved. */
+  /** True if its text has changed since it was claimed: items may have moved. */
   claimedTextDiffers: boolean;
 }
 
@@ -32,6 +32,6 @@ export interface ShownItem extends LedgerItem {
 export interface Ledger {
   ledger: string;
   items: ShownItem[];
-  /** The section `## Clarify`: whether there is one, and how many of its items are open. */
+  /** The section `## Clarify`: its existence, and its number of open items. */
   clarify: { present: boolean; open: number };
 }

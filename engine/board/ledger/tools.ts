@@ -15,9 +15,9 @@ import {
 import { type Ledger, type Ledgers, quoteItem } from './index.ts';
 
 const ledger = z.string().describe('Markdown file of the workspace.');
-const item = z.int().min(1).describe('Position among the - [ ] and - [x] lines, from 1, top to bottom.');
+const item = z.int().min(1).describe('Position among - [ ] and - [x] lines, from 1.');
 
-/** What clients may ask about ledgers. */
+/** Operations on ledgers. */
 export function ledgerOperations({
   ledgers,
   peers,
@@ -27,10 +27,10 @@ export function ledgerOperations({
   peers: HolderPeers;
   callerPaths: Pick<CallerPaths, 'resolveShared'>;
 }) {
-  /** All sessions count the items of one file, that of the project: a copy in a worktree may number them otherwise. */
+  /** Resolves the one file that all sessions use, the project's: a copy in a worktree may have other numbers. */
   const nameLedger = (path: string, caller: Caller): string => callerPaths.resolveShared(path, caller).key;
 
-  /** Whose claim it is. Only the Chair frees what is another's. */
+  /** Checks the owner of a claim. Only the Chair releases another session's. */
   function holderToFree(caller: Caller, input: { holder: string; ledger: string; item: number }): string {
     if (input.holder !== ANY) return resolveHolder(input.holder, caller, peers);
     const claims = ledgers.claimsOn(input.ledger, input.item);
@@ -53,7 +53,7 @@ export function ledgerOperations({
     tool({
       name: 'task.claim',
       about:
-        'Claim one checklist item of a ledger before you work on it; claim again to extend. item_held names the holder: take another item.',
+        'Claim one checklist item of a ledger before you work on it; repeat to extend. item_held names the holder: take another.',
       seat: 'any',
       changes: true,
       input: z.strictObject({ holder, item, ledger, ttl_min: ttlInput(60) }),

@@ -21,7 +21,7 @@ export function createExpiry({
 }: {
   storage: Pick<Storage, 'write' | 'onCommit'>;
   clock: Clock;
-  /** When the next lock expires, ms; null for none. */
+  /** Returns when the next lock expires, ms; null for none. */
   nextAt(): number | null;
   /** Called inside `storage.write`. */
   expire(): void;

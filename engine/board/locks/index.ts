@@ -20,26 +20,29 @@ export interface LocksDeps {
   clock: Clock;
   peers: Pick<Peers, 'find'>;
   paths: WorkspacePaths;
-  /** Sessions whose locks and those of that one do not exclude each other. */
+  /** Lists sessions whose locks do not exclude a given session's. */
   rivalsOf(sessionId: string): readonly string[];
 }
 
 /**
- * Owns the locks on paths. An expired lock does not count, even while its row still exists. Rivals of a race edit copies of
- * which one is taken over: to each other their locks do not count, to everybody else those of each do.
+ * Owns the locks on paths. An expired lock is invalid, even while its row still exists. Competitors of a race edit
+ * copies, one of which is promoted: their locks do not exclude each other, but exclude everyone else.
  */
 export interface Locks {
   /** Locks a path, or extends the holder's lock, inside `storage.write`. Throws `lock_held`, `conflict` (holder has ended). */
   acquire(wanted: { holder: string; path: string; ttlMin: number }, by: By): Lock;
-  /** The holder's lock that covers the path. Throws `lock_denied`, which names who holds it instead. */
+  /** Finds the holder's lock that covers the path. Throws `lock_denied`, which names the actual holder. */
   check(holder: string, path: string): { path: string; lock: Lock };
   /** Releases a lock, inside `storage.write`, and returns the path's key. Throws `holder_mismatch`, `not_found`. */
   release(holder: string, path: string, by: By): string;
-  /** Locks on a path, on the folders above it and on what is below it; without a path, all locks. */
+  /** Lists locks on a path, on the folders above it and below it; without a path, all locks. */
   around(path?: string): Lock[];
-  /** The lock that covers the path and is neither `exceptHolder`'s nor of one of its rivals; null when nobody else holds it. */
+  /**
+   * Finds the lock that covers the path and is neither `exceptHolder`'s nor a competitor's; null if no one else holds
+   * it.
+   */
   holderOver(path: string, exceptHolder: string | null): Lock | null;
-  /** All locks that cover the path. */
+  /** Lists all locks that cover the path. */
   listOver(path: string): Lock[];
   /** Releases all locks of a holder that is gone, inside `storage.write`. */
   releaseAll(holder: string, why: string): void;
@@ -48,10 +51,10 @@ export interface Locks {
   close(): void;
 }
 
-/** Neither the holder's own nor its rivals'. */
+/** Neither the holder's own nor its competitors'. */
 const OF_OTHERS = 'holder NOT IN (SELECT value FROM json_each(@exempt))';
 const ABOVE = 'path IN (SELECT value FROM json_each(@above))';
-/** Keys that begin with `/` belong to projects outside the workspace; `0` is the character after `/`. */
+/** Keys that start with `/` belong to projects outside the workspace; `0` is the character after `/`. */
 const BELOW = `((path >= @low AND path < @high) OR (@holdsWorkspace = 1 AND (path < '/' OR path >= '0')))`;
 
 export function createLocks({ storage, events, clock, peers, paths, rivalsOf }: LocksDeps): Locks {
@@ -109,7 +112,7 @@ export function createLocks({ storage, events, clock, peers, paths, rivalsOf }: 
     if (gone.length === 0) return;
     expiry.changed();
     gone.sort((one, other) => one.expires_at - other.expires_at);
-    // The reason goes out with the event and names only the holder; the path stays in the local log.
+    // The reason is sent with the event and names only the holder; the path stays in the local log.
     for (const row of gone)
       recordLockEvent('lock_expired', row, {
         via: 'engine',
@@ -211,7 +214,7 @@ const describeLock = (path: string, row: LockRow | undefined) => ({
   lock_path: row?.path ?? null,
 });
 
-/** `s-3 holds src until 2026-11-21T07:00:00.000Z`. */
+/** Formats `s-3 holds src until 2026-11-21T07:00:00.000Z`. */
 const formatHold = (row: LockRow): string =>
   `${row.holder} holds ${toPrintable(row.path)} until ${rfc3339(row.expires_at)}`;
 

@@ -7,10 +7,10 @@ export interface Reach {
   key: string;
   /** The path itself and every folder above it. */
   above: string[];
-  /** What is below it: keys from `low` up to, but excluding, `high`. */
+  /** The keys below it: from `low` up to, but excluding, `high`. */
   low: string;
   high: string;
-  /** The whole workspace is below it: the keys that do not begin with `/`. */
+  /** True if the whole workspace is below it: the keys that do not start with `/`. */
   holdsWorkspace: boolean;
 }
 

@@ -1,12 +1,12 @@
 import { rfc3339 } from '../../core/base/clock.ts';
 
-/** A lock on a file or folder of the workspace; a folder covers what is below it. Times are RFC 3339 UTC. */
+/** A lock on a file or folder of the workspace; a folder covers everything below it. Times are RFC 3339 UTC. */
 export interface Lock {
   /** Relative to the workspace's folder, `.` for all of it. */
   path: string;
   /** The session that holds it. */
   holder: string;
-  /** Grows with every grant, so that another system can reject writes under an older lock. */
+  /** Increases with every grant, so that another system can reject writes under an older lock. */
   fence: number;
   acquiredAt: string;
   expiresAt: string;

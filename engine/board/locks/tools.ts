@@ -14,22 +14,21 @@ import {
 } from '../holder.ts';
 import type { Lock, Locks } from './index.ts';
 
-/** A lock that somebody else has over a path. */
+/** Another holder's lock over a path. */
 export interface HeldPath {
-  /** As it was asked for. */
+  /** As requested. */
   path: string;
   lock: Lock;
 }
 
-const path = z.string().describe('File or folder; a folder covers everything below it.');
+const path = z.string().describe('File or folder; a folder covers all below.');
 
-/** What clients may ask about locks. */
+/** Operations on locks. */
 export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPeers }) {
   return [
     tool({
       name: 'lock.acquire',
-      about:
-        'Lock a shared file or folder before you edit it; lock again to extend. lock_held names the holder.',
+      about: 'Lock a shared file or folder before you edit it; repeat to extend. lock_held names the holder.',
       seat: 'any',
       changes: true,
       input: z.strictObject({ holder, path, ttl_min: ttlInput(30) }),
@@ -112,7 +111,7 @@ export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPe
       input: z.strictObject({
         paths: z.array(z.string().min(1)).max(10_000),
         except: holder.optional(),
-        /** Leaves out what is the caller's own, too. */
+        /** Also leaves out the caller's own locks. */
         except_own: z.boolean().optional(),
       }),
       run(input, caller): HeldPath[] {
@@ -129,7 +128,7 @@ export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPe
   ];
 }
 
-/** A cursor stands for a lock that need not be held any more. Throws `usage`. */
+/** A cursor refers to a lock that may have been released. Throws `usage`. */
 function takePageByPath(
   locks: readonly Lock[],
   { limit, cursor }: { limit?: number | undefined; cursor?: string | undefined },
@@ -144,7 +143,7 @@ function takePageByPath(
   return { page, more: left.length - page.length };
 }
 
-/** As SQLite sorts text. */
+/** Compares as SQLite sorts text. */
 const compareBytes = (one: string, other: string): number =>
   Buffer.compare(Buffer.from(one), Buffer.from(other));
 

@@ -9,12 +9,12 @@ import type { Tasks } from '../tasks/index.ts';
 
 export type RaceState = 'open' | 'promoted' | 'lost' | 'cancelled';
 
-/** Several sessions of one task, made from the same commit, of which one is promoted. Times are RFC 3339 UTC. */
+/** Several sessions of one task, created from the same commit, one of which is promoted. Times are RFC 3339 UTC. */
 export interface Race {
   id: number;
   taskId: string;
   state: RaceState;
-  /** The commit that all of them begin from; null until the first does. */
+  /** The commit that all of them start from; null until the first one starts. */
   baseCommit: string | null;
   /** The session that was promoted. */
   winner: string | null;
@@ -23,42 +23,42 @@ export interface Race {
 }
 
 /**
- * Owns races. While one is open its task belongs to none of its sessions: it is done once one of them is promoted, and
- * failed once all have ended and none has ended well. What changes something is called inside `storage.write`.
+ * Owns races. While one is open its task belongs to none of its sessions: it is done once one of them is promoted,
+ * and failed once all have ended without success. Mutating methods are called inside `storage.write`.
  */
 export interface Races {
   get(race: number): Race;
-  /** The newest race of a task; null for none. */
+  /** Finds the newest race of a task; null for none. */
   ofTask(taskId: string): Race | null;
   /** The first of its sessions. */
   firstOf(race: number): Session;
-  /** The race that a session, or the one that it goes on with, takes part in; null for none. */
+  /** Finds the race of a session, or of the one that it continues; null for none. */
   ofSession(session: Session): Race | null;
   /**
-   * The other live sessions of the open race that a session takes part in, by itself or as one that goes on. Their worktrees are
-   * rivals, of which one is promoted. None for whatever is no session, or races no more.
+   * Lists the other live sessions of a session's open race, which it is in directly or by continuing one. Their
+   * worktrees compete, and one is promoted. None for other ids, or after the race.
    */
   rivalsOf(sessionId: string): string[];
   /** Throws `conflict` unless the task can be dispatched. */
   begin(taskId: string): Race;
-  /** Records the commit that its sessions begin from, once; returns the recorded one. */
+  /** Records the commit that its sessions start from, once; returns the recorded one. */
   fixBase(race: number, commit: string): string;
-  /** A session of it runs: so does its task. */
+  /** Called when a session of it runs: so does its task. */
   started(session: Session): void;
-  /** A session of it has ended. When that was the last, the race waits for a choice, or is lost. */
+  /** Called when a session of it has ended. After the last one, the race waits for a choice, or is lost. */
   sessionEnded(session: Session): void;
-  /** Ends an open race without a winner: the task is over for another reason. Returns its sessions that still live. */
+  /** Ends an open race without a winner: the task is over for another reason. Returns its live sessions. */
   cancel(race: number, by: By): Session[];
   /**
-   * One was promoted: the task is done, and the others are due to be discarded unless `keepsOthers`. Returns those that
-   * still live. Does nothing for a race that is over.
+   * Called when one was promoted: the task is done, and the others are due to be discarded unless `keepsOthers`.
+   * Returns the live ones. Does nothing for a race that is over.
    */
   win(race: number, winner: string, keepsOthers: boolean, by: By): Session[];
-  /** The promotion of its winner was undone: somebody chooses anew. */
+  /** Called when the promotion of its winner was undone: a person chooses again. */
   reopen(session: Session, by: By): void;
-  /** Throws `conflict` when another session of its race was promoted. */
+  /** Throws `conflict` if another session of its race was promoted. */
   checkMayWin(session: Session): void;
-  /** Settles open races whose sessions have all ended, after something else than their end. */
+  /** Settles open races whose sessions have all ended, after a change other than their end. */
   recover(): void;
 }
 
@@ -83,7 +83,7 @@ const toRace = (row: RaceRow): Race => ({
 });
 
 const BY_ENGINE: By = { actor: 'svc', via: 'engine' };
-/** More generations of follow-ups than anybody makes. */
+/** More generations of follow-ups than anyone creates. */
 const MOST_GENERATIONS = 1000;
 
 export function createRaces({
@@ -119,7 +119,7 @@ export function createRaces({
     return toRace(row);
   }
 
-  /** The session of the race whose work this one has, itself or the one that it goes on with. */
+  /** Finds the session of the race whose work this one has: itself, or the one that it continues. */
   function findRacer(session: Session): Session | null {
     let at: Session | null = session;
     for (let step = 0; at !== null && at.race === null && step < MOST_GENERATIONS; step++)
@@ -137,7 +137,7 @@ export function createRaces({
     events.append({ kind: 'race_changed', taskId, ...by, data: { title, state, race: id, ...data } });
   }
 
-  /** Ends an open race; false when it is over. */
+  /** Ends an open race; false if it is over. */
   const endRace = (race: number, state: Exclude<RaceState, 'open'>, winner: string | null): boolean =>
     setEnd.run(state, winner === null ? null : parseId('s', winner), clock.now(), race).changes === 1;
 

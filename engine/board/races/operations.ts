@@ -10,38 +10,38 @@ import { hash, id, plannedOptions } from '../input.ts';
 import type { Verification } from '../verify/index.ts';
 import { checkNotReplaced, type Submitted } from '../workflow/index.ts';
 
-/** More would be no race but a load. */
+/** The maximum size of a race. */
 export const MOST_RACERS = 16;
 
-/** One session of a race, beside the others. */
+/** One session of a race, for comparison. */
 export interface Racer extends Session {
   /** From its first start to its end, or to now, ms; null before its start. */
   elapsedMs: number | null;
-  /** What svc holds of its tests: its own rerun counts, not the worker's word. */
+  /** svc's own verification of its tests, not the worker's report. */
   evidence: Pick<Verification, 'state' | 'reasons' | 'rerunState'> & {
-    /** Commands that svc has run again, and how many ended as they were reported; null before a rerun. */
+    /** Commands that svc has rerun, and how many ended as reported; null before a rerun. */
     rerun: { ran: number; agree: number } | null;
   };
-  /** Why its agent is given no work now; null while it is. */
+  /** The reason why its agent gets no work now; null if it does. */
   held: { until: string | null; code: string } | null;
 }
 
 export interface RaceOperationsDeps extends BoardOperationsDeps {
-  /** A session's evidence, judged against its branch now. */
+  /** Returns the state of a session's evidence, judged against its current branch. */
   evidence(sessionId: string): Promise<Verification>;
-  /** The agent's circuit that is open; null while it gets work. */
+  /** The agent's open circuit; null while it gets work. */
   findHold(agent: string): { reopenAt: string | null; code: string } | null;
-  /** What a running session has said of itself so far. */
+  /** The facts that a running session has reported so far. */
   facts(sessionId: string): StreamFacts | null;
   now(): number;
 }
 
-/** Starting several agents on one task, and setting what they did side by side. */
+/** Operations to start several agents on one task, and to compare their work. */
 export function raceOperations(deps: RaceOperationsDeps) {
   const { tasks, decisions, races, sessions, workflow, plans, agents } = deps;
   const { inplace: _inplace, name: _name, ...options } = dispatchInput;
 
-  /** What the race would be asked for; the same where it is looked at and where it is begun. */
+  /** Reads the options of the race; the same for its plan and its start. */
   function readOptions(
     taskId: string,
     input: { agents: string[] } & Parameters<typeof readDispatchOptions>[0],
@@ -116,7 +116,7 @@ export function raceOperations(deps: RaceOperationsDeps) {
           task: tasks.get(task.taskId),
           decision: decision && decisions.get(decision.decisionId),
           sessions: (submitted.sessions ?? []).map(({ sessionId }) => sessions.get(sessionId)),
-          /** Agents that are given no work for now: their sessions wait. */
+          /** Suspended agents: their sessions wait. */
           held: [...new Set(input.agents)].filter((agent) => deps.findHold(agent) !== null),
         };
       },

@@ -12,7 +12,7 @@ const ageKey = (standard: string, description: string) =>
     unset: standard,
   });
 
-/** The `retain` section: when what is over and settled is removed, once a day. */
+/** The `retain` section: when finished data is removed, once a day. */
 export const retainSchema = z.strictObject({
   events: ageKey(
     '180d',
@@ -37,7 +37,7 @@ export type RetainSection = z.output<typeof retainSchema>;
 
 const DAY_MS = 86_400_000;
 
-/** How old something gets, ms; null for ever. */
+/** The maximum age, ms; null for unlimited. */
 export interface RetentionAges {
   events: number | null;
   tasks: number | null;

@@ -9,12 +9,12 @@ interface EventPart {
   bytes: number;
 }
 
-/** Old events, but those of tasks that have not ended. The newest of all stays: the next one counts on from it. */
+/** Old events, except events of unfinished tasks. The newest event stays: the next number follows it. */
 export function eventRetention({ db }: Pick<Storage, 'db'>): RetentionKind {
   const page = db.prepare<unknown[], EventPart>(`SELECT e.seq, length(e.data) + 60 AS bytes,
       EXISTS (SELECT 1 FROM task t WHERE t.id = e.task_id AND t.status NOT IN ('done', 'failed')) AS is_kept
     FROM event e WHERE e.seq > ? AND e.seq < ? ORDER BY e.seq LIMIT ${AT_ONCE}`);
-  // Events are in the order of their time, but for a clock that was set.
+  // Events are ordered by time, except after a clock change.
   const firstAfter = db.prepare<unknown[], { seq: number; at: number }>(
     'SELECT seq, at FROM event WHERE seq >= ? ORDER BY seq LIMIT 1',
   );
@@ -23,7 +23,7 @@ export function eventRetention({ db }: Pick<Storage, 'db'>): RetentionKind {
   );
   const remove = db.prepare('DELETE FROM event WHERE seq = ?');
 
-  /** Finds the first event that is not older, by halving. */
+  /** Finds the first event that is not older, by bisection. */
   function findEnd(cutoff: number): number {
     const { first, last } = bounds.get() ?? { first: null, last: null };
     if (first === null || last === null) return 0;

@@ -8,11 +8,11 @@ import { IS_SETTLED } from './settled.ts';
 const AT_ONCE = 100;
 const FOLDER = /^s-([1-9]\d{0,14})$/;
 
-/** Work that a removal or a sandbox has left: kept until a person has looked at it. */
+/** Work that a removal or a sandbox has left: kept until a person has checked it. */
 const isWork = (name: string): boolean =>
   name === 'ignored' || name === 'git' || name.startsWith('git.kept-');
 
-/** The folders of sessions: their logs, prompts, and what their agents kept beside. */
+/** The folders of sessions: their logs, prompts, and files of their agents. */
 export function logRetention({
   storage: { db },
   agentsDir,
@@ -24,7 +24,7 @@ export function logRetention({
     `SELECT (${IS_SETTLED} AND s.ended_at < ?) AS is_over FROM session s WHERE s.id = ?`,
   );
 
-  /** A folder whose session is no longer known is as old as its last change. */
+  /** A folder of an unknown session is as old as its last change. */
   function isOver(name: string, cutoff: number): boolean {
     const row = findSession.get(cutoff, Number(FOLDER.exec(name)?.[1]));
     if (row !== undefined) return row.is_over === 1;
@@ -54,10 +54,10 @@ export function logRetention({
         const folder = join(agentsDir, each.item);
         for (const { name } of readFolder(folder))
           if (!isWork(name)) await rm(join(folder, name), { recursive: true, force: true, maxRetries: 3 });
-        // With work in it it stays.
+        // With work in it, it stays.
         await rmdir(folder).catch(() => undefined);
         gone.push(each);
-        // Another thread does it; this one had the rest of the time for others.
+        // Another thread does it, and this one is free for other work.
         await writer.rest((performance.now() - begun) / 4);
       }
       return gone;
@@ -73,7 +73,7 @@ function readFolder(folder: string): Dirent[] {
   }
 }
 
-/** The bytes and entries of a folder that would go; links are not followed. */
+/** Counts the bytes and entries of a folder to remove; links are not followed. */
 async function measureFolder(folder: string): Promise<{ bytes: number; entries: number }> {
   const entries = readFolder(folder).filter(({ name }) => !isWork(name));
   let bytes = 0;

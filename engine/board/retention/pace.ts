@@ -1,21 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Storage } from '../../storage/index.ts';
 
-/** A transaction of a removal lasts about this long, since others wait for it. */
+/** The target duration of a removal's transaction, since others wait for it. */
 const MOST_WRITE_MS = 2;
 
-/** Writes in small transactions with pauses in between, so that who else writes hardly waits. */
+/** Writes in small transactions with pauses in between, so that other writers hardly wait. */
 export interface PacedWriter {
-  /** Calls `work` for each item inside `storage.write`, in as many transactions as it takes. Returns what `work` did. */
+  /** Calls `work` for each item inside `storage.write`, in several transactions. Returns the results of `work`. */
   writeEach<T, R>(items: readonly T[], work: (item: T) => R): Promise<R[]>;
-  /** Rests for as long as the last piece of work calls for. */
+  /** Pauses in proportion to the last piece of work. */
   rest(workedMs: number): Promise<void>;
 }
 
 export function createPacedWriter(
   storage: Pick<Storage, 'write'>,
   isClosed: () => boolean,
-  /** Between two pieces of work others have this many times as long. */
+  /** The pause between two pieces of work, as a multiple of their duration. */
   restShare: number,
 ): PacedWriter {
   const rest = async (workedMs: number): Promise<void> => {
@@ -38,7 +38,7 @@ export function createPacedWriter(
           return results;
         });
         done.push(...made);
-        // With the commit: the slower the disk, the longer the rest.
+        // Including the commit: the slower the disk, the longer the pause.
         await rest(performance.now() - asked);
       }
       return done;

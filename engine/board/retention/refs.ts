@@ -12,7 +12,7 @@ interface OwnerRow {
   id: number;
   head_commit: string | null;
   branch_state: string | null;
-  /** When its branch was removed at the latest. */
+  /** The latest time when its branch was removed. */
   over_at: number;
   is_settled: number;
   discarded_at: number | null;
@@ -24,8 +24,8 @@ interface OwnerRow {
 type Wanted = Pick<Worktrees, 'listSavedRefs' | 'deleteSavedRefs' | 'isTakenIn'>;
 
 /**
- * Saved commits of branches that were removed. `merged`: of work that other branches hold; `discarded`: of work that was
- * given up, which can be restored until then. Refs of another workspace, and of anything else, are left alone.
+ * Saved commits of removed branches. `merged`: of work in other branches; `discarded`: of discarded work, which can
+ * be restored until then. Refs of another workspace, and all others, are left alone.
  */
 export function refRetention({
   of,
@@ -47,7 +47,7 @@ export function refRetention({
     WHERE s.branch = ? AND s.repository = ? ORDER BY s.id DESC LIMIT 1`);
   const forget = db.prepare('DELETE FROM discarded_work WHERE session_id = ? AND is_done = 1 AND at < ?');
 
-  /** Whether a ref is one of those that this is about, and old enough. */
+  /** Reports whether a ref is of this kind, and old enough. */
   async function isOver(
     { repository, commit }: RepositoryRef,
     owner: OwnerRow,

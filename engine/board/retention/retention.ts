@@ -12,11 +12,11 @@ import { createPacedWriter, type PacedWriter } from './pace.ts';
 import { refRetention } from './refs.ts';
 import { taskRetention } from './tasks.ts';
 
-/** What goes, or went, of one kind. */
+/** The removed or removable data of one kind. */
 export interface CleanedKind {
   key: RetentionKind['key'];
   label: string;
-  /** How old it gets, ms; null for ever. */
+  /** Its maximum age, ms; null for unlimited. */
   ageMs: number | null;
   count: number;
   /** An estimate. */
@@ -27,15 +27,15 @@ export interface Cleaning {
   kinds: CleanedKind[];
   /** Bytes of the database file; null for a dry run. */
   database: { before: number; after: number } | null;
-  /** Whether the database file gets smaller; else freed space in it is used again. */
+  /** True if the database file shrinks; otherwise freed space in it is reused. */
   shrinks: boolean;
 }
 
-/** Removes what is over and settled, and long enough ago. */
+/** Removes finished data after a time. */
 export interface DataRetention {
-  /** Sweeps by itself once a day from here on. */
+  /** Sweeps automatically once a day from here on. */
   start(): void;
-  /** @param olderMs in place of what the configuration says, but for discarded work, which is kept no shorter */
+  /** @param olderMs replaces the configured ages, but never shortens discarded work's */
   clean(wanted: {
     olderMs?: number | undefined;
     isDryRun: boolean;
@@ -46,9 +46,9 @@ export interface DataRetention {
 }
 
 const DAY_MS = 86_400_000;
-/** After the start of an engine there is better to do. */
+/** Right after the start of an engine other work is more important. */
 const FIRST_AFTER_MS = 5 * 60_000;
-/** Pages that are given back to the file system in one transaction. */
+/** Pages that are returned to the file system in one transaction. */
 const PAGES_AT_ONCE = 32;
 const LAST_SWEEP = 'swept_at';
 
@@ -65,7 +65,7 @@ export function createDataRetention(deps: {
   const { storage, events, clock, worktrees, log } = deps;
   const { db } = storage;
   let isClosed = false;
-  // What refers to others goes before them.
+  // Rows with references are removed before their targets.
   const kinds: readonly RetentionKind[] = [
     refRetention({ of: 'discarded', storage, worktrees }),
     refRetention({ of: 'merged', storage, worktrees }),
@@ -100,7 +100,7 @@ export function createDataRetention(deps: {
   const measureDatabase = (): number => readPragma('page_count') * readPragma('page_size');
   const canShrink = (): boolean => readPragma('auto_vacuum') === 2;
 
-  /** Gives free pages back, few at a time. */
+  /** Returns free pages, few at a time. */
   async function shrinkDatabase(writer: PacedWriter): Promise<void> {
     while (canShrink() && !isClosed && readPragma('freelist_count') > 0) {
       const begun = performance.now();
@@ -110,7 +110,7 @@ export function createDataRetention(deps: {
   }
 
   const clean: DataRetention['clean'] = async ({ olderMs, isDryRun, actor, via }) => {
-    // Nobody waits for the daily sweep.
+    // No one waits for the daily sweep.
     const writer = createPacedWriter(storage, () => isClosed, via === 'engine' ? 4 : 1);
     const ages = deps.ages();
     const before = measureDatabase();

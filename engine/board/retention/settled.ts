@@ -1,6 +1,6 @@
 /**
- * SQL that is true of a session `s` whose work is settled: nothing of it is left that is in no other branch, and nobody
- * goes on with it. What could not be read counts as work.
+ * SQL condition for a session `s` with settled work: all of it is in another branch, and no session continues it.
+ * Unreadable work counts as unsettled.
  */
 export const IS_SETTLED = `(s.state = 'ended' AND s.worktree IS NULL AND s.attach_pid IS NULL
   AND (s.promoted_at IS NOT NULL OR s.branch IS NULL OR s.branch_state IS NOT NULL

@@ -6,8 +6,8 @@ import { IS_SETTLED } from './settled.ts';
 const AT_ONCE = 200;
 
 /**
- * True of a task `t` that is over, and that nothing refers to that stays. The newest rows of all stay, so that no id is
- * given again.
+ * Condition for a task `t` that is finished and has no remaining references. The newest rows stay, so that no id is
+ * reused.
  */
 const IS_OVER = `t.status IN ('done', 'failed') AND t.ended_at < @cutoff
   AND t.id < (SELECT max(id) FROM task)
@@ -50,7 +50,7 @@ export function taskRetention({ db }: Pick<Storage, 'db'>): RetentionKind {
     'DELETE FROM task WHERE id = ?',
   ].map((sql) => db.prepare(sql));
 
-  /** Inside `storage.write`. False for one that is not over any more. */
+  /** Inside `storage.write`. False for one that is no longer finished. */
   function removeTask(id: number, cutoff: number): boolean {
     if (check.get({ id, cutoff })?.is_over !== 1) return false;
     for (const session of sessionsOf.all(id))
@@ -79,7 +79,7 @@ export function taskRetention({ db }: Pick<Storage, 'db'>): RetentionKind {
   });
 }
 
-/** SQLite refuses names that a statement does not have. */
+/** SQLite refuses parameters that a statement does not have. */
 function runWith(statement: ReturnType<Storage['db']['prepare']>, names: { id: number; name: string }): void {
   if (statement.source.includes('@name')) statement.run({ name: names.name });
   else statement.run({ id: names.id });

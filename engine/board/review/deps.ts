@@ -18,7 +18,7 @@ export interface WorktreeActionsDeps {
   worktrees: Worktrees;
   /** Folder of the session worktrees, absolute. */
   worktreesDir: string;
-  /** Absolute folder; null is the workspace's own project. */
+  /** Absolute folder; null for the workspace's own project. */
   resolveFolder(project: string | null): string;
   /** Lists all project ids, starting with the workspace's own, null. */
   listProjects(): (string | null)[];
@@ -26,7 +26,7 @@ export interface WorktreeActionsDeps {
   readEvidence(sessionId: string): Promise<Pick<Verification, 'state' | 'reasons' | 'rerun' | 'rerunState'>>;
   /** Runs the teardown commands in a session's worktree. Returns one sentence per problem. */
   tearDownWorktree(session: Session): Promise<string[]>;
-  /** Whether `guard.profile` is strict: unverified work is not promoted. */
+  /** Reports whether `guard.profile` is strict: unverified work is not promoted. */
   isStrict(): boolean;
 }
 

@@ -12,14 +12,14 @@ import type { WorktreeRemoval } from './worktree-removal.ts';
 export interface Discarded {
   sessionId: string;
   branch: string;
-  /** The branch's commit; null when there was no branch any more. */
+  /** The branch's commit; null if the branch was gone. */
   head: string | null;
-  /** Whether files that were in no commit are saved with it. */
+  /** True if files that were in no commit are saved with it. */
   hasFiles: boolean;
   /** The worktree's folder that was removed; null for none. */
   worktree: string | null;
   savedRefs: string[];
-  /** What the caller should know, such as what became of ignored files. */
+  /** Notes for the caller, such as what happened to ignored files. */
   warnings: string[];
 }
 
@@ -27,25 +27,28 @@ export interface Restored {
   sessionId: string;
   branch: string;
   head: string | null;
-  /** The worktree's folder when it is back too; else null. */
+  /** The worktree's folder if it is restored too; null otherwise. */
   worktree: string | null;
-  /** Files that were in no commit wait to be brought back with the worktree. */
+  /** True if files that were in no commit can still be restored with the worktree. */
   filesWait: boolean;
 }
 
 export interface DiscardActions {
-  /** Removes the branch and worktree of an ended session, whatever they hold, after saving all of it. Repeatable. */
+  /**
+   * Removes the branch and worktree of an ended session, regardless of their contents, after saving all of it.
+   * Repeatable.
+   */
   discard(wanted: { session: string }, by: Pick<Caller, 'actor' | 'via'>): Promise<Discarded>;
-  /** Brings a removed branch back and, when asked, its worktree. Repeatable. */
+  /** Restores a removed branch and, if requested, its worktree. Repeatable. */
   restore(wanted: { session: string; worktree?: boolean | undefined }, caller: Caller): Promise<Restored>;
-  /** Goes on with what an earlier host was interrupted in. */
+  /** Resumes operations that an earlier host did not finish. */
   recover(onProblem: (sessionId: string, error: unknown) => void): Promise<void>;
 }
 
 type DiscardDeps = Pick<WorktreeActionsDeps, 'storage' | 'events' | 'sessions' | 'worktrees' | 'visitors'> & {
   records: UndoRecords;
   removal: WorktreeRemoval;
-  /** Finds an ended session that is not gone on with. */
+  /** Finds an ended session that no other session continues. */
   resolveEnded(prefix: string): EndedSession;
   /** One change of a session's branch at a time. */
   oneAtATime<T>(sessionId: string, work: () => Promise<T>): Promise<T>;
@@ -54,7 +57,7 @@ type DiscardDeps = Pick<WorktreeActionsDeps, 'storage' | 'events' | 'sessions' |
 export function createDiscardActions(deps: DiscardDeps): DiscardActions {
   const { storage, events, sessions, worktrees, records, removal } = deps;
 
-  /** Inside `storage.write`: from here on nobody goes on with the session. Throws where somebody has. */
+  /** Inside `storage.write`: from here on no session can continue this one. Throws if one does. */
   function beginDiscard(sessionId: string, actor: string, earlier: DiscardedWork | null): EndedSession {
     if (earlier?.isDone === false) sessions.branchBecame(sessionId, earlier.stateBefore);
     const session = deps.resolveEnded(sessionId);
@@ -65,7 +68,7 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
     return session;
   }
 
-  /** Inside `storage.write`: it was refused, and all is as before. */
+  /** Inside `storage.write`: it was refused, and everything is as before. */
   function abandonDiscard({ sessionId, stateBefore }: DiscardedWork, earlier: DiscardedWork | null): void {
     // Its files may still wait for the worktree.
     if (earlier?.isDone) records.finishDiscard(sessionId);
@@ -115,7 +118,7 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
       return await removeWork(session, by);
     } catch (error) {
       const begun = records.findDiscarded(sessionId);
-      // What was recorded as saved may be on its way out: the next attempt goes on from there.
+      // The saved refs may be in the process of being removed: the next attempt continues from there.
       const mayBeGone = begun !== null && (begun.head !== null || begun.path !== null);
       if (begun !== null && !(mayBeGone && (await isPartlyGone(session, begun))))
         await storage.write(() => abandonDiscard(begun, earlier));
@@ -123,7 +126,7 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
     }
   }
 
-  /** Whether something of what was saved was removed already. False when in doubt, since then nothing is known to be. */
+  /** Reports whether some saved refs were already removed. False when in doubt, since then nothing is known to be. */
   async function isPartlyGone({ repository, branch }: EndedSession, saved: DiscardedWork): Promise<boolean> {
     const head = await worktrees.findHead(repository, branch).catch(() => saved.head);
     return head !== saved.head || (saved.path !== null && !existsSync(saved.path));
@@ -134,7 +137,7 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
     return (await worktrees.listSavedRefs(repository, branch)).map(({ ref }) => ref);
   }
 
-  /** Finds what brings the branch of a session back. Throws `not_found`, and `conflict` where it was never removed. */
+  /** Finds the refs to restore a session's branch. Throws `not_found`, and `conflict` if it was never removed. */
   async function requireSaved(
     session: Session,
   ): Promise<SavedState & { branch: string; repository: string }> {
@@ -144,7 +147,7 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
     const discarded = records.findDiscarded(sessionId);
     if (discarded !== null) return { ...discarded, branch, repository };
     const saved = await worktrees.listSavedRefs(repository, branch);
-    // One that was merged and removed: its last commit, as it was recorded.
+    // For a merged and removed one: its last recorded commit.
     const known =
       saved.find(({ commit }) => commit === headCommit) ?? (saved.length === 1 ? saved[0] : undefined);
     if (known !== undefined)

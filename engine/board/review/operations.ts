@@ -13,7 +13,7 @@ export function worktreeOperations({
   folder,
 }: {
   actions: WorktreeActions;
-  /** Of a project, by its id. */
+  /** The id of a project. */
   folder(project: string): string;
   sessions: Sessions;
   worktrees: Worktrees;
@@ -103,7 +103,7 @@ const worktreeTools = (actions: WorktreeActions) => [
       project,
       state: z.enum(WORKTREE_STATES).optional(),
       limit: z.int().min(1).max(100_000).default(50),
-      /** A branch; with a colon and its repository, where several repositories have it. */
+      /** A branch; with a colon and its repository, if several repositories have it. */
       cursor: z.string().min(1).optional().meta({ unlisted: true }),
     }),
     output: z.object({
@@ -128,7 +128,7 @@ const worktreeTools = (actions: WorktreeActions) => [
           })
           .meta({ unlisted: true }),
       ),
-      /** How many there are from the cursor on. */
+      /** The number of rows from the cursor on. */
       total: z.int().meta({ unlisted: true }),
       /** Repositories that could not be read. */
       problems: z.array(z.looseObject({})).meta({ unlisted: true }),
@@ -146,9 +146,9 @@ const worktreeTools = (actions: WorktreeActions) => [
       base: z.string().optional().describe('branch to merge into; default: what it was made from'),
       project: z.string().optional().describe('refuse if it belongs to another project'),
       strategy: z.enum(['merge', 'rebase']).optional().describe('default merge'),
-      /** Keeps the worktree and the branch. */
+      /** True to keep the worktree and the branch. */
       keep: z.boolean().optional().meta({ unlisted: true }),
-      /** Of a race: the others are not discarded. */
+      /** In a race: true to not discard the others. */
       keep_others: z.boolean().optional().meta({ unlisted: true }),
       /** Required head of the branch; otherwise nothing is done. */
       head: z.string().min(1).optional().meta({ unlisted: true }),
@@ -197,7 +197,7 @@ const worktreeTools = (actions: WorktreeActions) => [
     output: z.object({
       removed: z.array(z.looseObject({})),
       kept: z.array(z.looseObject({})),
-      /** What could not be read. */
+      /** Repositories that could not be read. */
       problems: z.array(z.looseObject({})),
     }),
     async run({ dry_run, ...wanted }, caller) {

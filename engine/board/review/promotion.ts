@@ -10,13 +10,13 @@ import type { WorktreeRemoval } from './worktree-removal.ts';
 export interface Promoted extends PromoteResult {
   sessionId: string;
   branch: string;
-  /** Whether the worktree and branch, no longer needed, were removed. */
+  /** True if the worktree and branch, no longer needed, were removed. */
   removed: boolean;
   /** Why they were not removed. */
   kept: string[];
-  /** Of a race: the other sessions, which are discarded; one that still lived is as soon as it has ended. */
+  /** In a race: the other sessions, which are discarded; a live one as soon as it has ended. */
   discarded: string[];
-  /** What the caller should know, such as missing evidence. */
+  /** Notes for the caller, such as missing evidence. */
   warnings: string[];
 }
 
@@ -33,7 +33,7 @@ export type Promote = (
   wanted: Wanted & {
     strategy?: 'merge' | 'rebase' | undefined;
     keep?: boolean | undefined;
-    /** Of a race: the others are not discarded. */
+    /** In a race: true to not discard the others. */
     keepOthers?: boolean | undefined;
     head?: string | undefined;
   },
@@ -41,7 +41,7 @@ export type Promote = (
   call: Pick<Call, 'begin' | 'begun'>,
 ) => Promise<Promoted>;
 
-/** The worker knows best what its side of a conflict was for. */
+/** The worker knows best the purpose of its side of a conflict. */
 function offerResolution(
   error: SvcError,
   { sessionId, base, worktree }: EndedSession,
@@ -63,7 +63,7 @@ export function createPromotion(
     'storage' | 'events' | 'sessions' | 'worktrees' | 'readEvidence' | 'isStrict' | 'races' | 'stopSession'
   > & {
     records: Pick<UndoRecords, 'recordPromotion'>;
-    /** Discards those that are due. Returns what could not be, a sentence each. */
+    /** Discards due sessions. Returns the failures, a sentence each. */
     discardDue(): Promise<string[]>;
     /** A second call re-reads the state that the first one left. */
     oneAtATime<T>(sessionId: string, work: () => Promise<T>): Promise<T>;
@@ -75,8 +75,8 @@ export function createPromotion(
   const { storage, events, sessions, worktrees, races } = deps;
 
   /**
-   * Lists warnings about a promotion, and pins the verified commit when there are none, since the branch must not move past
-   * it. Throws `unverified` under a strict guard.
+   * Lists warnings about a promotion, and pins the verified commit if there are none, since the branch must not move
+   * past it. Throws `unverified` under a strict guard.
    */
   async function checkEvidence(sessionId: string): Promise<{ doubts: string[]; head?: string }> {
     const { state, reasons, rerun, rerunState } = await deps.readEvidence(sessionId);
@@ -105,7 +105,7 @@ export function createPromotion(
     const { session, base: into } = promotion(wanted, caller);
     if (before === undefined) races.checkMayWin(session);
     if (before === undefined) return promoteSession(session, into, wanted, caller, call);
-    // One that an earlier version has begun says nothing of others.
+    // A promotion of an earlier version has no record of others.
     return settlePromotion({ ...before, discarded: before.discarded ?? [] }, session, into, wanted);
   }
 
@@ -150,7 +150,7 @@ export function createPromotion(
     return settlePromotion(done, { ...session, repository: found }, into, wanted);
   }
 
-  /** Inside `storage.write`: of a race the task is done, and what the others still do is stopped. */
+  /** Inside `storage.write`: in a race the task is done, and the other sessions are stopped. */
   function winRace(
     session: Session,
     { keepOthers = false }: Parameters<Promote>[0],
@@ -164,7 +164,7 @@ export function createPromotion(
     return { discarded: due.map(({ sessionId }) => sessionId) };
   }
 
-  /** What follows a promotion, and is made up for when it was interrupted. */
+  /** Follow-up work of a promotion, repeated if it was interrupted. */
   async function settlePromotion(
     done: Omit<Promoted, 'removed' | 'kept'>,
     session: Parameters<typeof removeAfterPromotion>[0],
@@ -176,7 +176,7 @@ export function createPromotion(
     return addRemoval(done, { ...removal, warnings: [...removal.warnings, ...problems] });
   }
 
-  /** Removes what is no longer needed after a promotion. */
+  /** Removes the worktree and branch that are no longer needed after a promotion. */
   async function removeAfterPromotion(
     {
       branch,
@@ -208,7 +208,7 @@ export function createPromotion(
   return async (wanted, caller, call) => {
     const { sessionId } = sessions.resolve(wanted.session);
     const promote = () => deps.oneAtATime(sessionId, () => promoteOnce(sessionId, wanted, caller, call));
-    // Of two of one race that are promoted at once, the second finds that the first was.
+    // If two sessions of one race are promoted concurrently, the second finds the first one promoted.
     const race = races.ofSession(sessions.get(sessionId));
     return race === null ? promote() : deps.oneAtATime(`race ${race.id}`, promote);
   };

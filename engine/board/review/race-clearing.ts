@@ -3,11 +3,11 @@ import type { Session } from '../../workers/sessions/index.ts';
 import type { WorktreeActionsDeps } from './deps.ts';
 import type { DiscardActions } from './discard-actions.ts';
 
-/** Whether there is something of it that a discard would remove. */
+/** Reports whether a discard would remove anything of it. */
 const hasWork = ({ branch, branchState, worktree }: Session): boolean =>
   branch !== null && (branchState === null || branchState === 'merged' || worktree !== null);
 
-/** Discards the sessions whose race another one has won, each when it has ended; what they did stays under saved refs. */
+/** Discards the sessions that lost their race, each when it has ended; their work stays under saved refs. */
 export function createRaceClearing({
   storage,
   sessions,
@@ -18,13 +18,13 @@ export function createRaceClearing({
   async function discardOne(session: Session): Promise<string | null> {
     const { sessionId, branchState } = session;
     try {
-      // A later session has its branch: somebody has taken it further.
+      // A later session has its branch: someone has continued it.
       const isOthers = branchState === 'continued' || sessions.findSuccessor(sessionId) !== null;
       if (!isOthers && hasWork(session))
         await discard({ session: sessionId }, { actor: 'svc', via: 'engine' });
     } catch (error) {
       const { code, message } = asSvcError(error);
-      // What is gone needs no discard; anything else is tried again with the next promotion or start.
+      // Missing branches need no discard; other failures are retried with the next promotion or start.
       if (code !== 'not_found') return `${sessionId} is not discarded: ${message}`;
     }
     await storage.write(() => sessions.setDiscardDue(sessionId, false));
@@ -35,7 +35,7 @@ export function createRaceClearing({
     async discardDue() {
       const problems: string[] = [];
       for (const session of sessions.listDiscardDue()) {
-        // Another call may have been quicker, and somebody may have brought it back since.
+        // Another call may have been quicker, and a person may have restored it since.
         if (!sessions.isDiscardDue(session.sessionId)) continue;
         const problem = await discardOne(sessions.get(session.sessionId));
         if (problem !== null) problems.push(problem);

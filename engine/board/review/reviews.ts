@@ -14,9 +14,12 @@ const MOST_KNOWN = 10_000;
 
 /** Tracks whether the work on unpromoted branches of ended sessions still needs review. */
 export interface Reviews {
-  /** Settles what an earlier host left: interrupted teardowns, and worktrees that no longer exist. */
+  /** Settles the state that an earlier host left: interrupted teardowns, and missing worktrees. */
   recover(): Promise<void>;
-  /** Updates the register from git, skipping repositories that cannot be read. @param only top folder of the one repository to update */
+  /**
+   * Updates the register from git, skipping unreadable repositories. @param only top folder of the one repository to
+   * update
+   */
   reconcileRegister(only?: string): Promise<void>;
   /**
    * Calls back each time branches in a session's repository have moved and the register has been updated. Updates the
@@ -31,7 +34,7 @@ export function createReviews(deps: {
   sessions: Sessions;
   worktrees: Worktrees;
   setup: Pick<Setup, 'endAbandonedTeardowns'>;
-  /** Goes on with what was interrupted. */
+  /** Resumes interrupted operations. */
   actions: Pick<WorktreeActions, 'recover'>;
   agentsDir: string;
   log: { warn(data: object, text: string): void };
@@ -51,14 +54,14 @@ export function createReviews(deps: {
 
   async function findBranchState(session: Session, tips: ReadonlyMap<string, string>): Promise<BranchState> {
     const { branch, base, repository, baseCommit, branchState } = session;
-    // Its removal may be under way.
+    // Its removal may be in progress.
     if (branchState === 'discarded') return branchState;
     const tip = branch === null ? undefined : tips.get(branch);
-    // A branch that was deleted once its work was merged leaves that work merged.
+    // Deleting a branch after its work was merged leaves that work merged.
     if (branch === null || tip === undefined) return session.branchState === 'merged' ? 'merged' : 'gone';
     const into = base === null ? undefined : tips.get(base);
     if (base === null || into === undefined || repository === null) return null;
-    // Where it began it is merged, and says nothing of work that could not be read.
+    // At its start it counts as merged, which says nothing about unreadable work.
     if (session.commits === null && tip === baseCommit) return null;
     return (await isMerged(repository, branch, base, `${repository} ${tip} ${into}`)) ? 'merged' : null;
   }
@@ -69,7 +72,7 @@ export function createReviews(deps: {
       const state = await findBranchState(session, tips);
       if (state === session.branchState) continue;
       await storage.write(() => {
-        // Whoever has settled it meanwhile, such as a prune that deleted the branch, knows better.
+        // A concurrent settlement, such as a prune that deleted the branch, is more accurate.
         const { branchState, promotedAt } = sessions.get(session.sessionId);
         if (branchState !== session.branchState || promotedAt !== null) return;
         sessions.branchBecame(session.sessionId, state);

@@ -2,17 +2,17 @@ import { existsSync } from 'node:fs';
 import type { LineRange, Worktrees } from '../../workers/runner/worktrees/index.ts';
 import type { Sessions } from '../../workers/sessions/index.ts';
 
-/** What a session has changed since it began, committed or not. */
+/** A session's changes since its start, committed or not. */
 export interface SessionChanges {
-  /** Relative to the folder that it works in. Lines are those of its files as they are; null where all counts. */
+  /** Relative to the folder that it works in. Lines refer to its current files; null for whole files. */
   files: { path: string; lines: readonly LineRange[] | null }[];
-  /** Files that are gone. */
+  /** Deleted files. */
   removed: string[];
-  /** Why lines are not told, a clause; null where they are. */
+  /** Why lines are unknown, a clause; null if they are known. */
   doubt: string | null;
 }
 
-/** Tells what sessions have changed; null for those that are none of a worker in a repository. */
+/** Reports the changes of sessions; null for sessions that are not workers in a repository. */
 export type ReadSessionChanges = (sessionId: string) => Promise<SessionChanges | null>;
 
 export function createSessionChanges({
@@ -22,7 +22,7 @@ export function createSessionChanges({
 }: {
   sessions: Pick<Sessions, 'isKnown' | 'get'>;
   worktrees: Pick<Worktrees, 'diffBranch' | 'readChangedLines'>;
-  /** Absolute folder of a project; null is the workspace's own. */
+  /** Absolute folder of a project; null for the workspace's own. */
   resolveFolder(project: string | null): string;
 }): ReadSessionChanges {
   return async (sessionId) => {

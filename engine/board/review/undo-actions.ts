@@ -10,17 +10,17 @@ export interface Undone extends UndonePromotion {
   sessionId: string;
   branch: string;
   base: string;
-  /** The base's commit before, which held the work, and now. */
+  /** The base's commit before, which contained the work, and now. */
   before: string;
   after: string;
-  /** The session's worktree when it is there again; else null. */
+  /** The session's worktree if it is restored; null otherwise. */
   worktree: string | null;
 }
 
 export interface UndoActions {
-  /** Takes the last promotion of a session back, while its base has not moved on. */
+  /** Undoes the last promotion of a session, while its base has not moved. */
   undoPromotion(wanted: { session: string }, caller: Caller): Promise<Undone>;
-  /** Goes on with what an earlier host was interrupted in. */
+  /** Resumes operations that an earlier host did not finish. */
   recover(onProblem: (sessionId: string, error: unknown) => void): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export function createUndoActions(deps: UndoDeps): UndoActions {
     });
   }
 
-  /** Brings the worktree back that went with the promotion; its branch is there already. */
+  /** Restores the worktree that was removed with the promotion; its branch already exists. */
   async function restoreFolder(promotion: ReturnType<typeof requirePromotion>): Promise<string | null> {
     const { sessionId, branch, repository, head, path } = promotion;
     const { worktree, branchState } = sessions.get(sessionId);
@@ -69,7 +69,7 @@ export function createUndoActions(deps: UndoDeps): UndoActions {
       if (now !== before) await storage.write(() => records.abandonUndo(sessionId));
       throw error;
     }
-    // The branch is what counts; a worktree that something is in the way of can be asked for again.
+    // The branch is what matters; a blocked worktree can be requested again.
     const worktree = await restoreFolder(promotion).catch(() => null);
     return storage.write(() => {
       sessions.promotionUndone(sessionId);

@@ -4,18 +4,18 @@ import type { Storage } from '../../storage/index.ts';
 import type { SavedState } from '../../workers/runner/worktrees/index.ts';
 import type { Session } from '../../workers/sessions/index.ts';
 
-/** What was discarded of a session. */
+/** The discarded parts of a session. */
 export interface DiscardedWork extends SavedState {
   sessionId: string;
   /** Unix ms. */
   at: number;
   actor: string;
   stateBefore: Session['branchState'];
-  /** All of it was removed; else the removal was interrupted. */
+  /** True if all of it was removed; false for an interrupted removal. */
   isDone: boolean;
 }
 
-/** A promotion that can be undone while its base has not moved on. */
+/** A promotion that can be undone while its base has not moved. */
 export interface RecordedPromotion {
   sessionId: string;
   base: string;
@@ -26,18 +26,18 @@ export interface RecordedPromotion {
   after: string;
   /** The worktree's folder at that time; null for none. */
   path: string | null;
-  /** An undo of it was interrupted. */
+  /** True if an undo of it was interrupted. */
   isUndoing: boolean;
 }
 
-/** Keeps what undoing needs. Methods that change it are called inside `storage.write`. */
+/** Stores the data for undoing. Mutating methods are called inside `storage.write`. */
 export interface UndoRecords {
   findDiscarded(sessionId: string): DiscardedWork | null;
   /** Lists discards that were interrupted. */
   listUnfinishedDiscards(): DiscardedWork[];
-  /** Records that a discard begins; an interrupted one goes on. */
+  /** Records the start of a discard; an interrupted one continues. */
   beginDiscard(session: Pick<Session, 'sessionId' | 'branchState'>, actor: string): void;
-  /** Records what was saved. What an interrupted attempt has saved stays where this one found nothing. */
+  /** Records the saved refs. Those of an interrupted attempt stay if this one found nothing. */
   recordSaved(sessionId: string, saved: SavedState): void;
   finishDiscard(sessionId: string): void;
   forgetDiscard(sessionId: string): void;
@@ -45,7 +45,7 @@ export interface UndoRecords {
   listInterruptedUndos(): RecordedPromotion[];
   recordPromotion(promotion: Omit<RecordedPromotion, 'isUndoing'>): void;
   beginUndo(sessionId: string): void;
-  /** The undo was refused, and the promotion stands. */
+  /** The undo was refused, and the promotion is still valid. */
   abandonUndo(sessionId: string): void;
   forgetPromotion(sessionId: string): void;
 }

@@ -10,15 +10,15 @@ import type { WorktreeActionsDeps } from './deps.ts';
 
 /** A repository that could not be fully read, and why. */
 export interface RepositoryProblem extends Problem {
-  /** Its top folder, or the project's folder when that is unknown. */
+  /** Its top folder, or the project's folder if that is unknown. */
   repository: string;
 }
 
 /** The repositories that contain a workspace's projects. */
 export interface WorkspaceRepositories {
   /**
-   * Lists each repository once, however many projects it holds, and those that cannot be read. Throws when none can be
-   * read, or not that of the named project.
+   * Lists each repository once, with any number of projects, and unreadable ones. Throws if none can be read, or the
+   * named project's cannot.
    */
   findRepositories(project?: string): Promise<{ found: Repository[]; problems: RepositoryProblem[] }>;
   /** Finds which session worktrees belong to other repositories, since all of them share one folder. */
@@ -70,7 +70,7 @@ export function createWorkspaceRepositories({
         worktreesDir,
         all.map(({ commonDir }) => commonDir),
       );
-      // A worktree unknown to every repository belongs to its session's, or else to the workspace's own.
+      // A worktree unknown to every repository belongs to its session's, otherwise to the workspace's own.
       const findOfSession = (folder: string): string | null => {
         const session = sessions.byBranch(`${SESSION_PREFIX}${basename(folder)}`);
         return readCommonDir(session?.repository ?? folderOf(null));

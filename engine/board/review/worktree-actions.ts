@@ -45,16 +45,16 @@ export interface ListedWorktree extends SessionWorktree {
 
 export interface WorktreeList {
   worktrees: ListedWorktree[];
-  /** How many there are from the cursor on, including those beyond the limit. */
+  /** The number of rows from the cursor on, including those beyond the limit. */
   total: number;
   problems: RepositoryProblem[];
 }
 
 export interface Pruned extends PruneResult {
   repository: string;
-  /** Null when the repository could not be read. */
+  /** Null if the repository could not be read. */
   base: string | null;
-  /** Why nothing was read, or not everything was done; the other fields have what was. */
+  /** Why nothing was read, or not everything was done; the other fields have the partial result. */
   problem: Problem | null;
   entries: PruneEntry[];
   /** Problems that did not prevent a removal. */
@@ -65,11 +65,11 @@ export interface Pruned extends PruneResult {
 export interface WorktreeActions
   extends Pick<DiscardActions, 'discard' | 'restore'>,
     Pick<UndoActions, 'undoPromotion'> {
-  /** Goes on with what an earlier host was interrupted in. */
+  /** Resumes operations that an earlier host did not finish. */
   recover(onProblem: (sessionId: string, error: unknown) => void): Promise<void>;
-  /** Discards what lost its race and has ended. Returns what could not be, a sentence each. */
+  /** Discards ended sessions that lost their race. Returns the failures, a sentence each. */
   discardDue(): Promise<string[]>;
-  /** Lists worktrees; throws only when nothing could be read. */
+  /** Lists worktrees; throws only if nothing could be read. */
   listWorktrees(
     wanted: {
       project?: string | undefined;
@@ -82,7 +82,7 @@ export interface WorktreeActions
   ): Promise<WorktreeList>;
   tryPromotion(wanted: Wanted, caller: Caller): Promise<SessionTrial>;
   promote: Promote;
-  /** Returns one result per repository, including those that could not be read. Throws when none could. */
+  /** Returns one result per repository, including unreadable ones. Throws if none could be read. */
   pruneWorktrees(
     wanted: { project?: string | undefined; base?: string | undefined; dryRun?: boolean | undefined },
     caller: Caller,
@@ -101,7 +101,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
   const { recordGone, prepareRemoval } = removal;
   const repositories = createWorkspaceRepositories(deps);
   const records = createUndoRecords(deps.storage, deps.clock);
-  // What changes the branch of a session does so one at a time.
+  // Changes of a session's branch run one at a time.
   const oneAtATime = createKeyedQueue();
   const more = { ...deps, records, removal, resolveEnded, oneAtATime };
   const discards = createDiscardActions(more);
@@ -116,7 +116,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
         hint: sentence`{task.cancel ${session.taskId}}`,
       });
     }
-    // Until that has started, the worktree is still the ended one's.
+    // Until that has started, the worktree still belongs to the ended one.
     const next = sessions.findSuccessor(sessionId);
     if (next !== null) {
       throw new SvcError('conflict', `${next.sessionId} continues ${sessionId}, in its worktree`, {
@@ -164,7 +164,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
 
   const findSession = (branch: string): Session | null => sessions.byBranch(branch);
 
-  /** Lists live sessions, and those whose worktree is to be kept. */
+  /** Lists live sessions, and sessions whose worktree has to be kept. */
   const isKept = (branch: string): boolean => {
     const session = findSession(branch);
     if (session === null) return false;
@@ -173,7 +173,10 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
     );
   };
 
-  /** Whether a worktree is this session's: one at another path belongs to another workspace, whatever its branch name. */
+  /**
+   * Reports whether a worktree belongs to this session: one at another path belongs to another workspace, regardless
+   * of its branch name.
+   */
   const isOurs = (branch: string, path: string | null): boolean => {
     const session = findSession(branch);
     if (session === null) return false;

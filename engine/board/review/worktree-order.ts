@@ -2,18 +2,18 @@ import { cursorError } from '../../core/api/cursor.ts';
 import { compareText } from '../../core/base/text.ts';
 import { compareNewestFirst } from '../../workers/runner/worktrees/index.ts';
 
-/** What a worktree is listed by. */
+/** The sort key of a worktree. */
 interface Listed {
   branch: string;
   /** The folder of its repository. */
   repository: string;
 }
 
-/** Newest first; the same branch of several repositories by their folders. */
+/** Sorts newest first; the same branch of several repositories by their folders. */
 export const compareListed = (one: Listed, other: Listed): number =>
   compareNewestFirst(one, other) || compareText(one.repository, other.repository);
 
-/** What a list shows after its cursor, which is a branch, or a branch and its repository. Throws `usage`. */
+/** Returns the rows after a cursor, which is a branch, or a branch and its repository. Throws `usage`. */
 export function createCursorFilter(cursor: string | undefined): (worktree: Listed) => boolean {
   if (cursor === undefined) return () => true;
   const [, branch, repository] = /^(svc\/[^:]+)(?::(.+))?$/s.exec(cursor) ?? [];

@@ -21,7 +21,7 @@ export function createWorktreeRemoval(
     await storage.write(() => {
       for (const { sessionId, taskId, branch } of gone) {
         sessions.worktreeGone(sessionId);
-        // A branch is only removed when its base contains it.
+        // A branch is only removed if its base contains it.
         sessions.branchBecame(sessionId, 'merged');
         events.append({ kind: 'worktree_pruned', sessionId, taskId, data: { branch } });
       }

@@ -2,17 +2,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { rfc3339 } from '../../core/base/clock.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 
-/** Sessions whose promotion has met a conflict, which only the event log says. */
+/** Sessions whose promotion has met a conflict, which only the event log records. */
 export interface Conflicts {
   /** @param session its number */
   has(session: number): boolean;
-  /** Reads what the log has had since the last time. */
+  /** Reads new entries of the log. */
   readOn(): Promise<void>;
-  /** When the log begins, RFC 3339: what it no longer has is not known. Null while it is empty. */
+  /** When the log starts, RFC 3339: removed entries are unknown. Null while it is empty. */
   since(): string | null;
 }
 
-/** Events of one slice, then others have their turn. */
+/** Events per slice, then other work gets its turn. */
 const SLICE = 5000;
 
 export function createConflicts({

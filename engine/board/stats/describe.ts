@@ -3,10 +3,10 @@ import { formatCount, formatDollars, formatElapsed, formatTokenCount } from '../
 import type { Figures, Span } from './figures.ts';
 import type { StatsReport } from './stats.ts';
 
-/** A line of a screen: what it is about, and what is said; null says nothing. */
+/** A line of a screen: its subject and text; null for no text. */
 export type StatsFact = readonly [name: string, value: string | null];
 
-/** A share in whole percent; never 0 % of something, nor 100 % of less than all. */
+/** Formats a share in whole percent; never 0 % of something, nor 100 % of less than all. */
 export function formatShare(part: number, whole: number): string {
   if (whole === 0) return '-';
   const percent = Math.round((part / whole) * 100);
@@ -14,7 +14,10 @@ export function formatShare(part: number, whole: number): string {
   return percent === 100 && part < whole ? '>99%' : `${percent}%`;
 }
 
-/** Of the tasks that a worker has ended, the share that is done; denied and cancelled ones say nothing of workers. */
+/**
+ * Returns the share of done tasks among those that a worker has ended; denied and cancelled ones are unrelated to
+ * workers.
+ */
 export const describeSuccess = ({ outcomes: { done, failed } }: Pick<Wire<Figures>, 'outcomes'>): string =>
   formatShare(done, done + failed);
 
@@ -44,7 +47,7 @@ function describeCost({ runs, cost_usd: cost, untold_cost: untold }: Wire<Figure
     : `${formatDollars(cost)}; ${untold} of ${formatCount(runs, 'run')} reported none`;
 }
 
-/** What the figures of a group say, as lines. */
+/** Formats the figures of a group as lines. */
 export function describeFigures(figures: Wire<Figures>): StatsFact[] {
   const { tasks, outcomes, promoted, runs } = figures;
   const outcomeCounts = Object.entries(outcomes).map(([name, count]) => [count, `${count} ${name}`] as const);
@@ -72,7 +75,7 @@ export function describeFigures(figures: Wire<Figures>): StatsFact[] {
   ];
 }
 
-/** What is missing from the figures, and since when they are whole. */
+/** Describes missing data, and since when the figures are complete. */
 export function describeReach(
   report: Pick<Wire<StatsReport>, 'since' | 'removed' | 'archived' | 'events_since'>,
 ): string {
@@ -89,12 +92,12 @@ export function describeReach(
   ].join(', ');
 }
 
-/** What runs and waits, and when that is likely to be done. */
+/** Describes running and waiting sessions, and when they are likely to be done. */
 export function describeQueue({ queue, at }: Pick<Wire<StatsReport>, 'queue' | 'at'>): string {
   const { running, waiting, paused, cap, ends_at: endsAt } = queue;
   if (running + waiting + paused === 0) return 'nothing runs or waits';
   const counts = joinCounts([
-    [1, `${running} of at most ${cap} running`],
+    [1, `${running} of ${cap} running`],
     [waiting, `${waiting} queued`],
     [paused, `${paused} paused`],
   ]);
@@ -104,11 +107,11 @@ export function describeQueue({ queue, at }: Pick<Wire<StatsReport>, 'queue' | '
   return `${counts}; by the median run ${left === 0 ? 'they should have ended by now' : `all end in ${formatElapsed(left)}`}`;
 }
 
-/** Adds neighbouring values up until there are at most `most` of them: a chart shows all days, however narrow it is. */
+/** Sums neighbouring values until there are at most `most` of them: a chart shows all days at any width. */
 export function foldValues(values: readonly number[], most: number): number[] {
   const perPart = Math.max(1, Math.ceil(values.length / Math.max(1, most)));
   const folded: number[] = [];
-  // From the end, so that the newest part is a whole one.
+  // From the end, so that the newest part is complete.
   for (let end = values.length; end > 0; end -= perPart)
     folded.unshift(values.slice(Math.max(0, end - perPart), end).reduce((sum, each) => sum + each, 0));
   return folded;

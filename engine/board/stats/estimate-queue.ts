@@ -1,14 +1,14 @@
 /** A session that runs or waits for a free worker. */
 export interface LiveRun {
   agent: string;
-  /** When its run began, Unix ms; null of one that waits. */
+  /** When its run started, Unix ms; null for a waiting one. */
   startedAt: number | null;
 }
 
 /**
- * Estimates when the last of them has ended, Unix ms, if each takes as long as the median run of its agent and nothing
- * else comes. Null when nothing is live, or when of one of them no earlier run is known. What has lasted longer
- * than the median is taken to end now.
+ * Estimates when the last of them has ended, Unix ms, if each takes as long as the median run of its agent and no new
+ * ones arrive. Null if nothing is live, or if one has no earlier run. A session that has run longer than the median
+ * is assumed to end now.
  */
 export function estimateQueueEnd(
   live: readonly LiveRun[],
@@ -17,7 +17,7 @@ export function estimateQueueEnd(
   if (live.length === 0 || live.some(({ agent }) => !runMs.has(agent))) return null;
   const running = live.filter(({ startedAt }) => startedAt !== null);
   const waiting = live.filter(({ startedAt }) => startedAt === null);
-  /** When each place is free. */
+  /** When each slot is free. */
   const places = running.map(({ agent, startedAt }) => Math.max(now, startedAt! + runMs.get(agent)!));
   while (places.length < cap) places.push(now);
   let end = Math.max(...places);

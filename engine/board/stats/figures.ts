@@ -1,44 +1,44 @@
-/** How long something took, of as many as there were; null where there were none. */
+/** Durations, with their number; null for none. */
 export interface Span {
   count: number;
   medianSec: number | null;
-  /** Nine of ten took no longer. */
+  /** The 90th percentile. */
   p90Sec: number | null;
 }
 
-/** How tasks ended. `unfinished` are those that have not. */
+/** Outcomes of tasks. `unfinished` have not ended. */
 export const OUTCOMES = ['done', 'failed', 'denied', 'cancelled', 'unfinished'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** What is known of some tasks and their sessions. */
+/** The figures of some tasks and their sessions. */
 export interface Figures {
-  /** Agent, project or UTC day; null for all of them, and for tasks that have none. */
+  /** Agent, project or UTC day; null for all of them, and for tasks without one. */
   key: string | null;
   tasks: number;
   outcomes: Record<Outcome, number>;
-  /** Tasks of which work was promoted. */
+  /** Tasks with promoted work. */
   promoted: number;
-  /** Tasks that took more than one go: retried, continued, or in conflict with their base. */
+  /** Tasks that took more than one attempt: retried, continued, or in conflict with their base. */
   reworked: number;
-  /** How often failed tasks were run again. */
+  /** How often failed tasks were rerun. */
   retries: number;
-  /** Sessions that went on with one that had sealed. */
+  /** Sessions that continued a successful one. */
   followUps: number;
-  /** Sessions that went on with one that had failed. */
+  /** Sessions that continued a failed one. */
   resumed: number;
   /** Sessions whose promotion met a conflict. */
   conflicts: number;
   /** Sessions whose agent was started. */
   runs: number;
-  /** As the agents say it; `cached` is a part of `input`. */
+  /** As reported by the agents; `cached` is a part of `input`. */
   tokens: { input: number; cached: number; output: number };
-  /** Runs whose agent has not said how many. */
+  /** Runs whose agent has not reported any. */
   untoldTokens: number;
-  /** US dollars; null when no agent has said it. */
+  /** US dollars; null if no agent has reported any. */
   costUsd: number | null;
-  /** Runs whose agent has not said what they cost. */
+  /** Runs whose agent has not reported its cost. */
   untoldCost: number;
-  /** From the request to the approval, of tasks that waited for one. */
+  /** From the request to the approval, for tasks that waited for one. */
   toApproval: Span;
   /** From the first approval to the end. */
   toEnd: Span;
@@ -46,7 +46,7 @@ export interface Figures {
   toPromotion: Span;
 }
 
-/** A task as the figures need it; times are Unix ms. */
+/** A task for the figures; times are Unix ms. */
 export interface CountedTask {
   status: string;
   failure_code: string | null;
@@ -54,11 +54,11 @@ export interface CountedTask {
   ended_at: number | null;
 }
 
-/** A session as the figures need it, with its decision; times are Unix ms. */
+/** A session for the figures, with its decision; times are Unix ms. */
 export interface CountedSession {
   runs: number;
   continues: number | null;
-  /** Of the session that it goes on with. */
+  /** The outcome of the session that it continues. */
   former_failure: string | null;
   started_at: number | null;
   ended_at: number | null;
@@ -73,7 +73,7 @@ export interface CountedSession {
 export interface FigureCounter {
   addTask(task: CountedTask, marks: { isPromoted: boolean; isReworked: boolean }): void;
   addSession(session: CountedSession, hasConflict: boolean): void;
-  /** Adds a time, ms. A clock that was set back makes it 0. */
+  /** Adds a duration, ms. A clock that was set back makes it 0. */
   addTime(name: 'toApproval' | 'toEnd' | 'toPromotion', ms: number): void;
   figures(): Figures;
 }
@@ -87,7 +87,7 @@ export const outcomeOf = ({
   return code === 'denied' || code === 'cancelled' ? code : 'failed';
 };
 
-/** By nearest rank: one of the values, and never something between two. */
+/** Computes a percentile by nearest rank: one of the values, never an interpolation. */
 export function findPercentile(sorted: Float64Array, share: number): number | null {
   if (sorted.length === 0) return null;
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null;

@@ -3,7 +3,7 @@ import { operation } from '../../core/api/operation.ts';
 import { STATS_KINDS } from './read-history.ts';
 import type { Stats } from './stats.ts';
 
-/** The operation of the figures. */
+/** The operation of the statistics. */
 export const statsOperations = ({ stats }: { stats: Stats }) => [
   operation({
     name: 'stats.read',

@@ -13,11 +13,11 @@ import {
   outcomeOf,
 } from './figures.ts';
 
-/** What the figures are split by. */
+/** The groupings of the figures. */
 export const STATS_KINDS = ['agent', 'project', 'day'] as const;
 export type StatsKind = (typeof STATS_KINDS)[number];
 
-/** What ended on one UTC day. */
+/** The ends on one UTC day. */
 export interface StatsDay {
   /** `2026-11-21`. */
   day: string;
@@ -25,16 +25,16 @@ export interface StatsDay {
   ended: Record<Exclude<Outcome, 'unfinished'>, number>;
 }
 
-/** What the tables say of the past. */
+/** The figures of the past from the tables. */
 export interface History {
-  /** When the oldest task that was counted came, RFC 3339; null where there is none. */
+  /** When the oldest counted task was created, RFC 3339; null if there is none. */
   since: string | null;
-  /** Tasks that were removed for their age, and are not counted. */
+  /** Number of tasks that were removed for their age, and are not counted. */
   removed: number;
   /** Counted tasks that lists leave out. */
   archived: number;
   total: Figures;
-  /** The largest first; days in their order. Of `day` a task belongs to that of its end. */
+  /** The largest first; days in their order. By `day` a task belongs to the day of its end. */
   groups: Figures[];
   /** Every UTC day from the first with a task to the last one. */
   days: StatsDay[];
@@ -59,11 +59,11 @@ interface SessionRow extends CountedSession {
   decided_at: number | null;
 }
 
-/** Rows of one slice: a few milliseconds, and then others have their turn. */
+/** Rows per slice: a few milliseconds, and then other work gets its turn. */
 const SLICE = 300;
 const DAY_MS = 86_400_000;
 
-/** The UTC days that were met, by their number: a date is written once and not for every row. */
+/** UTC days by number: a date is formatted once and not for every row. */
 function createDayNames(): (at: number) => string {
   const names = new Map<number, string>();
   return (at) => {
@@ -79,7 +79,7 @@ function createDayNames(): (at: number) => string {
 
 const formatDay = createDayNames();
 
-/** The name of what a row belongs to. */
+/** Returns the group name of a row. */
 const KEYS: Readonly<
   Record<
     StatsKind,
@@ -92,7 +92,7 @@ const KEYS: Readonly<
 };
 
 /**
- * Reads every task with its sessions and decisions, in slices between which others are served.
+ * Reads every task with its sessions and decisions, in slices between which other requests are served.
  * @param from Unix ms; only tasks that were created then or later
  */
 export async function readHistory(
@@ -125,7 +125,7 @@ export async function readHistory(
   let since: number | null = null;
   let archived = 0;
 
-  /** The counters of what a row belongs to: all, and its group. */
+  /** Returns the counters of a row: for all, and for its group. */
   function countersOf(row: Parameters<typeof keyOf>[0]): FigureCounter[] {
     const key = keyOf(row);
     if (by === 'day' && key === null) return [total];
@@ -160,7 +160,7 @@ export async function readHistory(
     for (const counter of countersOf(task)) {
       counter.addTask(task, marks);
       if (first?.decided_at == null) continue;
-      // One that was approved as it was asked for has waited for nobody.
+      // A decision that was approved in advance did not wait for a person.
       if (first.decided_at > first.asked_at)
         counter.addTime('toApproval', first.decided_at - task.created_at);
       if (outcome !== 'unfinished' && task.ended_at !== null)
@@ -211,7 +211,7 @@ export async function readHistory(
   };
 }
 
-/** With the days on which nothing happened, so that a chart of them tells the truth. */
+/** Includes days without events, so that a chart of them is accurate. */
 function fillDays(days: ReadonlyMap<string, StatsDay>): StatsDay[] {
   const known = [...days.keys()].sort();
   const [first, last] = [known[0], known.at(-1)];

@@ -4,12 +4,12 @@ import { createConflicts } from './conflicts.ts';
 import { estimateQueueEnd, type LiveRun } from './estimate-queue.ts';
 import { type History, readHistory, type StatsKind } from './read-history.ts';
 
-/** What the workspace has done so far, from every row that it has kept. */
+/** Statistics of the workspace, from all of its stored rows. */
 export interface StatsReport extends Omit<History, 'runMs'> {
   by: StatsKind;
   /** When it was counted, RFC 3339. */
   at: string;
-  /** When the event log begins, RFC 3339: of conflicts before it nothing is known. */
+  /** When the event log starts, RFC 3339: earlier conflicts are unknown. */
   eventsSince: string | null;
   queue: {
     running: number;
@@ -17,7 +17,7 @@ export interface StatsReport extends Omit<History, 'runMs'> {
     /** Waiting for a time, not for a free worker. */
     paused: number;
     cap: number;
-    /** When all of them but the paused ones have ended, RFC 3339; null where that cannot be said. */
+    /** When all of them except paused ones have ended, RFC 3339; null if that is unknown. */
     endsAt: string | null;
   };
 }
@@ -34,7 +34,7 @@ interface LiveRow {
   run_started_at: number | null;
 }
 
-/** Owns the figures of what was done. They are read, and nothing is kept for them. */
+/** Owns the statistics. They are computed from rows, and nothing is stored for them. */
 export function createStats({
   storage,
   events,
@@ -44,14 +44,14 @@ export function createStats({
   storage: Pick<Storage, 'db'>;
   events: Pick<EventLog, 'lastSeq'>;
   clock: Clock;
-  /** How many workers may run at once. */
+  /** Maximum number of concurrent workers. */
   cap: number;
 }): Stats {
   const conflicts = createConflicts({ storage, events });
   const live = storage.db.prepare<unknown[], LiveRow>(
     `SELECT agent, state, resume_at, run_started_at FROM session WHERE state <> 'ended' ORDER BY priority DESC, +id`,
   );
-  /** The last answers, good until something happens. */
+  /** The last answers, valid until something happens. */
   const kept = new Map<string, { seq: number; history: Promise<History> }>();
 
   async function readAnew(wanted: { by: StatsKind; from: number }): Promise<History> {
@@ -59,7 +59,7 @@ export function createStats({
     return readHistory(storage, { ...wanted, conflicts });
   }
 
-  /** Every change leaves an event, so that without a new one the same would be read again. */
+  /** Every change leaves an event, so without a new one the result would be the same. */
   function findHistory(wanted: { by: StatsKind; from: number }): Promise<History> {
     const key = `${wanted.by} ${wanted.from}`;
     const seq = events.lastSeq();

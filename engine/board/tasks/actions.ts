@@ -9,7 +9,7 @@ import type { Submitted, Workflow } from '../workflow/index.ts';
 import type { NewTask, Tasks } from './index.ts';
 import { applyTemplate, type TaskTemplates } from './templates.ts';
 
-/** What a client may specify for a new task. */
+/** A client's input for a new task. */
 export interface TaskWish {
   title?: string | undefined;
   body?: string | undefined;
@@ -25,19 +25,22 @@ export interface TaskWish {
 
 /** How clients create and start tasks. Call inside `storage.write`. */
 export interface TaskActions {
-  /** Merges a wish with its template. Throws `unknown_template`, `unknown_agent`, `unknown_project`, `fields_invalid`. */
+  /**
+   * Merges a client's options with its template. Throws `unknown_template`, `unknown_agent`, `unknown_project`,
+   * `fields_invalid`.
+   */
   newTask(wish: TaskWish, caller: Caller): NewTask;
   /** Runs a task; one without an agent gets the default one. */
   run(taskId: string, options: DispatchOptions, who: By): Submitted;
 }
 
-/** Where a task of this caller comes from. */
+/** Returns the origin of this caller's tasks. */
 export const findTaskSource = ({ via, sessionId }: Caller): Pick<NewTask, 'source' | 'sourceRef'> => ({
   source: via === 'tui' || via === 'tool' ? via : 'cli',
   sourceRef: via === 'tool' ? sessionId : null,
 });
 
-/** Whether an agent calls: by a tool, or by a command in its shell. What it calls a task is not a person's word. */
+/** Reports whether an agent calls: by a tool, or by a command in its shell. Its title is then not from a person. */
 const isAgents = ({ via, env }: Caller): boolean => via === 'tool' || AGENT_MARKS.some((name) => env[name]);
 
 export function createTaskActions(deps: {
@@ -45,7 +48,7 @@ export function createTaskActions(deps: {
   workflow: Workflow;
   agents: Agents;
   templates(): TaskTemplates;
-  /** The canonical name of a ledger's file. Throws `path_outside`. */
+  /** Returns the canonical name of a ledger's file. Throws `path_outside`. */
   ledgerKey(path: string): string;
 }): TaskActions {
   const { tasks, workflow, agents } = deps;

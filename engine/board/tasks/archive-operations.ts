@@ -4,10 +4,10 @@ import { asSvcError, type ErrorCode, SvcError } from '../../core/base/errors.ts'
 import type { BoardOperationsDeps } from '../deps.ts';
 import { id } from '../input.ts';
 
-/** As many in one call: others wait for its transaction. */
+/** Maximum number per call: others wait for its transaction. */
 const MOST_AT_ONCE = 200;
 
-/** What clients may ask about the archive of tasks. */
+/** Operations on the archive of tasks. */
 export const archiveOperations = ({ tasks }: Pick<BoardOperationsDeps, 'tasks'>) => [
   operation({
     name: 'task.archive',
@@ -54,7 +54,7 @@ export const archiveOperations = ({ tasks }: Pick<BoardOperationsDeps, 'tasks'>)
   }),
 ];
 
-/** The task of that id or unique prefix, or why there is none. */
+/** Finds the task of an id or unique prefix, or the reason why there is none. */
 function findTask(
   tasks: BoardOperationsDeps['tasks'],
   prefix: string,

@@ -3,11 +3,11 @@ import type { Clock } from '../../core/base/clock.ts';
 import { formatId, parseId } from '../../core/base/ids.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 
-/** Puts tasks away, so that lists leave them out. Called inside `storage.write`. */
+/** Archives tasks, so that lists leave them out. Called inside `storage.write`. */
 export interface TaskArchive {
-  /** Null when it is archived now; else why not, a clause. One that is archived already stays so. */
+  /** Archives a task and returns null; otherwise returns why not, a clause. An archived one stays archived. */
   archive(taskId: string, by: By): string | null;
-  /** False when it was not archived. */
+  /** False if it was not archived. */
   unarchive(taskId: string, by: By): boolean;
   /** Tasks that ended longer ago than this, ms, and can be archived; oldest first, at most `limit`. */
   listArchivable(olderMs: number, limit: number): string[];

@@ -46,7 +46,7 @@ export interface NewTask {
   sourceRef?: string | null | undefined;
   /** See `Task.stranger`. */
   stranger?: string | null | undefined;
-  /** See `TaskOrigin`; nothing is known when left out. */
+  /** See `TaskOrigin`; unknown if left out. */
   origin?: Partial<TaskOrigin> | undefined;
   actor: string;
 }
@@ -61,7 +61,7 @@ export interface TaskEnd {
 export interface TaskFilter {
   status?: TaskStatus | undefined;
   ids?: readonly string[] | undefined;
-  /** Archived ones; those that are not when left out. */
+  /** True for archived ones; unarchived ones if left out. */
   archived?: boolean | undefined;
   /** A task id: only older ones. */
   cursor?: string | undefined;
@@ -77,14 +77,14 @@ export interface Tasks extends TaskArchive {
   /** Newest first, at most `limit` (100, or as many as there are `ids`). Unknown `ids` are left out, archived ones are not. */
   list(filter: TaskFilter): TaskSummary[];
   counts(): Record<TaskStatus, number>;
-  /** Tasks of that status, or all without one, that are not archived; with `archived`, those that are. */
+  /** Counts unarchived tasks of a status, or all without one; archived ones with `archived`. */
   count(status?: TaskStatus, archived?: boolean): number;
   create(task: NewTask): Task;
   /** Moves a task that is not dispatched to another project. */
   move(taskId: string, project: string | null, by: By): Task;
   assign(taskId: string, agent: string, by: By): Task;
   /**
-   * Replaces the body, and the title where that was its first line. Null when the body is the same; throws `conflict` once
+   * Replaces the body, and the title if that was its first line. Null if the body is the same; throws `conflict` once
    * the task is dispatched or has ended.
    */
   edit(taskId: string, body: string, by: By): Task | null;
@@ -96,17 +96,17 @@ export interface Tasks extends TaskArchive {
   start(taskId: string, sessionId: string): void;
   /** running → assigned: its session pauses until then, Unix ms. A paused one may get another time. */
   pause(taskId: string, sessionId: string, resumeAt: number): void;
-  /** Back to assigned, without its session, which never ran or is not to continue. False when it has another session. */
+  /** Back to assigned, without its session, which never ran or must not continue. False if it has another session. */
   release(taskId: string, sessionId: string): boolean;
-  /** Records that a race is open on the task; an open one is assigned then. Throws `conflict`. */
+  /** Records that a race is open on the task, which assigns an open one. Throws `conflict`. */
   beginRace(taskId: string, race: number): void;
   /** assigned → running: a process of the race was started. */
   startRace(taskId: string, race: number): void;
-  /** The race is over, and the task the winner's, or nobody's. */
+  /** The race is over, and the task belongs to the winner, or to none. */
   leaveRace(taskId: string, race: number, winner: string | null): void;
-  /** done → running: the promotion of the winner was undone. False when the task is no longer what that made it. */
+  /** done → running: the promotion of the winner was undone. False if the task has changed since. */
   reopenRace(taskId: string, race: number, winner: string): boolean;
-  /** From a status in `from` to done or failed; false when the task had another one. */
+  /** From a status in `from` to done or failed; false if the task had another one. */
   end(taskId: string, from: readonly TaskStatus[], end: TaskEnd): boolean;
   /** failed → assigned (or open without an agent), keeping its history. Throws `conflict` while its session lives. */
   retry(taskId: string, by: By): Task;
@@ -302,7 +302,7 @@ export function createTasks({
       if (body === (before.body === '' ? title : before.body)) return null;
       const next = title === makeTitle(before.body) ? makeTitle(body) : title;
       if (editOf.run(body, next, parseId('t', taskId)).changes === 0) throw taskStateError(before, 'edited');
-      // The prompt is not for those who only follow the events.
+      // Followers of events must not see the prompt.
       events.append({ kind: 'task_changed', taskId, ...by, data: { title: next } });
       return getTask(taskId);
     },

@@ -11,31 +11,31 @@ import { agentOverrides, timeoutSec } from '../dispatch-options.ts';
 import { body, id, ids, priority } from '../input.ts';
 import { TASK_STATUSES, type Task, type TaskSummary } from './index.ts';
 
-/** A task in a list: a board of ten thousand stays small on the wire. */
+/** A task in a list, kept small: a board may have ten thousand. */
 export interface ListedTask extends Omit<TaskSummary, 'acceptanceCriteria'> {
-  /** A decision of it is pending. */
+  /** True if a decision of it is pending. */
   waits: boolean;
 }
 
-/** What a new task may name. */
+/** The choices for a new task. */
 export interface TaskChoices {
   agents: AgentChoice[];
-  /** What a task without an agent runs with; null for none. */
+  /** The agent of a task without one; null for none. */
   defaultAgent: string | null;
   templates: { id: string; agent: string | null; project: string | null }[];
   /** The workspace's own first. */
   projects: ProjectChoice[];
 }
 
-/** Taken from clients and not offered to agents, who read every byte of the list at every start. */
+/** Accepted from clients but not listed for agents, who read every byte of the list at every start. */
 const unlisted = { unlisted: true } as const;
 
 const taskId = id.describe('task, e.g. t-42');
 
-/** What agents are given of a task that was made or changed. */
+/** The output for agents about a created or changed task. */
 const taskOutline = z.object({ task_id: z.string(), status: z.string(), agent: z.string().nullable() });
 
-/** What agents are given of a task in a list. */
+/** The output for agents about a task in a list. */
 const listedTask = z
   .object({
     task_id: z.string(),
@@ -55,7 +55,7 @@ const listedTask = z
   })
   .meta(unlisted);
 
-/** A line is enough to go on with; the rest is in the structured answer. */
+/** One line is enough; the rest is in the structured answer. */
 const sayTask = (task: z.output<typeof listedTask>): string =>
   [
     `${task.task_id} ${task.status}`,
@@ -64,15 +64,14 @@ const sayTask = (task: z.output<typeof listedTask>): string =>
     JSON.stringify(toPrintable(task.title)),
   ].join(' ');
 
-/** What clients may ask about tasks; agents are offered those that are tools. */
+/** Operations on tasks; agents are offered the ones that are tools. */
 export function taskOperations(deps: BoardOperationsDeps) {
   const { tasks, decisions, sessions, workflow, agents, actions } = deps;
   const findTaskId = (prefix: string) => tasks.resolve(prefix).taskId;
   return [
     tool({
       name: 'task.add',
-      about:
-        'Create a task without starting it. With an agent it is assigned and can be run; otherwise it is open.',
+      about: 'Create a task without starting it. With an agent it is assigned and can run, otherwise open.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({
@@ -251,7 +250,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
   ];
 }
 
-/** Who speaks as the worker of a task; null for a Chair. */
+/** Returns the session that speaks as the worker of a task; null for a Chair. */
 export const speakerOf = ({ seat, sessionId }: Caller): string | null =>
   seat === 'chair' ? null : sessionId;
 

@@ -17,7 +17,7 @@ export interface Task {
   taskId: string;
   title: string;
   body: string;
-  /** What the worker is given: body (or title), context, acceptance criteria and ledger. */
+  /** The worker's prompt: body (or title), context, acceptance criteria and ledger. */
   prompt: string;
   agent: string | null;
   project: string | null;
@@ -28,11 +28,11 @@ export interface Task {
   ledger: string | null;
   source: TaskSource;
   sourceRef: string | null;
-  /** Why its author is not trusted, a clause; null for a trusted author. A stranger's task needs `strict`. */
+  /** The reason why its author is not trusted, a clause; null for a trusted author. Such a task needs `strict`. */
   stranger: string | null;
   decisionId: string | null;
   sessionId: string | null;
-  /** The race that is open on it; no one session is its own then. */
+  /** The race that is open on it; then no single session belongs to it. */
   race: number | null;
   attempt: number;
   timeoutSec: number | null;
@@ -51,13 +51,13 @@ export interface Task {
   summary: string | null;
 }
 
-/** What is known of where a task comes from, for those who are told of it outside of this machine. */
+/** The known origin of a task, for recipients outside of this machine. */
 export interface TaskOrigin {
-  /** A person or an issue gave the title; else it was made of the prompt. */
+  /** True if a person or an issue gave the title; otherwise it was made from the prompt. */
   isTitleGiven: boolean;
-  /** The handle of whoever wrote it outside; null for a task of this machine. */
+  /** The handle of its outside author; null for a task of this machine. */
   author: string | null;
-  /** The code host says that its author is owner, member or collaborator. */
+  /** True if the code host reports its author as owner, member or collaborator. */
   isVouched: boolean;
 }
 
@@ -122,7 +122,7 @@ export const NEW_TASK_COLUMNS = [
   'assigned_at',
 ] as const satisfies (keyof TaskRow)[];
 
-/** Columns of a task in a list, besides `decision_id`. */
+/** Columns of a task in a list, in addition to `decision_id`. */
 export const SUMMARY_COLUMNS = [
   'id',
   'title',
@@ -154,7 +154,10 @@ export const SUMMARY_COLUMNS = [
 
 export type SummaryRow = Pick<TaskRow, (typeof SUMMARY_COLUMNS)[number] | 'decision_id'>;
 
-/** The prompt of a task; with only a body it is that body, byte for byte. All agents see it, but not all see the brief. */
+/**
+ * Builds the prompt of a task; with only a body it is that body, byte for byte. All agents see it, but not all see
+ * the brief.
+ */
 function buildPrompt(row: TaskRow, criteria: string[]): string {
   const parts = [row.body === '' ? row.title : row.body];
   if (row.context) parts.push(`Context:\n${row.context}`);

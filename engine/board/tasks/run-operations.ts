@@ -23,7 +23,7 @@ import { checkNotReplaced, type Submitted } from '../workflow/index.ts';
 import type { Task } from './index.ts';
 import { sayEnded, type Verdict, verdictOf, waitForEnd } from './verdict.ts';
 
-/** How a worker is to be started. */
+/** How to start a worker. */
 const dispatching = {
   ...dispatchInput,
   actor: z.string().min(1).optional().describe('who acts; default: you'),
@@ -51,7 +51,7 @@ const dispatchWorker = z.strictObject({
   ),
 });
 
-/** What agents are given of a dispatch. */
+/** The output for agents about a dispatch. */
 const dispatched = z.object({
   task_id: z.string(),
   session_id: z.string(),
@@ -68,10 +68,10 @@ const sayDispatched = (result: z.output<typeof dispatched>): string =>
       )
     : sayEnded(result.session_id, result.verdict as unknown as Verdict);
 
-/** What starts a worker on a task, and what it would do. */
+/** Operations to start a worker on a task, and to plan it. */
 export function runOperations(deps: BoardOperationsDeps) {
   const { tasks, decisions, sessions, workflow, plans, agents, peers, actions } = deps;
-  /** What a run would be asked for without flags: as its open decision has it. */
+  /** Returns the options of a run without flags: its open decision's. */
   const planOptions = (task: Task, caller: Caller) => plannedOptions(decisions, task.taskId, caller);
 
   function readActor(input: { actor?: string | undefined }, caller: Caller): By {
@@ -81,7 +81,7 @@ export function runOperations(deps: BoardOperationsDeps) {
     return { ...by(caller), actor: input.actor ?? caller.actor };
   }
 
-  /** The session that gets the verdict. The seat of a Chair is nobody's parent, and has it anyway. */
+  /** Returns the session that gets the verdict. A Chair's seat is not a parent, and gets it anyway. */
   function parentOf(session: string, caller: Caller): string | undefined {
     if (isOwnSeat(session, caller)) return caller.sessionId ?? undefined;
     const project = projectOfAddress(session);
@@ -90,7 +90,7 @@ export function runOperations(deps: BoardOperationsDeps) {
     return undefined;
   }
 
-  /** Inside `storage.write`: a failed task is tried again, and one that is wanted elsewhere moves there. */
+  /** Inside `storage.write`: a failed task is retried, and a task for another project moves there. */
   function prepareRun(
     { taskId, project, status, agent }: Task,
     wanted: string | undefined,
@@ -105,7 +105,7 @@ export function runOperations(deps: BoardOperationsDeps) {
     workflow.move(taskId, wanted, actor);
   }
 
-  /** One more agent on a task that several work on, each for itself. */
+  /** Adds one more agent to a race on a task. */
   function joinRace({ task: named, ...input }: z.infer<typeof dispatchWorker>, caller: Caller): Submitted {
     const others = (['prompt', 'title', 'project', 'name', 'inplace'] as const).filter(
       (key) => input[key] !== undefined,
@@ -123,7 +123,7 @@ export function runOperations(deps: BoardOperationsDeps) {
     return workflow.join(task.taskId, input.agent, readOptions(input, caller), actor);
   }
 
-  /** What the worker of that name has worked in last, if it can go on there; null begins a worktree of its own. */
+  /** Finds the last workplace of a named worker, if it can continue there; null for a new worktree. */
   function findFormer(input: z.infer<typeof dispatchWorker>, project: string | null): Session | null {
     if (input.name === undefined || input.base !== undefined || input.inplace === true) return null;
     const former = deps.followUps.findOfWorker(input.name);
@@ -140,7 +140,7 @@ export function runOperations(deps: BoardOperationsDeps) {
     const { taskId } = checkNotReplaced(submitted).task;
     const { sessionId, workerId, decisionId } = submitted.session as Session;
     const ended = wait === true ? await waitForEnd(deps, sessionId, call) : null;
-    // As they are now: after the wait, or after what an earlier call of the same key has begun.
+    // Read again: after the wait, or after an earlier call with the same key.
     const task = tasks.get(taskId);
     const mayRetry = task.status === 'failed' && task.sessionId === sessionId;
     return {
@@ -205,7 +205,7 @@ export function runOperations(deps: BoardOperationsDeps) {
           .string()
           .optional()
           .meta({ description: 'run it in this registered project', names: 'projects' }),
-        /** Only if the task still says what will run. */
+        /** Only if the task still has the same text. */
         hash: hash.meta({ unlisted: true }),
         ...dispatching,
       }),

@@ -11,7 +11,7 @@ export interface TaskTemplate {
 
 export type TaskTemplates = Readonly<Record<string, TaskTemplate>>;
 
-/** The fields of a task that a template can give. */
+/** The fields of a task that a template can set. */
 export interface TemplateFields {
   template: string | null;
   agent: string | null;
@@ -21,8 +21,8 @@ export interface TemplateFields {
 }
 
 /**
- * The fields of a task made from the template `name`, or from none. A prompt of the caller's own replaces the template's.
- * Throws `unknown_template`.
+ * Returns the fields of a task made from the template `name`, or from none. A caller's own prompt replaces the
+ * template's. Throws `unknown_template`.
  */
 export function applyTemplate(
   templates: TaskTemplates,

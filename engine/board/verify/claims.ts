@@ -19,7 +19,7 @@ const boundedList = <T extends z.ZodType>(max: number, each: T) =>
     .refine((all) => all.length <= max, `are more than ${max}`)
     .optional();
 
-// Unknown fields are ignored: programs differ in what they add.
+// Unknown fields are ignored: programs add different ones.
 export const criteriaInput = boundedList(
   200,
   z.object({
@@ -49,7 +49,7 @@ export const symbolsInput = boundedList(
 const claimInvalidError = (field: string, problem: string): SvcError =>
   new SvcError('fields_invalid', `${field}: ${problem}`, { data: { fields: [{ field, problem }] } });
 
-/** The value that was given, in either of its two spellings. */
+/** Returns the given value, in either of its two spellings. */
 function mergeSpellings<T>(field: string, said: T | undefined, flag: T | undefined, wanted: string): T {
   if (said !== undefined && flag !== undefined && said !== flag)
     throw claimInvalidError(field, 'contradicts itself');
@@ -58,7 +58,10 @@ function mergeSpellings<T>(field: string, said: T | undefined, flag: T | undefin
   return value;
 }
 
-/** Reads criteria into the task's own wording. Of a repeated criterion the last result counts. Throws `fields_invalid`. */
+/**
+ * Converts criteria to the task's own wording. Of a repeated criterion the last result counts. Throws
+ * `fields_invalid`.
+ */
 export function readCriteria(
   given: z.infer<typeof criteriaInput>,
   acceptance: readonly string[],
@@ -104,7 +107,7 @@ export const readTests = (given: z.infer<typeof testsInput>): TestResult[] =>
     return { command, result: mergeSpellings(`tests.${at}`, result, flag, wanted), note: why };
   });
 
-/** @param find where a path leads that the reporter names */
+/** @param find resolves a path named by the reporter */
 export const readSymbols = (
   given: z.infer<typeof symbolsInput>,
   find: (path: string) => Pick<SymbolResult, 'path' | 'exists'>,

@@ -40,31 +40,34 @@ export interface Reported {
   uncommitted: number;
 }
 
-/** Owns the evidence that sessions give of their work, and judges it. */
+/** Owns the evidence of sessions about their work, and judges it. */
 export interface Verify {
-  /** The session that a full id or a prefix names. Throws `not_found` or `conflict`. */
+  /** Finds the session of a full id or a prefix. Throws `not_found` or `conflict`. */
   subject(name: string): Subject;
   /** The evidence of a session, judged against its branch's current head. Throws `not_found`. */
   of(sessionId: string): Promise<Verification>;
   /** Judged against the recorded head; synchronous, for the transaction that ends the session. */
   stateOf(session: Session): VerificationState;
-  /** The same as a line for the handoff: `reported (the worker's own word)`. */
+  /** Formats it as a line for the handoff: `reported (the worker's own word)`. */
   sentenceOf(session: Session): string;
-  /** Schedules a rerun of its tests and of the repository's checks, where the profile has that. Call inside the transaction that ends the session. */
+  /**
+   * Schedules a rerun of its tests and of the repository's checks, if the profile requires that. Call inside the
+   * transaction that ends the session.
+   */
   sessionEnded(session: Session): void;
-  /** Records by `write` what a session claims. The `uncommitted` files will be committed after it. */
+  /** Records a session's claims by `write`. The `uncommitted` files will be committed after it. */
   report<T>(claims: Claims, by: By, write: (work: () => Reported) => Promise<T>): Promise<T>;
   /**
    * Reruns the tests that an ended session reported, in a clean checkout of its branch's head. Waits for its turn: there is
    * one rerun at a time.
    */
   rerun(name: string, request: RerunRequest): Promise<Verification>;
-  /** Ends reruns that a killed engine left running, then continues with those that are due. */
+  /** Ends reruns that a killed engine left running, then continues with the due ones. */
   start(): void;
   close(): Promise<void>;
 }
 
-/** Reports that are kept for each session; the newest counts. */
+/** Number of reports kept for each session; the newest counts. */
 const KEPT = 10;
 
 export function createVerify(deps: VerifyDeps): Verify {
@@ -101,12 +104,12 @@ export function createVerify(deps: VerifyDeps): Verify {
   async function findHead(session: Session | null): Promise<Head> {
     if (session === null || session.repository === null) return undefined;
     const { repository, branch, headCommit, state } = session;
-    // In place, the checkout is the user's and moves on after the session.
+    // In place, the checkout is the user's and moves after the session.
     if (branch === null && state === 'ended') return headCommit;
     try {
       const head = await worktrees.findHead(repository, branch);
       if (head !== null) return head;
-      // A merged and removed branch ended where the session did; one that cannot be read may be anywhere.
+      // A merged and removed branch ended with the session; an unreadable one may be anywhere.
       await worktrees.findRepository(repository);
       return headCommit;
     } catch {
@@ -153,7 +156,7 @@ export function createVerify(deps: VerifyDeps): Verify {
 
   async function judgeNow(name: string): Promise<Verification> {
     const whose = resolveSubject(name);
-    // Without a report, nothing can be older than the branch; without checks besides, nothing would run there.
+    // Without a report, nothing can be older than the branch; without checks, nothing would run there.
     const isNothing = findEvidence(whose.sessionId) === null && deps.checks().length === 0;
     const head = isNothing ? undefined : await findHead(whose.session);
     return assembleVerification(whose, head);

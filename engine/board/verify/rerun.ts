@@ -9,17 +9,17 @@ import type { Session } from '../../workers/sessions/index.ts';
 import type { Evidence, RerunResult, TestResult } from './rows.ts';
 import { type Head, selectRerunCommands } from './state.ts';
 
-/** A session whose evidence is rerun, with the tests that it ran. */
+/** A session whose evidence is rerun, with its tests. */
 export interface ToRunAgain {
   session: Session;
-  /** Null when nothing was reported. */
+  /** Null if nothing was reported. */
   evidence: Evidence | null;
   tests: TestResult[];
-  /** The repository's own, which are run besides. */
+  /** The repository's own checks, which run in addition. */
   checks: string[];
 }
 
-/** Throws `conflict` while the session runs, `not_found` when there is nothing to run or no branch to run it on. */
+/** Throws `conflict` while the session runs, `not_found` if there is nothing to run or no branch to run it on. */
 export function checkMayRunAgain(
   session: Session,
   evidence: Evidence | null,
@@ -49,7 +49,7 @@ export function checkMayRunAgain(
   return { session, evidence, tests, checks };
 }
 
-/** Hash of what a rerun would run: the commands as they were reported, and the commit. */
+/** Hashes the input of a rerun: the commands as reported, and the commit. */
 export const hashRerun = ({ tests, checks }: Pick<ToRunAgain, 'tests' | 'checks'>, head: Head): string =>
   hash(
     'sha256',
@@ -58,11 +58,11 @@ export const hashRerun = ({ tests, checks }: Pick<ToRunAgain, 'tests' | 'checks'
 
 export interface RunDeps {
   processes: Pick<Processes, 'readStartTime' | 'stop' | 'sweep' | 'contain'>;
-  /** What the command may see. */
+  /** The environment of the command. */
   environment(extra: Record<string, string>): Record<string, string>;
   /** Builds the argv of a command: confined if the session was. */
   confine(command: SessionCommand): Promise<readonly string[]>;
-  /** Whether the command is confined. */
+  /** True if the command is confined. */
   isConfined: boolean;
 }
 
@@ -116,7 +116,7 @@ async function runCommand(
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const exited = new Promise<number | null>((resolve, reject) => {
     child.once('exit', (code) => {
-      // Kill its group now; later its number may belong to another.
+      // Kill its group now; later its number may belong to another one.
       if (pid !== undefined) killGroup(pid);
       resolve(code);
     });

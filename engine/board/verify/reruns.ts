@@ -22,26 +22,29 @@ export interface RerunsDeps {
   sessions: Sessions;
   checkouts: CleanCheckouts;
   processes: Pick<Processes, 'readStartTime' | 'stop' | 'sweep' | 'contain'>;
-  /** What a program that checks a worker's claims may see. */
+  /** The environment of a program that checks a worker's claims. */
   workerEnvironment(extra: Record<string, string>): Record<string, string>;
   confine: CommandConfinement;
-  /** What svc itself finds in the work, in a clean checkout of it; null when that is nothing. */
+  /** svc's own checks in a clean checkout of the work; null for none. */
   checkWork(session: Session, head: string, checkout: string): Promise<RerunResult | null>;
-  /** Throws `consent_missing` until somebody has agreed to svc.yaml. */
+  /** Throws `consent_missing` until someone has agreed to svc.yaml. */
   requireConsent(): void;
-  /** `guard.checks`: commands of the repository that are run besides the reported ones, and have to pass. */
+  /** `guard.checks`: commands of the repository that run in addition to the reported ones, and have to pass. */
   checks(): readonly string[];
-  /** For what svc runs a session that ended well again by itself: reported tests as well, only checks, or nothing. */
+  /**
+   * The parts that svc reruns by itself for a session that ended well: reported tests as well, only checks, or
+   * nothing.
+   */
   rerunsFor(): 'tests' | 'checks' | 'off';
   /** Sends the result of a rerun to the recipients of the session's handoff. Called inside `storage.write`. */
   tell(session: Session, text: string): void;
   log: { warn(facts: object, text: string): void };
 }
 
-/** What reruns need to know of the evidence. */
+/** The parts of the evidence that reruns need. */
 export interface EvidenceReader {
   newestOf(sessionId: string): Evidence | null;
-  /** Writes the report of nobody, for a session that reported nothing. Call inside `storage.write`. */
+  /** Writes an empty report for a session that reported nothing. Call inside `storage.write`. */
   reportNothing(session: Session, head: Head): Evidence;
   headOf(session: Session): Promise<Head>;
   judged(sessionId: string): Promise<Verification>;
@@ -52,20 +55,23 @@ export interface RerunRequest {
   signal: AbortSignal;
   progress(message: string): void;
   by: By;
-  /** `rerunHash` of what was looked at; undefined runs what is there. */
+  /** The `rerunHash` that was seen; undefined runs the current commands. */
   hash?: string | undefined;
 }
 
 /** Reruns reported tests, one session at a time, since a rerun loads the machine as much as a worker. */
 export interface Reruns {
   /**
-   * Waits for its turn. Throws as `checkMayRunAgain`, `conflict` while it is being rerun already or when `hash` no longer
-   * fits, and `cancelled`.
+   * Waits for its turn. Throws as `checkMayRunAgain`, `conflict` while it is already being rerun or if `hash` no
+   * longer matches, and `cancelled`.
    */
   run(name: string, request: RerunRequest): Promise<Verification>;
-  /** Schedules a rerun for a session that ended well, as `rerunsFor` has it, and always for one of a race. Call inside the transaction that ends it. */
+  /**
+   * Schedules a rerun for a session that ended well, as `rerunsFor` requires, and always in a race. Call inside the
+   * transaction that ends it.
+   */
   setDue(session: Session): void;
-  /** Ends reruns that a killed engine left running, then continues with those that are due. */
+  /** Ends reruns that a killed engine left running, then continues with the due ones. */
   start(): void;
   close(): Promise<void>;
 }
@@ -89,10 +95,10 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
     'SELECT id, session_id, rerun_mark FROM verification WHERE rerun_mark IS NOT NULL',
   );
   const closing = new AbortController();
-  /** Sessions whose tests are being rerun, or wait for a rerun that was asked for. */
+  /** Sessions whose tests are being rerun, or wait for a requested rerun. */
   const sessionsUnderRerun = new Set<string>();
   const enqueue = createSerialQueue();
-  /** Whether a rerun has become due; set inside a transaction, acted on after its commit. */
+  /** True if a rerun has become due; set inside a transaction, acted on after its commit. */
   let hasDue = false;
   let isWorking = false;
 
@@ -177,7 +183,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
     }
   }
 
-  /** Runs the next due rerun; false when there is none. One interrupted by the host's end stays due. */
+  /** Runs the next due rerun; false if there is none. One interrupted by the host's end stays due. */
   async function runNextDue(): Promise<boolean> {
     const due = closing.signal.aborted ? undefined : nextDue.get();
     if (due === undefined) return false;
@@ -208,7 +214,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
     try {
       while (hasDue) {
         hasDue = false;
-        // Reruns that were asked for get a turn in between.
+        // Requested reruns get a turn in between.
         while (await enqueue(runNextDue));
       }
     } catch (error) {
@@ -218,7 +224,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
     }
   }
 
-  /** Ends what a killed engine left behind of its reruns. */
+  /** Ends the leftovers of a killed engine's reruns. */
   async function endLeftovers(): Promise<void> {
     for (const { id, session_id: sessionId, rerun_mark: mark } of marked.all()) {
       await processes.sweep(mark);
@@ -250,12 +256,12 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
       return evidence.judged(sessionId);
     },
     setDue(session) {
-      // Those of a race are chosen between by what svc has seen itself.
+      // Sessions of a race are chosen by what svc has verified itself.
       const wanted = session.race === null ? deps.rerunsFor() : 'tests';
       if (wanted === 'off' || session.failure !== null || session.branch === null) return;
       const reported = evidence.newestOf(session.sessionId);
       const hasTests = wanted === 'tests' && reported !== null && reported.tests.some(hasRun);
-      // Where nothing was changed, they would check the base.
+      // Without changes, they would check the base.
       const hasChecks = deps.checks().length > 0 && session.commits !== 0;
       if (!hasTests && !hasChecks) return;
       const { id } = reported ?? evidence.reportNothing(session, session.headCommit);
@@ -277,7 +283,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
   };
 }
 
-/** Formats the note that tells a Chair how a rerun by svc ended. */
+/** Formats the note for a Chair about the result of a rerun by svc. */
 const formatRerunNotice = ({ sessionId, state, reasons }: Verification): string =>
   [
     `# ${sessionId} ${state}: ${VERIFICATION_WORDS[state]}`,

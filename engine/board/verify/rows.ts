@@ -1,7 +1,7 @@
 import { rfc3339 } from '../../core/base/clock.ts';
 import { formatIdOrNull } from '../../core/base/ids.ts';
 
-/** What a worker reported about one acceptance criterion. */
+/** A worker's report about one acceptance criterion. */
 export interface CriterionResult {
   criterion: string;
   status: 'met' | 'not_met' | 'unreported';
@@ -18,7 +18,7 @@ export interface SymbolResult {
   /** Relative to the worktree. */
   path: string;
   symbol: string | null;
-  /** Whether the path exists in the worktree. */
+  /** True if the path exists in the worktree. */
   exists: boolean;
 }
 
@@ -26,61 +26,61 @@ export interface SymbolResult {
 export interface RerunResult {
   command: string;
   exitCode: number | null;
-  /** Whether it ended as it was reported. */
+  /** True if it ended as reported. */
   agrees: boolean;
   /** The last lines of its output. */
   output: string;
-  /** It is a check of the repository's own, which has to pass. */
+  /** True for a check of the repository's own, which has to pass. */
   isCheck?: boolean;
 }
 
 /**
- * State of evidence. `none`: nothing was reported. `reported`: it is the worker's own word. `verified`: svc reran the
- * reported tests at the branch's current head, they ended as reported, and nothing is missing. `disagrees`: rerun there,
- * they ended differently. `stale`: the report or the rerun is of another commit.
+ * State of evidence. `none`: nothing was reported. `reported`: only the worker's own report. `verified`: svc reran
+ * the reported tests at the branch's current head, they ended as reported, and nothing is missing. `disagrees`: rerun
+ * there, they ended differently. `stale`: the report or the rerun is of another commit.
  */
 export const VERIFICATION_STATES = ['none', 'reported', 'verified', 'disagrees', 'stale'] as const;
 export type VerificationState = (typeof VERIFICATION_STATES)[number];
 
-/** Whether a rerun of the tests by svc is due or running; null for neither. */
+/** The rerun of the tests by svc that is due or running; null for neither. */
 export type RerunState = 'waiting' | 'running' | null;
 
-/** The evidence of a session and its state now. */
+/** The evidence of a session and its current state. */
 export interface Verification {
   sessionId: string;
   taskId: string | null;
   state: VerificationState;
-  /** Why it is not `verified`, a clause each. */
+  /** The reasons why it is not `verified`, a clause each. */
   reasons: string[];
   summary: string | null;
   criteria: CriterionResult[];
   tests: TestResult[];
   symbols: SymbolResult[];
-  /** Where the branch ended when it was reported. */
+  /** The end of the branch at the time of the report. */
   headCommit: string | null;
   reportedAt: string | null;
   reportedBy: string | null;
   /** The last rerun by svc. `head` is null for one by an older version. */
   rerun: { at: string; by: string; head: string | null; agrees: boolean; results: RerunResult[] } | null;
   rerunState: RerunState;
-  /** Why svc could not rerun them by itself; null when there was no problem. */
+  /** The reason why svc could not rerun them by itself; null if there was no problem. */
   rerunProblem: string | null;
-  /** Checks of the repository's own that a rerun runs besides. */
+  /** The repository's own checks that a rerun also runs. */
   checks: readonly string[];
-  /** Hash of the commands and the commit that a rerun would run now; null when there is nothing to run. */
+  /** Hash of the commands and the commit of a rerun now; null if there is nothing to run. */
   rerunHash: string | null;
 }
 
-/** Who gives the empty report of a session that reported nothing, for a rerun of the repository's own checks. */
+/** The author of the empty report of a session that reported nothing, for a rerun of the repository's own checks. */
 export const NOBODY = 'svc';
 
-/** A report as it is stored; the newest of a session counts. */
+/** A stored report; the newest of a session counts. */
 export interface Evidence {
   id: number;
   sessionId: string;
   taskId: string | null;
   summary: string | null;
-  /** Only those that were reported on. */
+  /** Only the reported ones. */
   criteria: CriterionResult[];
   tests: TestResult[];
   symbols: SymbolResult[];

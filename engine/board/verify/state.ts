@@ -6,7 +6,7 @@ import {
   type VerificationState,
 } from './rows.ts';
 
-/** The current head of a session's branch: undefined without a repository, null when it cannot be read. */
+/** The current head of a session's branch: undefined without a repository, null if it cannot be read. */
 export type Head = string | null | undefined;
 
 export interface Verdict {
@@ -37,7 +37,7 @@ const shortenText = (text: string): string =>
   text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text;
 const shortenCommit = (commit: string): string => commit.slice(0, 10);
 
-/** What each state means, for messages. */
+/** The meaning of each state, for messages. */
 export const VERIFICATION_WORDS: Readonly<Record<VerificationState, string>> = {
   none: 'nothing was reported',
   reported: 'by the worker only',
@@ -82,7 +82,7 @@ const listDisagreements = (rerun: Judged['rerun']): string[] =>
       return `the rerun ${end}, unlike the report: ${shortenText(command)}`;
     });
 
-/** Lists what a complete report would have. */
+/** Lists the gaps of an incomplete report. */
 function listEvidenceGaps({ tests, symbols, rerun }: Judged, criteria: readonly CriterionResult[]): string[] {
   const isChecked = rerun?.results.some(({ isCheck }) => isCheck === true) ?? false;
   const isEmpty = criteria.length === 0 && !tests.some(hasRun) && !isChecked;
@@ -103,10 +103,13 @@ function listEvidenceGaps({ tests, symbols, rerun }: Judged, criteria: readonly 
   ];
 }
 
-/** Whether a test is reported to have run. */
+/** Reports whether a test is reported to have run. */
 export const hasRun = ({ result }: Pick<TestResult, 'result'>): boolean => result !== 'skipped';
 
-/** What a rerun runs, in order: the reported tests that ran, then the repository's own checks, without those reported as passed. */
+/**
+ * Lists what a rerun runs, in order: the reported tests that ran, then the repository's own checks, without those
+ * reported as passed.
+ */
 export function selectRerunCommands<T extends Pick<TestResult, 'command' | 'result'>>(
   reported: readonly T[],
   ownChecks: readonly string[],
@@ -116,7 +119,7 @@ export function selectRerunCommands<T extends Pick<TestResult, 'command' | 'resu
   return { tests, checks: ownChecks.filter((command) => !hasPassed.has(command)) };
 }
 
-/** Why there is only the worker's word; empty once svc has rerun the tests. */
+/** Explains why there is only the worker's report; empty once svc has rerun the tests. */
 function explainNoRerun({ tests, rerun, rerunState, rerunProblem }: Judged): string[] {
   if (rerunState === 'running') return ['svc is rerunning the reported tests'];
   if (rerunState === 'waiting') return ['svc will rerun the reported tests, but has not started yet'];
@@ -126,7 +129,7 @@ function explainNoRerun({ tests, rerun, rerunState, rerunProblem }: Judged): str
   return ['svc has not rerun the reported tests'];
 }
 
-/** Why a report or rerun at a commit does not cover the branch's current head; empty when it does. */
+/** Explains why a report or rerun at a commit does not cover the branch's current head; empty if it does. */
 function explainMove(done: 'reported' | 'run again', at: string | null, head: Head): string[] {
   if (head === undefined || (head !== null && head === at)) return [];
   if (head === null) return ['the end of the branch cannot be read'];

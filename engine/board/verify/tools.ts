@@ -23,7 +23,7 @@ export interface VerifyToolsDeps {
 
 const session = z.string().optional();
 
-/** What agents and clients may ask about evidence. */
+/** Operations on evidence, for agents and clients. */
 export function verifyTools({ verify, tasks, paths, callerPaths }: VerifyToolsDeps) {
   function nameSubject(given: string | undefined, caller: Caller): string {
     const name = given === undefined || isOwnSeat(given, caller) ? caller.sessionId : given;
@@ -33,7 +33,7 @@ export function verifyTools({ verify, tasks, paths, callerPaths }: VerifyToolsDe
     });
   }
 
-  /** Evidence is given by whoever did the work; only a Chair speaks for others. */
+  /** Evidence is reported by the session that did the work; only a Chair reports for others. */
   function resolveSubject(given: string | undefined, caller: Caller): Subject {
     const name = nameSubject(given, caller);
     if (caller.seat === 'chair' || name === caller.sessionId) return verify.subject(name);
@@ -62,7 +62,7 @@ export function verifyTools({ verify, tasks, paths, callerPaths }: VerifyToolsDe
     tool({
       name: 'verify.report',
       about:
-        'Report evidence of your work after your last commit, before you finish. It stays `reported` until svc reruns your tests; the answer lists what is missing.',
+        'Report evidence of your work after your last commit, before you finish. `reported` until svc reruns your tests; the answer lists gaps.',
       seat: 'any',
       changes: true,
       input: z.strictObject({
@@ -144,7 +144,7 @@ export function verifyTools({ verify, tasks, paths, callerPaths }: VerifyToolsDe
       input: z.strictObject({
         session: z.string().min(1),
         hash,
-        /** Of each command. */
+        /** The time limit of each command. */
         timeout_sec: z.int().min(1).max(86_400).default(600),
       }),
       run: (input, caller, { signal, progress }) =>

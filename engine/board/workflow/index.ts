@@ -21,10 +21,12 @@ import { createRaceStart, listRunners } from './race-start.ts';
 
 export type { Dispatch, Submitted } from './dispatch.ts';
 
-/** What the dispatcher asks of the board: whether what it is about to start is what was approved. */
+/** The board's check for the dispatcher: whether a run matches what was approved. */
 export interface Approvals {
   boundTo(decisionId: string): Bound;
-  /** What differs now from what was approved. A run always gets the stronger of both guard profiles. */
+  /**
+   * Lists the current differences from the approved inputs. A run always gets the stronger of both guard profiles.
+   */
   changesSince(session: Pick<Session, 'decisionId' | 'taskId' | 'agent' | 'race'>): InputChange[];
   /** See `Workflow.loseApproval`. */
   lose(session: Session, why: string, changes: readonly InputChange[]): Decision;
@@ -32,7 +34,7 @@ export interface Approvals {
   bindOld(optionsOf: (decisionId: string) => DispatchOptions | null): void;
 }
 
-/** The result of an edit, with the decision that waits now. */
+/** The result of an edit, with the new pending decision. */
 export interface Edited {
   task: Task;
   decision: Decision;
@@ -40,22 +42,22 @@ export interface Edited {
 }
 
 /**
- * Moves tasks through their states: created, approved, dispatched, cancelled, retried. Receiver, command line and tools
- * all go through here, so there is one path on which a worker can start. Call everything inside `storage.write`.
+ * Moves tasks through their states: created, approved, dispatched, cancelled, retried. Receiver, command line and
+ * tools all use it, so there is one path on which a worker can start. Call everything inside `storage.write`.
  */
 export interface Workflow {
   /**
-   * Creates a task. Dispatches it when `dispatch` and `approved` are both set, else leaves a decision (already approved
-   * when only `dispatch` is not set). A task held by its ledger waits too.
+   * Creates a task. Dispatches it if `dispatch` and `approved` are both set, otherwise leaves a decision (already
+   * approved if only `dispatch` is not set). A task held by its ledger waits too.
    */
   submit(task: NewTask, wanted: { dispatch: boolean; approved: boolean; why: string; by: By }): Submitted;
   /** Runs a task for a person or the Chair, which approves it. Consumes the open decision, or creates one. */
   run(taskId: string, options: DispatchOptions, by: By): Submitted;
-  /** Leaves a pending decision for a run of the task with these options, in place of an open one. */
+  /** Leaves a pending decision for a run of the task with these options, replacing an open one. */
   hold(taskId: string, options: DispatchOptions, why: string, by: By): Submitted & { decision: Decision };
   /**
-   * Adds an agent to the race of a task, under the decision of that race, which covers it from then on; begins a race where
-   * none is open. For a person or the Chair, which approves it.
+   * Adds an agent to the race of a task, under the decision of that race, which then covers it; starts a race if none
+   * is open. For a person or the Chair, which approves it.
    */
   join(taskId: string, agent: string, options: DispatchOptions, by: By): Submitted;
   /** Approves and dispatches. Repeating it changes nothing and returns the same. */
@@ -63,12 +65,12 @@ export interface Workflow {
   /** Denies; the task fails with code `denied` and can be retried. */
   deny(decisionId: string, reason: string, by: By): Submitted & { decision: Decision };
   /**
-   * Replaces the prompt of a task that waits for the decision. The decision expires, since it was about another prompt, and
-   * a new one waits in its place. `changed: false` for the same prompt. Throws `already_decided`, `conflict`.
+   * Replaces the prompt of a task that waits for the decision. The decision expires, since it was about another
+   * prompt, and a new one replaces it. `changed: false` for the same prompt. Throws `already_decided`, `conflict`.
    */
   edit(decisionId: string, body: string, by: By): Edited;
   assign(taskId: string, agent: string, by: By): Task;
-  /** Moves a task to another project; an approval for the former one expires. */
+  /** Moves a task to another project; an approval for the old one expires. */
   move(taskId: string, project: string | null, by: By): Task;
   cancel(taskId: string, by: By): Task;
   /**
@@ -82,20 +84,26 @@ export interface Workflow {
     by: By,
   ): Task;
   retry(taskId: string, by: By): Task;
-  /** The inputs that a run of the task would have now. */
+  /** Returns the current inputs of a run of the task. */
   inputsOf(task: Task, options: DispatchOptions): RunInputs;
-  /** What differs now from the inputs that a decision is bound to; with `racer` for that agent of its race alone. */
+  /**
+   * Lists the current differences from the inputs that a decision is bound to; with `racer` only for that agent of
+   * its race.
+   */
   changesSince(decision: Pick<Decision, 'decisionId' | 'taskId'>, racer?: string): InputChange[];
   /**
-   * Revokes the approval of a session that did not run what was approved, or would continue with something else. A new
-   * decision waits in its place, which continues from what the session has done.
+   * Revokes the approval of a session that did not run the approved inputs, or would continue with others. A new
+   * decision replaces it, which continues from the session's work.
    */
   loseApproval(session: Session, why: string, changes: readonly InputChange[]): Decision;
-  /** A person allows a paused session to resume without the sandbox. Throws `conflict` for a stranger's task. */
+  /**
+   * A person allows a paused session to resume without the sandbox. Throws `conflict` for a task from an untrusted
+   * author.
+   */
   approveOutside(session: Session): void;
   /**
-   * Binds decisions from before inputs were stored to what they would run now. Call it before anything starts.
-   * @param optionsOf the options of a decision's live session; null when it has none
+   * Binds decisions from before inputs were stored to their current inputs. Call it before anything starts.
+   * @param optionsOf the options of a decision's live session; null if it has none
    */
   bindOldDecisions(optionsOf: (decisionId: string) => DispatchOptions | null): void;
 }
@@ -115,7 +123,7 @@ export function createWorkflow({
   decisions: Decisions;
   dispatch: Dispatch;
   races: Races;
-  /** Who may decide. Clients were checked already; requests from outside were not. */
+  /** Checks who may decide. Clients were checked already; requests from outside were not. */
   policy?: () => Policy;
   gate?: LedgerGate;
   /** Appends to the event log. */
@@ -133,17 +141,17 @@ export function createWorkflow({
   const changesSince: Workflow['changesSince'] = ({ decisionId, taskId }, racer) => {
     const { inputs, options } = decisions.boundTo(decisionId);
     const now = inputsOf(tasks.get(taskId), options);
-    // What another agent of the race would run is that one's affair.
+    // Changes for another agent of the race do not matter here.
     return racer === undefined
       ? listInputChanges(inputs, now)
       : listInputChanges(inputs && pickRacer(inputs, racer), pickRacer(now, racer));
   };
 
-  /** Creates a pending decision for what the task would run now, without further options. */
+  /** Creates a pending decision for the task's current inputs, without further options. */
   const askForApproval = (task: Task, why: string, by: By): Decision =>
     decisions.ask(task, { inputs: inputsOf(task, {}), why: explainHold(task, why) }, by);
 
-  /** Replaces an open decision that no longer matches what would run. */
+  /** Replaces an open decision that no longer matches its inputs. */
   function replaceDecision(
     task: Task,
     before: Decision,
@@ -158,7 +166,7 @@ export function createWorkflow({
     return { task: tasks.get(task.taskId), decision, session: null, replaced: before };
   }
 
-  /** Approves a pending decision, or uses an approved one, and starts it; replaces it when the inputs have changed. */
+  /** Approves a pending decision, or uses an approved one, and starts it; replaces it if the inputs have changed. */
   function approveAndStart(
     before: Decision,
     given: DispatchOptions,
@@ -168,7 +176,7 @@ export function createWorkflow({
     const changes = changesSince(before);
     if (changes.length > 0) return replaceDecision(task, before, changes, by);
     const options = { ...decisions.boundTo(before.decisionId).options, ...pickRequested(given) };
-    // A run that fails at once would use up the approval.
+    // A run that fails immediately would use up the approval.
     for (const each of listRunners(task, options)) dispatch.checkCommand(each, options);
     const bound = { inputs: inputsOf(task, options), options };
     if (before.state === 'pending')
@@ -212,7 +220,7 @@ export function createWorkflow({
   return {
     submit(newTask, { dispatch: wanted, approved: asked, why, by }) {
       const task = tasks.create(newTask);
-      // What may not start now waits, and its sender need not send it again.
+      // A blocked start waits, and its sender need not send it again.
       const held = wanted && asked ? (gate(task) ?? dispatch.findLock(task)) : null;
       const mayDecide = mayAct(policy(), by.actor);
       const approved = asked && mayDecide && held === null && task.stranger === null;
@@ -325,7 +333,7 @@ export function createWorkflow({
       const task = tasks.get(taskId);
       const { sessionId } = task;
       if (task.race !== null) {
-        // Its worker's word is about its own work, and the task is none of the workers'.
+        // A worker's mark is about its own work, and the task belongs to none of the workers.
         if (speaker !== null && dispatch.recordOwnWord(speaker, status)) return task;
         throw new SvcError(
           'conflict',
@@ -400,11 +408,11 @@ export function createWorkflow({
   };
 }
 
-/** Why a decision waits; that its author is a stranger comes first wherever it is shown. */
+/** Explains why a decision waits; an untrusted author comes first everywhere. */
 const explainHold = ({ stranger }: Task, why: string): string =>
   stranger === null ? why : `untrusted author: ${stranger}; ${why}`;
 
-/** The error for an approval that started nothing because another decision waits now. */
+/** Creates the error for an approval that started nothing because another decision waits now. */
 const inputsChangedError = (
   { decisionId, taskId }: Decision,
   { decisionId: next, changes }: Decision,
@@ -418,7 +426,10 @@ const inputsChangedError = (
     },
   );
 
-/** The error for a replaced decision; null when nothing was replaced. To be thrown after the commit that stores the new one. */
+/**
+ * Creates the error for a replaced decision; null if nothing was replaced. To be thrown after the commit that stores
+ * the new one.
+ */
 export const whyReplaced = ({ replaced, decision }: Submitted): SvcError | null =>
   replaced === undefined ? null : inputsChangedError(replaced, decision as Decision);
 

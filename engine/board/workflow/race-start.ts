@@ -7,11 +7,13 @@ import type { Races } from '../races/index.ts';
 import type { Task, Tasks } from '../tasks/index.ts';
 import type { Dispatch, Submitted } from './dispatch.ts';
 
-/** The task as each agent gets it that works on it. */
+/** The task as each of its agents gets it. */
 export const listRunners = (task: Task, { race }: DispatchOptions): Task[] =>
   race === undefined ? [task] : race.map((agent) => ({ ...task, agent }));
 
-/** Turns the decision of a race into its sessions, inside `storage.write`. Part of the workflow's one path to a start. */
+/**
+ * Turns the decision of a race into its sessions, inside `storage.write`. Part of the workflow's one path to a start.
+ */
 export function createRaceStart({
   tasks,
   decisions,
@@ -25,9 +27,9 @@ export function createRaceStart({
   races: Races;
   inputsOf(task: Task, options: DispatchOptions): RunInputs;
 }): {
-  /** A session for each agent, all in one transaction: a race begins whole or not at all. */
+  /** Starts a session for each agent, all in one transaction: a race starts completely or not at all. */
   startRace(task: Task, decision: Decision, options: DispatchOptions): Submitted & { decision: Decision };
-  /** One agent more in the open race of a task, under its decision. */
+  /** Adds an agent to the open race of a task, under its decision. */
   joinRace(task: Task, race: number, agent: string, options: DispatchOptions): Submitted;
 } {
   const describeStart = (task: Task, decisionId: string, sessions: readonly Session[], session: Session) => ({
@@ -54,7 +56,7 @@ export function createRaceStart({
       const { inputs, options: before } = decisions.boundTo(decisionId);
       const joined = { ...before, race: [...(before.race ?? []), agent] };
       const now = inputsOf(task, joined);
-      // What was approved of the others stays as it was approved.
+      // The approval of the others stays unchanged.
       const added = now.race?.at(-1);
       const agents = [...(inputs?.race ?? []), ...(added === undefined ? [] : [added])];
       decisions.bindTo(decisionId, { inputs: { ...(inputs ?? now), race: agents }, options: joined });

@@ -7,17 +7,20 @@ import { chairAddress, isOwnSeat, type Peers, projectOfAddress } from '../../wor
 export interface Addressee {
   /** A session, or the Chair's seat. */
   to: string;
-  /** The project whose Chair is asked; null is the workspace's own. */
+  /** The project whose Chair is asked; null for the workspace's own. */
   project: string | null;
 }
 
 export interface AddresseeDeps {
   peers: Pick<Peers, 'find' | 'known'>;
-  /** The registered project of that id; null is the workspace's own. Throws `unknown_project`. */
+  /** Finds the registered project of that id; null for the workspace's own. Throws `unknown_project`. */
   projectId(id: string): string | null;
 }
 
-/** Resolves the recipient: the named session, else the Chair of the named project, else of the caller's project. */
+/**
+ * Resolves the recipient: the named session, otherwise the Chair of the named project, otherwise of the caller's
+ * project.
+ */
 export function resolveAddressee(
   wish: { to_session?: string | undefined; to_project?: string | undefined },
   caller: Caller,

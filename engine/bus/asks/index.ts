@@ -13,7 +13,7 @@ export { askClosedError } from './refusals.ts';
 export { ASK_STATUSES, type Ask, type AskStatus, type SymbolRef } from './rows.ts';
 
 export interface NewAsk {
-  /** Null when the asker has no session. */
+  /** Null if the asker has no session. */
   from: string | null;
   taskId: string | null;
   /** A session, or the Chair's seat. */
@@ -36,10 +36,10 @@ export interface AskFilter {
   status?: AskStatus | undefined;
   /** The asker. */
   from?: string | undefined;
-  /** Asker or addressee. */
+  /** The asker or the recipient. */
   among?: string | undefined;
   ids?: readonly number[] | undefined;
-  /** The ask that a page begins after. */
+  /** The ask that a page starts after. */
   cursor?: number | undefined;
   limit?: number | undefined;
 }
@@ -51,11 +51,13 @@ export interface Asks {
   open(ask: NewAsk, by: By): Ask;
   /** Throws `ask_closed`, except when the same answerer repeats the same answer. */
   answer(askId: number, answer: NewAnswer, by: By): Ask;
-  /** Newest first; open ones, asked for as such, oldest first. At most `limit` (50, or as many as there are `ids`). */
+  /**
+   * Newest first; only open ones, if requested, oldest first. At most `limit` (50, or as many as there are `ids`).
+   */
   list(filter: AskFilter): Ask[];
   counts(): { open: number; nextExpiresAt: string | null };
   count(filter: Pick<AskFilter, 'status' | 'from' | 'among'>): number;
-  /** Whether the session has an open ask. */
+  /** Reports whether the session has an open ask. */
   isAsking(sessionId: string): boolean;
   /** Resolves once the ask is no longer open. Rejects with `cancelled` on abort; the ask stays open. */
   wait(askId: number, signal: AbortSignal): Promise<Ask>;
@@ -120,7 +122,7 @@ export function createAsks({
   );
 
   const waiting = new Map<number, Set<Waiter>>();
-  /** Asks touched by the current transaction, or by one that failed; their state is read after the next commit. */
+  /** Asks changed by the current transaction, or by one that failed; their state is read after the next commit. */
   const changed = new Set<number>();
   const timer = createDueTimer({ clock, onDue: expireAndSleep });
   let isClosed = false;
@@ -131,7 +133,7 @@ export function createAsks({
     throw new SvcError('not_found', `no ask ${askId}`, { hint: sentence`{ask.list} lists the open asks` });
   }
 
-  /** Records what happened to an ask, inside the same transaction. */
+  /** Records a change of an ask, inside the same transaction. */
   function recordChange(
     kind: 'ask_opened' | 'ask_answered' | 'ask_timeout',
     ask: Ask,
@@ -146,7 +148,7 @@ export function createAsks({
       taskId: ask.taskId,
       sessionId: asWorkerSession(ask.fromSession),
       ...by,
-      // The texts are for asker and answerer only; whoever follows the events learns just that it happened.
+      // The texts are for asker and answerer only; followers of events only learn that it happened.
       data: { ask_id: ask.askId, from: ask.fromSession, to: ask.toSession, project: ask.project, ...more },
     });
   }

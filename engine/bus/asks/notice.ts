@@ -30,7 +30,7 @@ function formatAskNotice({
   return parts.join('\n\n');
 }
 
-/** An ask is also a message, so that it reaches an agent by whatever way messages reach it. */
+/** An ask is also a message, so that it reaches an agent by any message channel. */
 export const createAskNotice = (messages: Messages): AskNotice => ({
   opened(ask) {
     messages.send(

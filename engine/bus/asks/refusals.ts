@@ -6,7 +6,7 @@ import type { Ask } from './rows.ts';
 const quoteStart = (text: string): string =>
   JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
-/** The error for answering a closed ask: who closed it, and with which answer. */
+/** Creates the error for answering a closed ask: who closed it, and with which answer. */
 export function askClosedError(ask: Ask): SvcError {
   const { askId, status, answeredBy, answer, fromSession } = ask;
   const data = { id: askId, status, by: answeredBy, answer };
@@ -25,10 +25,10 @@ const describeOpenAsk = (ask: Ask) => ({
   data: { id: ask.askId },
 });
 
-/** The error for a wait that was aborted. */
+/** Creates the error for a wait that was aborted. */
 export const askCancelledError = (ask: Ask): SvcError =>
   new SvcError('cancelled', `no one waits for the answer to ask ${ask.askId} any more`, describeOpenAsk(ask));
 
-/** The error for a wait that ends because the engine stops. */
+/** Creates the error for a wait that ends because the engine stops. */
 export const askInterruptedError = (ask: Ask): SvcError =>
   new SvcError('engine_closing', `the engine is stopping while ask ${ask.askId} waits`, describeOpenAsk(ask));

@@ -4,13 +4,13 @@ import { formatIdOrNull } from '../../core/base/ids.ts';
 export const ASK_STATUSES = ['open', 'answered', 'timeout'] as const;
 export type AskStatus = (typeof ASK_STATUSES)[number];
 
-/** A place in the code that an answer points at, as far as it could be resolved. */
+/** A location in the code that an answer refers to, as far as it could be resolved. */
 export interface SymbolRef {
   /** Relative to the workspace's folder. */
   path: string;
   line: number | null;
   symbol: string | null;
-  /** The registered project; null is the workspace's own. */
+  /** The registered project; null for the workspace's own. */
   project: string | null;
 }
 
@@ -18,16 +18,16 @@ export interface SymbolRef {
 export interface Ask {
   askId: number;
   status: AskStatus;
-  /** The asker; null when it has no session. */
+  /** The asker; null if it has no session. */
   fromSession: string | null;
   taskId: string | null;
   /** A session, or the Chair's seat: `chair`, `chair@project`. */
   toSession: string;
-  /** The project whose Chair is asked; null is the workspace's own. */
+  /** The project whose Chair is asked; null for the workspace's own. */
   project: string | null;
   question: string;
   context: string | null;
-  /** The answer is one of these; empty for any text. */
+  /** The allowed answers; empty for any text. */
   options: string[];
   createdAt: string;
   expiresAt: string;

@@ -24,7 +24,10 @@ export interface SymbolDeps {
   projectId(id: string): string | null;
   /** Absolute folder of a project. */
   folder(project: string): string;
-  /** Where a shared symbol of a project is, relative to its folder; else why it is not found, a clause. */
+  /**
+   * Returns the location of a project's shared symbol, relative to its folder; otherwise why it is not found, a
+   * clause.
+   */
   locateSymbol(symbol: string, project: string | null): Promise<{ path: string; line: number } | string>;
 }
 
@@ -36,7 +39,10 @@ const symbolRefError = (field: string, problem: string): SvcError =>
     data: { fields: [{ field: `symbol_ref.${field}`, problem }] },
   });
 
-/** Finds the place that an answer points at. Throws `fields_invalid`, `path_outside`, `not_found`, `unknown_project`. */
+/**
+ * Finds the location that an answer refers to. Throws `fields_invalid`, `path_outside`, `not_found`,
+ * `unknown_project`.
+ */
 export async function resolveSymbolRef(
   wish: SymbolWish,
   caller: Caller,
@@ -101,7 +107,7 @@ function isInProject(folder: string, absolute: string): boolean {
   return isInsideFolder(real, absolute);
 }
 
-/** Whether the text occurs with no letter, digit, `_` or `$` right before or after it. */
+/** Reports whether the text occurs with no letter, digit, `_` or `$` right before or after it. */
 function hasWord(line: string, word: string): boolean {
   const isWordCharacter = (letter: string): boolean => /[\p{L}\p{N}_$]/u.test(letter);
   for (let at = line.indexOf(word); at >= 0; at = line.indexOf(word, at + 1)) {

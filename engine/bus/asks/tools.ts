@@ -20,7 +20,9 @@ const nonEmptyText = (max: number) =>
     .string()
     .max(max)
     .refine((text) => text.trim() !== '', 'is empty');
-/** A length that no agent comes near is checked but not listed with the tool: every agent pays for the list's bytes. */
+/**
+ * Limits that no agent comes near are checked but not listed with the tool: every agent pays for the list's bytes.
+ */
 const shortText = (max: number) =>
   z.string().refine((text) => text.trim() !== '' && text.length <= max, `is empty, or longer than ${max}`);
 const name = shortText(200);
@@ -94,7 +96,7 @@ const listedAsk = z
   })
   .meta({ unlisted: true });
 
-/** Formats an ask with everything that is needed to answer it. */
+/** Formats an ask with everything needed to answer it. */
 function sayAsk(ask: z.output<typeof listedAsk>): string {
   const { options, context, answer } = ask;
   const parts = [
@@ -155,18 +157,18 @@ export function askTools(deps: AskToolsDeps) {
     );
   }
 
-  /** The worker of a stranger's task sees what it asks, and what it is asked. */
+  /** A worker on a task from an untrusted author sees its own questions, and questions to it. */
   const maySeeAsk = ({ fromSession, toSession }: Ask, { ownWork }: Caller): boolean =>
     ownWork == null || [fromSession, toSession].includes(ownWork.sessionId);
 
-  /** Throws `not_found`, and `chair_only` for the ask of others. */
+  /** Throws `not_found`, and `chair_only` for an ask of others. */
   function findSeen(askId: number, caller: Caller): Ask {
     const ask = asks.get(askId);
     if (!maySeeAsk(ask, caller)) throw ownWorkError(`ask ${askId}`, caller);
     return ask;
   }
 
-  /** Resolves who answers. Only the Chair may answer in another's name: a person's, or that of a known session. */
+  /** Resolves the answerer. Only the Chair may answer in another's name: a person's, or a known session's. */
   function resolveAnswerer(by: string | undefined, caller: Caller): string {
     const own = caller.sessionId ?? caller.actor;
     if (by === undefined || by === own || isOwnSeat(by, caller)) return own;
@@ -258,7 +260,7 @@ export function askTools(deps: AskToolsDeps) {
         limit: z.int().min(1).max(100_000).default(50),
         session: name.optional().describe('Only its own asks'),
         status: z.enum([...ASK_STATUSES, 'all']).default('open'),
-        /** Exact ids, whatever their status; what is not there is left out of the answer. */
+        /** Exact ids, in any status; unknown ones are left out of the answer. */
         ids: z.array(id).max(1000).optional().meta({ unlisted: true }),
         cursor: cursor.meta({ unlisted: true }),
       }),

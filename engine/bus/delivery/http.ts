@@ -11,7 +11,7 @@ export type Fill = (template: string, values: Values) => string;
 export const listSteps = (entry: AgentNotify): readonly Step[] =>
   entry.steps !== undefined && entry.steps.length > 0 ? entry.steps : [entry];
 
-/** Whether the entry needs the address of the session's own agent. */
+/** Reports whether the entry needs the address of the session's own agent. */
 export const needsBase = (entry: AgentNotify): boolean =>
   listSteps(entry).some(({ url }) => url?.includes('{{notify_base}}'));
 
@@ -29,7 +29,7 @@ export async function sendRequests(
   return TOLD;
 }
 
-/** Sends one request. Null for a 2xx answer, else the reason without the address, which may hold credentials. */
+/** Sends one request. Null for a 2xx answer, otherwise the reason without the address, which may hold credentials. */
 async function sendRequest(
   step: Step,
   values: Values,
@@ -51,7 +51,7 @@ async function sendRequest(
       method,
       headers,
       ...(hasBody ? { body: fill(step.body ?? '', isJson ? escapeForJson(values) : values) } : {}),
-      // A redirect would carry the message to an address that nobody configured.
+      // A redirect would send the message to an unconfigured address.
       redirect: 'manual',
       signal: ending.signal,
     });

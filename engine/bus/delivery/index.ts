@@ -16,7 +16,7 @@ import { runNotifyCommand } from './run-command.ts';
 import { findTargets, type Target } from './targets.ts';
 import { buildNoticeValues, escapeForBlock, restrictToFileNames, type Values } from './values.ts';
 
-/** How the templates of `agents.notify` are split and filled in. */
+/** Splits and fills the templates of `agents.notify`. */
 export interface NotifyTemplates {
   /** The entry of agents without one, of mode `file`. */
   fallback: AgentNotify;
@@ -34,13 +34,13 @@ export interface DeliveryDeps {
   templates: NotifyTemplates;
   entries(): Readonly<Record<string, AgentNotify>>;
   busLog: { add(tried: Tried): void };
-  /** Where commands run. */
+  /** The working folder of commands. */
   root: string;
   prepare: PrepareCommand;
   onError(message: string): void;
 }
 
-/** Delivers notices of committed messages. The inbox stays authoritative whatever becomes of a notice. */
+/** Delivers notices of committed messages. The inbox stays authoritative, regardless of notices. */
 export interface Delivery {
   /** Marks that a message was written; it is delivered after the commit. */
   pending(): void;
@@ -78,7 +78,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     if (mayBeDue || mayHaveArrived || timer.isDue()) scheduleDelivery();
   });
 
-  /** Schedules a delivery for after the answers to the writers, which go out first. */
+  /** Schedules a delivery for after the answers to the writers, which are sent first. */
   function scheduleDelivery(): void {
     if (isStarted) woken ??= setImmediate(deliverDue);
   }
@@ -134,13 +134,13 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     if (settled.state !== 'pending') doneParts.delete(id);
   }
 
-  /** Notifies one session as its agent's entry says. Never throws. Null when closing aborted it. */
+  /** Notifies one session according to its agent's entry. Never throws. Null if closing aborted it. */
   function notifyTarget(row: MessageRow, target: Target): Promise<Outcome | null> {
     const { mode } = target.entry;
     if (mode === 'none') return Promise.resolve({ state: 'none' });
     if (mode === 'file') return Promise.resolve(writeNoticeFile(row, target, target.entry));
     if (mode === 'http') {
-      // An agent may accept a request with nobody at its screen, so the file is written too.
+      // An agent may accept a request with no one at its screen, so the file is written too.
       const written = writeNoticeFile(row, target, fallback);
       if (needsBase(target.entry) && target.notifyBase === null) {
         const note = 'no local address of the agent is known (SVC_NOTIFY_URL): only its file was written';
@@ -248,7 +248,7 @@ function judgeOutcomes(row: MessageRow, outcomes: readonly Outcome[], now: numbe
   return { ...base, state: failures.length > 0 ? 'failed' : 'none', error };
 }
 
-/** Turns an error of `work` into an outcome: a wrong path or template is final, a failing file system is worth a retry. */
+/** Converts an error of `work` to an outcome: a wrong path or template is final, a failing file system is retried. */
 function tryToWrite(work: () => void): Outcome {
   try {
     work();

@@ -38,7 +38,7 @@ export function createBusLog({ data, maxBytes }: { data: string; maxBytes(): num
         appendPrivate(file, line);
         size += length;
       } catch {
-        // A full disk loses log lines, not messages; look again next time.
+        // A full disk loses log lines, not messages; it is checked again next time.
         size = null;
       }
     },

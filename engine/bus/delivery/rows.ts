@@ -4,21 +4,21 @@ import type { DeliveryState, MessageRow } from '../messages/rows.ts';
 /** The delivery state of a message's notice, as it is recorded. */
 export interface Settled {
   state: DeliveryState;
-  /** ms; null while it waits for a session to come. */
+  /** ms; null while it waits for a session to appear. */
   nextAt: number | null;
   deliveredAt: number | null;
   error: string | null;
-  /** Whether an attempt was made. */
+  /** True if an attempt was made. */
   tried: boolean;
 }
 
 export interface PendingRows {
   get(id: number): MessageRow | undefined;
-  /** Ids in the order in which they were written. */
+  /** Ids in the order of writing. */
   due(now: number): number[];
-  /** Those that wait for a session to come. */
+  /** Lists ids that wait for a session to appear. */
   waiting(): number[];
-  /** When the next one after `now` is due. */
+  /** Returns when the next one after `now` is due. */
   nextAfter(now: number): number | null;
   lastId(): number;
   /** Inside `storage.write`. */

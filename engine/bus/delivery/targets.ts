@@ -8,7 +8,7 @@ export interface Target {
   session: string;
   agent: string | null;
   isLive: boolean;
-  /** Origin at which its agent listens; null when it named none, or one that is not on this machine. */
+  /** Origin at which its agent listens; null if it named none, or one that is not on this machine. */
   notifyBase: string | null;
   entry: AgentNotify;
 }
@@ -22,7 +22,8 @@ export interface TargetDeps {
 }
 
 /**
- * Finds the sessions that a message is for now. Empty while it waits for its worker, or its agent, to have a live one.
+ * Finds the current target sessions of a message. Empty while it waits for its worker, or its agent, to have a live
+ * one.
  */
 export function findTargets(row: MessageRow, { peers, entries, fallback, isLoopback }: TargetDeps): Target[] {
   const buildTarget = (session: string, peer: Peer | null): Target => {
@@ -34,8 +35,8 @@ export function findTargets(row: MessageRow, { peers, entries, fallback, isLoopb
       session,
       agent,
       isLive,
-      // The session names this address itself: it must not be able to send others' messages off this machine,
-      // nor to another path of a local server.
+      // The session names this address itself: it must not be able to send others' messages off this machine, nor to
+      // another path of a local server.
       notifyBase: isLive && base !== null ? readLoopbackOrigin(base, isLoopback) : null,
       entry: (agent !== null && Object.hasOwn(known, agent) ? known[agent] : undefined) ?? fallback,
     };
@@ -56,7 +57,7 @@ export function findTargets(row: MessageRow, { peers, entries, fallback, isLoopb
     .map((peer) => buildTarget(peer.sessionId, peer));
 }
 
-/** The origin of a loopback URL without a path; null for any other. Paths come from the entry alone. */
+/** Returns the origin of a loopback URL without a path; null for any other. Paths come from the entry only. */
 function readLoopbackOrigin(address: string, isLoopback: (host: string) => boolean): string | null {
   if (!URL.canParse(address)) return null;
   const { protocol, hostname, pathname, search, hash, username, password, origin } = new URL(address);

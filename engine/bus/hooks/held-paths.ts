@@ -6,21 +6,21 @@ import { formatCount, toPrintable } from '../../core/base/text.ts';
 import type { Peer } from '../../workers/sessions/index.ts';
 import type { Contributor } from './hooks.ts';
 
-/** At most this many are named; the others are held as well. */
+/** Maximum number of named files; the others are locked as well. */
 const NAMED = 5;
 
-/** Refuses writes to what somebody else has locked. */
+/** Refuses writes to paths that another session has locked. */
 export function listHeldPaths({
   isOn,
   over,
   isOwn,
   find,
 }: {
-  /** Whether hooks are to guard anything here. */
+  /** Reports whether hooks guard anything here. */
   isOn(): boolean;
-  /** The lock over a path that is not `except`'s. Throws for a path that is nobody's. */
+  /** Returns the lock over a path by anyone but `except`. Throws for a path that cannot be locked. */
   over(path: string, except: string | null): Lock | null;
-  /** Whether what `holder` holds is the caller's own. */
+  /** Reports whether `holder` is the caller. */
   isOwn(holder: string, caller: Caller): boolean;
   find(sessionId: string): Peer | null;
 }): Contributor {

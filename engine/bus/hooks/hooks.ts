@@ -1,45 +1,48 @@
 import type { Caller } from '../../core/api/operation.ts';
 import type { HookEvent } from '../../workers/agents/presets/index.ts';
 
-/** What a tool call is about to make of a file. */
+/** The change that a tool call is about to make to a file. */
 export interface PlannedWrite {
   /** Absolute. */
   path: string;
   removed?: boolean | undefined;
-  /** All that it will hold. */
+  /** Its whole new content. */
   text?: string | undefined;
-  /** What is replaced in it, in turn. `old` is empty for what is only added; `all` takes every place, else the first. */
+  /**
+   * The replacements in it, in order. `old` is empty for an addition; `all` replaces every occurrence, otherwise the
+   * first.
+   */
   edits?: readonly { old: string; new: string; all: boolean }[] | undefined;
 }
 
-/** A moment in an agent's work at which something may be said to it. */
+/** A hook event in an agent's work. */
 export interface Moment {
   event: HookEvent;
   /** The preset. */
   agent: string;
   caller: Caller;
-  /** Where the agent stands, absolute. */
+  /** The agent's current folder, absolute. */
   cwd: string;
-  /** Files that the tool call names, absolute: before a write those that it is about to change. */
+  /** Files that the tool call names, absolute: before a write those to be changed. */
   paths: readonly string[];
   tool: string | null;
-  /** What the tool has answered, in bytes; null where that is not known. */
+  /** Size of the tool's output in bytes; null if unknown. */
   outputBytes: number | null;
-  /** Before a write: what it is about to make of them, as far as the call says. */
+  /** Before a write: the planned changes, as far as the call contains them. */
   writes?: readonly PlannedWrite[];
-  /** Whether text reaches the model now. Where it does not, it is kept for the next moment at which it does. */
+  /** True if text reaches the model now. Otherwise it is kept for the next event that can carry it. */
   carries: boolean;
 }
 
-/** What is said to it. */
+/** The answer to a hook event. */
 export interface Remark {
-  /** Why the write must not happen, for the model to read. Before a write only. */
+  /** Why the write must not happen, for the model. Before a write only. */
   deny?: string | null;
-  /** What the model is told besides, one text each. */
+  /** Further texts for the model. */
   context?: readonly string[];
 }
 
-/** A contributor of text. Its errors are logged, and do not silence the others. */
+/** A contributor of text. Its errors are logged, and do not affect the others. */
 export interface Contributor {
   name: string;
   look(moment: Moment): Remark | null | Promise<Remark | null>;
@@ -48,16 +51,16 @@ export interface Contributor {
 export interface Look {
   deny: string | null;
   context: string[];
-  /** The output is so long that it is to be sent, to be shortened. */
+  /** True if the output is long and must be sent to be shortened. */
   wantsOutput: boolean;
 }
 
-/** Collects what an agent is told at its hooks. */
+/** Collects the texts for an agent at its hooks. */
 export interface Hooks {
   look(moment: Moment): Promise<Look>;
 }
 
-/** How much is kept for agents that cannot be told at once, and for how many of them. */
+/** Maximum texts kept for agents that cannot receive them now, and maximum number of such agents. */
 const KEPT_TEXTS = 20;
 const KEPT_SESSIONS = 200;
 
@@ -66,18 +69,18 @@ export function createHooks({
   wantsOutput,
   log,
 }: {
-  /** In order of speaking; the last refusal wins. */
+  /** In order of contribution; the last refusal wins. */
   contributors: readonly Contributor[];
-  /** Whether what a tool has answered is to be shortened. */
+  /** Reports whether a tool's output is to be shortened. */
   wantsOutput(moment: { tool: string | null; outputBytes: number }): boolean;
   log: { warn(facts: object, text: string): void };
 }): Hooks {
-  /** Texts for a moment that carries them, by session. */
+  /** Texts for an event that carries them, by session. */
   const kept = new Map<string, string[]>();
 
   function keepText(whose: string, texts: readonly string[]): void {
     const all = [...(kept.get(whose) ?? []), ...texts].slice(-KEPT_TEXTS);
-    // Set anew, so that the one not heard of for longest is the first.
+    // Inserted again, so that the least recently seen session is the first.
     kept.delete(whose);
     kept.set(whose, all);
     const [oldest] = kept.keys();

@@ -7,11 +7,11 @@ import type { Contributor } from './hooks.ts';
 
 /** An agent pays for every character, and reads the rest when it matters. */
 const MAX_BYTES = 4096;
-/** Room for what follows the messages. */
+/** Room for the text after the messages. */
 const END_BYTES = 300;
 const MESSAGE_BYTES = 1200;
 
-/** Shows an agent the messages that it has not seen yet, each once. */
+/** Shows an agent its unseen messages, each once. */
 export const listNewMessages = ({ surface }: { surface(caller: Caller): Message[] }): Contributor => ({
   name: 'messages',
   look({ carries, event, caller }) {
@@ -53,6 +53,6 @@ function formatLine({ messageId, kind, fromSession, fromAgent, fromName, body, p
   const file = payloadPath === null ? '' : ` [file ${payloadPath}]`;
   const text = cutToWidth(body.trim(), MESSAGE_BYTES, Buffer.byteLength);
   const whole = toPrintable(`${what} ${messageId} from ${from}${agent}: ${text}${file}`, { lines: true });
-  // A line of the text must not look like somebody else's message.
+  // A line of the text must not look like another message.
   return { line: whole.replaceAll('\n', '\n  '), isCut: text !== body.trim() };
 }

@@ -20,14 +20,14 @@ const plannedWrite = z.strictObject({
     .optional(),
 });
 
-/** What `svc hook` asks. */
+/** Creates the operation that `svc hook` calls. */
 export const hookOperations = (hooks: Hooks) => [
   operation({
     name: 'hook.look',
     about:
       'Text for an agent at a given point of its work: why a write must not happen, and other facts. Messages are shown once.',
     seat: 'any',
-    // As with message.surface: what was shown is no state of anybody.
+    // As with message.surface: showing changes no state.
     changes: false,
     input: z.strictObject({
       event: z.enum(EVENTS),

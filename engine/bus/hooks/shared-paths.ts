@@ -5,20 +5,20 @@ import { sentence } from '../../core/base/sentence.ts';
 import { toPrintable } from '../../core/base/text.ts';
 import type { Contributor } from './hooks.ts';
 
-/** Refuses writes to shared code that nobody has locked: somebody else may be about to change it as well. */
+/** Refuses writes to shared code without a lock: another session may be about to change it as well. */
 export function requireSharedLocks({
   isOn,
   findShared,
   listOver,
   isOwn,
 }: {
-  /** Whether shared paths need a lock. */
+  /** Reports whether shared paths need a lock. */
   isOn(): boolean;
-  /** The shared path that a path lies in, as svc.yaml has it; null for a path that is not shared. */
+  /** Returns the shared path of svc.yaml that contains a path; null if it is not shared. */
   findShared(path: string): string | null;
-  /** The locks over a path. Throws for a path that is nobody's. */
+  /** Returns the locks over a path. Throws for a path that cannot be locked. */
   listOver(path: string): readonly Lock[];
-  /** Whether what `holder` holds is the caller's own. */
+  /** Reports whether `holder` is the caller. */
   isOwn(holder: string, caller: Caller): boolean;
 }): Contributor {
   const isLocked = (path: string, caller: Caller): boolean =>

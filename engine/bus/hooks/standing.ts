@@ -9,26 +9,26 @@ import type { Session } from '../../workers/sessions/index.ts';
 import type { Ask } from '../asks/index.ts';
 import type { Contributor } from './hooks.ts';
 
-/** As many of a kind are named. */
+/** Maximum named items per kind. */
 const MOST = 10;
 
-/** Tells a session who it is and what it is doing, around the moment at which it forgets. */
+/** Tells a session its identity and current work around a compaction. */
 export function describeStanding(deps: {
-  /** A worker's session; null for the id of another. */
+  /** Returns a worker's session; null for another id. */
   sessionOf(sessionId: string): Session | null;
-  /** Absolute path of its brief; null before it has a folder. */
+  /** Returns absolute path of its brief; null before it has a folder. */
   briefOf(session: Session): string | null;
   task(taskId: string): Task;
-  /** Its open questions. */
+  /** Returns its open questions. */
   asksOf(sessionId: string): Ask[];
   locksOf(sessionId: string): Lock[];
-  /** Whether the rest is told as well: `context.hooks.pre_compact`. */
+  /** Reports whether the rest is included: `context.hooks.pre_compact`. */
   tellsMore(): boolean;
-  /** Items of ledgers that it has claimed. */
+  /** Returns ledger items that it has claimed. */
   claimsOf(sessionId: string): { ledger: string; item: number; text: string }[];
-  /** What it has reported of its work, and what became of that. */
+  /** Returns its last report, and the state of that evidence. */
   evidenceOf(sessionId: string): Promise<Verification>;
-  /** Texts that it has stored or read, last used first. */
+  /** Returns texts that it has stored or read, last used first. */
   textsOf(caller: Caller): Promise<{ id: string; bytes: number; kind: string }[]>;
 }): Contributor {
   async function listMore(caller: Caller, sessionId: string): Promise<string[]> {

@@ -12,7 +12,7 @@ import {
 import { isPlainName } from '../../workers/sessions/seats/index.ts';
 import type { Family } from './family.ts';
 
-/** What a message is sent to: exactly one of the three. */
+/** The target of a message: exactly one of the three. */
 export interface Recipient {
   toSession: string | null;
   toWorker: string | null;
@@ -36,28 +36,33 @@ export interface AddressDeps {
   family: Family;
   /** Null for the workspace's own. Throws `unknown_project`. */
   projectId(project: string): string | null;
-  /** Whether the configuration has an agent of that name. */
+  /** Reports whether the configuration has an agent with that name. */
   isPreset(agent: string): boolean;
 }
 
-/** Turns what callers write into sessions, seats, workers and agents. */
+/** Resolves callers' addresses to sessions, seats, workers and agents. */
 export interface Addresses {
-  /** A session, or the address of a Chair's seat, in canonical spelling. Throws `fields_invalid`, `unknown_project`. */
+  /**
+   * Returns a session, or the address of a Chair's seat, in canonical spelling. Throws `fields_invalid`,
+   * `unknown_project`.
+   */
   session(text: string): string;
-  /** Null is the workspace's own. Throws `unknown_project`. */
+  /** Null for the workspace's own. Throws `unknown_project`. */
   project(text: string): string | null;
-  /** The peer behind a session or an address; for a vacant seat, the seat itself. Null for an unknown session. */
+  /**
+   * Finds the peer behind a session or an address; for a vacant seat, the seat itself. Null for an unknown session.
+   */
   peer(session: string): Peer | null;
   /**
-   * The session that a call is made as. A Chair without a session speaks as its seat. Only a Chair may speak as others,
-   * who need not be known. Throws `holder_mismatch`.
+   * Returns the session that a call is made as. A Chair without a session speaks as its seat. Only a Chair may speak
+   * as others, who need not be known. Throws `holder_mismatch`.
    */
   acting(caller: Caller, named: string | undefined): string | null;
   /** Throws `not_found` for a session that never existed; seats of Chairs always exist. */
   checkKnown(session: string): void;
-  /** Whether that recipient was seen before, or can appear at any time because it is configured. */
+  /** Reports whether that recipient was seen before, or can appear at any time because it is configured. */
   isKnown(kind: 'session' | 'worker' | 'agent', name: string): boolean;
-  /** Throws `fields_invalid` for none or several kinds, `unknown_project`, and `not_found` when nobody has the role. */
+  /** Throws `fields_invalid` for none or several kinds, `unknown_project`, and `not_found` if no one has the role. */
   recipients(wanted: Wanted, from: string | null): Recipient[];
 }
 
@@ -66,7 +71,7 @@ const sessionRecipient = (session: string): Recipient => ({ ...NOBODY, toSession
 
 const NAME_MAX = 200;
 
-/** A name that a caller gave; undefined when empty, as agents fill in fields they do not use. Throws `fields_invalid`. */
+/** Reads a caller's name; undefined if empty, as agents fill in unused fields. Throws `fields_invalid`. */
 export function readName(text: string | undefined): string | undefined {
   const name = text?.trim() ?? '';
   if (name.length > NAME_MAX) {

@@ -10,7 +10,7 @@ import {
 } from '../../workers/sessions/index.ts';
 import type { SessionOutcome } from '../deps.ts';
 
-/** Lists who is told that a session ended: the Chair's seat, and its dispatcher when that is not a Chair. */
+/** Lists the recipients of a handoff: the Chair's seat, and its dispatcher if that is not a Chair. */
 export function listHandoffRecipients(session: Session, peers: Peers): string[] {
   const parent = session.parent === null ? null : peers.find(session.parent);
   if (parent === null) return [chairAddress(session.project)];
@@ -18,7 +18,7 @@ export function listHandoffRecipients(session: Session, peers: Peers): string[] 
   return [chairAddress(session.project), parent.sessionId];
 }
 
-/** Formats the message that tells the Chair how a worker's session ended. */
+/** Formats the message to the Chair about the end of a worker's session. */
 export function formatHandoff(session: Session, outcome: SessionOutcome, now: number): string {
   const { sessionId, taskId } = session;
   const isSealed = outcome.outcome.status === 'done';
@@ -56,7 +56,7 @@ export function addToHandoff(body: string, name: string, value: string): string 
 
 const MOST_OF_LINE = 1000;
 
-/** The agent's own words where it gave any; they are untrusted, so printable and cut to one line. */
+/** The agent's own words if it gave any; they are untrusted, so printable and cut to one line. */
 function describeVerdict(
   { failure }: Session,
   { reason, outcome: { contradiction } }: SessionOutcome,

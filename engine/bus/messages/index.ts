@@ -18,11 +18,11 @@ export interface NewMessage {
   fromName: string | null;
   parentId: number | null;
   taskId: string | null;
-  /** What it tells of, e.g. `ask 3`, which may be told once to each; null for nothing of the kind. */
+  /** The subject, e.g. `ask 3`, which is sent once to each recipient; null for none. */
   origin: string | null;
 }
 
-/** Who made a change, for the event log. */
+/** The author of a change, for the event log. */
 export interface By {
   actor: string | null;
   via: string;
@@ -47,29 +47,29 @@ export interface Messages {
   get(id: number): MessageRow;
   /** Writes one message per recipient and returns them in that order. Call inside `storage.write`. */
   send(message: NewMessage, to: readonly Recipient[], by: By): MessageRow[];
-  /** Rewrites what has been sent from a session, of one kind. Call inside `storage.write`. */
+  /** Rewrites sent messages from a session, of one kind. Call inside `storage.write`. */
   amend(from: { session: string; kind: MessageKind }, change: (body: string) => string, by: By): void;
-  /** Those that tell of `origin`. */
+  /** Lists messages about `origin`. */
   ofOrigin(origin: string): MessageRow[];
   /**
-   * Unread ones, oldest first, or all of them, newest first: at most `limit` after the one that `cursor` names. With how many
-   * there are of each, on all pages.
+   * Lists unread ones, oldest first, or all of them, newest first: at most `limit` after the one that `cursor` names.
+   * With the number of each, on all pages.
    */
   inbox(
     reader: Reader,
     part: { limit: number; unread: boolean; cursor?: number | undefined },
   ): { rows: MessageRow[]; unread: number; read: number };
-  /** How many of an inbox come after that one. */
+  /** Counts the messages of an inbox after a given one. */
   countAfter(reader: Reader, part: { unread: boolean; cursor: number }): number;
-  /** Whether a message is addressed to that reader. */
+  /** Reports whether a message is addressed to that reader. */
   isTo(row: MessageRow, reader: Reader): boolean;
-  /** Whether any kept message is addressed to that session. */
+  /** Reports whether any stored message is addressed to that session. */
   isAddressed(session: string): boolean;
   /** Throws `not_found`, `holder_mismatch` for anyone but a recipient, `conflict`. Call inside `storage.write`. */
   ack(id: number, reader: Reader, by: By): MessageRow;
   /** Acknowledges for the person at the dashboard, who may take any message. Call inside `storage.write`. */
   ackAs(id: number, name: string, by: By): MessageRow;
-  /** Unread alerts from before `at`, ms, that are to or from `whose`, null for everyone; oldest first, and how many there are. */
+  /** Unread alerts from before `at`, ms, to or from `whose`, null for everyone; oldest first, with their number. */
   alertsBefore(
     at: number,
     part: { limit: number; whose: Reader | null },
@@ -77,7 +77,7 @@ export interface Messages {
   count(only: { unread?: boolean | undefined }): number;
   /** Newest first. */
   list(filter: MessageFilter): MessageRow[];
-  /** Unread ones to the Chairs of the workspace. */
+  /** Counts unread ones to the Chairs of the workspace. */
   counts(): { unread: number; alerts: number };
 }
 
@@ -127,7 +127,7 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
   const addressed = db.prepare<unknown[], { one: number }>(
     'SELECT 1 AS one FROM message WHERE to_session = ? LIMIT 1',
   );
-  // A message that was read needs no notice.
+  // A read message needs no notice.
   const setAcked = db.prepare(`UPDATE message SET acked_at = ?, acked_by = ?,
     delivery = CASE delivery WHEN 'pending' THEN 'none' ELSE delivery END WHERE id = ? AND acked_at IS NULL`);
   const alerts = db.prepare<unknown[], MessageRow>(
@@ -174,7 +174,7 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
     });
   }
 
-  /** Chairs who left unread mail behind; whoever has the seat now takes it over. */
+  /** Lists Chairs who left unread mail behind; the seat's current holder takes it over. */
   function listUnclaimedSeats(project: string | null): string[] {
     return toChairs.all().filter((session) => {
       const chair = peers.find(session);
@@ -182,7 +182,7 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
     });
   }
 
-  /** The addresses that a reader answers to; a Chair also reads the mail of its seat. */
+  /** Lists the addresses of a reader; a Chair also reads the mail of its seat. */
   function listReaderAddresses({ session }: Reader): {
     sessions: string[];
     worker: string | null;

@@ -5,7 +5,7 @@ import type { Reader } from './index.ts';
 import { type MessageRow, toMessage } from './rows.ts';
 import { type MessageToolDeps, resolveReader } from './tools.ts';
 
-/** What the dashboard, the command line and hooks ask about messages and peers. */
+/** Operations on messages and peers for the dashboard, the command line and hooks. */
 export function messageOperations(deps: MessageToolDeps & { surface(reader: Reader): MessageRow[] }) {
   const { messages, surface } = deps;
   const id = z.int().min(1);
@@ -44,7 +44,7 @@ export function messageOperations(deps: MessageToolDeps & { surface(reader: Read
       name: 'msg.surface',
       about: 'Unread messages to a session that it has not been shown; marks them as shown.',
       seat: 'any',
-      // Marking messages as shown is no change: hooks of an actor who may change nothing show them too.
+      // Marking messages as shown is not a change: hooks of a read-only actor show them too.
       changes: false,
       input: z.strictObject({ session: z.string().min(1).optional() }),
       run: (input, caller) => surface(resolveReader(deps, input, caller)).map(toMessage),

@@ -11,7 +11,7 @@ import type { MessageToolDeps } from './tools.ts';
 
 const name = z.string();
 
-/** What agents see of a session. */
+/** A session as agents see it. */
 const peerOutput = z.object({
   session_id: z.string(),
   seat: z.string(),
@@ -38,20 +38,22 @@ const sayPeer = ({ session_id, seat, state, agent, project, worker_id, task_id, 
     ...(title === null ? [] : [JSON.stringify(toPrintable(title))]),
   ].join(' ');
 
-/** The tools that list who can be written to. */
+/** The tools that list possible recipients. */
 export function peerTools({
   peers,
   family,
   addresses,
 }: Pick<MessageToolDeps, 'peers' | 'family' | 'addresses'>) {
-  /** Throws `not_found`, and `holder_mismatch` when a caller without a session means itself. */
+  /** Throws `not_found`, and `holder_mismatch` if a caller without a session means itself. */
   function resolvePeer(text: string, caller: Caller): Peer {
     const named = isOwnSeat(text, caller) ? addresses.acting(caller, undefined) : text.trim();
     const session = addresses.session(named ?? text.trim());
     return addresses.peer(session) ?? peers.known(session);
   }
 
-  /** The worker of a stranger's task sees the Chairs, which it writes to, and the sessions of that task. */
+  /**
+   * A worker on a task from an untrusted author sees the Chairs, which it writes to, and the sessions of that task.
+   */
   const maySeePeer = (peer: Peer, caller: Caller): boolean =>
     peer.seat === 'chair' || maySeeTask(caller, peer.taskId);
 

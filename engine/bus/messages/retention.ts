@@ -104,7 +104,7 @@ function removeOldFiles(folder: string, extension: string, at: number): void {
       const found = lstatSync(file);
       if (found.isFile() && found.mtimeMs < at) rmSync(file);
     } catch {
-      // Somebody else removed it.
+      // Another process removed it.
     }
   }
 }

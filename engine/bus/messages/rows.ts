@@ -4,16 +4,16 @@ import { formatIdOrNull } from '../../core/base/ids.ts';
 export const MESSAGE_KINDS = ['note', 'handoff', 'alert'] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
-/** Delivery state of a message's notice. The inbox is authoritative whatever it says. */
+/** Delivery state of a message's notice. The inbox is authoritative in any case. */
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'none';
 
 /** A message, to exactly one of session, worker and agent. Times are RFC 3339 UTC. */
 export interface Message {
-  /** Grows in commit order. */
+  /** Increases in commit order. */
   messageId: number;
   kind: MessageKind;
   body: string;
-  /** A file of the workspace that belongs to it, relative to the workspace's folder. */
+  /** An attached file of the workspace, relative to the workspace's folder. */
   payloadPath: string | null;
   fromSession: string | null;
   fromAgent: string | null;
@@ -22,7 +22,7 @@ export interface Message {
   toSession: string | null;
   /** A worker over its successive sessions. */
   toWorker: string | null;
-  /** Whichever session of that agent takes it first. */
+  /** The first session of that agent to take it. */
   toAgent: string | null;
   /** The message that it answers. */
   parentId: number | null;
@@ -84,7 +84,7 @@ export const toMessage = (row: MessageRow): Message => ({
   lastError: row.last_error,
 });
 
-/** What a message is sent to: the kind and the name. */
+/** The target of a message: the kind and the name. */
 export function readRecipient(row: MessageRow): [kind: 'session' | 'worker' | 'agent', name: string] {
   if (row.to_session !== null) return ['session', row.to_session];
   if (row.to_worker !== null) return ['worker', row.to_worker];

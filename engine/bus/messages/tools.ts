@@ -27,7 +27,7 @@ export interface MessageToolDeps {
 }
 
 const BODY_MAX_BYTES = 256 * 1024;
-/** Limit of an answer, since agents read all of it; the first message is included whatever its length. */
+/** Limit of an answer, since agents read all of it; the first message is always included. */
 const ANSWER_MAX_CHARS = 1024 * 1024;
 
 const name = z.string();
@@ -71,14 +71,14 @@ function takePage(all: readonly MessageRow[]) {
   return fitting.map(toMessageEntry);
 }
 
-/** Resolves whose inbox a call reads. A worker may take only the mail of its own agent. */
+/** Resolves the inbox of a call. A worker may take only the mail of its own agent. */
 export function resolveReader(
   { addresses, messages }: Pick<MessageToolDeps, 'addresses' | 'messages'>,
   input: { session?: string | undefined; agent?: string | undefined },
   caller: Caller,
 ): Reader {
   const session = addresses.acting(caller, input.session);
-  // Mail is kept for sessions that have not been seen yet, and can be read.
+  // Mail is stored for sessions that have not been seen yet, and can be read.
   if (session !== null && session !== caller.sessionId && !messages.isAddressed(session))
     addresses.checkKnown(session);
   const agent = readName(input.agent) ?? null;
@@ -133,7 +133,9 @@ export function messageTools(deps: MessageToolDeps) {
     });
   }
 
-  /** A reply tells who has sent a message: the worker of a stranger's task replies to those to it. */
+  /**
+   * A reply reveals a message's sender: a worker on a task from an untrusted author only replies to messages to it.
+   */
   function checkSeesMessage(row: MessageRow, caller: Caller): void {
     const own = caller.ownWork?.sessionId;
     if (own === undefined || row.from_session === own) return;
@@ -265,10 +267,10 @@ export function messageTools(deps: MessageToolDeps) {
       changes: true,
       idempotent: true,
       input: z.strictObject({
-        id: z.int().describe('Of the message'),
+        id: z.int().describe('Id of the message'),
         session: name.optional().describe('Recipient; default: yours'),
         agent: name.optional().describe("Recipient; default: your session's"),
-        /** As a person, whoever the message is to; only for the Chair. */
+        /** As a person, for any recipient; only for the Chair. */
         as_person: z.boolean().optional().meta({ unlisted: true }),
       }),
       output: z.object({ id: z.int(), acked_at: z.string(), acked_by: z.string() }),

@@ -17,18 +17,20 @@ import { isBelowFolder } from '../../core/base/paths.ts';
 import { makePrivateFolder } from '../../core/base/private-files.ts';
 import type { WorkspacePaths } from '../../core/workspace/workspace-path.ts';
 
-/** Owns the files that tell agents of new messages. The inbox is authoritative; these only prompt them to look. */
+/**
+ * Owns the files that notify agents of new messages. The inbox is authoritative; these only prompt them to check it.
+ */
 export interface Notices {
   /** Folder of the default notices, absolute. */
   folder: string;
   /**
-   * Resolves a path of the configuration: below the data folder for `.svc/…`, else inside the workspace. Throws
+   * Resolves a path of the configuration: below the data folder for `.svc/…`, otherwise inside the workspace. Throws
    * `path_outside`, `fields_invalid`.
    */
   file(path: string): string;
   /** Appends the block in one write, so that two writers never interleave. A full notice file is rotated first. */
   append(file: string, block: string): void;
-  /** Whether the file, or the one rotated before it, contains that block. */
+  /** Reports whether the file, or the one rotated before it, contains that block. */
   has(file: string, block: string): boolean;
 }
 
@@ -48,7 +50,7 @@ export function createNotices({
 }: {
   data: string;
   paths: Pick<WorkspacePaths, 'resolveNamed'>;
-  /** At which a notice file is rotated; 0 for never. */
+  /** Size at which a notice file is rotated; 0 for never. */
   maxBytes(): number;
 }): Notices {
   const folder = noticesFolder(data);
@@ -73,13 +75,13 @@ export function createNotices({
       if (isBelowFolder(data, file)) makePrivateFolder(data, dirname(file));
       else mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       rotateWhenFull(file, bytes.length);
-      // Neither follows a symlink nor blocks on a pipe that nobody reads.
+      // Neither follows a symlink nor blocks on a pipe without a reader.
       const fd = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
       try {
         const before = fstatSync(fd);
         if (!before.isFile()) throw new SvcError('path_outside', `${file} is not a regular file`);
         if (writeSync(fd, bytes) === bytes.length) return;
-        // The disk is full; nobody should read half a block.
+        // The disk is full; half a block must not be read.
         ftruncateSync(fd, before.size);
         throw new SvcError('storage_full', `no space left for ${file}`);
       } finally {

@@ -29,7 +29,7 @@ export function createSurfaced({ data }: { data: string }): Surfaced {
       if (ids.length === 0) return;
       try {
         makePrivateFolder(data, folder);
-        // Starts on a new line, whatever the last write left.
+        // Starts on a new line, regardless of the last write.
         appendPrivate(file(session), `\n${ids.join('\n')}\n`);
       } catch {
         // Shown again next time.

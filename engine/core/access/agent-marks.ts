@@ -1,4 +1,4 @@
-/** Variables by which a command can tell that an agent has started it: what svc sets for one, and what the programs set in their shells. */
+/** Variables that show that an agent started a command: set by svc for agents, or by the agents in their shells. */
 export const AGENT_MARKS = [
   'SVC_AGENT',
   'CLAUDECODE',

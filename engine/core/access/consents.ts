@@ -24,27 +24,27 @@ const stored = z.object({
 
 type Stored = z.output<typeof stored>;
 
-/** What a configuration file said when somebody agreed to it, without its secrets. */
+/** The content of a configuration file when a person agreed to it, without its secrets. */
 export type AgreedFile = Stored['files'][string];
 
 /**
- * What a person on this machine has agreed to for a workspace: one file of the machine home per workspace, so that a
- * repository cannot bring its own consent along.
+ * A person's consents on this machine for a workspace: one file of the machine home per workspace, so that a
+ * repository cannot bring its own consent.
  */
 export interface Consents {
-  /** By project id: what was agreed to run in its worktrees. */
+  /** By project id: the consent to its setup. */
   projects: Stored['projects'];
   /** By the name of the configuration file. */
   files: Stored['files'];
-  /** Configuration files, by name, that were found tracked by git before anybody had agreed to anything. */
+  /** Configuration files, by name, that git tracked before anyone had agreed to anything. */
   waiting: Stored['waiting'];
-  /** Why the file does not count; null when it does, or is not there. */
+  /** Why the file is ignored; null if it is valid or missing. */
   problem: string | null;
 }
 
 const digestText = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Digest of a setup: the same lists in the same place have the same one. */
+/** Returns the digest of a setup: the same lists in the same place have the same digest. */
 export const digestSetup = (setup: {
   path: string;
   setup: readonly string[];
@@ -60,15 +60,15 @@ export const digestSetup = (setup: {
     }),
   );
 
-/** The consents file of a workspace; engines of other workspaces write other files. */
+/** Returns the consents file of a workspace; engines of other workspaces write other files. */
 export const resolveConsentsFile = (home: string, root: string): string =>
   join(home, 'consents', `${digestText(realpathSync(root)).slice(0, 16)}.json`);
 
 const NOTHING = { projects: {}, files: {}, waiting: {} };
 
 /**
- * Reads the consents anew at each call. A file that others can change, or that cannot be read, counts as empty and
- * says why.
+ * Reads the consents again at each call. A file that others can change, or that is unreadable, counts as empty and
+ * gives the reason.
  */
 export function readConsents(home: string, root: string): Consents {
   const file = resolveConsentsFile(home, root);
@@ -88,7 +88,7 @@ export function readConsents(home: string, root: string): Consents {
   }
 }
 
-/** Changes a workspace's record and returns the file. Content that did not count before is dropped. */
+/** Changes a workspace's record and returns the file. Content that was ignored before is dropped. */
 export function changeConsents(
   home: string,
   root: string,
@@ -103,7 +103,10 @@ export function changeConsents(
   return file;
 }
 
-/** Lists the configuration files of workspaces that a person has used on this machine, absolute; some may be gone. */
+/**
+ * Lists the configuration files of workspaces that a person has used on this machine, absolute; some may no longer
+ * exist.
+ */
 export function listKnownConfigFiles(home: string): string[] {
   const folder = join(home, 'consents');
   const names = (() => {
@@ -123,7 +126,7 @@ export function listKnownConfigFiles(home: string): string[] {
   });
 }
 
-/** Records a person's consent to what a project runs, or with null takes it back. Returns the file. */
+/** Records a person's consent to a project's setup, or with null withdraws it. Returns the file. */
 export const writeProjectConsent = (
   home: string,
   root: string,

@@ -13,25 +13,25 @@ import {
   type QuotaName,
 } from '../link-protocol/capabilities.ts';
 
-// What this workspace may do, all of it from memory: nothing here asks the network. Without a linked server nothing is locked
-// and nothing is counted.
+// The permissions of this workspace, all from memory: nothing here uses the network. Without a linked server nothing
+// is locked or counted.
 
-/** What is known of a lease. */
+/** The known facts about a lease. */
 export interface LeaseFacts {
   state: 'none' | 'valid' | 'expired' | 'invalid' | 'revoked';
-  /** What the newest lease said; null where none was seen. */
+  /** The content of the newest lease; null if none was seen. */
   entitlements: Entitlements | null;
   from: 'server' | 'secret' | null;
   /** Unix ms. */
   endsAt: number | null;
-  /** How long it counts yet, ms. */
+  /** Remaining validity, ms. */
   leftMs: number | null;
-  /** By how much the local clock is behind the server's, ms. */
+  /** Milliseconds by which the local clock is behind the server's. */
   clockOffsetMs: number | null;
   problem: string | null;
 }
 
-/** Where the workspace is linked; no secret. */
+/** The linked server; no secret. */
 export interface LinkedAccount {
   server: string;
   account: string | null;
@@ -45,11 +45,11 @@ export interface EntitlementsDeps {
   isLeaseRequired: boolean;
   /** `SVC_ALLOW_UNLINKED`. */
   mayBeUnlinked: boolean;
-  /** Ids of the entries of `projects`, in the order of the file; the own project is none of them. */
+  /** Ids of the entries of `projects`, in the order of the file, without the own project. */
   listProjects(): readonly string[];
 }
 
-/** What is warned of ahead of the end of a lease, ms. */
+/** Warning time before the end of a lease, ms. */
 export const WARN_BEFORE_MS = 24 * 3600_000;
 
 /** Wire form of `entitlements.status`. */
@@ -59,16 +59,16 @@ export type EntitlementsStatus = {
   account: string | null;
   person: string | null;
   plan: PlanName | null;
-  /** Where the plan is known from; null without one. */
+  /** The source of the plan; null without one. */
   plan_from: 'lease' | null;
   lease: {
     state: LeaseFacts['state'];
-    /** Whether a dispatch needs a valid one. */
+    /** True if a dispatch needs a valid one. */
     required: boolean;
     from: LeaseFacts['from'];
     ends_at: string | null;
     clock_offset_ms: number | null;
-    /** What to look at; null when nothing is wrong. */
+    /** A problem to check; null if there is none. */
     note: string | null;
   };
   quotas: {
@@ -76,9 +76,9 @@ export type EntitlementsStatus = {
     about: string;
     /** Null for no limit. */
     limit: number | null;
-    /** Null where only the server counts it. */
+    /** Null if only the server counts it. */
     used: number | null;
-    /** What is over the limit, and so locked. */
+    /** Entries above the limit, which are locked. */
     locked: string[];
   }[];
   capabilities: { name: string; about: string; allowed: boolean; why: string; next: string | null }[];
@@ -87,17 +87,17 @@ export type EntitlementsStatus = {
 export interface EntitlementsReader {
   status(): EntitlementsStatus;
   /**
-   * Why no worker may be dispatched into a project now (null is the own one); null when one may. `lease_required` or
-   * `quota_exceeded`. Runs that have begun are no dispatch.
+   * Returns why no worker may be dispatched to a project now (null is the own one); null if one may. `lease_required`
+   * or `quota_exceeded`. Runs that have started are not affected.
    */
   findLock(project: string | null): SvcError | null;
 }
 
 export function createEntitlements(deps: EntitlementsDeps): EntitlementsReader {
-  /** What limits this workspace: nothing does while it is not linked, or before it has heard of a plan. */
+  /** Returns the limits of this workspace: none while it is not linked, or before it has received a plan. */
   const findPlan = (): Entitlements | null => (deps.linked() === null ? null : deps.lease().entitlements);
 
-  /** Entries of `projects` beyond the quota. */
+  /** Returns entries of `projects` above the quota. */
   function listLockedProjects(): readonly string[] {
     const limit = findPlan()?.quotas.projects ?? null;
     return limit === null ? [] : deps.listProjects().slice(limit);
@@ -179,13 +179,13 @@ const LEASE_WORDS: Record<LeaseFacts['state'], string> = {
   revoked: 'the link was revoked',
 };
 
-/** What somebody should know of a lease that is needed; null when it is as it should be. */
+/** Returns a warning about a required lease; null if it is fine. */
 export function describeLease({
   state,
   leftMs,
   problem,
 }: Pick<LeaseFacts, 'state' | 'leftMs' | 'problem'>): string | null {
-  // What is wrong with a lease says so itself.
+  // The problem of a lease is self-explanatory.
   if (problem?.startsWith('lease rejected')) return problem;
   const reason = problem === null ? '' : `: ${problem}`;
   if (state !== 'valid') return `${LEASE_WORDS[state]}${reason}`;

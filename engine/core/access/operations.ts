@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { tool } from '../api/tool.ts';
 import type { EntitlementsReader } from './entitlements.ts';
 
-/** What an account may do, as agents and people are told. */
+/** Creates the operations on entitlements, for agents and people. */
 export const entitlementsOperations = ({ entitlements }: { entitlements: EntitlementsReader }) => [
   tool({
     name: 'entitlements.status',

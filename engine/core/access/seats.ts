@@ -3,16 +3,16 @@ import { SvcError } from '../base/errors.ts';
 
 export interface SeatDeps {
   sessionOfRun(runId: string): { sessionId: string } | null;
-  /** Whether a worker session of that id exists. */
+  /** Reports whether a worker session of that id exists. */
   isWorkerSession(sessionId: string): boolean;
-  /** Whether a session other than a worker's may have that name. */
+  /** Reports whether a session other than a worker's may have that name. */
   isPlainName(name: string): boolean;
 }
 
 export interface SeatClaim {
-  /** The runs that the caller's process and its ancestors belong to, nearest first. */
+  /** The runs of the caller's process and its ancestors, nearest first. */
   runs: readonly string[];
-  /** Why the process cannot be trusted to be a person's; null when every required fact is known. */
+  /** Why the process cannot be trusted to be a person's; null if every required fact is known. */
   doubt: string | null;
   /** The run's mark, presented as a token. */
   runId: string | null;
@@ -28,13 +28,13 @@ export interface DecidedSeat {
 }
 
 /**
- * Decides the seat of a local caller (03 §7). A run that the caller belongs to, or whose mark it shows as a token,
- * makes it that worker. Nobody becomes the Chair by lacking a mark: the machine has to tell who calls, that it lives,
- * and that nothing above it belongs to a run or the engine. Naming a session can only lower a seat. Throws
- * `fields_invalid` for a name that no session can have.
+ * Decides the seat of a local caller (03 §7). A caller inside a run, or with the mark of a run as its token, is that
+ * worker. Lacking a mark does not make a caller the Chair: the machine must identify the living process, and no
+ * ancestor may belong to a run or the engine. Naming a session can only lower a seat. Throws `fields_invalid` for an
+ * invalid session name.
  */
 export function decideSeat(claim: SeatClaim, deps: SeatDeps): DecidedSeat {
-  // Check all: a made-up one must not hide the real run around it.
+  // Check all: a forged one must not hide the real run around it.
   const marks = [...claim.runs, ...(claim.runId === null ? [] : [claim.runId])];
   for (const mark of marks) {
     const session = deps.sessionOfRun(mark);
@@ -45,7 +45,7 @@ export function decideSeat(claim: SeatClaim, deps: SeatDeps): DecidedSeat {
     return { seat: 'worker', sessionId: named, reason: null };
   if (named !== null) {
     const isName = deps.isPlainName(named);
-    // In a run of another workspace this is that workspace's name for it, which nobody here chose.
+    // In a run of another workspace this is that workspace's name, which no one here chose.
     if (!isName && marks.length === 0) throw noSuchNameError(named);
     return { seat: 'plain', sessionId: isName ? named : null, reason: 'SVC_SESSION names a session' };
   }

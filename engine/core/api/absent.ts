@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { isJsonObject } from '../base/json-object.ts';
 
-/** The parts of a schema's definition that say what it is made of (zod 4, `_zod.def`). */
+/** The nested parts of a schema's definition (zod 4, `_zod.def`). */
 interface Definition {
   type: string;
   innerType?: z.ZodType;
@@ -18,9 +18,9 @@ const isBlank = (value: unknown): boolean =>
   value === null || (typeof value === 'string' && value.trim() === '');
 
 /**
- * The input without its optional fields that hold nothing: null, an empty text, or an object of nothing but those.
- * Agents fill in whatever a schema names, so that all three mean what leaving the field out means. Required fields stay
- * as they are, and are refused where they have to say something.
+ * Returns the input without empty optional fields: null, an empty text, or an object of only those. Agents fill in
+ * every field of a schema, so all three mean that the field is omitted. Required fields stay, and are refused if they
+ * must not be empty.
  */
 export function withoutBlanks(schema: z.ZodType, input: unknown): unknown {
   const { type, innerType, in: source, element, shape } = definitionOf(schema);

@@ -1,23 +1,23 @@
 import { z } from 'zod';
 import { SvcError } from '../base/errors.ts';
 
-/** Where a page of a list begins: after the row of that id, the last one of the page before. All lists have it. */
+/** The start of a list page: after the row of that id, the last one of the previous page. All lists use it. */
 export const cursor = z.string().min(1).max(100).optional();
 
-/** A cursor that names no row of its list. */
+/** Creates the error for a cursor that names no row of its list. */
 export const cursorError = (text: string): SvcError =>
   new SvcError('usage', `invalid cursor ${JSON.stringify(text)}`, {
     hint: 'a cursor is the id of the last row of the previous page',
   });
 
-/** The cursor of a list whose ids are numbers; undefined without one. Throws `usage`. */
+/** Returns the cursor of a list with numeric ids; undefined without one. Throws `usage`. */
 export function parseNumberCursor(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw cursorError(text);
 }
 
-/** A page of rows that are all at hand, in an order of their own. Throws `usage` where the cursor names none of them. */
+/** Returns a page of in-memory rows in their own order. Throws `usage` if the cursor names none of them. */
 export function takePage<R>(
   rows: readonly R[],
   { limit = rows.length, cursor: last }: { limit?: number | undefined; cursor?: string | undefined },

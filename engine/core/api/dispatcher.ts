@@ -18,16 +18,19 @@ import {
 } from './operation.ts';
 import { type CallLog, createRepeats, nameCaller } from './repeat.ts';
 
-/** A call that is not cancelled, and whose waiting nobody follows. */
+/** A call that is never cancelled and reports no progress. */
 const QUIET = { signal: new AbortController().signal, progress: () => undefined };
 
-/** The one way in for every client. */
+/** Creates the only entry point for all clients. */
 export function createOperations<O extends Operation>(
   all: readonly O[],
   deps: {
     policy(): Policy;
     calls: CallLog;
-    /** What a worker session may see when its task is a stranger's; null for any other session. */
+    /**
+     * Returns the work that a worker session may see if its task is from an untrusted author; null for any other
+     * session.
+     */
     ownWorkOf?(sessionId: string): OwnWork | null;
   },
 ): Operations<O> {

@@ -1,6 +1,6 @@
 /**
- * The 46 tools in the order in which they are served (02 Endpoints): those of the Chair first. What is not built yet is
- * absent from the list that clients get.
+ * The 46 tools in the order in which they are served (02 Endpoints), those of the Chair first. Clients do not get
+ * tools that are not implemented yet.
  */
 export const CHAIR_TOOLS = [
   'dispatch_worker',

@@ -2,36 +2,36 @@ import { hash } from 'node:crypto';
 import { SvcError } from '../base/errors.ts';
 import type { Call, Caller } from './operation.ts';
 
-/** Which call it is: a key counts for the operation and for whoever gave it. */
+/** The identity of a call: a key is scoped to the operation and the caller. */
 export interface CallName {
   caller: string;
   operation: string;
   key: string;
 }
 
-/** What is remembered of a call that has changed something. */
+/** The record of a call that changed something. */
 export interface KeptCall {
-  /** A digest of what it asked for. */
+  /** A digest of its input. */
   input: string;
-  /** `value` is its answer in wire form; else it is what the call needs to go on from there. */
+  /** `value` is its answer in wire form; otherwise the state that the call needs to continue. */
   isAnswer: boolean;
   /** JSON. */
   value: unknown;
 }
 
-/** Where calls are remembered: what a call changes and the record of it are one transaction. */
+/** The store of call records: a call's changes and its record are one transaction. */
 export interface CallLog {
   write<T>(work: () => T): Promise<T>;
   find(name: CallName): KeptCall | null;
-  /** Inside `write`. */
+  /** Runs inside `write`. */
   keep(name: CallName, kept: KeptCall): void;
 }
 
-/** One run, for all who have called under its key. */
+/** One run, shared by all calls under its key. */
 interface SharedRun {
   input: string;
   answer: Promise<unknown>;
-  /** Heard by the run; aborted when the last one has given up. */
+  /** The run's signal; aborted when the last caller has cancelled. */
   abandoned: AbortController;
   listeners: Set<Call['progress']>;
   lastMessage: string | null;
@@ -39,20 +39,20 @@ interface SharedRun {
 
 interface Repeated {
   name: CallName;
-  /** As it was parsed. */
+  /** The parsed input. */
   input: unknown;
   call: Call;
-  /** Whether the answer may be written down. */
+  /** True if the answer may be stored. */
   isSecret: boolean;
   run(call: Call): unknown;
   toAnswer(value: unknown): unknown;
 }
 
-/** The Chairs of one person are one caller: a Chair that comes back may be another session. */
+/** Names a caller. The Chairs of one person are one caller: a returning Chair may have another session. */
 export const nameCaller = ({ seat, actor, sessionId }: Caller): string =>
   seat === 'chair' ? `chair ${actor}` : `${seat} ${sessionId ?? actor}`;
 
-/** Answers a call that is sent again under its key: what it changed is not changed again. */
+/** Answers a repeated call under its key without repeating its changes. */
 export function createRepeats(log: CallLog) {
   const running = new Map<string, SharedRun>();
 
@@ -75,7 +75,7 @@ export function createRepeats(log: CallLog) {
     }
   }
 
-  /** Runs it, from where an earlier run of it has come to. */
+  /** Runs it, starting from the state of an earlier run. */
   async function performRun(
     repeated: Repeated,
     input: string,
@@ -139,8 +139,8 @@ export function createRepeats(log: CallLog) {
   }
 
   /**
-   * Throws `idempotency_conflict` for a key under which something else was asked for. Calls that are there at the same time
-   * share one run; it is told to stop when none of them waits any more.
+   * Throws `idempotency_conflict` for a key that was used with a different input. Simultaneous calls share one run,
+   * which is aborted when none of them waits any more.
    */
   return async function runOnce(repeated: Repeated): Promise<unknown> {
     const { name, call } = repeated;
@@ -161,7 +161,7 @@ export function createRepeats(log: CallLog) {
       if (shared === undefined) break;
       checkSame(shared);
       if (!shared.abandoned.signal.aborted) return joinRun(shared, call);
-      // It was told to stop, and may have come to its end nevertheless.
+      // It was aborted, but may have finished nevertheless.
       await shared.answer.catch(() => undefined);
     }
     const kept = log.find(name);

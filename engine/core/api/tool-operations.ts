@@ -12,15 +12,15 @@ import {
 import { describeTool, isTool, type Tool, type ToolDescription, type ToolNames, toolName } from './tool.ts';
 import { readValuesInText } from './values-in-text.ts';
 
-/** What a tool has answered. */
+/** The answer of a tool. */
 export interface ToolAnswer {
-  /** What its declaration offers to agents. */
+  /** The part of its declaration that agents see. */
   result: Record<string, unknown>;
-  /** The same as text; null for its JSON. */
+  /** The answer as text; null for its JSON. */
   text: string | null;
 }
 
-/** Calls an operation as the tool that it is offered as. Throws `not_found` with `data.unknownTool`. */
+/** Calls an operation by its tool name. Throws `not_found` with `data.unknownTool`. */
 export type CallTool = (
   name: string,
   input: unknown,
@@ -28,7 +28,7 @@ export type CallTool = (
   options?: CallOptions,
 ) => Promise<ToolAnswer>;
 
-/** Calls tools by their names: the operation is called like any other, and answers what its `output` names. */
+/** Calls tools by name: the operation runs like any other, and the answer is limited to its `output`. */
 export function createToolCalls({ all, call }: Operations): CallTool {
   const tools = new Map(all.filter(isTool).map((each) => [toolName(each.name), each]));
   return async (name, input, caller, options) => {
@@ -39,10 +39,10 @@ export function createToolCalls({ all, call }: Operations): CallTool {
         data: { unknownTool: name },
       });
     }
-    // What its output does not name is for other clients.
+    // Fields outside its output are for other clients.
     const given = readValuesInText(found.input, input);
     const result = found.output.parse(await call(found.name, given, caller, options)) as ToolAnswer['result'];
-    // The same again as JSON would double what goes over the socket.
+    // The same content as JSON would double the traffic of the socket.
     return { result, text: found.say?.(result) ?? null };
   };
 }
@@ -56,7 +56,7 @@ interface Served {
   description: ToolDescription;
 }
 
-/** What clients may ask about the tools among `operations`. */
+/** Queries of clients about the tools among `operations`. */
 export function toolOperations(
   operations: readonly Operation[],
   namesNow: () => ToolNames,

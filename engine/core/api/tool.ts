@@ -2,9 +2,8 @@ import { z } from 'zod';
 import type { Call, Caller, Operation } from './operation.ts';
 
 /**
- * An operation that agents are offered by name over MCP, with what a client wants to know before it calls it
- * (`ToolAnnotations` of the protocol). It is called like every other operation; the command line and the docs read the
- * same declaration.
+ * An operation offered to agents over MCP, with the `ToolAnnotations` of the protocol. It is called like every other
+ * operation; the command line and the docs read the same declaration.
  */
 export interface Tool<
   N extends string = string,
@@ -12,17 +11,20 @@ export interface Tool<
   O extends z.ZodType = z.ZodType,
   R = z.output<O>,
 > extends Operation<N, I, R> {
-  /** What it answers, in wire form. Kept small: agents pay for every byte of the list. */
+  /** Its answer in wire form. Kept small: agents pay for every byte of the list. */
   output: O;
-  /** Changes or removes what was there, instead of only adding to it. */
+  /** True if it changes or removes existing data instead of only adding. */
   destructive: boolean;
-  /** Calling it again with the same arguments changes nothing more. */
+  /** True if repeating it with the same arguments has no further effect. */
   idempotent: boolean;
-  /** The answer as text, for clients that do not show structured content: enough to go on with. Without it, the JSON. */
+  /**
+   * Returns the answer as text for clients that do not show structured content: enough to continue. Default: the
+   * JSON.
+   */
   say?(result: z.output<O>): string;
 }
 
-/** A tool's `run` answers in wire form itself; what it answers is also its type, which the schema may only outline. */
+/** A tool's `run` returns wire form; its result is also its type, which the schema may only outline. */
 export const tool = <
   const N extends string,
   I extends z.ZodType,
@@ -40,16 +42,16 @@ export const tool = <
   isWire: true,
 });
 
-/** Of a list that is cut, what its text says of the rest. */
+/** Returns the note in the text of a cut list about the rest. */
 export const sayMore = (more: number): string[] =>
   more === 0 ? [] : [`and ${more} more: raise limit to see them`];
 
-/** The name under which agents are offered an operation: providers take no dot in it. */
+/** Returns the tool name of an operation: providers accept no dot in it. */
 export const toolName = (operation: string): string => operation.replace('.', '_');
 
 export const isTool = (each: Operation): each is Tool => 'output' in each;
 
-/** A tool as `tools/list` of the protocol describes it. */
+/** A tool in the format of `tools/list` of the protocol. */
 export interface ToolDescription {
   name: string;
   description: string;
@@ -58,7 +60,10 @@ export interface ToolDescription {
   annotations: { readOnlyHint?: boolean; destructiveHint?: boolean; idempotentHint?: boolean };
 }
 
-/** `{type: ['string', 'null']}` instead of a choice of two schemas: some providers refuse the one, all take the other. */
+/**
+ * Writes `{type: ['string', 'null']}` instead of a choice of two schemas: some providers refuse the choice, all
+ * accept this.
+ */
 function withoutChoice(schema: Described): void {
   const { anyOf } = schema as { anyOf?: { type?: string }[] };
   if (anyOf?.length !== 2 || anyOf[1]?.type !== 'null' || Object.keys(anyOf[1]).length !== 1) return;
@@ -66,7 +71,7 @@ function withoutChoice(schema: Described): void {
   Object.assign(schema, { ...anyOf[0], type: [anyOf[0]?.type, 'null'] });
 }
 
-/** What the workspace has, for the parameters that name one of it: `.meta({ names: 'agents' })`. */
+/** The workspace's values for parameters that name one: `.meta({ names: 'agents' })`. */
 export interface ToolNames {
   /** Presets whose program is installed. */
   agents: readonly string[];
@@ -74,7 +79,7 @@ export interface ToolNames {
   projects: readonly string[];
 }
 
-/** No agent writes a text of so many characters in one call. */
+/** Longer than any text that an agent writes in one call. */
 const BEYOND_REACH = 1_000_000;
 
 interface Described extends Record<string, unknown> {
@@ -84,15 +89,15 @@ interface Described extends Record<string, unknown> {
   maxLength?: number;
   maxItems?: number;
   names?: keyof ToolNames;
-  /** Not told: clients give it, or get it, and agents do not need it. */
+  /** Omitted: clients set or receive it, and agents do not need it. */
   unlisted?: boolean;
   properties?: Record<string, Described>;
   items?: Described;
 }
 
 /**
- * Said in the description, which every agent reads, instead of as a bound of the schema, which some providers refuse: the
- * largest value that is taken, and what there is to name.
+ * Describes values in the description, which every agent reads, instead of the schema, where some providers refuse
+ * it: the maximum value, and the possible names.
  */
 function describeValues(schema: Described, names: ToolNames): void {
   const { maximum, maxLength, maxItems } = schema;
@@ -108,7 +113,7 @@ function describeValues(schema: Described, names: ToolNames): void {
   if (parts.length > 0) schema.description = parts.join('; ');
 }
 
-/** Bounds that an agent is not told as such, or does not run into by accident: every byte of the list is read at every start. */
+/** Bounds that an agent does not need or cannot exceed by accident: every byte of the list is read at every start. */
 const UNTOLD = [
   'minLength',
   'maxLength',
@@ -119,15 +124,15 @@ const UNTOLD = [
   'additionalProperties',
 ];
 
-/** Leaves of a schema what an agent has to know, in what it is made of as well. */
+/** Reduces a schema, recursively, to the parts that an agent needs. */
 function tidySchema(schema: Described, io: 'input' | 'output', names: ToolNames): void {
   withoutChoice(schema);
   if (io === 'input') describeValues(schema, names);
   for (const name of UNTOLD) delete schema[name];
   if (io === 'output') {
-    // Clients hold a refusal, which is `{code, message, hint}`, against the same schema as an answer.
+    // Clients validate a refusal, which is `{code, message, hint}`, against the same schema as an answer.
     delete schema.required;
-    // The answer itself shows which word it is, and what its rows are.
+    // The answer itself shows the enum value and the shape of its rows.
     delete schema.enum;
     delete schema.description;
     if (Object.keys(schema.items?.properties ?? {}).length === 0) delete schema.items;
@@ -140,7 +145,7 @@ function tidySchema(schema: Described, io: 'input' | 'output', names: ToolNames)
   if (schema.items !== undefined) tidySchema(schema.items, io, names);
 }
 
-/** JSON Schema 2020-12 of what an agent has to know. */
+/** Returns JSON Schema 2020-12 of the parts that an agent needs. */
 function schemaOf(
   schema: z.ZodType,
   io: 'input' | 'output',
@@ -159,7 +164,7 @@ export const describeTool = (
   description: each.about,
   inputSchema: schemaOf(each.input, 'input', names),
   outputSchema: schemaOf(each.output, 'output', names),
-  // What is not said has the protocol's default: it changes, may destroy, and a second call is a second change.
+  // Omitted annotations have the protocol's defaults: it changes, may destroy, and a repeat is a second change.
   annotations: each.changes
     ? { destructiveHint: each.destructive, ...(each.idempotent ? { idempotentHint: true } : {}) }
     : { readOnlyHint: true },

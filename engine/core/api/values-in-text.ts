@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { isJsonObject } from '../base/json-object.ts';
 
-/** The parts of a schema's definition that say what it is made of (zod 4, `_zod.def`). */
+/** The nested parts of a schema's definition (zod 4, `_zod.def`). */
 interface Definition {
   type: string;
   innerType?: z.ZodType;
@@ -21,7 +21,7 @@ type Kind = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object';
 const kindOf = (value: unknown): Kind =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : (typeof value as Kind);
 
-/** The kinds of JSON values that each type of schema takes. Types that are not here look at the value by themselves. */
+/** The kinds of JSON values that each schema type accepts. Other types check the value themselves. */
 const KINDS: Readonly<Record<string, readonly Kind[]>> = {
   string: ['string'],
   template_literal: ['string'],
@@ -34,10 +34,10 @@ const KINDS: Readonly<Record<string, readonly Kind[]>> = {
   record: ['object'],
 };
 
-/** Says whether a schema takes values of a kind, whatever else it asks of them. */
+/** Reports whether a schema accepts values of a kind, ignoring its other rules. */
 function takesKind(schema: z.ZodType, kind: Kind): boolean {
   const { type, innerType, in: source, options, entries, values } = definitionOf(schema);
-  // What may be left out may be null too: an agent that fills in every field means the same by both.
+  // An optional field may be null too: an agent that fills in every field means the same by both.
   if (kind === 'null' && ['nullable', 'optional', 'default', 'prefault'].includes(type)) return true;
   const inner = innerType ?? source;
   if (inner !== undefined) return takesKind(inner, kind);
@@ -47,7 +47,7 @@ function takesKind(schema: z.ZodType, kind: Kind): boolean {
   return KINDS[type]?.includes(kind) ?? true;
 }
 
-/** The schema of a list or an object in whatever wraps it; null for a choice of several, and for anything else. */
+/** Returns the schema of a list or an object inside any wrapper; null for a union and anything else. */
 function findParts(schema: z.ZodType): Definition | null {
   const definition = definitionOf(schema);
   const { innerType, in: source, options } = definition;
@@ -64,19 +64,19 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Reads a text where the schema takes none: as JSON of the wanted kind, or as the only entry of a list of texts. */
+/** Reads a text if the schema accepts none: as JSON of the expected kind, or as the only entry of a list of texts. */
 function readText(schema: z.ZodType, text: string): unknown {
   const value = parseJson(text);
   if (value !== undefined && typeof value !== 'string' && takesKind(schema, kindOf(value)))
     return readValuesInText(schema, value);
   const element = findParts(schema)?.element;
-  // An empty text means that the field was left out.
+  // An empty text means that the field is omitted.
   return element !== undefined && text.trim() !== '' && takesKind(element, 'string') ? [text] : text;
 }
 
 /**
- * Reads values that were sent as text, such as `"5"`, `"true"` and `"[\"a\"]"`: some clients send every value so, and an
- * agent that is refused repeats the call. A value that the schema takes by its kind stays as it is, valid or not.
+ * Reads values that were sent as text, such as `"5"`, `"true"` and `"[\"a\"]"`: some clients send every value this
+ * way, and a refused agent repeats the call. A value whose kind the schema accepts stays unchanged, valid or not.
  */
 export function readValuesInText(schema: z.ZodType, input: unknown): unknown {
   if (typeof input === 'string') return takesKind(schema, 'string') ? input : readText(schema, input);
@@ -94,7 +94,7 @@ export function readValuesInText(schema: z.ZodType, input: unknown): unknown {
   );
 }
 
-/** Reads a value as the first of several schemas that takes it, if none does so as it is. */
+/** Reads a value for the first of several schemas that accepts it, if none accepts it unchanged. */
 function readChoice(schema: z.ZodType, input: unknown): unknown {
   if (schema.safeParse(input).success) return input;
   for (const option of listOptions(schema)) {

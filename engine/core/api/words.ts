@@ -1,14 +1,14 @@
 import { type Mention, nameCommand, parameterOf, Sentence, type Words } from '../base/sentence.ts';
 import { MANIFEST } from './manifest.ts';
 
-// A command that fails says so in these words: this module loads nothing else.
+// A failing command reports itself in these words: this module loads nothing else.
 
-/** Who reads a sentence: somebody who types commands, an agent that calls tools, or either of them. */
+/** The reader of a sentence: a person who types commands, an agent that calls tools, or either of them. */
 export type Reader = 'commands' | 'tools' | 'anyone';
 
 const TOOLS = new Set(MANIFEST);
 
-/** The tool by which agents do it, with what it is called on; null where they have none. */
+/** Returns the tool call of agents for it, with arguments; null if they have none. */
 function nameTool(mention: Mention): string | null {
   const { operation, on, options } = mention;
   const parameter = parameterOf(mention);
@@ -18,7 +18,7 @@ function nameTool(mention: Mention): string | null {
   return [tool, ...on, ...Object.entries(options).map(([name, value]) => `${name}=${value}`)].join(' ');
 }
 
-/** In what is kept for later, such as a message, code spans tell names from words. */
+/** Names a call for stored text, such as a message, where code spans mark names. */
 function nameForAnyone(mention: Mention): string {
   const tool = nameTool(mention);
   const command = `\`${nameCommand(mention)}\``;
@@ -31,6 +31,6 @@ const NAMES: Readonly<Record<Reader, (mention: Mention) => string>> = {
   anyone: nameForAnyone,
 };
 
-/** Puts the reader's own words into a sentence. */
+/** Renders a sentence with the reader's own names. */
 export const renderWords = (words: Words, reader: Reader): string =>
   words instanceof Sentence ? words.render(NAMES[reader]) : words;

@@ -1,7 +1,7 @@
 import { homedir, userInfo } from 'node:os';
 import { SvcError } from './errors.ts';
 
-/** The name of the user whose process this is; its number where the system has no entry for it, as in many containers. */
+/** Returns the user name of this process; the user id if the system has no entry for it, as in many containers. */
 export function accountName(): string {
   try {
     return userInfo().username;
@@ -10,7 +10,7 @@ export function accountName(): string {
   }
 }
 
-/** The user's home: HOME, else what the system says. Throws `config_invalid` where neither knows one. */
+/** Returns the user's home: HOME, otherwise the system's entry. Throws `config_invalid` if neither is set. */
 export function homeOfUser(env: NodeJS.ProcessEnv): string {
   if (env.HOME) return env.HOME;
   try {

@@ -12,26 +12,26 @@ import { basename, dirname, join } from 'node:path';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 
-/** How a file is replaced. */
+/** Options for replacing a file. */
 export interface AtomicWrite {
-  /** Rights of the new file, narrowed by the umask. */
+  /** Mode of the new file, narrowed by the umask. */
   mode?: number;
-  /** The rights are exactly these, whatever the umask. */
+  /** Mode of the new file, regardless of the umask. */
   isModeExact?: boolean;
-  /** The text outlives a power cut. False only for what is worth nothing after one. */
+  /** True if the text must survive a power cut. False only for data that is worthless after one. */
   isDurable?: boolean;
 }
 
 /**
- * Replaces a file in one step, whatever has its name, a link as well: who reads sees the old text or the new one, never a
- * part. Its folder has to be there. When it fails nothing has changed.
+ * Replaces a file, or a link of that name, in one step: readers see the old text or the new one, never a part. The
+ * folder must exist. On failure nothing has changed.
  */
 export function writeFileAtomically(
   file: string,
   text: string,
   { mode = 0o600, isModeExact = false, isDurable = true }: AtomicWrite = {},
 ): void {
-  // Hidden, and in the same folder: a rename works within one file system only.
+  // Hidden, and in the same folder: a rename only works within one file system.
   const draft = join(dirname(file), `.${basename(file)}.${randomName()}.tmp`);
   try {
     const fd = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
@@ -50,18 +50,18 @@ export function writeFileAtomically(
   if (isDurable) syncFolder(dirname(file));
 }
 
-/** What was made or renamed in a folder outlives a power cut; file systems that cannot say so are let be. */
+/** Makes new and renamed entries of a folder survive a power cut, if the file system supports it. */
 export function syncFolder(folder: string): void {
   const fd = openSync(folder, O_RDONLY);
   try {
     fsyncSync(fd);
   } catch {
-    // Some file systems sync no folders.
+    // Some file systems cannot sync folders.
   } finally {
     closeSync(fd);
   }
 }
 
-/** Through the global `crypto`, which loads when it is used: an import of node:crypto is 4 ms of every command. */
+/** Uses the global `crypto`, which loads lazily: an import of node:crypto takes 4 ms of every command. */
 export const randomName = (bytes = 8): string =>
   Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex');

@@ -1,16 +1,19 @@
-/** Pauses between tries that fail, twice as long each time. */
+/** Pauses between failing attempts, doubled each time. */
 export interface Backoff {
   /** After the first failure. */
   firstMs: number;
-  /** However many have failed. */
+  /** The maximum pause. */
   longestMs: number;
-  /** In [0, 1). With it each pause is anywhere up to what it would be: full jitter, so that many do not try at once. */
+  /**
+   * In [0, 1). Randomises each pause between the minimum and its full length (full jitter), so that many clients do
+   * not retry at the same time.
+   */
   random?: () => number;
-  /** What is left of a pause at least, with `random`. */
+  /** Minimum pause with `random`. */
   shortestMs?: number;
 }
 
-/** How long to wait after so many failures in a row, the first of which is 1. */
+/** Returns the pause after a number of failures in a row, starting at 1. */
 export function backoffMs(failures: number, { firstMs, longestMs, random, shortestMs = 0 }: Backoff): number {
   const pause = Math.min(longestMs, firstMs * 2 ** Math.max(0, failures - 1));
   return random === undefined ? pause : Math.max(shortestMs, Math.round(random() * pause));

@@ -1,6 +1,6 @@
 const HEIGHTS = '▁▂▃▄▅▆▇█';
 
-/** A column for each value, the highest for the largest; a dot for nothing. */
+/** Draws a column for each value, the highest for the largest; a dot for zero. */
 export function renderSparkline(values: readonly number[]): string {
   const most = Math.max(...values);
   return values
@@ -10,7 +10,9 @@ export function renderSparkline(values: readonly number[]): string {
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** A bar of at most `cells` for a value between 0 and `most`. What is more than nothing has at least its thinnest part. */
+/**
+ * Draws a bar of at most `cells` for a value between 0 and `most`. A positive value has at least the thinnest part.
+ */
 export function renderBar(value: number, most: number, cells: number): string {
   if (value <= 0 || most <= 0) return '';
   const eighths = Math.min(cells * 8, Math.max(1, Math.round((value / most) * cells * 8)));

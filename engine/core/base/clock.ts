@@ -1,12 +1,14 @@
-/** Time as a dependency, so that tests can move it. */
+/** Time as a dependency, so that tests can control it. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. It may be set, and so jump either way. */
+  /** Returns milliseconds since the Unix epoch. The clock may be set, and so jump either way. */
   now(): number;
-  /** Milliseconds since the machine started: never set, and the same for every process until the next start. */
+  /**
+   * Returns milliseconds since the machine started: never set, and the same for every process until the next start.
+   */
   monotonic(): number;
 }
 
-/** When this process was started, by the clock that performance.now() counts by as well, and faster. */
+/** Start time of this process, by the clock of performance.now(), which is faster. */
 const STARTED_AT = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 
 export const systemClock: Clock = {

@@ -1,5 +1,5 @@
 /**
- * Whether to use colour. SVC_FORCE_COLOR decides if it is set, then NO_COLOR (any value but the empty one, see
+ * Reports whether to use colour. SVC_FORCE_COLOR decides if it is set, then NO_COLOR (any nonempty value, see
  * no-color.org), then the terminal.
  */
 export function usesColour(env: NodeJS.ProcessEnv, out: { isTTY?: boolean }): boolean {

@@ -4,9 +4,9 @@ import { isAbsolute, join } from 'node:path';
 import { findUnsafePart, isOwnFolder } from './folder-owner.ts';
 
 /**
- * Keeps compiled code between starts, in a folder of this user alone: Node runs what it finds there, and does not check who
- * wrote it. Without such a folder nothing is kept. Removes a `NODE_COMPILE_CACHE` that others can write to, so that no
- * program started from here uses it.
+ * Caches compiled code between starts, in a folder private to this user: Node runs it without checking its author.
+ * Without such a folder nothing is cached. Removes a `NODE_COMPILE_CACHE` that others can write to, so that no child
+ * process uses it.
  */
 export function enablePrivateCompileCache(env: NodeJS.ProcessEnv): void {
   const given = env.NODE_COMPILE_CACHE;
@@ -16,7 +16,10 @@ export function enablePrivateCompileCache(env: NodeJS.ProcessEnv): void {
   if (folder !== null) module.enableCompileCache(folder);
 }
 
-/** Below the user's cache folder (XDG Base Directory Specification). Null where it cannot be made or others could change it. */
+/**
+ * Creates a folder below the user's cache folder (XDG Base Directory Specification). Null if it cannot be created or
+ * others could change it.
+ */
 function makeCacheFolder({ XDG_CACHE_HOME, HOME }: NodeJS.ProcessEnv): string | null {
   const isGiven = XDG_CACHE_HOME !== undefined && isAbsolute(XDG_CACHE_HOME);
   if (!isGiven && (HOME === undefined || !isAbsolute(HOME))) return null;
@@ -33,9 +36,9 @@ function makeCacheFolder({ XDG_CACHE_HOME, HOME }: NodeJS.ProcessEnv): string | 
   return isPrivateFolder(folder) ? folder : null;
 }
 
-/** Whether a folder is ours alone, and nobody else can put another one in its place. */
+/** Reports whether a folder belongs only to this user, and no one else can replace it. */
 function isPrivateFolder(path: string): boolean {
   if (!isOwnFolder(path)) return false;
-  // Without a link on the way, which is the usual case, this saves a second look at each part.
+  // Without links in the path, the usual case, this saves a second check of each part.
   return findUnsafePart(path) === null || findUnsafePart(realpathSync(path)) === null;
 }

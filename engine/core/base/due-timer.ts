@@ -1,21 +1,21 @@
 import type { Clock } from './clock.ts';
 
 /**
- * A look at the clock at least this often: timers stand still while a machine sleeps, clocks are set, and no timer of
- * Node's is longer than 24.8 days.
+ * Maximum time between clock checks: timers stop while a machine sleeps, clocks are set, and Node's timers are
+ * limited to 24.8 days.
  */
 const LONGEST_SLEEP_MS = 60_000;
 
-/** Waits for what is due next. Keeps no process alive, and with nothing to wait for there is no timer. */
+/** Waits for the next due time. Does not keep the process alive, and has no timer while nothing is due. */
 export interface DueTimer {
   /**
-   * Sets what is due next, Unix ms, in place of what was set before; null or Infinity for nothing.
-   * @param atLeastMs however long that has been due: a pause after a failure
+   * Sets the next due time, Unix ms, replacing the previous one; null or Infinity for none.
+   * @param atLeastMs minimum wait even if it is overdue: a pause after a failure
    */
   sleepUntil(dueAt: number | null, atLeastMs?: number): void;
-  /** Whether the time of what is due next has come. */
+  /** Reports whether the due time has come. */
   isDue(): boolean;
-  /** Nothing becomes due any more. */
+  /** Stops; nothing becomes due any more. */
   close(): void;
 }
 

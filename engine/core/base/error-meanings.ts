@@ -1,18 +1,21 @@
 import type { ErrorCode } from './errors.ts';
 
-// Apart from errors.ts, which every command and every hook loads.
+// Separate from errors.ts, which every command and every hook loads.
 
-/** What a code says: of an error, and of a run that failed. */
+/** The meaning of a code, of an error or a failed run. */
 export interface Meaning {
-  /** What happened, a clause. */
+  /** The event, as a clause. */
   means: string;
-  /** What to do next, a clause. */
+  /** The remedy, as a clause. */
   next: string;
 }
 
-/** The second half of the table in errors.ts. A message says more: which task, file or address, and often which command helps. */
+/**
+ * The second half of the table in errors.ts. Messages are more specific: they name the task, file or address, and
+ * often the helpful command.
+ */
 export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
-  // what the caller sent
+  // invalid requests
   usage: {
     means: 'the command, its arguments or its options are invalid, or do not apply here',
     next: 'follow the hint, or read svc <command> --help',
@@ -58,7 +61,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
     means: 'the address is reachable from other machines, or the system does not permit listening there',
     next: 'listen on 127.0.0.1 or [::1]; for the receiver --allow-remote permits more',
   },
-  // who the caller is
+  // identity and permissions of the caller
   signature_invalid: {
     means: 'the signature is missing, malformed or was not made with the secret of this receiver',
     next: 'sign the raw body with the secret of webhook.secret_env, as described in docs/automate/receiver.md',
@@ -136,7 +139,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
     means: 'the engine has reached its limit of connections or subscriptions',
     next: 'close clients that are not needed, and try again',
   },
-  // what is not there
+  // missing things
   not_found: {
     means: 'nothing has this id or name, or the prefix matches several',
     next: 'find it in the list, such as svc task list',
@@ -157,7 +160,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
     means: 'no engine is running for the workspace, and this call does not start one',
     next: 'start it with svc up',
   },
-  // what has changed meanwhile
+  // conflicts
   conflict: {
     means: 'its current state does not allow this, or another call came first',
     next: 'check its current state, and decide again',
@@ -227,7 +230,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
     means: 'the question was already answered, or no one waits for its answer any more',
     next: 'read its answer with svc ask show',
   },
-  // what is wrong here
+  // local problems
   gateway_unroutable: {
     means:
       'agents.auth routes the model calls of the agent through the gateway, but its command cannot be routed',

@@ -1,9 +1,9 @@
 import type { Words } from './sentence.ts';
 
 /**
- * The one list of failures. A code is a stable snake_case word; the table maps it to an HTTP status (RFC 9457)
- * and to the command line's exit code. Receiver, tools and command line all answer from this table. What each code
- * means and what to do next is in error-meanings.ts.
+ * The only list of failures. A code is a stable snake_case name; the table maps it to an HTTP status (RFC 9457) and
+ * to the command line's exit code. Receiver, tools and command line all use this table. The meaning and the remedy of
+ * each code are in error-meanings.ts.
  */
 
 /** Exit codes of the command line. */
@@ -18,7 +18,7 @@ const conflict: Entry = [409, EXIT.conflict];
 const failure = (http: number): Entry => [http, EXIT.failure];
 
 export const CODES = {
-  // what the caller sent
+  // invalid requests
   usage: usage(400),
   body_invalid: usage(400),
   fields_invalid: usage(422),
@@ -30,7 +30,7 @@ export const CODES = {
   method_not_allowed: usage(405),
   config_invalid: usage(422),
   address_refused: usage(422),
-  // who the caller is
+  // identity and permissions of the caller
   signature_invalid: denied(401),
   timestamp_out_of_range: denied(401),
   token_invalid: denied(401),
@@ -54,13 +54,13 @@ export const CODES = {
   lease_required: denied(403),
   lease_invalid: denied(403),
   quota_exceeded: denied(403),
-  // what is not there
+  // missing things
   not_found: notFound,
   expired: [410, EXIT.notFound],
   no_workspace: notFound,
   not_linked: notFound,
   engine_not_running: notFound,
-  // what has changed meanwhile
+  // conflicts
   conflict,
   inputs_changed: conflict,
   replayed: conflict,
@@ -78,7 +78,7 @@ export const CODES = {
   lock_held: conflict,
   item_held: conflict,
   ask_closed: conflict,
-  // what is wrong here
+  // local problems
   gateway_unreachable: failure(503),
   gateway_unroutable: failure(422),
   answer_invalid: failure(502),
@@ -109,18 +109,18 @@ export type ErrorCode = keyof typeof CODES;
 
 export interface SvcErrorOptions {
   cause?: unknown;
-  /** What to do next, in one sentence. */
+  /** The remedy in one sentence. */
   hint?: Words;
   /** Facts for programs: ids, paths, fields. */
   data?: Record<string, unknown>;
 }
 
-/** Messages repeat what a caller sent, but not megabytes of it. */
+/** Messages repeat a caller's input, but not megabytes of it. */
 const LONGEST_MESSAGE = 8000;
 const clipText = (text: string): string =>
   text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text;
 
-/** The only error class. `message` says what happened and to which id; `hint` says what to do next. */
+/** The only error class. `message` states the event and the id; `hint` gives the remedy. */
 export class SvcError extends Error {
   readonly code: ErrorCode;
   readonly hint: Words | undefined;
@@ -140,21 +140,21 @@ export const toExitCode = (code: ErrorCode): number => CODES[code][1];
 export const isErrorCode = (word: unknown): word is ErrorCode =>
   typeof word === 'string' && Object.hasOwn(CODES, word);
 
-/** A failure as a part of an answer that does not fail. */
+/** A failure as a part of a successful answer. */
 export interface Problem {
   code: ErrorCode;
   message: string;
   hint: string | null;
 }
 
-/** Converts a thrown value to a problem; faults of our own are rethrown. */
+/** Converts a thrown value to a problem; internal errors are rethrown. */
 export function toProblem(thrown: unknown): Problem {
   if (!(thrown instanceof SvcError)) throw thrown;
   const { code, message, hint } = thrown;
   return { code, message, hint: hint === undefined ? null : String(hint) };
 }
 
-/** Converts any thrown value to an SvcError; faults of our own become `internal` and keep their cause. */
+/** Converts any thrown value to an SvcError; internal errors become `internal` and keep their cause. */
 export function asSvcError(thrown: unknown): SvcError {
   if (thrown instanceof SvcError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);

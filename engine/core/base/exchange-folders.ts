@@ -3,8 +3,8 @@ const AT_FDCWD = -100;
 const EXCHANGE = 2;
 
 /**
- * Makes two folders of one file system change places in one step: whoever looks sees each name all the time. False where the
- * system or the file system cannot; nothing has changed then.
+ * Swaps two folders of one file system in one step: both names exist at all times. Returns false, without any change,
+ * if the system or the file system does not support it.
  */
 export async function exchangeFolders(one: string, other: string): Promise<boolean> {
   try {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { SvcError } from './errors.ts';
 import { formatCount } from './text.ts';
 
-/** Every wrong field by name, one sentence each; `known` are the names that there are. */
+/** Lists every invalid field with one sentence each; `known` are the existing names. */
 export function fieldsInvalid(error: z.ZodError, known: readonly string[] = []): SvcError {
   const fields = error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
@@ -17,7 +17,7 @@ export function fieldsInvalid(error: z.ZodError, known: readonly string[] = []):
   return new SvcError('fields_invalid', text, { data: { fields } });
 }
 
-/** What the library says of a value that is missing or of another type reads like a fault of the program. */
+/** Rephrases the library's messages for a missing value or a wrong type, which read like an internal error. */
 function problemWith(issue: z.core.$ZodIssue): string {
   const { code, message } = issue;
   if (code === 'too_small') return boundWords('at least', issue.minimum, issue.origin);

@@ -1,11 +1,11 @@
 import { lstatSync, type Stats } from 'node:fs';
 import { join, parse, sep } from 'node:path';
 
-// Imports no other file of ours: every program asks this before its own code is loaded.
+// Imports no other file of ours: every program calls this before its own code is loaded.
 
 /**
- * Whether another user can neither change it nor rename its contents: ours or root's, and writable by others only
- * when sticky.
+ * Reports whether no other user can change it or rename its contents: owned by us or root, and writable by others
+ * only if sticky.
  */
 function isSafePart(found: Stats): boolean {
   const me = process.getuid?.();
@@ -13,7 +13,10 @@ function isSafePart(found: Stats): boolean {
   return (found.mode & 0o022) === 0 || (found.mode & 0o1000) !== 0;
 }
 
-/** The first folder on the way to `path`, itself included, in which another user could put something else; null for none. */
+/**
+ * Returns the first folder on the way to `path`, itself included, whose entries another user could replace; null for
+ * none.
+ */
 export function findUnsafePart(path: string): string | null {
   const { root } = parse(path);
   let at = root;
@@ -25,7 +28,7 @@ export function findUnsafePart(path: string): string | null {
   return null;
 }
 
-/** Whether a folder is real, ours, and no one else's to write in. */
+/** Reports whether a folder is real, owned by us, and not writable by others. */
 export function isOwnFolder(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   const me = process.getuid?.();

@@ -4,8 +4,8 @@ import { SvcError } from './errors.ts';
 import { makeFoldersWithin } from './private-files.ts';
 
 /**
- * Writes a file anew where a worker may have written before: a link that it left there must not lead us to a file of
- * somebody else. `top` has to be there; the folders below it are made when they are missing. Throws `worktree_unsafe`.
+ * Writes a file where a worker may have written before: a link left there must not redirect the write. `top` must
+ * exist; missing folders below it are created. Throws `worktree_unsafe`.
  */
 export async function writeFreshFile(top: string, file: string, text: string): Promise<void> {
   const inTheWay = makeFoldersWithin(top, dirname(file));

@@ -14,13 +14,13 @@ import { join, relative, sep } from 'node:path';
 import { SvcError } from './errors.ts';
 import { makePrivateFolder } from './private-files.ts';
 
-// A worker may put a link in the place of a folder between two calls. What is done below an open folder is done there, whatever
-// its names lead to by then. Only Linux lets a path begin at an open folder, and only there a worker is confined.
+// A worker may replace a folder by a link between two calls. Operations below an open folder stay there, wherever its
+// name leads by then. Only Linux can start a path at an open folder, and only there a worker is confined.
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 const HANDLES = '/proc/self/fd';
 
-/** An open folder, with a path that means it as long as it is open. */
+/** An open folder, with a path that refers to it while it is open. */
 export interface HeldFolder {
   path: string;
   close(): void;
@@ -28,7 +28,9 @@ export interface HeldFolder {
 
 const hasHandles = (): boolean => process.platform === 'linux' && existsSync(HANDLES);
 
-/** Opens a folder below the existing `top`, and makes what is missing of it, mode 0700. Throws `storage_unsafe` for a link. */
+/**
+ * Opens a folder below the existing `top`, and creates missing parts, mode 0700. Throws `storage_unsafe` for a link.
+ */
 export function holdFolder(top: string, folder: string): HeldFolder {
   if (!hasHandles()) {
     makePrivateFolder(top, folder);
@@ -72,7 +74,7 @@ function openStep(path: string, shown: string): number {
 
 const IN_A_ROW = 50;
 
-/** Removes a folder with all that is in it, and nothing that a link in it leads to. */
+/** Removes a folder with its content, without following links in it. */
 export async function removeFolder(folder: string): Promise<void> {
   if (!hasHandles()) return rm(folder, { recursive: true, force: true });
   const handle = openSync(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -89,6 +91,9 @@ export async function removeFolder(folder: string): Promise<void> {
   rmdirSync(folder);
 }
 
-/** Whether an open file is the one that lies at a real path, and was not reached through a link; true where that is not known. */
+/**
+ * Reports whether an open file is the one at a real path, and was not reached through a link; true if that is
+ * unknown.
+ */
 export const isFileAt = (fd: number, path: string): boolean =>
   !hasHandles() || readlinkSync(`${HANDLES}/${fd}`) === path;

@@ -4,17 +4,17 @@ import { trimAllocator } from './trim-allocator.ts';
 export interface IdleMemoryDeps {
   /** Node's `gc`, which exists with `--expose-gc`; without it nothing is done. */
   collect: ((options: { type: 'major'; flavor: 'last-resort' }) => unknown) | undefined;
-  /** Time between two checks, ms. */
+  /** Milliseconds between two checks. */
   intervalMs?: number;
 }
 
 const INTERVAL_MS = 10_000;
 /** An interval that used less than this share of one core was idle. */
 const IDLE_SHARE = 0.05;
-/** Something has to have grown by this factor since the last time. */
+/** Minimum growth factor since the last time. */
 const GROWN = 1.25;
 
-/** What is held beyond the young generation, which grows and shrinks with every few requests. */
+/** Measures memory beyond the young generation, which grows and shrinks with every few requests. */
 function measure(): { heap: number; resident: number } {
   let heap = 0;
   let young = 0;
@@ -25,8 +25,8 @@ function measure(): { heap: number; resident: number } {
 }
 
 /**
- * Gives memory back after a load: V8 collects when something is allocated, and the C library keeps what was freed, so an idle
- * process would keep what its busiest minute took. It is done once for each load, and takes some tens of milliseconds.
+ * Releases memory after a load: V8 only collects on allocation, and the C library keeps freed memory, so an idle
+ * process would keep its peak usage. Runs once per load, and takes some tens of milliseconds.
  */
 export function releaseIdleMemory({ collect, intervalMs = INTERVAL_MS }: IdleMemoryDeps): { close(): void } {
   if (collect === undefined) return { close: () => undefined };

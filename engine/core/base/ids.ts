@@ -14,7 +14,7 @@ export const formatId = (kind: IdKind, number: number): string => `${kind}-${num
 export const formatIdOrNull = (kind: IdKind, number: number | null): string | null =>
   number === null ? null : formatId(kind, number);
 
-/** What shows those that there are. */
+/** The command that lists the existing ones. */
 const LISTED_BY: Readonly<Record<IdKind, Sentence>> = {
   t: sentence`{task.list}`,
   d: sentence`{decision.list}`,
@@ -38,7 +38,7 @@ export function parseId(kind: IdKind, text: string): number {
   });
 }
 
-/** The worker session that an id names; null for the sessions of Chairs and plain ones, which have names of their own. */
+/** Returns the worker session of an id; null for the sessions of Chairs and plain ones, which have names. */
 export const asWorkerSession = (sessionId: string | null): string | null =>
   sessionId !== null && /^s-[1-9]\d{0,14}$/.test(sessionId) ? sessionId : null;
 
@@ -47,7 +47,7 @@ export const formatIdArray = (kind: IdKind, texts: readonly string[]): string =>
   JSON.stringify(texts.map((text) => parseNumberOf(kind, text)).filter((number) => number !== null));
 
 /**
- * Finds the one row that `prefix` names: exactly, or as the only one whose number begins so. Throws `not_found`,
+ * Finds the only row for `prefix`: an exact match, or the only one whose number starts with it. Throws `not_found`,
  * `conflict`.
  */
 export function findByPrefix<R>(

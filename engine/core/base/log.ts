@@ -13,7 +13,10 @@ export interface Log {
   error(facts: object, text: string): void;
 }
 
-/** Structured logs under `.svc/log/`: files of 10 MiB, the newest six of each program kept. Writing them never stops it. */
+/**
+ * Opens structured logs under `.svc/log/`: files of 10 MiB, the newest six per program. Writing never stops the
+ * program.
+ */
 export function openLog(
   dataDir: string,
   program: 'engine' | 'gateway' = 'engine',
@@ -26,14 +29,14 @@ export function openLog(
     readdirSync(folder).flatMap((name) => Number(form.exec(name)?.[1] ?? []));
 
   let newest = Math.max(1, ...listLogNumbers());
-  /** Make sure that it exists and is ours before the library opens it by name. */
+  /** Creates it as ours before the library opens it by name. */
   const createLogFile = (file: string): string => {
     closeSync(openPrivate(file, 'add'));
     return file;
   };
   const stream = pino.destination({ dest: createLogFile(formatLogPath(newest)), mode: 0o600, sync: false });
   let size = lstatSync(formatLogPath(newest)).size;
-  // A full disk loses log lines, not the engine.
+  // A full disk loses log lines, but does not stop the engine.
   stream.on('error', () => undefined);
   stream.on('write', (bytes: number) => {
     size += bytes;
@@ -41,7 +44,7 @@ export function openLog(
     size = 0;
     newest += 1;
     try {
-      // What is being written still ends in the old file, so no line is cut.
+      // Pending lines still go to the old file, so no line is cut.
       stream.reopen(createLogFile(formatLogPath(newest)));
       for (const number of listLogNumbers())
         if (number <= newest - KEPT) rmSync(formatLogPath(number), { force: true });
@@ -56,7 +59,7 @@ export function openLog(
       try {
         stream.flushSync();
       } catch {
-        // nothing was written yet, or the disk is full
+        // nothing written yet, or the disk is full
       }
       stream.end();
     },
@@ -64,8 +67,8 @@ export function openLog(
 }
 
 /**
- * Structured logs to a descriptor or a file, such as stderr of a server. What is logged within one turn of the event loop is
- * written at its end, at once: a busy server logs many lines in each.
+ * Opens structured logs to a descriptor or a file, such as stderr of a server. Lines of one turn of the event loop
+ * are written together at its end: a busy server logs many lines in each.
  */
 export function openOutputLog(dest: number | string): Logger {
   const stream = pino.destination({ dest, sync: true, minLength: 8192 });

@@ -1,4 +1,4 @@
-/** `map` for asynchronous work with at most `limit` running at once; the results keep their order. */
+/** Runs an asynchronous `map` with at most `limit` calls at a time; the results keep their order. */
 export async function mapLimit<T, R>(
   items: readonly T[],
   limit: number,

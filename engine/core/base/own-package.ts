@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * What is started as a process or a thread, or imported from outside, by the module that it begins with. The build makes one
- * file of each, and files of what they share.
+ * The entry modules of processes, threads and public imports. The build creates one file for each, and files of
+ * shared code.
  */
 export const PROGRAMS = {
   svc: 'cli/svc.ts',
@@ -20,9 +20,9 @@ export const PROGRAMS = {
 
 export type ProgramName = keyof typeof PROGRAMS;
 
-/** Where the build puts the programs, below the folder of the package. */
+/** The folder of the built programs, below the package folder. */
 export const PROGRAMS_FOLDER = 'dist/bin';
-/** Where it puts the grammars of the code graph. */
+/** The folder of the grammars of the code graph. */
 export const GRAMMARS_FOLDER = 'dist/grammars';
 
 /** Reads package.json, which is two folders above the programs, three above this file, and four above this file as compiled. */
@@ -34,7 +34,7 @@ function readOwnPackage(): { folder: URL; version: string } {
       const { name, version } = JSON.parse(text) as Record<string, string>;
       if (name === 'svc' && version !== undefined) return { folder, version };
     } catch {
-      // Not there: try the next.
+      // Missing: try the next.
     }
   }
   throw new Error('package.json of svc is missing');
@@ -44,10 +44,10 @@ const own = readOwnPackage();
 
 export const { version } = own;
 
-/** The built file of a program, also for code that itself does not run from there. */
+/** Returns the built file of a program, also for code that itself runs from elsewhere. */
 export const locateProgram = (name: ProgramName): string =>
   fileURLToPath(new URL(`${PROGRAMS_FOLDER}/${name}.js`, own.folder));
 
-/** The built grammar of a language, by its name. */
+/** Returns the built grammar of a language, by its name. */
 export const locateGrammar = (language: string): string =>
   fileURLToPath(new URL(`${GRAMMARS_FOLDER}/${language}.wasm`, own.folder));

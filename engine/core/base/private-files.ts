@@ -13,18 +13,18 @@ import { join, relative, sep } from 'node:path';
 import { writeFileAtomically } from './atomic-file.ts';
 import { SvcError } from './errors.ts';
 
-// What svc keeps lies where a repository, a backup or a worker may have put something before. Nothing here follows a link,
-// waits for a pipe or writes into a file that has a second name.
+// svc's files are in places where a repository, a backup or a worker may have put something before. These functions
+// never follow a link, wait for a pipe or write into a file with a second name.
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 
-/** How a file is opened: `add` makes a missing one, `new` wants none to be there. */
+/** Modes of opening a file: `add` creates a missing one, `new` requires that none exists. */
 export type PrivateUse = 'read' | 'change' | 'add' | 'new';
 
 const FLAGS: Record<PrivateUse, number> = {
   read: O_RDONLY,
   change: O_RDWR,
-  // Read as well: who adds a line looks whether the last one has ended.
+  // Also opened for reading: an append checks whether the last line is complete.
   add: O_RDWR | O_APPEND | O_CREAT,
   new: O_WRONLY | O_CREAT | O_EXCL,
 };
@@ -35,7 +35,7 @@ const unsafeFileError = (path: string, what: string): SvcError =>
     data: { path },
   });
 
-/** Why a file cannot be one of ours, as the end of a sentence; null when nothing is wrong. */
+/** Returns why a file cannot be one of ours, as the end of a sentence; null if it is fine. */
 function findFileFault(found: Stats, mayBeLinked: boolean): string | null {
   if (found.isSymbolicLink()) return 'is a link';
   if (!found.isFile()) return 'is not a file';
@@ -43,9 +43,9 @@ function findFileFault(found: Stats, mayBeLinked: boolean): string | null {
 }
 
 /**
- * Opens a file of svc's own, made with mode 0600. Throws `storage_unsafe` for a link, a pipe, a folder and a file with two
- * names; else as `openSync` does.
- * @param mayBeLinked a second name is fine: it is left over from its making
+ * Opens a file of svc, created with mode 0600. Throws `storage_unsafe` for a link, a pipe, a folder and a file with
+ * two names; otherwise like `openSync`.
+ * @param mayBeLinked allows a second name, which is left over from its creation
  */
 export function openPrivate(file: string, use: PrivateUse, mayBeLinked = false): number {
   let fd: number;
@@ -54,7 +54,7 @@ export function openPrivate(file: string, use: PrivateUse, mayBeLinked = false):
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ELOOP' || code === 'EMLINK') throw unsafeFileError(file, 'is a link');
-    // A pipe that nobody reads, or a socket.
+    // A pipe without a reader, or a socket.
     if (code === 'ENXIO' || code === 'EISDIR') throw unsafeFileError(file, 'is not a file');
     throw error;
   }
@@ -79,7 +79,7 @@ export function withPrivate<T>(
   }
 }
 
-/** The text of a file of at most `mostBytes`; null when there is none. Throws `storage_unsafe`. */
+/** Reads a file of at most `mostBytes`; null if there is none. Throws `storage_unsafe`. */
 export function readPrivate(file: string, mostBytes: number, mayBeLinked = false): string | null {
   const readDescriptor = (fd: number): string => {
     const { size } = fstatSync(fd);
@@ -99,13 +99,13 @@ export function readPrivate(file: string, mostBytes: number, mayBeLinked = false
 export const appendPrivate = (file: string, text: string): void =>
   withPrivate(file, 'add', (fd) => void writeSync(fd, text));
 
-/** Replaces a file of svc's own, mode 0600, in one step; `isDurable` when it has to outlive a power cut. */
+/** Replaces a file of svc, mode 0600, in one step; `isDurable` if it must survive a power cut. */
 export const replacePrivate = (file: string, text: string, { isDurable = false } = {}): void =>
   writeFileAtomically(file, text, { isDurable });
 
 /**
- * Makes a folder below the existing `top`, mode 0700, step by step, so that nothing is created behind a link. Null,
- * or the path that is in the way.
+ * Creates a folder below the existing `top`, mode 0700, step by step, so that nothing is created behind a link.
+ * Returns null, or the path that is in the way.
  */
 export function makeFoldersWithin(top: string, folder: string): string | null {
   let at = top;
@@ -125,7 +125,7 @@ export function makeFoldersWithin(top: string, folder: string): string | null {
   return null;
 }
 
-/** Makes a folder of svc's own below one that is there. Throws `storage_unsafe` for a link or a file in the way. */
+/** Creates a folder of svc below an existing one. Throws `storage_unsafe` for a link or a file in the way. */
 export function makePrivateFolder(top: string, folder: string): void {
   const inTheWay = makeFoldersWithin(top, folder);
   if (inTheWay !== null) throw unsafeFileError(inTheWay, 'is not a folder');

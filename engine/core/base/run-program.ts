@@ -1,24 +1,24 @@
 import type { ExecFileException } from 'node:child_process';
 
-/** How a helper program is run. */
+/** Options for running a helper program. */
 export interface ProgramRun {
-  /** The current folder unless it is given. */
+  /** Default: the current folder. */
   cwd?: string;
-  /** The own environment unless it is given. */
+  /** Default: the own environment. */
   env?: NodeJS.ProcessEnv;
-  /** It is killed after so long; it may take forever unless this is given. */
+  /** Time limit after which it is killed; default: none. */
   timeoutMs?: number;
-  /** It is killed once it has printed more, to either side. */
+  /** Output limit of each stream, after which it is killed. */
   mostBytes?: number;
 }
 
-/** What came of a helper program. */
+/** The result of a helper program. */
 export interface ProgramResult {
-  /** Null when it was not started, or ended by a signal. */
+  /** Null if it was not started, or ended by a signal. */
   exitCode: number | null;
   stdout: string;
   stderr: string;
-  /** Null for exit code 0; `ENOENT` as its code when there is no such program. */
+  /** Null for exit code 0; code `ENOENT` if the program does not exist. */
   error: (Error & { code?: unknown; stderr?: string }) | null;
 }
 
@@ -35,8 +35,8 @@ const optionsFor = ({ cwd, env, timeoutMs, mostBytes = MOST_BYTES }: ProgramRun)
   }) as const;
 
 /**
- * Runs a helper program, without a shell and with nothing to read, and gives what it printed. Never rejects: what
- * outlives it, needs a terminal or has to be held together is started otherwise.
+ * Runs a helper program without a shell and without input, and returns its output. Never rejects. Not for programs
+ * that outlive the caller, need a terminal or must be killed with their children.
  */
 export function runProgram(
   program: string,
@@ -57,7 +57,7 @@ export function runProgram(
     };
     try {
       const child = execFile(program, args, optionsFor(options), finishRun);
-      // A program that reads its standard input would wait for the person at the terminal.
+      // A program that reads standard input would wait for the person at the terminal.
       child.stdin?.on('error', () => undefined).end();
     } catch (error) {
       // An argument or a variable with a zero byte.
@@ -66,7 +66,7 @@ export function runProgram(
   });
 }
 
-/** The same for callers that cannot wait; everything else stands still meanwhile. Never throws. */
+/** Does the same for callers that cannot wait; it blocks everything else. Never throws. */
 export function runProgramSync(
   program: string,
   args: readonly string[],
@@ -81,7 +81,7 @@ export function runProgramSync(
     const words = `${[program, ...args].join(' ')} ended with ${signal ?? `exit code ${status}`}`;
     return {
       exitCode: error === undefined ? status : null,
-      // Null when it was not started.
+      // Null if it was not started.
       stdout: stdout ?? '',
       stderr: stderr ?? '',
       error: status === 0 && error === undefined ? null : (error ?? new Error(words)),
@@ -91,7 +91,10 @@ export function runProgramSync(
   }
 }
 
-/** What a helper program prints. Rejects with the error of `ProgramResult`, which has what it said as `stderr`. */
+/**
+ * Returns the output of a helper program. Rejects with the error of `ProgramResult`, which has its error output as
+ * `stderr`.
+ */
 export async function readProgram(
   program: string,
   args: readonly string[],

@@ -1,12 +1,12 @@
 import { quoteForShell } from './text.ts';
 
-/** An operation that a sentence names: each reader is told its own word for it. */
+/** An operation named in a sentence: each reader sees its own name for it. */
 export interface Mention {
   /** `task.run`; `input.to_session` is the parameter to_session of the call that the sentence answers. */
   readonly operation: string;
-  /** What it is called on, ready for a shell, e.g. `t-3` or `<agent>`. */
+  /** Its arguments, ready for a shell, e.g. `t-3` or `<agent>`. */
   readonly on: readonly string[];
-  /** Its options by the names that its input has. */
+  /** Its options by input name. */
   readonly options: Readonly<Record<string, string>>;
 }
 
@@ -14,7 +14,7 @@ export type Part = string | Mention;
 
 const PARAMETER = 'input.';
 
-/** Operations whose command is not their own two words. */
+/** Operations whose command differs from their own two words. */
 const COMMANDS: Readonly<Record<string, string>> = {
   'entitlements.status': 'entitlements',
   'context.externalize': 'context put',
@@ -42,22 +42,22 @@ const COMMANDS: Readonly<Record<string, string>> = {
   'worktree.status': 'worktree list',
 };
 
-/** The name of a parameter; null where an operation is mentioned. */
+/** Returns the name of a parameter; null if an operation is mentioned. */
 export const parameterOf = ({ operation }: Mention): string | null =>
   operation.startsWith(PARAMETER) ? operation.slice(PARAMETER.length) : null;
 
-/** Ids and names stand as they are; what a shell would take apart is quoted. */
+/** Ids and names stay as they are; anything that a shell would split is quoted. */
 const quoteValue = (value: unknown): string => {
   const text = String(value);
   return /^[\w@%+:,./-]+$/.test(text) ? text : quoteForShell(text);
 };
 
-/** Parameters whose flag is not their own name. */
+/** Parameters whose flag differs from their own name. */
 const FLAGS: Readonly<Record<string, string>> = { parent_id: 'reply-to', payload_path: 'payload' };
 
 const formatFlag = (name: string): string => `--${FLAGS[name] ?? name.replaceAll('_', '-')}`;
 
-/** What somebody types to do it, without the leading `svc`, and what it is called on. */
+/** Returns the command to type, without the leading `svc`, with its arguments. */
 export function nameCommand(mention: Mention): string {
   const parameter = parameterOf(mention);
   if (parameter !== null) return formatFlag(parameter);
@@ -74,8 +74,8 @@ export function nameCommand(mention: Mention): string {
 }
 
 /**
- * Words of ours for whoever calls, with the operations in them that each reader has a word of its own for. Written out by
- * anything that knows of no reader (in a text, as JSON) it has the words of the command line.
+ * Text for a caller, with mentions of operations that each reader sees under its own name. Converted without a reader
+ * (in a text, as JSON) it uses the command line's names.
  */
 export class Sentence {
   readonly parts: readonly Part[];
@@ -84,7 +84,7 @@ export class Sentence {
     this.parts = parts;
   }
 
-  /** @param name the word for what is mentioned */
+  /** @param name returns the reader's name of a mention */
   render(name: (mention: Mention) => string): string {
     return this.parts.map((part) => (typeof part === 'string' ? part : name(part))).join('');
   }
@@ -108,13 +108,13 @@ const isMention = (value: Partial<Mention> | null): boolean =>
   typeof value.options === 'object' &&
   isStrings(Object.values(value.options ?? {}));
 
-/** Reads `Sentence.parts` as another program has sent them; undefined for anything else. */
+/** Reads `Sentence.parts` from another program; undefined for anything else. */
 export const readParts = (value: unknown): Sentence | undefined =>
   Array.isArray(value) && value.every((each) => typeof each === 'string' || isMention(each))
     ? new Sentence(value as Part[])
     : undefined;
 
-/** A sentence for whoever calls: as it stands, or with operations in it. */
+/** A sentence for the caller: plain, or with mentions of operations. */
 export type Words = string | Sentence;
 
 interface Draft {
@@ -124,13 +124,13 @@ interface Draft {
 }
 
 /**
- * Writes a sentence in which `{operation …}` is a mention: sentence`{worker.kill ${id}} ends it; {task.run ${id}} tries it
- * again`. Options are `name=value`. Only braces that stand in the code mean something: a value never does, whatever it holds.
+ * Writes a sentence in which `{operation …}` is a mention: sentence`{worker.kill ${id}} ends it; {task.run ${id}}
+ * runs it again`. Options are `name=value`. Only braces in the code are mentions: a value never is.
  */
 export function sentence(texts: TemplateStringsArray, ...values: readonly unknown[]): Sentence {
   const parts: Part[] = [];
   let draft: Draft | null = null;
-  /** Of the option whose value comes next. */
+  /** The option whose value comes next. */
   let option: string | null = null;
   texts.forEach((text, index) => {
     for (const piece of text.split(/([{}])/)) {

@@ -1,10 +1,10 @@
-/** Runs one piece of work after another, in order of arrival; one that fails does not keep the next from running. Not reentrant. */
+/** Runs work sequentially, in order of arrival; a failure does not stop the next one. Not reentrant. */
 export type SerialQueue = <T>(work: () => T | Promise<T>) => Promise<T>;
 
 /** A serial queue for each key. */
 export type KeyedQueue = <T>(key: string, work: () => T | Promise<T>) => Promise<T>;
 
-/** An empty piece of work resolves when all before it are over. */
+/** Creates a serial queue. Empty work resolves when all earlier work is over. */
 export function createSerialQueue(): SerialQueue {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -14,7 +14,7 @@ export function createSerialQueue(): SerialQueue {
   };
 }
 
-/** Keys are forgotten once nothing waits behind them. */
+/** Creates a serial queue for each key. Keys are forgotten once their queue is empty. */
 export function createKeyedQueue(): KeyedQueue {
   const queues = new Map<string, { enqueue: SerialQueue; waiting: number }>();
   return (key, work) => {

@@ -1,21 +1,21 @@
-/** Most texts, for which the pattern below is not needed. */
+/** Most texts, which do not need the pattern below. */
 const ALL_SEEN = /^[\t\n\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff]*$/;
 
 /**
- * Replaces every character that a reader cannot see or that a terminal obeys: controls, marks of direction, characters of
- * no width, and blanks that pass for letters. Unassigned and private characters are among them, since nobody knows how
- * they look. An emoji is left whole: each invisible character in it belongs to one that shows.
+ * Replaces every character that is invisible to a reader or that a terminal interprets: controls, direction marks,
+ * zero-width characters, and blanks that look like letters. This includes unassigned and private characters, whose
+ * look is unknown. Emoji stay whole: their invisible characters belong to a visible one.
  */
 function replaceUnseen(text: string, replace: (character: string) => string): string {
   if (ALL_SEEN.test(text)) return text;
-  // Within the function, so that no command pays for tables of Unicode that it does not need.
+  // Inside the function, so that no command pays for Unicode tables that it does not need.
   return text.replace(
     /([\p{Emoji}--[#*0-9]]\p{EMod}?\ufe0f?(?:\u200d[\p{Emoji}--[#*0-9]]\p{EMod}?\ufe0f?)*|[#*0-9]\ufe0f\u20e3)|[[\p{C}\p{Zl}\p{Zp}\p{DI}\u2800\u2d7f\u{1107f}\u{13441}\u{13442}\u{16fe4}\u{1d159}]--[\t\n]]/gv,
     (character, emoji: string | undefined) => emoji ?? replace(character),
   );
 }
 
-/** `\x1b`, `\u200b`, `\u{e0041}`: a character by its number, as programs write it. */
+/** Writes a character by its number, as programs do: `\x1b`, `\u200b`, `\u{e0041}`. */
 function writeByNumber(character: string): string {
   const number = character.codePointAt(0) ?? 0;
   const digits = number.toString(16);
@@ -23,19 +23,22 @@ function writeByNumber(character: string): string {
   return number < 0x10000 ? `\\u${digits.padStart(4, '0')}` : `\\u{${digits}}`;
 }
 
-/** Line breaks of Windows and of code hosts are line breaks. A return anywhere else would draw over its line. */
+/**
+ * Treats line breaks of Windows and of code hosts as line breaks. A carriage return anywhere else would overwrite its
+ * line.
+ */
 const unifyLineBreaks = (text: string): string => text.replaceAll('\r\n', '\n');
 
 /**
- * Makes text from outside safe for a terminal and for the person who reads it there: each character that does not show
- * is written by its number, and nothing is left out. Newlines and tabs are blanks unless `lines` is set.
+ * Makes untrusted text safe for a terminal and its reader: each invisible character is written by its number, and
+ * nothing is omitted. Newlines and tabs become blanks unless `lines` is set.
  */
 export function toPrintable(text: string, { lines = false } = {}): string {
   const whole = unifyLineBreaks(text);
   return replaceUnseen(lines ? whole : whole.replace(/[\t\n]/g, ' '), writeByNumber);
 }
 
-/** Counts the characters of a text that do not show, each of which `toPrintable` writes by its number. */
+/** Counts the invisible characters of a text, which `toPrintable` writes by their numbers. */
 export function countUnseen(text: string): number {
   let count = 0;
   replaceUnseen(unifyLineBreaks(text), (character) => {
@@ -45,24 +48,29 @@ export function countUnseen(text: string): number {
   return count;
 }
 
-/** Warns of characters that do not show, for a person who approves a text; null where there are none. */
+/** Warns a person who approves a text of invisible characters; null if there are none. */
 export const describeUnseen = (count: number): string | null =>
   count === 0 ? null : `contains ${formatCount(count, 'invisible character')}`;
 
-/** Colours, and the sequences that programs draw progress with. None of them holds words. */
+/** Colours, and the sequences for drawing progress. None of them contains words. */
 const LOOKS = /\x1b\[(?:[\d;:]*m|[0-3]?[JK]|\?25[hl])/g;
 
-/** Removes the looks of a text, for programs that look for words in it. */
+/** Removes the styling of a text, for programs that search for words in it. */
 export const dropColours = (text: string): string => text.replace(LOOKS, '');
 
-/** Returns what a terminal would have left of a line that was drawn over. A return at its end has not done so yet. */
+/**
+ * Returns what a terminal would show of an overwritten line. A return at its end has not overwritten anything yet.
+ */
 export function keepLastState(line: string): string {
   let end = line.length;
   while (line[end - 1] === '\r') end -= 1;
   return end === 0 ? '' : line.slice(line.lastIndexOf('\r', end - 1) + 1);
 }
 
-/** Returns a line of a log as a terminal shows it. For progress only: of what is approved or reviewed nothing may go. */
+/**
+ * Returns a log line as a terminal shows it. For progress only: nothing may be lost from a text that is approved or
+ * reviewed.
+ */
 export const renderLogLine = (line: string): string =>
   toPrintable(dropColours(keepLastState(line).replace(/\r+$/, '')), { lines: true });
 
@@ -70,11 +78,11 @@ export const renderLogLine = (line: string): string =>
 export const renderLog = (text: string): string => text.split('\n').map(renderLogLine).join('\n');
 
 /**
- * Where a value holds half a character (a surrogate without its other half), as a path of keys; null where nothing does. JSON
- * can say such a text, and UTF-8 cannot: what is stored of it would be another text than the one that was checked.
+ * Returns the path of keys to an unpaired surrogate in a value; null if there is none. JSON can express such a text,
+ * but UTF-8 cannot: the stored text would differ from the checked one.
  */
 export function findHalfCharacter(value: unknown): string[] | null {
-  // A list of its own and no recursion: a body from outside may be nested as deeply as it is long.
+  // Uses a list instead of recursion: an untrusted body may be nested as deeply as it is long.
   const waiting: Place[] = [{ value, key: null, above: null }];
   for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
     const { value: inner, key } = place;
@@ -101,8 +109,8 @@ function buildPath(place: Place): string[] {
 }
 
 /**
- * A value as JSON that is safe to show on a terminal: what does not show or would act upon one is written as `\uXXXX`, so
- * that the value is the same to whoever parses it.
+ * Returns a value as JSON that is safe on a terminal: invisible and control characters are written as `\uXXXX`, so
+ * that it parses to the same value.
  */
 export const toPrintableJson = (value: unknown, indent?: number): string =>
   replaceUnseen(JSON.stringify(value, null, indent), (character) =>
@@ -113,16 +121,15 @@ export const toPrintableJson = (value: unknown, indent?: number): string =>
   );
 
 /**
- * A message of several lines under a word such as `error: `. What it quotes may hold line breaks, so its further lines
- * are indented: none can pass for a line of our own.
+ * Formats a message of several lines after a prefix such as `error: `. Quoted text may contain line breaks, so
+ * further lines are indented: none can pass for one of our lines.
  */
 export const toPrintableMessage = (text: string): string =>
   toPrintable(text, { lines: true }).replace(/\n(?=\S)/g, '\n  ');
 
 /**
- * Cuts a text to at most `width` cells, the last of them an ellipsis where something is missing. Never splits what a
- * reader sees as one character. `measured` is passed in because the library that knows wide characters is costly to
- * load.
+ * Cuts a text to at most `width` cells, ending in an ellipsis if something is missing. Never splits a character as
+ * the reader sees it. `measured` is passed in because the library for wide characters is costly to load.
  */
 export function cutToWidth(text: string, width: number, measured: (text: string) => number): string {
   if (measured(text) <= width) return text;
@@ -138,16 +145,16 @@ export function cutToWidth(text: string, width: number, measured: (text: string)
 }
 
 const TITLE_LENGTH = 120;
-/** A title for a prompt: its first line that says something, safe for a terminal, at most 120 characters. */
+/** Returns a title for a prompt: its first line with content, safe for a terminal, at most 120 characters. */
 export function makeTitle(prompt: string): string {
   for (const line of prompt.slice(0, 8192).split(/[\r\n\u2028\u2029]+/, 64)) {
     if (replaceUnseen(line, () => '').trim() === '') continue;
-    // A byte order mark begins many files, and says nothing.
+    // A byte order mark starts many files and has no meaning.
     const text = toPrintable(line.replace(/^\ufeff/, ''))
       .replace(/\s+/g, ' ')
       .trim();
     if (text.length <= TITLE_LENGTH) return text;
-    // By code points, so that no pair of surrogates is cut in two.
+    // By code points, so that no surrogate pair is split.
     return `${Array.from(text)
       .slice(0, TITLE_LENGTH - 1)
       .join('')}…`;
@@ -155,11 +162,11 @@ export function makeTitle(prompt: string): string {
   return '(untitled)';
 }
 
-/** `45s`, `12m`, `3h`, `5d`: how long ago, or `-`. */
+/** Formats an age: `45s`, `12m`, `3h`, `5d`, or `-`. */
 export const formatAge = (at: string | null, now: number = Date.now()): string =>
   formatElapsed(at === null ? null : Math.max(0, Math.round((now - Date.parse(at)) / 1000)));
 
-/** `45s`, `12m`, `3h`, `5d`, or `-`. */
+/** Formats a duration: `45s`, `12m`, `3h`, `5d`, or `-`. */
 export function formatElapsed(seconds: number | null): string {
   if (seconds === null) return '-';
   if (seconds < 100) return `${seconds}s`;
@@ -171,7 +178,7 @@ export function formatElapsed(seconds: number | null): string {
 
 const padTwo = (part: number): string => String(part).padStart(2, '0');
 
-/** Local time, to the second. */
+/** Formats local time, to the second. */
 export function formatLocalTime(at: string | null): string {
   if (at === null) return '-';
   const date = new Date(at);
@@ -179,14 +186,14 @@ export function formatLocalTime(at: string | null): string {
   return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(padTwo).join(':')}`;
 }
 
-/** Where a sentence names a time; what it quotes of others may hold one anywhere else. */
+/** Times that a sentence names; quoted text may contain times anywhere else. */
 const TIME_IN_SENTENCE = /\b(until|since|at|on) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z)(?![\w-])/g;
 
-/** A sentence of the engine for a screen: its times, which are UTC for agents and scripts, as local time. */
+/** Formats a sentence of the engine for a screen: its UTC times, meant for agents and scripts, become local time. */
 export const localizeTimes = (sentence: string): string =>
   sentence.replace(TIME_IN_SENTENCE, (_, word: string, at: string) => `${word} ${formatLocalTime(at)}`);
 
-/** US dollars, with more digits below a cent: `$1.25`, `$0.0042`. */
+/** Formats US dollars, with more digits below a cent: `$1.25`, `$0.0042`. */
 export const formatDollars = (dollars: number): string =>
   `$${dollars.toFixed(dollars > 0 && dollars < 0.01 ? 4 : 2)}`;
 
@@ -198,15 +205,15 @@ export function formatTokenCount(count: number): string {
   return count < 99_950_000 ? `${(count / 1e6).toFixed(1)}M` : `${Math.round(count / 1e6)}M`;
 }
 
-/** A time that is left, in whole hours, one at least. */
+/** Formats remaining time in whole hours, at least one. */
 export const formatHours = (ms: number): string => `${Math.max(1, Math.round(ms / 3600_000))} h`;
 
-/** A number with its noun: `1 task`, `2 tasks`, `3 tries` where the plural is not made with an s. */
+/** Formats a number with its noun: `1 task`, `2 tasks`, `3 tries` for an irregular plural. */
 export const formatCount = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
 
-/** A text as one word of a POSIX shell, whatever is in it. */
+/** Quotes any text as one word of a POSIX shell. */
 export const quoteForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** In the order of their characters, the same everywhere. */
+/** Compares by characters, the same everywhere. */
 export const compareText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);

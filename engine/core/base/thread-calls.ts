@@ -1,7 +1,7 @@
 import { parentPort, type ResourceLimits, Worker } from 'node:worker_threads';
 import { SvcError } from './errors.ts';
 
-/** What is asked of a thread, by its name: what it takes, answers, and tells on the way. */
+/** The calls of a thread by name: arguments, results, and progress reports. */
 type CallTable<Calls> = { [Name in keyof Calls]: { takes: unknown; answers: unknown; tells?: unknown } };
 type Tells<Call> = Call extends { tells: infer Told } ? Told : never;
 
@@ -10,7 +10,7 @@ interface ThreadRequest {
   /** Null before the thread is ended. */
   call: string | null;
   takes: unknown;
-  /** Whether somebody listens to what it tells on the way. */
+  /** True if the caller listens to progress reports. */
   isHeard: boolean;
 }
 
@@ -22,33 +22,33 @@ type ThreadReply =
 export interface ThreadOptions {
   /** The file of the thread. */
   program: string | URL;
-  /** What it does, as the beginning of a sentence on its failure. */
+  /** Its task, as the start of a sentence about its failure. */
   name: string;
-  /** Without a call for so long it ends, with all that it holds; the next call starts another one. */
+  /** Idle time after which it ends and releases its memory; the next call starts another one. */
   idleMs: number;
-  /** How long it may take to put away what it holds before it is ended. */
+  /** Time limit for its cleanup before it is ended. */
   closingMs: number;
   limits: ResourceLimits;
   env?: NodeJS.ProcessEnv;
-  /** What it is started with, as its `workerData`. A thread that was started with something else is ended first. */
+  /** Returns its `workerData`. A thread that was started with different data is ended first. */
   settings?(): unknown;
 }
 
-/** Speaks with a thread that is started when it is first asked. */
+/** Calls a thread that is started on first use. */
 export interface ThreadClient<Calls extends CallTable<Calls>> {
-  /** Rejects with `internal` when the call has failed or the thread is gone, with `cancelled` when it is closed. */
+  /** Rejects with `internal` if the call fails or the thread is gone, with `cancelled` if it is closed. */
   call<Name extends keyof Calls & string>(
     name: Name,
     takes: Calls[Name]['takes'],
     onProgress?: (progress: Tells<Calls[Name]>) => void,
   ): Promise<Calls[Name]['answers']>;
-  /** The same, for somebody who waits so long at most; null when it takes longer, also where it fails later. */
+  /** Does the same with a time limit; null if it takes longer, even if it fails later. */
   callInTime<Name extends keyof Calls & string>(
     name: Name,
     takes: Calls[Name]['takes'],
     deadlineMs: number,
   ): Promise<Calls[Name]['answers'] | null>;
-  /** Ends the thread, and with it what is asked. */
+  /** Ends the thread, and with it all calls. */
   close(): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export function createThreadClient<Calls extends CallTable<Calls>>(
   function startThread(given: unknown): RunningThread {
     const worker = new Worker(program, {
       workerData: given,
-      // What it prints is nothing that anybody asked for.
+      // Ignores its output.
       stdout: true,
       stderr: true,
       resourceLimits: limits,
@@ -154,7 +154,7 @@ export function createThreadClient<Calls extends CallTable<Calls>>(
     },
     async callInTime(call, takes, deadlineMs) {
       const asked = client.call(call, takes);
-      // What fails later is nobody's business any more.
+      // A later failure concerns no one.
       asked.catch(() => undefined);
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<null>((resolve) => {
@@ -167,7 +167,7 @@ export function createThreadClient<Calls extends CallTable<Calls>>(
   return client;
 }
 
-/** The thread's side: answers calls one beside the other, each as it is done. */
+/** Runs the thread's side: answers calls concurrently, each when it is done. */
 export function answerThreadCalls<Calls extends CallTable<Calls>>(
   calls: {
     [Name in keyof Calls]: (
@@ -175,7 +175,7 @@ export function answerThreadCalls<Calls extends CallTable<Calls>>(
       tell: (progress: Tells<Calls[Name]>) => void,
     ) => Calls[Name]['answers'] | Promise<Calls[Name]['answers']>;
   },
-  /** Puts away what it holds. */
+  /** Releases its resources. */
   close: () => void = () => undefined,
 ): void {
   const port = parentPort!;

@@ -1,6 +1,6 @@
 /**
- * Gives memory that the C library keeps for later allocations back to the system: freed buffers of a load lie between some that
- * are still used, and are kept for ever otherwise. Only glibc has a call for that; elsewhere nothing is done.
+ * Returns memory that the C library keeps for later allocations to the system: freed buffers of a load are between
+ * buffers still in use, and would be kept forever. Only glibc has a call for it; elsewhere nothing is done.
  */
 export async function trimAllocator(): Promise<void> {
   if (process.platform !== 'linux') return;

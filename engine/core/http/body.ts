@@ -28,7 +28,7 @@ export function parseJsonBody(body: Buffer): JsonObject {
   return value;
 }
 
-/** Says how to send JSON instead of nothing, and of a form, as many programs send it unless they are told otherwise. */
+/** Explains how to send JSON instead of an empty body or a form, which many programs send by default. */
 function explainNotJson(text: string): string | undefined {
   if (text === '') return 'send {} if there is nothing to send';
   const isForm = /^[\w.~%+*[\]-]{1,100}=/.test(text);
@@ -36,8 +36,8 @@ function explainNotJson(text: string): string | undefined {
 }
 
 /**
- * Takes the JSON text out of a form whose field `payload` holds it, as code hosts send it unless they are told to send
- * JSON; any other body as it is. Throws `body_invalid`.
+ * Extracts the JSON text from a form with the field `payload`, which code hosts send by default; returns any other
+ * body unchanged. Throws `body_invalid`.
  */
 export function readFormPayload(body: Buffer, contentType: string | undefined): Buffer {
   if (contentType?.split(';')[0]?.trim().toLowerCase() !== 'application/x-www-form-urlencoded') return body;
@@ -85,7 +85,7 @@ export const fieldsInvalidError = (fields: readonly FieldProblem[]): SvcError =>
     data: { fields },
   });
 
-/** Reads an optional field that must be a non-empty string; adds what is wrong to `problems`. */
+/** Reads an optional nonempty string; adds errors to `problems`. */
 export function readTextField(body: JsonObject, field: string, problems: FieldProblem[]): string | undefined {
   const value = body[field];
   if (value === undefined) return undefined;
@@ -106,8 +106,8 @@ export function readFlagField(body: JsonObject, field: string, problems: FieldPr
 }
 
 /**
- * An event goes out under the secret that may also sign requests, and names a decision: whoever reads one could send it back
- * as a request, signature and all.
+ * Refuses our own outbound events: an event is signed with the secret that may also sign requests, and names a
+ * decision, so its reader could send it back as a request with a valid signature.
  */
 export function refuseOwnEvent(body: JsonObject, problems: FieldProblem[]): void {
   if (Object.hasOwn(body, 'event'))

@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:net';
 import { SvcError } from '../base/errors.ts';
 
-/** A port of this machine, on every interface where `host` is ''; or the path of a socket. */
+/** A port of this machine, on every interface if `host` is ''; or the path of a socket. */
 export type ListenAddress = { host: string; port: number } | { path: string };
 
-/** Resolves when the server listens, of HTTP or not. Throws `address_in_use`, `address_refused`. */
+/** Resolves when the server listens, HTTP or other. Throws `address_in_use`, `address_refused`. */
 export async function listenOn(server: Server, address: ListenAddress): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
@@ -18,7 +18,7 @@ export async function listenOn(server: Server, address: ListenAddress): Promise<
   }
 }
 
-/** Why nothing can listen on a port now, such as `EADDRINUSE`; null when something can. */
+/** Returns why no server can listen on a port now, such as `EADDRINUSE`; null if one can. */
 export async function findListenProblem(address: { host: string; port: number }): Promise<string | null> {
   const server = createServer();
   try {

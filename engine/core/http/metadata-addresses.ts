@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Where clouds tell a machine its credentials; no flag opens these. */
+/** Addresses where clouds give a machine its credentials; no flag opens these. */
 export const METADATA = [
   '169.254.169.254',
   '169.254.169.253',
@@ -20,10 +20,10 @@ export const METADATA = [
   'fe80::a9fe:a9fe',
 ];
 
-/** The family of an address, as `BlockList` names it. */
+/** Returns the family of an address in `BlockList` terms. */
 export const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-/** Makes a list of addresses and of networks such as `10.0.0.0/8`. */
+/** Creates a list of addresses and of networks such as `10.0.0.0/8`. */
 export function makeBlockList(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
@@ -35,21 +35,21 @@ export function makeBlockList(ranges: readonly string[]): BlockList {
 }
 
 const metadata = makeBlockList(METADATA);
-/** All forms whose last 32 bits are one of IPv4: also mapped and compatible ones, which nobody needs. */
+/** All forms whose last 32 bits are an IPv4 address: also mapped and compatible ones, which are never needed. */
 const carriesV4 = makeBlockList(['64:ff9b::/96', '::ffff:0:0/96', '::ffff:0:0:0/96', '::/96']);
 
-/** Returns the IPv4 address in the last 32 bits of one of IPv6; null when it has none. */
+/** Returns the IPv4 address in the last 32 bits of an IPv6 address; null if it has none. */
 export function findCarriedV4(address: string): string | null {
   if (isIP(address) !== 6 || !carriesV4.check(address, 'ipv6')) return null;
   const dotted = /:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1];
   if (dotted !== undefined) return dotted;
-  // The URL parser writes every IPv6 address in one way, with at least the last two groups or a gap before them.
+  // The URL parser writes every IPv6 address in one form, with at least the last two groups or a gap before them.
   const groups = new URL(`http://[${address}]/`).hostname.slice(1, -1).split(':');
   const [high, low] = groups.slice(-2).map((group) => (group === '' ? 0 : Number.parseInt(group, 16)));
   return [high! >> 8, high! & 255, low! >> 8, low! & 255].join('.');
 }
 
-/** Whether a cloud tells a machine its credentials at that address, also when IPv4 is reached by an address of IPv6. */
+/** Reports whether a cloud gives a machine its credentials at that address, also for IPv4 addresses in IPv6 form. */
 export function isMetadataAddress(address: string): boolean {
   const carried = findCarriedV4(address);
   return [address, ...(carried === null ? [] : [carried])].some((form) =>

@@ -3,7 +3,7 @@ import { asSvcError, type ErrorCode, type SvcError, toHttpStatus } from '../base
 /** The media type of a problem. */
 export const PROBLEM_JSON = 'application/problem+json';
 
-/** An error as RFC 9457 has it, with our stable `code`. */
+/** An error in the form of RFC 9457, with our stable `code`. */
 export interface ProblemDetails {
   type: string;
   title: string;
@@ -14,7 +14,7 @@ export interface ProblemDetails {
   [extension: string]: unknown;
 }
 
-// Only these facts of an error leave; anything else in its data is for this machine.
+// Only these facts of an error are sent; other data is for this machine.
 const EXTENSIONS = [
   'fields',
   'server_time',
@@ -25,7 +25,7 @@ const EXTENSIONS = [
   'changed',
 ] as const;
 
-/** Their hints are about files of this machine. */
+/** Errors whose hints concern files of this machine. */
 const HINTS_KEPT: readonly ErrorCode[] = ['ledger_gate'];
 
 const OWN_FAULTS: Partial<Record<ErrorCode, string>> = {
@@ -34,7 +34,10 @@ const OWN_FAULTS: Partial<Record<ErrorCode, string>> = {
   engine_closing: 'the engine is stopping; the same request may be sent again',
 };
 
-/** What a client is told of an error. Faults of our own say nothing about this machine: their messages may hold paths. */
+/**
+ * Returns the client's view of an error. Internal errors reveal nothing about this machine: their messages may
+ * contain paths.
+ */
 export function problemDetails(error: unknown): ProblemDetails {
   const { code, message, hint, data }: SvcError = asSvcError(error);
   const status = toHttpStatus(code);

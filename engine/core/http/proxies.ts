@@ -2,20 +2,17 @@ import { isIP } from 'node:net';
 import { SvcError } from '../base/errors.ts';
 import { isAddressOf, isLoopback, parseNetwork } from '../base/values/address.ts';
 
-/** The proxies through which other machines are reached; '' for none. */
+/** The proxies for reaching other machines; '' for none. */
 export interface ProxySettings {
   http: string;
   https: string;
-  /** Hosts and networks that are reached without one, as in `NO_PROXY`. */
+  /** Hosts and networks that are reached directly, as in `NO_PROXY`. */
   except: string;
 }
 
 export const NO_PROXIES: ProxySettings = { http: '', https: '', except: '' };
 
-/**
- * Reads the variables that most programs know; the lower-case spelling goes first, as it does for curl. Throws
- * `config_invalid`.
- */
+/** Reads the usual proxy variables; the lower-case spelling takes precedence, as in curl. Throws `config_invalid`. */
 export function readProxies(env: NodeJS.ProcessEnv): ProxySettings {
   const read = (name: string): string => env[name] || env[name.toUpperCase()] || '';
   const readAddress = (name: string): string => {
@@ -23,7 +20,7 @@ export function readProxies(env: NodeJS.ProcessEnv): ProxySettings {
     if (text === '') return '';
     const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
     if (URL.canParse(address)) return address;
-    // Not repeated: there may be a password in it.
+    // Not repeated: it may contain a password.
     throw new SvcError('config_invalid', `${name.toUpperCase()} is not an address`);
   };
   return { http: readAddress('http_proxy'), https: readAddress('https_proxy'), except: read('no_proxy') };
@@ -31,7 +28,10 @@ export function readProxies(env: NodeJS.ProcessEnv): ProxySettings {
 
 const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
 
-/** Whether an entry of `NO_PROXY` names a host: by its name, one above it, its address, its network or `*`, and by the port where it has one. */
+/**
+ * Reports whether an entry of `NO_PROXY` matches a host: by its name, a parent domain, its address, its network or
+ * `*`, and by the port if it has one.
+ */
 function namesHost(entry: string, host: string, port: string): boolean {
   const [, named = entry, only] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
   if (only !== undefined && Number(only) !== Number(port)) return false;
@@ -45,8 +45,8 @@ function namesHost(entry: string, host: string, port: string): boolean {
 }
 
 /**
- * The proxy through which an address is reached; null for none, as for whatever is on this machine. Throws `config_invalid` for
- * one that cannot be used.
+ * Returns the proxy for an address; null for none, as for every address of this machine. Throws `config_invalid` for
+ * an unusable one.
  */
 export function findProxy(url: URL, { http, https, except }: ProxySettings): string | null {
   const host = withoutBrackets(url.hostname.toLowerCase()).replace(/\.$/, '');
@@ -60,7 +60,7 @@ export function findProxy(url: URL, { http, https, except }: ProxySettings): str
   throw new SvcError('config_invalid', 'the proxy of HTTPS_PROXY or HTTP_PROXY must be http:// or https://');
 }
 
-/** Whether a proxy has refused to connect, by the error of undici or one that it caused. */
+/** Reports whether a proxy refused to connect, by an undici error or its cause. */
 export function isProxyRefusal(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code = '' } = error as NodeJS.ErrnoException;

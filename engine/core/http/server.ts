@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 
-/** How long a server waits for its clients, and how many it has at once. */
+/** The client timeouts of a server, and its maximum number of clients. */
 export interface HttpLimits {
   /** For the headers of a request, ms. */
   headersMs: number;
@@ -9,13 +9,13 @@ export interface HttpLimits {
   /** For the next request of a connection, ms. */
   idleMs: number;
   connections: number;
-  /** Between two looks for clients that are too slow; Node's own pause unless it is given. */
+  /** Interval of checks for slow clients; default: Node's own. */
   checkEveryMs?: number;
-  /** Whether Node itself refuses a request without a Host; it does unless the server's own code is to. */
+  /** True if Node itself refuses a request without a Host; false if the server's own code does. */
   requiresHost?: boolean;
 }
 
-/** A server of HTTP that cuts slow clients and takes only so many. */
+/** Creates an HTTP server that disconnects slow clients and limits their number. */
 export function createLimitedServer({
   headersMs,
   requestMs,

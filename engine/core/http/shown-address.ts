@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 
-// An address is often a secret itself: who knows a catch URL may post to it.
+// An address is often a secret: anyone who knows a catch URL may post to it.
 
 /**
- * An address as it may be shown: where it leads, and eight digits that tell it from another one there. Its path, query,
- * user and password stay here.
+ * Returns an address in displayable form: its origin, and eight digits that distinguish it from others there. Path,
+ * query, user and password are hidden.
  */
 export function shownAddress(address: string): string {
   if (!URL.canParse(address)) return '(not an address)';
@@ -14,7 +14,7 @@ export function shownAddress(address: string): string {
   return `${origin}/…${hash('sha256', JSON.stringify(rest)).slice(0, 8)}`;
 }
 
-/** The same of one that carries a user, a password or a query; any other, and what is no address, as it is. */
+/** Does the same for an address with a user, a password or a query; returns any other text unchanged. */
 export function maskedAddress(text: string): string {
   if (!/^https?:\/\//i.test(text)) return text;
   if (!URL.canParse(text))

@@ -3,7 +3,7 @@ import { SvcError } from '../base/errors.ts';
 
 /** Counts failed signatures per address. A valid signature is never refused because of earlier failures. */
 export interface Failures {
-  /** Records a failure from `remote`. Returns null, or the seconds to wait when there have been too many. */
+  /** Records a failure from `remote`. Returns null, or the seconds to wait after too many. */
   recordFailure(remote: string): number | null;
 }
 
@@ -42,7 +42,7 @@ export function createFailures({
   };
 }
 
-/** What a sender is told whose signature does not hold, after it was counted. */
+/** Returns the error for an invalid signature, after counting it. */
 export function refuseSignature(failures: Failures, remote: string): SvcError {
   const pause = failures.recordFailure(remote);
   if (pause === null)

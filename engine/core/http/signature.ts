@@ -12,7 +12,7 @@ export const LARGEST_SIGNED_BYTES = 262_144;
 
 /** One of the three signature schemes (01 Authentication). Of several header names the first one present is used. */
 export interface Scheme {
-  /** Absent when the scheme signs no time. */
+  /** Absent if the scheme signs no time. */
   timestamp?: readonly string[];
   signature: readonly string[];
   /** Prefix of the hex in the signature header. */
@@ -78,7 +78,7 @@ export const clockSetBackError = (now: number): SvcError =>
     data: { server_time: Math.floor(now / 1000) },
   });
 
-/** Throws `unsupported_encoding`: what is signed are the bytes that arrive. */
+/** Throws `unsupported_encoding`: the signature covers the transmitted bytes. */
 export function checkEncoding(headers: Headers): void {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || /^identity$/i.test(String(encoding))) return;
@@ -90,9 +90,9 @@ export function checkEncoding(headers: Headers): void {
 export type Verify = (scheme: Scheme, headers: Headers, timestamp: string, body: Buffer) => Buffer | null;
 
 /**
- * Creates a verifier for any of `secrets` (several during a rotation), in constant time over the raw bytes. It returns
- * the signature's bytes, which are the key of the replay cache, or null. Upper-case hex, which some tools print, is
- * accepted: it is the same signature and so the same key.
+ * Creates a verifier for any of `secrets` (several during a rotation), in constant time over the raw bytes. It
+ * returns the signature's bytes, which are the key of the replay cache, or null. Upper-case hex is accepted: it is
+ * the same signature and so the same key.
  */
 export function createVerifier(secrets: readonly string[]): Verify {
   const keys: KeyObject[] = secrets.map((secret) => createSecretKey(secret, 'utf8'));

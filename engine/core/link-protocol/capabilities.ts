@@ -1,10 +1,10 @@
-// What a workspace can do, alone and with a linked server, and which plans there are. Both sides of a link know these words;
-// which of them an account is allowed is the server's data.
+// The capabilities of a workspace, alone and with a linked server, and the plans. Both sides of a link know these
+// names; the server stores which of them an account has.
 
 export const PLANS = ['free', 'professional', 'team'] as const;
 export type PlanName = (typeof PLANS)[number];
 
-/** What is counted: null in an account's plan means as many as one likes. */
+/** Countable limits: null in an account's plan means unlimited. */
 export const QUOTAS = {
   projects:
     'entries of projects in svc.yaml that workers may be dispatched to; the workspace itself is not counted',
@@ -14,7 +14,7 @@ export const QUOTAS = {
 export type QuotaName = keyof typeof QUOTAS;
 export const QUOTA_NAMES = Object.keys(QUOTAS) as QuotaName[];
 
-/** What an account can have beside what every workspace has. */
+/** Capabilities of an account beyond those of every workspace. */
 export const ACCOUNT_CAPABILITIES = {
   catch_url_n8n: { about: 'events to a catch URL of n8n', addon: 'n8n' },
   catch_url_zapier: { about: 'events to a catch URL of Zapier', addon: 'zapier' },
@@ -25,11 +25,11 @@ export const ACCOUNT_CAPABILITIES = {
 export type AccountCapability = keyof typeof ACCOUNT_CAPABILITIES;
 export const ACCOUNT_CAPABILITY_NAMES = Object.keys(ACCOUNT_CAPABILITIES) as AccountCapability[];
 
-/** Switched on for one account each. */
+/** Enabled per account. */
 export const ADDONS = ['n8n', 'zapier', 'make'] as const;
 export type AddonName = (typeof ADDONS)[number];
 
-/** What works without any server, and is always allowed. */
+/** Capabilities that need no server and are always allowed. */
 export const LOCAL_CAPABILITIES = {
   workers: 'agents in separate git worktrees',
   approvals: 'decisions by a person at the machine, or by a signed request',
@@ -40,10 +40,10 @@ export const LOCAL_CAPABILITIES = {
   knowledge: 'memory, context and the graph of the code',
 } as const;
 
-/** What an account has: its plan's numbers, and what is on. */
+/** The capabilities of an account: its plan's limits, and its enabled features. */
 export interface Entitlements {
   plan: PlanName;
-  /** Null where there is no limit. */
+  /** Null if there is no limit. */
   quotas: Record<QuotaName, number | null>;
   capabilities: readonly AccountCapability[];
 }

@@ -3,18 +3,18 @@ import { z } from 'zod';
 import { SvcError } from '../base/errors.ts';
 import { type AccountCapability, type Entitlements, PLANS } from './capabilities.ts';
 
-// A lease: what a server says of the plan of a workspace, signed, for three days. A JWS in compact form (RFC 7515), EdDSA only.
-// jose is loaded when there is a lease: most workspaces have none.
+// A lease: a server's signed statement about the plan of a workspace, valid for three days. A JWS in compact form
+// (RFC 7515), EdDSA only. jose is loaded on demand: most workspaces have no lease.
 
 const ALGORITHM = 'EdDSA';
 const TYPE = 'svc-lease+jwt';
 const AUDIENCE = 'svc-workspace';
 
-/** How long a lease counts, ms. */
+/** Validity of a lease, ms. */
 export const LEASE_MS = 72 * 3600_000;
 
 const quota = z.int().min(0).nullable();
-/** What a date can hold, s. */
+/** Maximum of a date, s. */
 const time = z.int().min(0).max(8.64e12);
 
 const claims = z.object({
@@ -25,18 +25,18 @@ const claims = z.object({
   /** Seconds since 1970, by the server's clock. */
   iat: time,
   exp: time,
-  /** Of the question that this answers. */
+  /** The nonce of the request that it answers. */
   nonce: z.string(),
   account: z.string(),
   plan: z.enum(PLANS),
   quotas: z.object({ projects: quota, workspaces: quota, people: quota }),
-  /** A newer server may name some that this version does not know. */
+  /** A newer server may send names that this version does not know. */
   capabilities: z.array(z.string()),
 });
 
 export type LeaseClaims = z.output<typeof claims>;
 
-/** What a lease says of the account. */
+/** Returns the account data in a lease. */
 export const readEntitlements = ({ plan, quotas, capabilities }: LeaseClaims): Entitlements => ({
   plan,
   quotas,
@@ -58,8 +58,8 @@ const invalid = (why: string, cause?: unknown): SvcError =>
   });
 
 /**
- * Verifies everything but the time, which the caller compares by a clock of its own.
- * @param publicKey the `x` of the JWK that was pinned
+ * Verifies everything but the time, which the caller checks with its own clock.
+ * @param publicKey the `x` of the pinned JWK
  * @throws `lease_invalid`
  */
 export async function verifyLease(
@@ -78,7 +78,7 @@ export async function verifyLease(
     throw invalid('its signature is not from the server', error);
   }
   const read = claims.extend({ aud: z.literal(AUDIENCE) }).safeParse(payload);
-  if (!read.success) throw invalid('its content is not that of a lease');
+  if (!read.success) throw invalid('its content is invalid');
   const { aud: _, ...lease } = read.data;
   if (lease.iss !== expected.issuer) throw invalid('it belongs to another server');
   if (lease.sub !== expected.workspace) throw invalid('it belongs to another workspace');

@@ -2,20 +2,20 @@ import { z } from 'zod';
 import { toPrintable } from '../base/text.ts';
 import { CHANNELS } from './channels.ts';
 
-// What goes between a workspace and a linked server. Both sides read with these schemas, which are strict: what they do not
-// name is refused and nothing of it is kept. docs/reference/server-api.md is generated from them.
+// The messages between a workspace and a linked server. Both sides validate with these schemas, which are strict:
+// messages with unknown fields are refused and not stored. docs/reference/server-api.md is generated from them.
 
 /** The version of this protocol, sent as `Svc-Protocol` with every request of a workspace. */
 export const LINK_PROTOCOL = 1;
 export const PROTOCOL_HEADER = 'svc-protocol';
 
-/** At most so many events in one call, and so many bytes of body. */
+/** Maximum events per call, and maximum bytes of its body. */
 export const MOST_EVENTS = 100;
 export const LARGEST_EVENTS_BYTES = 256 * 1024;
-/** Of a list of pending decisions. */
+/** Maximum of a list of pending decisions. */
 export const MOST_DECISIONS = 500;
 export const LARGEST_DECISIONS_BYTES = 2 * 1024 * 1024;
-/** Seconds that a long poll may wait. */
+/** Maximum seconds of a long poll. */
 export const LONGEST_POLL_S = 25;
 /** How long a command may be applied after it was given, ms. */
 export const COMMAND_LIFE_MS = 3600_000;
@@ -28,7 +28,7 @@ const id = (prefix: string, what: string) =>
     .regex(new RegExp(`^${prefix}-[1-9]\\d{0,14}$`))
     .describe(what);
 const time = z.iso.datetime({ offset: false }).describe('RFC 3339, UTC');
-/** What does not print, or turns the writing around, is taken out by whoever reads. */
+/** Readers remove unprintable and bidirectional characters. */
 const plainText = (most: number) =>
   z
     .string()
@@ -78,10 +78,10 @@ export const leaseAnswer = z.strictObject({
   lease: z.string().max(16_384).describe('a JWS of three days, as docs/team/server.md describes it'),
 });
 
-/** `POST /v1/workspace/token`: the old token opens until the new one was used. */
+/** `POST /v1/workspace/token`: the old token is valid until the new one was used. */
 export const tokenAnswer = linkAnswer.pick({ token: true, server_time: true });
 
-/** What leaves of an outbound event: its envelope (docs/automate/events.md) made smaller. */
+/** The transmitted part of an outbound event: its envelope (docs/automate/events.md) reduced. */
 export const linkEvent = z.strictObject({
   id: z
     .string()
@@ -110,7 +110,7 @@ export const eventsAnswer = z.strictObject({
   server_time: time,
 });
 
-/** A decision that waits. */
+/** A pending decision. */
 export const pendingDecision = z.strictObject({
   decision_id: id('d', 'such as `d-17`'),
   task_id: id('t', 'such as `t-42`'),
@@ -134,7 +134,7 @@ export const pendingDecision = z.strictObject({
 });
 export type PendingDecision = z.output<typeof pendingDecision>;
 
-/** `PUT /v1/decisions`: the whole list, whenever it has changed. */
+/** `PUT /v1/decisions`: the whole list, after each change. */
 export const decisionsRequest = z.strictObject({
   workspace: workspaceName,
   channels: z.array(z.enum(CHANNELS)).max(CHANNELS.length).describe('channels by which a person may decide'),
@@ -153,7 +153,7 @@ export const timeAnswer = z.strictObject({ server_time: time });
 
 const commandId = z.string().regex(/^k_[\w-]{8,64}$/);
 
-/** What a workspace is asked to do. It decides by itself whether it does. */
+/** A request to a workspace, which decides itself whether to follow it. */
 export const linkCommand = z.strictObject({
   id: commandId.describe('applied once, however often it arrives'),
   seq: z.int().min(1).describe('for `after`'),
@@ -175,7 +175,7 @@ export const commandsAnswer = z.strictObject({
 });
 export type CommandsAnswer = z.output<typeof commandsAnswer>;
 
-/** How a command ended, from the workspace. */
+/** The outcome of a command, from the workspace. */
 export const OUTCOMES = {
   started: 'approved, and a worker was started',
   denied: 'denied',

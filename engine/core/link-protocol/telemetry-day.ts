@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-// What a workspace counts of a day for a linked server: numbers under words of the lists here, and nothing that anybody has
-// named. Both sides read with this schema; docs/team/telemetry.md and docs/reference/telemetry.schema.json are generated from it.
+// The daily figures of a workspace for a linked server: numbers under terms of these lists, without any user-defined
+// name. Both sides validate with this schema; docs/team/telemetry.md and docs/reference/telemetry.schema.json are generated from it.
 
-/** Raised whenever a field or a word is added: nothing more is sent before a person has seen it. */
+/** Increased with every new field or term: nothing new is sent before a person has seen it. */
 export const TELEMETRY_SCHEMA = 1;
 
-/** A server keeps days so long. */
+/** Retention of days on a server. */
 export const KEPT_TELEMETRY_DAYS = 400;
 
-/** Whatever is in no list: every name of the user's own. */
+/** Replaces anything outside the lists: every name of the user's own. */
 const OTHER = 'other';
 
 export const TASK_SOURCES = ['task', 'codehost', 'chat', 'cli', 'tool', 'tui', OTHER] as const;
@@ -28,7 +28,7 @@ export const PRESET_NAMES = [
   'kiro',
   OTHER,
 ] as const;
-/** How a run ended: `sealed`, or the code of its failure. */
+/** The outcome of a run: `sealed`, or the code of its failure. */
 export const RUN_ENDS = [
   'sealed',
   'permission_denied',
@@ -68,11 +68,11 @@ export const TOKEN_TIERS = ['account', 'local', 'free', 'cheap', 'paid', OTHER] 
 export const PLATFORMS = ['linux', 'darwin', OTHER] as const;
 export const ARCHITECTURES = ['x64', 'arm64', OTHER] as const;
 
-/** A word of a list; `other` for anything else. */
+/** Returns a term of a list; `other` for anything else. */
 export const findWord = <T extends string>(words: readonly T[], text: unknown): T | typeof OTHER =>
   words.find((word) => word === text) ?? OTHER;
 
-/** More is not counted. */
+/** Maximum count. */
 const MOST = 1e15;
 const count = z.int().min(0).max(MOST);
 const counts = <T extends string>(words: readonly T[]) => z.partialRecord(z.enum(words), count);
@@ -102,7 +102,7 @@ export const telemetryDay = z.strictObject({
 });
 export type TelemetryDay = z.output<typeof telemetryDay>;
 
-/** What is counted of one day. */
+/** The figures of one day. */
 export type DayCounts = Pick<TelemetryDay, 'tasks' | 'decisions' | 'runs' | 'durations' | 'tokens'>;
 
 export const makeDayCounts = (): DayCounts => ({

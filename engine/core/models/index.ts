@@ -1,29 +1,29 @@
-/** How much a model takes and answers, in tokens; null where that is not known. */
+/** Token limits of a model; null if unknown. */
 export interface ModelLimits {
-  /** Of a request and its answer together. */
+  /** Limit of a request and its answer together. */
   context: number | null;
-  /** Of one answer. */
+  /** Limit of one answer. */
   output: number | null;
 }
 
-/** What is known of the models that answer to names at a gateway. */
+/** The known limits of the models behind names at a gateway. */
 export interface RouteModels {
-  /** By the name that is asked for; only those of which something is known. A list, since names are no words of ours. */
+  /** By requested name; only known ones. A list, because names are not keys of ours. */
   named: readonly ({ name: string } & ModelLimits)[];
-  /** Of what answers to any other name; null where that is the model of that name itself. */
+  /** Limits for any other name; null if the name is passed to the model itself. */
   other: ModelLimits | null;
 }
 
-/** What a model costs: US dollars for a million tokens. */
+/** The price of a model: US dollars per million tokens. */
 export interface ModelPrice {
-  /** What is read from no cache. */
+  /** Input outside the cache. */
   input: number;
   output: number;
   cacheRead: number;
   cacheWrite: number;
 }
 
-/** What is known of a model by its name. */
+/** The known data of a model by its name. */
 export interface KnownModel {
   limits: ModelLimits;
   price: ModelPrice;
@@ -35,9 +35,9 @@ type Row = readonly [
   output: number,
   inputPrice: number,
   outputPrice: number,
-  /** Left out where nothing is read from a cache for less. */
+  /** Omitted if cache reads are not cheaper. */
   cacheReadPrice?: number,
-  /** Left out where writing to a cache costs what other input costs. */
+  /** Omitted if cache writes cost the same as other input. */
   cacheWritePrice?: number,
 ];
 
@@ -45,8 +45,9 @@ const MILLION = 1_000_000;
 const GEMINI = 1_048_576;
 
 /**
- * List prices and limits of the services' own interfaces, for prompts of usual length: what is asked more for very long
- * prompts, batches, regions or priority is not in it. What is written to a cache for an hour costs twice the input price, see pricing.ts of the gateway's books.
+ * List prices and limits of the services' own APIs for prompts of usual length: surcharges for very long prompts,
+ * batches, regions or priority are not included. Writing to a one-hour cache costs twice the input price, see
+ * pricing.ts of the gateway's books.
  *
  * Sources, read in November 2026: platform.claude.com/docs/en/about-claude/pricing and …/models,
  * developers.openai.com/api/docs/models (gpt-5.4 and gpt-5.5 as models.dev had them on 2026-07-02),
@@ -89,14 +90,14 @@ const ROWS: readonly Row[] = [
   ['gemini-2.5-flash-lite', GEMINI, 65_536, 0.1, 0.4, 0.01],
 ];
 
-/** Without its maker, and with hyphens only: resellers write `anthropic/claude-opus-4.5` for `claude-opus-4-5`. */
+/** Removes the maker and uses hyphens only: resellers write `anthropic/claude-opus-4.5` for `claude-opus-4-5`. */
 const normalizeName = (name: string): string =>
   name
     .toLowerCase()
     .slice(name.lastIndexOf('/') + 1)
     .replaceAll('.', '-');
 
-/** A day of issue, or a word that says which issue, and changes neither limits nor price. */
+/** A release date or release label, which changes neither limits nor price. */
 const ISSUE = /-(?:\d{8}|\d{4}-\d\d-\d\d|latest|preview(?:-\d\d-\d\d(?:\d\d)?)?|customtools)$/;
 
 const KNOWN: ReadonlyMap<string, KnownModel> = new Map(
@@ -115,8 +116,8 @@ const KNOWN: ReadonlyMap<string, KnownModel> = new Map(
 );
 
 /**
- * Finds what is known of a model, whatever its maker and day of issue; null for all others. A name with a `:` is one of
- * somebody's own making (`qwen3:8b`, `…:free`), of which nothing is known.
+ * Finds the data of a model by name, ignoring maker and release date; null for others. A name with a `:` is custom
+ * (`qwen3:8b`, `…:free`) and unknown.
  */
 export function findKnownModel(name: string): KnownModel | null {
   let plain = normalizeName(name);
@@ -132,8 +133,8 @@ export function findKnownModel(name: string): KnownModel | null {
 const UNKNOWN: ModelLimits = { context: null, output: null };
 
 /**
- * Finds the limits of what answers to a name. A null name is that of a model which an agent has chosen by itself, and of which
- * it knows more than a route does: unless it is another model that answers.
+ * Finds the limits of the model behind a name. A null name is a model that an agent chose itself and knows better
+ * than a route does, unless another model answers.
  */
 export function findRouteLimits(
   { named, other }: RouteModels = { named: [], other: null },

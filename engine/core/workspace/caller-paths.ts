@@ -5,34 +5,35 @@ import { SvcError } from '../base/errors.ts';
 import { isInsideFolder } from '../base/paths.ts';
 import { type NamedPath, realOf, type WorkspacePaths } from './workspace-path.ts';
 
-/** Where a worker session works; null before it has a place. All absolute. */
+/** The folder of a worker session; null before it has one. All absolute. */
 export interface WorkerFolders {
   worktree: string | null;
   cwd: string | null;
-  /** The repository that its worktree is a copy of; null outside of one. */
+  /** The repository of its worktree; null outside a repository. */
   repository: string | null;
   /** The folder of its project. */
   project: string;
 }
 
 /**
- * Resolves the paths that callers name, as far as the engine acts on them for the caller: it is confined by nothing, and
- * must reach no further than the caller itself. The Chair reaches the workspace and its projects.
+ * Resolves paths in calls that the engine acts on for the caller: the engine is not confined, and must reach no
+ * further than the caller itself. The Chair reaches the workspace and its projects.
  */
 export interface CallerPaths {
   /**
-   * What sessions know by one name, such as a ledger: of the workspace or of the caller's project. Throws `path_outside`,
-   * and `chair_only` for the folders of svc, git and agents.
+   * Resolves a path that sessions share, such as a ledger: of the workspace or of the caller's project. Throws
+   * `path_outside`, and `chair_only` for the folders of svc, git and agents.
    */
   resolveShared(path: string, caller: Caller): NamedPath;
-  /** The same in one folder, which the caller may read; `key` is relative to it. */
+  /** Resolves a path in one folder that the caller may read; `key` is relative to it. */
   resolveBelow(folder: string, path: string, caller: Caller): NamedPath;
   /**
-   * A folder that the engine reads or writes for the caller: a worker's lies below its own worktree, where a path of the
-   * repository means the same one of the worktree. Throws `path_outside`, and `chair_only` for what configures programs.
+   * Resolves a folder that the engine reads or writes for the caller: a worker's must be below its own worktree, and
+   * a path of the repository maps to the worktree. Throws `path_outside`, and `chair_only` for the configuration of
+   * programs.
    */
   resolveOwn(path: string, caller: Caller): { top: string; absolute: string };
-  /** Whether the sources in a folder are the caller's: a worker has its worktree and its project. */
+  /** Reports whether the sources in a folder belong to the caller: for a worker, its worktree and its project. */
   isOwnFolder(folder: string, caller: Caller): boolean;
 }
 
@@ -40,23 +41,25 @@ export interface CallerPathsDeps {
   paths: Pick<WorkspacePaths, 'resolveNamed' | 'resolveInside'>;
   /** The workspace's folder, absolute. */
   root: string;
-  /** Folders of the engine's own, absolute: the data folder, those of sessions. */
+  /** The engine's own folders, absolute: the data folder, those of sessions. */
   closed: readonly string[];
   /** Folder of the session worktrees, absolute. */
   worktrees: string;
-  /** Absolute folders of the registered projects. */
+  /** Returns absolute folders of the registered projects. */
   projects(): readonly string[];
-  /** Null for a session that is no worker's. */
+  /** Returns null for a session without a worker. */
   foldersOf(sessionId: string): WorkerFolders | null;
-  /** Whether a path, relative to the top of a checkout, lies in a folder of svc, git or an agent. */
+  /** Reports whether a path, relative to the top of a checkout, is in a folder of svc, git or an agent. */
   isPrivate(path: string): boolean;
-  /** Whether it configures a program: one of those folders, or a file that is named before a promotion. */
+  /**
+   * Reports whether it configures a program: in one of those folders, or a file that is listed before a promotion.
+   */
   isConfiguration(path: string): boolean;
 }
 
-/** Where the two parts of a path lie that matter: as it is named, and with links followed. */
+/** The relevant forms of a path: as named, and with links resolved. */
 interface Place {
-  /** As the caller has it. */
+  /** The caller's form. */
   given: string;
   top: string;
   /** Below `top`, or in a worktree, where it means the same file of the repository. */
@@ -69,7 +72,7 @@ export function createCallerPaths(deps: CallerPathsDeps): CallerPaths {
 
   const toKey = (top: string, path: string): string => relative(top, path).split(sep).join('/');
 
-  /** The same without the worktree that it is in, which lies in a closed folder itself. */
+  /** Returns the path without its worktree, which is itself in a closed folder. */
   function nameKey(top: string, named: string): string {
     const isOfWorktree = isInsideFolder(deps.worktrees, named) && !isInsideFolder(deps.worktrees, top);
     if (!isOfWorktree) return toKey(top, named);
@@ -91,7 +94,7 @@ export function createCallerPaths(deps: CallerPathsDeps): CallerPaths {
       );
   }
 
-  /** A place of the workspace or a project, as a path that begins at the workspace's folder. */
+  /** Returns a location in the workspace or a project, as a path that starts at the workspace's folder. */
   function placeNamed(path: string, absolute: string): Place {
     const tops = [root, ...deps.projects()];
     const top = tops.find((folder) => isInsideFolder(realOf(folder), absolute)) ?? root;
@@ -102,7 +105,7 @@ export function createCallerPaths(deps: CallerPathsDeps): CallerPaths {
     return seat === 'worker' && sessionId !== null ? deps.foldersOf(sessionId) : null;
   }
 
-  /** The folder that a worker works in, with the path there that it means. Throws `path_outside`. */
+  /** Returns the folder of a worker, with its path. Throws `path_outside`. */
   function placeInWorktree(path: string, caller: Caller): { top: string; named: string } {
     const folders = findFolders(caller);
     const top = folders?.worktree ?? folders?.cwd ?? null;
@@ -162,7 +165,7 @@ export function createCallerPaths(deps: CallerPathsDeps): CallerPaths {
   };
 }
 
-/** Whether a path lies in a folder that git keeps a repository in, whatever it is called. */
+/** Reports whether a path is inside a git folder of any name. */
 function isInGitFolder(top: string, path: string): boolean {
   for (let at = path; isInsideFolder(top, at); at = dirname(at)) {
     if (['HEAD', 'objects', 'refs'].every((name) => existsSync(join(at, name)))) return true;

@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { readPrivate, replacePrivate } from '../base/private-files.ts';
 import { readDataFolderId } from './data-folder.ts';
 
-/** The process of an engine, in facts that outlive it. */
+/** Facts that identify an engine's process even after its end. */
 export interface EngineProcess {
   /** Its start time, in the unit of the process table. */
   start: string;
-  /** The start of the machine in which that counts. */
+  /** The boot of the machine in which the start time is valid. */
   boot: string;
-  /** The login that it belongs to, as the kernel numbers them; null for none. */
+  /** The kernel's number of its login session; null for none. */
   login: string | null;
 }
 
-/** Where the host of a workspace listens: `.svc/daemon.json`, mode 0600. */
+/** The listening addresses of a workspace's host: `.svc/daemon.json`, mode 0600. */
 export interface DaemonRecord {
   pid: number;
   version: string;
@@ -25,9 +25,9 @@ export interface DaemonRecord {
   /** Bearer token of the HTTP side. */
   token: string;
   startedAt: string;
-  /** Null where the machine does not tell. */
+  /** Null if the machine does not report it. */
   process: EngineProcess | null;
-  /** The process that starts the host again after a crash; null when there was none, or this is a run's own record. */
+  /** The process that restarts the host after a crash; null if there was none, or in a run's own record. */
   supervisor: { pid: number; pidStart: string } | null;
 }
 
@@ -36,8 +36,8 @@ const MOST_BYTES = 64 * 1024;
 const recordPath = (dataDir: string): string => join(dataDir, 'daemon.json');
 
 /**
- * Reads the record; null when there is none. A damaged one, and one written by the host of another data folder, count
- * as none, since the host's lock and not this file decides who hosts. The folder must be known as this machine's own
+ * Reads the record; null if there is none. A damaged one, or one of another data folder, counts as none, since the
+ * host's lock and not this file decides who hosts. The folder must be known as this machine's own
  * (`inspectOwnDataFolder`).
  */
 export function readDaemonRecord(dataDir: string): DaemonRecord | null {
@@ -49,7 +49,7 @@ export function readDaemonRecord(dataDir: string): DaemonRecord | null {
   }
 }
 
-/** Parses a record, whoever wrote it; null for an invalid one. */
+/** Parses a record from any source; null for an invalid one. */
 export function parseDaemonRecord(text: string | null): DaemonRecord | null {
   try {
     const record = JSON.parse(text ?? 'null') as DaemonRecord | null;

@@ -21,11 +21,11 @@ import { quoteForShell } from '../base/text.ts';
 import { resolveMachineHome } from './machine-home.ts';
 import { checkHomeOwner, describeOwner, isTrustedOwner } from './owner.ts';
 
-// A repository, an archive or a worker can bring along a data folder with a session that waits to be started, or with the
-// address of another engine. So one counts only when svc has made it here: its random id, and where it lies, are on record in
-// the machine home. Every command asks, so nothing here loads a package.
+// A repository, an archive or a worker can bring a data folder with a session that waits to be started, or with the
+// address of another engine. So a folder is only valid if svc created it here: its random id and its location are
+// recorded in the machine home. Every command checks this, so nothing here loads a package.
 
-/** Where a workspace has its data folder. */
+/** The location of a workspace's data folder. */
 export interface DataPlace {
   /** The folder of svc.yaml, absolute. */
   root: string;
@@ -53,7 +53,7 @@ const ADOPT =
   'svc adopt shows its content and takes it over with nothing running; svc adopt --fresh moves it aside, unchanged, and starts again';
 const FRESH = 'svc adopt --fresh moves it aside, unchanged, and starts again';
 
-/** The error for a folder, or contents, that are not this machine's own. */
+/** Creates the error for a folder, or contents, that do not belong to this machine. */
 export function dataFolderRefusedError(
   path: string,
   reason: DataFolderFault,
@@ -73,12 +73,12 @@ const ID_FORM = /^[0-9a-f]{32}$/;
 const DRAFT_FORM = /^id\.[0-9a-f]{16}\.new$/;
 const MOST_BYTES = 16 * 1024;
 
-/** What the machine home records about a data folder. */
+/** The machine home's record of a data folder. */
 interface DataFolderRecord {
   id: string;
   /** Its real path. */
   path: string;
-  /** Numbers of devices change with a restart of the machine; kept for people who look. */
+  /** Device numbers change with a reboot; kept for people who inspect it. */
   device: number;
   inode: number;
   madeAt: string;
@@ -87,7 +87,7 @@ interface DataFolderRecord {
 const recordPathOf = (env: NodeJS.ProcessEnv, id: string): string =>
   join(resolveMachineHome(env), FOLDER, `${id}.json`);
 
-/** Checks the folder of the records: made by svc, and writable by nobody else. Throws `owner_untrusted`. */
+/** Checks the folder of the records: created by svc, and not writable by others. Throws `owner_untrusted`. */
 function checkRecords(env: NodeJS.ProcessEnv): void {
   checkHomeOwner(env);
   const folder = join(resolveMachineHome(env), FOLDER);
@@ -111,11 +111,11 @@ function readDataFolderRecord(env: NodeJS.ProcessEnv, id: string): DataFolderRec
   }
 }
 
-/** Where a data folder of this id was when it was put on record; null for an id that is not. */
+/** Returns the recorded location of a data folder with this id; null for an unknown id. */
 export const readRecordedPath = (env: NodeJS.ProcessEnv, id: string): string | null =>
   readDataFolderRecord(env, id)?.path ?? null;
 
-/** Puts a folder on record, before its id is written into it. */
+/** Records a folder, before its id is written into it. */
 export function recordDataFolder(env: NodeJS.ProcessEnv, id: string, data: string): void {
   checkRecords(env);
   mkdirSync(join(resolveMachineHome(env), FOLDER), { recursive: true, mode: 0o700 });
@@ -130,7 +130,7 @@ export function recordDataFolder(env: NodeJS.ProcessEnv, id: string, data: strin
   replacePrivate(recordPathOf(env, id), `${JSON.stringify(record, null, 2)}\n`, { isDurable: true });
 }
 
-/** The folders between the workspace's and its data folder; none when that lies elsewhere. */
+/** Returns the folders between the workspace's and its data folder; none if that is elsewhere. */
 function listFoldersBetween({ root, data }: DataPlace): string[] {
   if (!isBelowFolder(root, dirname(data))) return [];
   const parts = relative(root, dirname(data)).split(sep);
@@ -139,7 +139,7 @@ function listFoldersBetween({ root, data }: DataPlace): string[] {
 
 const isOwnFile = ({ uid }: Stats): boolean => process.getuid === undefined || uid === process.getuid();
 
-/** Reads the id in a data folder; null for none. Says nothing about whether it is on record. */
+/** Reads the id in a data folder; null for none. It may be unrecorded. */
 export function readDataFolderId(data: string): string | null {
   const text = readPrivate(join(data, ID), 64, true);
   return text !== null && ID_FORM.test(text.trim()) ? text.trim() : null;
@@ -148,8 +148,8 @@ export function readDataFolderId(data: string): string | null {
 const isEmptyFolder = (data: string): boolean => readdirSync(data).every((name) => DRAFT_FORM.test(name));
 
 /**
- * Checks whether the data folder is this machine's own; writes nothing, and reads nothing in it but its id. Throws
- * `data_folder_unknown` for one that is not, and `owner_untrusted` for a machine home that is not.
+ * Checks whether the data folder belongs to this machine; writes nothing, and only reads its id. Throws
+ * `data_folder_unknown` if it does not, and `owner_untrusted` for an untrusted machine home.
  */
 export function inspectOwnDataFolder(place: DataPlace, env: NodeJS.ProcessEnv): DataFolderState {
   const data = resolve(place.data);
@@ -192,13 +192,13 @@ export function inspectOwnDataFolder(place: DataPlace, env: NodeJS.ProcessEnv): 
   return { state: 'ours', id };
 }
 
-/** Null for an empty folder. */
+/** Returns null for an empty folder. */
 function readIdIfMade(data: string): string | null {
   try {
     const id = readDataFolderId(data);
     if (id !== null) return id;
     if (isEmptyFolder(data)) return null;
-    // Its creator writes the id first, so it may have appeared between the two looks.
+    // Its creator writes the id first, so it may have appeared between the two checks.
     const late = readDataFolderId(data);
     if (late !== null) return late;
   } catch (error) {
@@ -216,8 +216,8 @@ function readIdIfMade(data: string): string | null {
 }
 
 /**
- * Returns the id of the workspace's data folder, creating it when missing. Throws as `inspectOwnDataFolder`, and
- * `storage_failed` where it cannot be created.
+ * Returns the id of the workspace's data folder, creating it if missing. Throws as `inspectOwnDataFolder`, and
+ * `storage_failed` if it cannot be created.
  */
 export function claimDataFolder(place: DataPlace, env: NodeJS.ProcessEnv): string {
   // The loser of a race for a new folder finds the winner's.
@@ -254,8 +254,8 @@ function cannotMakeError(data: string, error: unknown): SvcError {
 }
 
 /**
- * Makes a data folder this machine's own. The record is written before the id, so an interruption leaves a folder
- * that is still empty, never one with an unknown id. Null when somebody else was first.
+ * Registers a data folder on this machine. The record is written before the id, so an interruption leaves a folder
+ * that is still empty, never one with an unknown id. Null if another process was first.
  */
 function markDataFolder(data: string, env: NodeJS.ProcessEnv): string | null {
   const id = randomName(16);
@@ -271,7 +271,7 @@ function markDataFolder(data: string, env: NodeJS.ProcessEnv): string | null {
     return id;
   } catch (error) {
     rmSync(recordPathOf(env, id), { force: true });
-    // The winner may have tidied up meanwhile.
+    // The winner may have cleaned up in the meantime.
     if (['EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
     throw error;
   } finally {
@@ -283,7 +283,7 @@ function removeDrafts(data: string): void {
   for (const name of readdirSync(data)) if (DRAFT_FORM.test(name)) rmSync(join(data, name), { force: true });
 }
 
-/** Places a file without replacing an existing one, by a hard link; by a rename where links are unsupported. */
+/** Places a file without replacing an existing one, by a hard link; by a rename if links are unsupported. */
 function placeWithoutReplacing(draft: string, file: string): void {
   try {
     linkSync(draft, file);
@@ -294,7 +294,7 @@ function placeWithoutReplacing(draft: string, file: string): void {
   }
 }
 
-/** Lists the data folders that svc has made on this machine for this machine home; some may be gone. */
+/** Lists the data folders that svc has created on this machine for this machine home; some may no longer exist. */
 export function listKnownDataFolders(env: NodeJS.ProcessEnv): string[] {
   checkRecords(env);
   return listEntries(join(resolveMachineHome(env), FOLDER)).flatMap(({ name }) => {
@@ -303,12 +303,12 @@ export function listKnownDataFolders(env: NodeJS.ProcessEnv): string[] {
   });
 }
 
-/** Removes a folder's record: it was moved aside, or gets a new id. */
+/** Removes a folder's record, because it was moved aside or gets a new id. */
 export function forgetDataFolder(env: NodeJS.ProcessEnv, id: string): void {
   rmSync(recordPathOf(env, id), { force: true });
 }
 
-/** The absolute paths of what an engine keeps, wherever the configuration puts it. */
+/** The absolute paths of an engine's data, as configured. */
 export interface KeptPaths {
   data: string;
   db: string;
@@ -316,10 +316,10 @@ export interface KeptPaths {
   worktrees: string;
 }
 
-/** The database and SQLite's files beside it. */
+/** Returns the database and SQLite's companion files. */
 export const listDatabaseFiles = (db: string): string[] => [db, `${db}-wal`, `${db}-shm`, `${db}-journal`];
 
-/** Finds what is wrong with one of our files or folders; null when nothing is, or it does not exist. */
+/** Returns the problem of one of our files or folders; null if there is none, or it does not exist. */
 function findFault(path: string): { reason: DataFolderFault; why: string; hint?: string } | null {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return null;
@@ -339,8 +339,8 @@ function findFault(path: string): { reason: DataFolderFault; why: string; hint?:
 }
 
 /**
- * Checks what is in the data folder, and what lies elsewhere, before the engine opens it: no links, no pipes, nothing
- * of other users; with `modes` nothing that they could have written. Throws `data_folder_unknown`.
+ * Checks the data folder and data stored elsewhere before the engine opens it: no links, no pipes, no files of other
+ * users; with `modes` no files that they could have written. Throws `data_folder_unknown`.
  */
 export function checkKeptPaths({ data, db, agents, worktrees }: KeptPaths, { modes = true } = {}): void {
   const own = readdirSync(data).map((name) => join(data, name));
@@ -354,7 +354,7 @@ export function checkKeptPaths({ data, db, agents, worktrees }: KeptPaths, { mod
     if (link !== undefined)
       throw dataFolderRefusedError(join(folder, link.name), 'link', 'is a link', 'remove it');
   }
-  // Nothing is ever written into it, and beside an empty file SQLite reads no journal.
+  // Nothing is ever written into it, and SQLite reads no journal for an empty file.
   const lock = lstatSync(join(data, 'host.lock'), { throwIfNoEntry: false });
   if (lock !== undefined && (!lock.isFile() || lock.size > 0))
     throw dataFolderRefusedError(join(data, 'host.lock'), 'content', 'is not what svc created');

@@ -12,7 +12,7 @@ interface Found {
 }
 
 /**
- * Finds svc.yaml and its folder: SVC_CONFIG, else the first one upwards from `cwd`. Throws `no_workspace`, and
+ * Finds svc.yaml and its folder: SVC_CONFIG, otherwise the nearest one upwards from `cwd`. Throws `no_workspace`, and
  * `owner_untrusted` for one that another user can change.
  */
 export function findWorkspace(from: { cwd: string; env: NodeJS.ProcessEnv }): Found {
@@ -33,7 +33,7 @@ function findNearestWorkspace({ cwd, env }: { cwd: string; env: NodeJS.ProcessEn
   }
   for (let root = resolve(cwd); ; root = dirname(root)) {
     const file = join(root, 'svc.yaml');
-    // A copy in a session's worktree is not a workspace of its own.
+    // A copy in a session's worktree is not a separate workspace.
     if (isFile(file) && !root.split(sep).includes('.svc')) return { root, file };
     if (root === dirname(root)) break;
   }

@@ -1,7 +1,7 @@
 import { appendFileSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 
-/** The exclude file of a repository, where a folder is listed that git has to leave alone. */
+/** The exclude file of a repository, which lists a folder that git must ignore. */
 interface ExcludePlace {
   /** `info/exclude` of the git folder that all checkouts of the repository share. */
   file: string;
@@ -12,9 +12,9 @@ interface ExcludePlace {
 }
 
 /**
- * Excludes a folder from git in the repository around it, so that `git stash -u` and `git clean` leave it alone; the
- * project's .gitignore stays as it is. Reads a few files and starts no git. An entry that is there is not repeated.
- * Throws where the file cannot be written. Returns the exclude file, or null outside a repository.
+ * Excludes a folder from git in the enclosing repository, so that `git stash -u` and `git clean` ignore it; the
+ * project's .gitignore stays unchanged. Reads a few files and starts no git. An existing entry is not repeated.
+ * Throws if the file cannot be written. Returns the exclude file, or null outside a repository.
  */
 export function excludeFromGit(folder: string): string | null {
   const place = findExcludePlace(folder);
@@ -28,7 +28,7 @@ export const excludeSvcFolder = (commonDir: string): void =>
   addEntry({ file: join(commonDir, 'info', 'exclude'), entry: '.svc/', equal: ['.svc', '/.svc/', '/.svc'] });
 
 function addEntry({ file, entry, equal }: ExcludePlace): void {
-  // At a pipe we would wait.
+  // A pipe would block.
   const found = statSync(file, { throwIfNoEntry: false });
   if (found !== undefined && !found.isFile()) throw new Error(`${file} is not a file`);
   const text = found === undefined ? '' : readFileSync(file, 'utf8');
@@ -44,7 +44,7 @@ function findExcludePlace(folder: string): ExcludePlace | null {
     if (common !== null) {
       const path = relative(top, folder).split(sep).join('/');
       const file = join(common, 'info', 'exclude');
-      // Another user's repository around ours could lead us to any file by a link.
+      // Another user's enclosing repository could redirect us to any file by a link.
       if (!isOwn(join(top, '.git'), top) || !isOwn(file, dirname(common)))
         throw new Error(`the repository at ${top} belongs to another user`);
       const anchored = `/${escapePattern(path)}`;
@@ -58,10 +58,10 @@ function findExcludePlace(folder: string): ExcludePlace | null {
   }
 }
 
-/** Makes a path a pattern of git that matches just that path. */
+/** Converts a path to a git pattern that matches only that path. */
 export const escapePattern = (path: string): string => path.replace(/[\\*?[]/g, '\\$&').replace(/ $/, '\\ ');
 
-/** Whether this user made a file or folder, and each that its path leads through below another one. */
+/** Reports whether this user created a file or folder, and each folder of its path below another one. */
 function isOwn(path: string, above: string): boolean {
   const user = process.getuid?.();
   if (user === undefined) return true;
@@ -72,7 +72,7 @@ function isOwn(path: string, above: string): boolean {
   return true;
 }
 
-/** The git folder that `.git` of a checkout leads to, shared with its other checkouts; null for none. */
+/** Returns the git folder that `.git` of a checkout leads to, shared with its other checkouts; null for none. */
 function readCommonFolder(mark: string): string | null {
   const found = statSync(mark, { throwIfNoEntry: false });
   if (found === undefined) return null;

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { readPrivate, replacePrivate } from '../base/private-files.ts';
 import { readBootId } from './lost-engine.ts';
 
-/** A session of processes (setsid(2)), named by the process that began it. */
+/** A process session (setsid(2)), identified by its leader. */
 export interface SessionLeader {
   pid: number;
   start: string;
 }
 
-/** The sessions from which a person has used svc since the machine started, as an engine has found them. */
+/** The process sessions from which a person has used svc since the boot, as recorded by engines. */
 export interface KnownSessions {
   has(leader: SessionLeader): boolean;
   add(leader: SessionLeader): void;
@@ -19,7 +19,7 @@ const MOST_SESSIONS = 64;
 
 const nameLeader = ({ pid, start }: SessionLeader): string => `${pid} ${start}`;
 
-/** Opens the list in a data folder. What cannot be written is known as long as this process runs. */
+/** Opens the list in a data folder. Unwritable entries are kept while this process runs. */
 export function openKnownSessions(data: string): KnownSessions {
   const file = join(data, 'known-sessions.json');
   const boot = readBootId();
@@ -37,7 +37,7 @@ export function openKnownSessions(data: string): KnownSessions {
       try {
         replacePrivate(file, JSON.stringify({ boot, names }));
       } catch {
-        // A full disk must not keep anybody out.
+        // A full disk must not lock anyone out.
       }
     },
   };

@@ -7,7 +7,7 @@ const MOST_BYTES = 1024;
 
 const lostPath = (data: string): string => join(data, 'lost-engine.json');
 
-/** Identifies this start of the machine, within which start times of processes can be compared; null where it is not known. */
+/** Identifies the current boot, within which start times of processes are comparable; null if unknown. */
 export function readBootId(): string | null {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -17,8 +17,8 @@ export function readBootId(): string | null {
 }
 
 /**
- * Finds the first engine of a data folder that has ended since the machine started without stopping, or seems to have: what it
- * had started may still run. Null for none. Call it where no other engine runs.
+ * Finds the first engine of a data folder that has ended since the boot without a clean stop: its processes may still
+ * run. Null for none. Call it if no other engine runs.
  */
 export function findLostEngine(data: string): EngineProcess | null {
   const boot = readBootId();
@@ -27,7 +27,7 @@ export function findLostEngine(data: string): EngineProcess | null {
   return found === null || boot === null || found.boot !== boot ? null : found;
 }
 
-/** Remembers a lost engine beyond the clean stop of those that follow. */
+/** Remembers a lost engine beyond the clean stops of its successors. */
 export function keepLostEngine(data: string): EngineProcess | null {
   const lost = findLostEngine(data);
   if (lost !== null) replacePrivate(lostPath(data), JSON.stringify(lost));

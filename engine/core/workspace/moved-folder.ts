@@ -1,15 +1,15 @@
 import { lstatSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
-/** A folder that has moved as a whole, with a workspace and its data folder in it. */
+/** A folder that was moved as a whole, with a workspace and its data folder in it. */
 export interface MovedFolder {
   from: string;
   to: string;
 }
 
 /**
- * Finds the folder that moved, by where the data folder was and where it is. Null where it is still in the old place, so this one
- * is a copy, and where its own name differs.
+ * Finds the moved folder by the old and the new location of the data folder. Null if the old one still exists, so
+ * this one is a copy, or if its own name differs.
  */
 export function findMovedFolder(before: string | null, now: string): MovedFolder | null {
   if (before === null || before === now || lstatSync(before, { throwIfNoEntry: false }) !== undefined)
@@ -22,7 +22,7 @@ export function findMovedFolder(before: string | null, now: string): MovedFolder
   return { from: cut(old), to: cut(fresh) };
 }
 
-/** Where a path is now; the path itself when it was not in the folder. */
+/** Returns the current location of a path; the path itself if it was not in the folder. */
 export const followMove = (path: string, moved: MovedFolder | null): string => {
   if (moved === null || !`${path}${sep}`.startsWith(`${moved.from}${sep}`)) return path;
   return join(moved.to, path.slice(moved.from.length));

@@ -3,7 +3,7 @@ import { readPrivate } from '../base/private-files.ts';
 import { readDaemonRecord } from './daemon-record.ts';
 import { listKnownDataFolders } from './data-folder.ts';
 
-/** Finds the folder of the workspace that a process hosts; null for a process that hosts none of this person's. */
+/** Finds the workspace folder that a process hosts; null if it hosts none of this person's. */
 export function findWorkspaceHostedBy(pid: number, env: NodeJS.ProcessEnv): string | null {
   for (const data of listDataFolders(env)) {
     try {
@@ -11,7 +11,7 @@ export function findWorkspaceHostedBy(pid: number, env: NodeJS.ProcessEnv): stri
       if (readPrivate(join(data, 'host.pid'), 32)?.trim() === String(pid))
         return readDaemonRecord(data)?.root ?? data;
     } catch {
-      // Somebody else's by now.
+      // It belongs to another process by now.
     }
   }
   return null;

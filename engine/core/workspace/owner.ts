@@ -6,14 +6,14 @@ import { quoteForShell } from '../base/text.ts';
 import { resolveMachineHome } from './machine-home.ts';
 import { isInSandbox } from './seat-folder.ts';
 
-/** Users whose files this process trusts: itself and root, and as root under sudo the user who called it. */
+/** Users whose files this process trusts: itself and root, and as root under sudo the invoking user. */
 export function isTrustedOwner(uid: number, env: NodeJS.ProcessEnv): boolean {
   const me = process.getuid?.();
   if (me === undefined || uid === me || uid === 0) return true;
   return me === 0 && /^\d+$/.test(env.SUDO_UID ?? '') && uid === Number(env.SUDO_UID);
 }
 
-/** `ada (uid 1000)`, or the number alone where the system has no name for it. */
+/** Returns `ada (uid 1000)`, or the number alone if the system has no name for it. */
 export function describeOwner(uid: number): string {
   try {
     const line = readFileSync('/etc/passwd', 'utf8')
@@ -21,7 +21,7 @@ export function describeOwner(uid: number): string {
       .find((each) => each.split(':')[2] === String(uid));
     if (line !== undefined) return `${line.split(':')[0]} (uid ${uid})`;
   } catch {
-    // Then the number is enough.
+    // The number is enough then.
   }
   return `uid ${uid}`;
 }
@@ -29,7 +29,7 @@ export function describeOwner(uid: number): string {
 const SAFE_FOLDERS = 'safe-folders';
 const MOST_BYTES = 64 * 1024;
 
-/** Folders that a person uses although they are another user's: one absolute path a line. */
+/** Folders of other users that a person trusts: one absolute path per line. */
 function readSafeFolders(env: NodeJS.ProcessEnv): string[] {
   checkHomeOwner(env, ['', SAFE_FOLDERS]);
   const text = readPrivate(join(resolveMachineHome(env), SAFE_FOLDERS), MOST_BYTES) ?? '';
@@ -37,14 +37,14 @@ function readSafeFolders(env: NodeJS.ProcessEnv): string[] {
 }
 
 /**
- * Refuses a workspace whose svc.yaml or folder another user can change: what it says runs as this one. Throws
+ * Refuses a workspace whose svc.yaml or folder another user can change, because its content runs as this user. Throws
  * `owner_untrusted`.
  */
 export function checkWorkspaceOwner(root: string, file: string, env: NodeJS.ProcessEnv): void {
   for (const path of [file, root]) {
     const found = statSync(path);
     if (!isTrustedOwner(found.uid, env)) {
-      // In a sandbox other users look like nobody, and what counts there is the engine's word.
+      // In a sandbox other users appear as nobody, and the engine's decision applies.
       if (isInSandbox()) return;
       if (readSafeFolders(env).includes(resolve(root))) return;
       const list = join(resolveMachineHome(env), SAFE_FOLDERS);
@@ -88,7 +88,7 @@ export function checkHomeOwner(env: NodeJS.ProcessEnv, names: readonly string[] 
   }
 }
 
-/** Stats a path; null when missing, or hidden from this process, which then cannot read it either. */
+/** Stats a path; null if it is missing, or hidden from this process, which then cannot read it either. */
 function statVisible(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });

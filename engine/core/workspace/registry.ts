@@ -7,14 +7,14 @@ import { readDataFolderId } from './data-folder.ts';
 import { resolveMachineHome } from './machine-home.ts';
 import { checkHomeOwner, describeOwner, isTrustedOwner } from './owner.ts';
 
-// The workspaces of this machine, each entered by its engine when it starts. An entry only says where to look: whether an engine
-// may be trusted, and whether it runs, is asked of its data folder as always.
+// The workspaces of this machine, each registered by its engine at start. An entry is only a location: trust and
+// liveness of an engine are checked in its data folder as always.
 
-/** One workspace, as its engine has entered it: `workspaces/<id>.json` of the machine home, mode 0600. */
+/** One workspace as its engine registered it: `workspaces/<id>.json` of the machine home, mode 0600. */
 export interface RegisteredWorkspace {
   /** Id of its data folder. */
   id: string;
-  /** `workspace.name` when its engine started last. It may hold any character. */
+  /** `workspace.name` at the last start of its engine. It may contain any character. */
   name: string;
   /** The folder of svc.yaml, absolute. */
   root: string;
@@ -22,11 +22,11 @@ export interface RegisteredWorkspace {
   file: string;
   /** `paths.data`, absolute. */
   data: string;
-  /** When its engine started last, ISO 8601. */
+  /** Last start of its engine, ISO 8601. */
   startedAt: string;
 }
 
-/** An entry that cannot be read, which is left as it is. `why` is a clause. */
+/** An unreadable entry, which is left unchanged. `why` is a clause. */
 export interface RegistryFault {
   path: string;
   why: string;
@@ -40,7 +40,7 @@ const LONGEST_PATH = 4096;
 
 const registryFolder = (env: NodeJS.ProcessEnv): string => join(resolveMachineHome(env), FOLDER);
 
-/** False when there is no registry yet. Throws `owner_untrusted` for one that another user could have written. */
+/** Returns false if there is no registry yet. Throws `owner_untrusted` if another user could have written it. */
 function checkRegistry(env: NodeJS.ProcessEnv): boolean {
   checkHomeOwner(env);
   const folder = registryFolder(env);
@@ -54,8 +54,8 @@ function checkRegistry(env: NodeJS.ProcessEnv): boolean {
 }
 
 /**
- * Enters a workspace, and takes out those that are gone for good. Throws `owner_untrusted` for a registry of somebody else, and
- * what the file system throws.
+ * Registers a workspace, and removes entries of deleted workspaces. Throws `owner_untrusted` for a registry of
+ * another user, and file system errors.
  */
 export function registerWorkspace(env: NodeJS.ProcessEnv, workspace: RegisteredWorkspace): void {
   if (!checkRegistry(env)) mkdirSync(registryFolder(env), { recursive: true, mode: 0o700 });
@@ -68,7 +68,7 @@ export function registerWorkspace(env: NodeJS.ProcessEnv, workspace: RegisteredW
       rmSync(join(registryFolder(env), `${each.id}.json`), { force: true });
 }
 
-/** Reads all entries, in the order of their names. Writes nothing. Throws `owner_untrusted`. */
+/** Reads all entries, ordered by name. Writes nothing. Throws `owner_untrusted`. */
 export function readRegistry(env: NodeJS.ProcessEnv): {
   workspaces: RegisteredWorkspace[];
   faults: RegistryFault[];
@@ -77,7 +77,7 @@ export function readRegistry(env: NodeJS.ProcessEnv): {
   const faults: RegistryFault[] = [];
   if (!checkRegistry(env)) return { workspaces, faults };
   for (const name of readdirSync(registryFolder(env))) {
-    // Drafts of an interrupted write begin with a dot.
+    // Drafts of an interrupted write start with a dot.
     if (!ENTRY_FORM.test(name)) continue;
     const path = join(registryFolder(env), name);
     try {
@@ -93,7 +93,7 @@ export function readRegistry(env: NodeJS.ProcessEnv): {
 const compareWorkspaces = (one: RegisteredWorkspace, other: RegisteredWorkspace): number =>
   one.name.localeCompare(other.name, 'en', { numeric: true }) || (one.root < other.root ? -1 : 1);
 
-/** Null when it was taken out meanwhile. Throws an error whose message is a clause. */
+/** Returns null if it was removed in the meantime. Throws an error whose message is a clause. */
 function readEntry(path: string, id: string, env: NodeJS.ProcessEnv): RegisteredWorkspace | null {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return null;
@@ -120,8 +120,8 @@ const isPlace = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= LONGEST_PATH && isAbsolute(value) && !value.includes('\0');
 
 /**
- * Why a workspace is no longer where it was, as a clause; null when it is, and when nobody may look. One that comes back, as from
- * a disk that was away, is entered again when its engine starts.
+ * Returns why a workspace no longer exists at its location, as a clause; null if it does, or if that is unknown. A
+ * workspace that reappears, as on a removable disk, is registered again when its engine starts.
  */
 export function findGone({ file, data, id }: RegisteredWorkspace): string | null {
   try {

@@ -12,18 +12,20 @@ const MAX_SOCKET_PATH = 98;
 const isShortEnough = (path: string): boolean => Buffer.byteLength(path) <= MAX_SOCKET_PATH;
 
 /**
- * The socket's path in the data folder or, where that is too long, in a private folder of this user; creates nothing.
- * Throws `storage_unsafe` where there is no such folder.
+ * Returns the socket's path in the data folder or, if that is too long, in a private folder of this user; creates
+ * nothing. Throws `storage_unsafe` if there is no such folder.
  */
 export const resolveSocketPath = (wanted: string, env: NodeJS.ProcessEnv): string =>
   isShortEnough(wanted) ? wanted : `${chooseOtherPlace(wanted, env, '.sock')}.sock`;
 
-/** A folder whose path is short enough for a socket: the wanted one, else another, as `resolveSocketPath`. */
+/**
+ * Returns a folder with a short enough path for a socket: the wanted one, otherwise another, as `resolveSocketPath`.
+ */
 export const resolveSocketFolder = (wanted: string, env: NodeJS.ProcessEnv): string =>
   isShortEnough(join(wanted, 'svc.sock')) ? wanted : chooseOtherPlace(wanted, env, '/svc.sock');
 
 function chooseOtherPlace(wanted: string, env: NodeJS.ProcessEnv, ending: string): string {
-  // Not imported: 4 ms of CPU for every hook and command, for a path that few have.
+  // Not imported: 4 ms of CPU for every hook and command, for a rare path.
   const name = process.getBuiltinModule('node:crypto').hash('sha256', wanted).slice(0, 16);
   const folders = listPrivateSocketFolders(env);
   const reasons: string[] = [];
@@ -40,8 +42,8 @@ function chooseOtherPlace(wanted: string, env: NodeJS.ProcessEnv, ending: string
 }
 
 /**
- * Lists folders for sockets that do not fit into their data folder: the system's folder for this user, else ours in
- * the temporary folder. `fault` is why one cannot be used, as a clause.
+ * Lists folders for sockets whose path in the data folder is too long: the system's folder for this user, otherwise
+ * ours in the temporary folder. `fault` is why one cannot be used, as a clause.
  */
 export function listPrivateSocketFolders(env: NodeJS.ProcessEnv): { folder: string; fault: string | null }[] {
   const given = env.XDG_RUNTIME_DIR;
@@ -58,7 +60,7 @@ const findRuntimeFault = (folder: string): string | null =>
     ? findFolderFault(join(folder, 'svc'))
     : `XDG_RUNTIME_DIR (${folder}) is not private to this user`;
 
-/** Every folder on the way must be root's or ours, and the folder itself, if it exists, ours alone. */
+/** Checks that every folder on the way belongs to root or us, and the folder itself, if it exists, only to us. */
 function findFolderFault(folder: string): string | null {
   const around = dirname(folder);
   const found = lstatSync(around, { throwIfNoEntry: false });
@@ -76,7 +78,7 @@ function findFolderFault(folder: string): string | null {
 /**
  * Creates or verifies a private folder for a socket: created first and then checked, so races do not matter. Throws
  * `storage_unsafe`.
- * @param isWithinOurs it lies in a folder already known as ours
+ * @param isWithinOurs true if it is in a folder already known as ours
  */
 export function makeSocketFolder(folder: string, isWithinOurs: boolean): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -89,8 +91,8 @@ export function makeSocketFolder(folder: string, isWithinOurs: boolean): void {
 }
 
 /**
- * Refuses a socket that somebody else has put there: what is sent over it may be secret. A missing one is fine.
- * Throws `storage_unsafe`.
+ * Refuses a socket that another user created there, because the data sent over it may be secret. A missing one is
+ * fine. Throws `storage_unsafe`.
  * @param data the data folder, known as ours: its contents were already checked
  */
 export function checkSocket(path: string, data: string): void {

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { SvcError } from '../base/errors.ts';
 import { isInsideFolder } from '../base/paths.ts';
 
-/** A named path, resolved to the one file or folder that it means. */
+/** A named path, resolved to its file or folder. */
 export interface NamedPath {
   /** Real and absolute; a missing file is placed below a real folder. */
   absolute: string;
@@ -13,22 +13,26 @@ export interface NamedPath {
 
 export interface WorkspacePaths {
   /**
-   * `./x`, an absolute path, `a/../x`, a symlink and the same file in a session's worktree all name one thing. Relative
-   * ones begin at the workspace's folder. Throws `path_outside` for what is in neither the workspace nor a project.
+   * Resolves `./x`, an absolute path, `a/../x`, a symlink and the same file in a session's worktree to one result.
+   * Relative paths start at the workspace's folder. Throws `path_outside` for a path in neither the workspace nor a
+   * project.
    */
   resolveNamed(path: string): NamedPath;
-  /** The same in another folder alone, also through symlinks; `key` is relative to it. Throws `path_outside`. */
+  /**
+   * Resolves a path within another folder only, also through symlinks; `key` is relative to it. Throws
+   * `path_outside`.
+   */
   resolveInside(folder: string, path: string): NamedPath;
   /**
-   * The folder of sources that a path belongs to, absolute with links followed: the session worktree that it lies in, else
-   * the innermost project, else the workspace. Null for what is in none of them.
+   * Returns the source folder of a path, absolute with links resolved: its session worktree, otherwise the innermost
+   * project, otherwise the workspace. Null if it is in none of them.
    */
   findSourceFolder(path: string): { folder: string; absolute: string } | null;
-  /** Stats a path; null also when that fails, as for a symlink that leads to itself. */
+  /** Stats a path; null also on failure, as for a symlink to itself. */
   statOf(absolute: string): Stats | null;
 }
 
-/** The systems' limit. A longer path names nothing, and each of its folders would be looked up. */
+/** The systems' limit. A longer path cannot exist, and each of its folders would be checked. */
 const MAX_BYTES = 4096;
 const MAX_NAME_BYTES = 255;
 
@@ -58,12 +62,15 @@ export function createWorkspacePaths(deps: {
   root: string;
   /** Folder of the session worktrees, absolute. */
   worktrees: string;
-  /** Absolute folders of the registered projects. */
+  /** Returns absolute folders of the registered projects. */
   projects(): string[];
-  /** The repository that a worktree, named by its folder's name, belongs to; null when no session had it. */
+  /** Returns the repository of a worktree, by its folder's name; null if no session had it. */
   repositoryOf(worktreeName: string): string | null;
 }): WorkspacePaths {
-  /** A session's worktree is another copy of the repository: the path that both share is the repository's. */
+  /**
+   * Maps a path out of a worktree: a session's worktree is another copy of the repository, and the path that both
+   * share is the repository's.
+   */
   function mapOutOfWorktree(path: string): string {
     const worktrees = realOf(deps.worktrees);
     if (!isInsideFolder(worktrees, path)) return path;

@@ -73,19 +73,19 @@ export interface OpenOptions {
   /** Path of svc.yaml. */
   file: string;
   env?: NodeJS.ProcessEnv;
-  /** Configuration by dotted key that goes before everything else. */
+  /** Configuration by dotted key that overrides all other sources. */
   flags?: Readonly<Record<string, unknown>>;
-  /** Program and arguments that run `svc`: what workers are given to reach the tools with. */
+  /** Program and arguments that run `svc`, for workers to use the tools. */
   svc?: readonly string[];
-  /** How many workers run at once; by default from cores and memory. */
+  /** Maximum number of concurrent workers; by default from cores and memory. */
   workerCap?: number;
   /** How long a stopped worker may take to end by itself, ms; 5000. */
   graceMs?: number;
-  /** The machine's. */
+  /** The environment of the machine. */
   clock?: Clock;
 }
 
-/** Without the entry, `git stash -u` takes the folder away from under the engine; it is no reason not to start. */
+/** Without the entry, `git stash -u` removes the folder under the engine; a failure does not prevent the start. */
 function excludeOrWarn(folder: string, log: Log): void {
   try {
     excludeFromGit(folder);
@@ -97,7 +97,7 @@ function excludeOrWarn(folder: string, log: Log): void {
 
 export type Engine = Awaited<ReturnType<typeof openEngine>>;
 
-/** What each operation takes and answers, by its name: inferred from the declarations of all modules. */
+/** Input and output of each operation, by its name: inferred from the declarations of all modules. */
 export type Api = ApiOf<Engine['operations']['all'][number]>;
 
 const GIB = 1024 ** 3;
@@ -124,7 +124,10 @@ function describeOwnProcess({
   return start === null || boot === null ? null : { start, boot, login: readOwnLogin() };
 }
 
-/** Opens a workspace: finds its data folder to be this machine's own, takes its lock, has its rooms built, and takes over what an earlier host left. */
+/**
+ * Opens a workspace: verifies that its data folder belongs to this machine, takes its lock, builds its modules, and
+ * adopts an earlier host's sessions.
+ */
 export async function openEngine(options: OpenOptions) {
   const env = withHome(options.env ?? process.env);
   const clock = options.clock ?? systemClock;
@@ -137,7 +140,7 @@ export async function openEngine(options: OpenOptions) {
   const { root, file, lookup } = keeper.loaded();
   const config = (): Config => keeper.loaded().config;
   const paths = resolveDataPaths(keeper.loaded());
-  /** While nobody has ever agreed to svc.yaml, nothing is started. */
+  /** While no one has ever agreed to svc.yaml, nothing is started. */
   function requireConsent(): void {
     const { state, pending } = keeper.loaded().consent;
     if (state === 'none') throw consentMissingForStart(file, pending);
@@ -224,7 +227,10 @@ export async function openEngine(options: OpenOptions) {
       warn: (facts, text) => log.warn(facts, text),
     });
 
-    /** What the worker of a session may see of others when its task is a stranger's: nothing; null when it may see them. */
+    /**
+     * Returns what the worker of a session may see of others if its task comes from an untrusted author: nothing;
+     * null if it may see them.
+     */
     function ownWorkOf(sessionId: string): OwnWork | null {
       if (!sessions.isKnown(sessionId)) return null;
       const { taskId } = sessions.get(sessionId);
@@ -267,9 +273,9 @@ export async function openEngine(options: OpenOptions) {
     async function stop({ stopWorkers }: { stopWorkers: boolean }): Promise<{ left: string[] }> {
       const live = sessions.listLive();
       if (stopWorkers) await dispatcher.stopAll();
-      // Workers that go on go on calling it.
+      // Workers that continue still call it.
       if (stopWorkers || live.length === 0) await rooms.gateway.process.stop();
-      // The answer goes out before the connection does.
+      // The answer is sent before the connection closes.
       setImmediate(() => stopAsked());
       return { left: stopWorkers ? [] : live.map((session) => session.sessionId) };
     }
@@ -362,13 +368,13 @@ export async function openEngine(options: OpenOptions) {
         sumSavings: rooms.texts.savings.sumSavings,
       }),
     ];
-    /** Agents that have no use for the context tools need not read of them. */
+    /** Agents without use for the context tools need not read about them. */
     const isOffered = (name: string): boolean =>
       config().context.guidance.mcp_tools || !name.startsWith('context.');
     const all = [...declared, ...toolOperations(declared, agents.listNames, isOffered)];
     const operations: Operations<(typeof all)[number]> = createOperations(all, {
       policy() {
-        // Whoever edits svc.yaml and then asks is answered by what it says now.
+        // A person who edits svc.yaml and then asks gets an answer by its current contents.
         keeper.refresh();
         return config().policy;
       },
@@ -396,7 +402,7 @@ export async function openEngine(options: OpenOptions) {
           if (change.waits.length > 0) events.append({ kind: 'alert', data: waits });
           return events.append({ kind: 'config_reloaded', data: { restartNeeded: keeper.restartNeeded() } });
         })
-        // What waited for a consent may have got it.
+        // Keys that waited for consent may have got it.
         .then(() => rooms.link.applySettings())
         .then(() => dispatcher.look())
         .then(() => rooms.gateway.process.applySettings())
@@ -406,7 +412,7 @@ export async function openEngine(options: OpenOptions) {
     });
     closing(() => keeper.close());
 
-    // Without its data folder an engine has nothing that it could promise; its workers have nobody to report to.
+    // Without its data folder an engine cannot promise anything; its workers have no one to report to.
     let goneTold: () => void = () => undefined;
     async function leave(): Promise<void> {
       log.error({}, 'the data folder was removed; the engine stops');
@@ -417,7 +423,7 @@ export async function openEngine(options: OpenOptions) {
       goneTold();
     }
     closing(whenGone(storage, () => void leave()));
-    // Read while other things are waited for.
+    // Read during other waits.
     const leaseRead = rooms.leases.read();
     board.start();
     rooms.memory.start();
@@ -432,14 +438,14 @@ export async function openEngine(options: OpenOptions) {
     await dispatcher.recover();
     await resumeWithinBudget();
     await rooms.sessionActions.reap();
-    // No command from outside meets an engine that does not know its lease and its workers yet.
+    // No outside command reaches an engine that does not know its lease and its workers yet.
     rooms.link.applySettings();
     rooms.leases.start();
     // Branches may have been merged or deleted while no engine ran.
     const compared = rooms.reviews
       .reconcileRegister()
       .catch((error: unknown) => log.warn({ error }, 'branches were not compared'));
-    // An engine that is stopped at once still has its log while this ends.
+    // An engine that is stopped immediately still has its log while this ends.
     closing(() => compared);
     // Before the first run has to wait for it.
     void processes.findContainmentKind().then((kind) => {
@@ -465,7 +471,7 @@ export async function openEngine(options: OpenOptions) {
       onCommit: storage.onCommit,
       isLoopback,
       daemonAddress: () => parseAddress(config().daemon.addr),
-      /** What `seatOf` asks. */
+      /** The inputs of `seatOf`. */
       seats: {
         sessionOfRun: sessions.byRunId,
         isWorkerSession: sessions.isKnown,
@@ -480,12 +486,12 @@ export async function openEngine(options: OpenOptions) {
       holdSeat: bus.seats.hold,
       seatHolders: bus.seats.holders,
       startOf: processes.readStartTime,
-      /** This process as a later engine has to know it, should this one be killed. */
+      /** This process's identity for a later engine, in case this one is killed. */
       ownProcess: describeOwnProcess(processes),
-      /** Only for a process that does nothing else than to host the engine. */
+      /** Only for a process that only hosts the engine. */
       enterEngineCgroup: processes.enterEngineCgroup,
       standingOf: processes.traceProcess,
-      /** The lowest of all that hold the other end of a loopback connection. */
+      /** The lowest layer: the processes that hold the other end of a loopback connection. */
       async standingOfClient(ends: TcpEnds): Promise<ProcessOrigin> {
         const standings = (await findConnectionOwners(ends)).map((pid) => {
           const pidStart = processes.readStartTime(pid);
@@ -498,7 +504,7 @@ export async function openEngine(options: OpenOptions) {
           doubt: standings.map(({ doubt }) => doubt).find((doubt) => doubt !== null) ?? null,
         };
       },
-      /** Where confined workers come in: whoever hosts the engine serves them. */
+      /** The entry point of confined workers: the engine's host serves them. */
       runSockets: rooms.runSockets,
       resolveSession: sessions.resolve,
       sessionEnded: (sessionId: string) => sessions.get(sessionId).state === 'ended',
@@ -508,9 +514,9 @@ export async function openEngine(options: OpenOptions) {
       listen: listeners.open,
       /** Opens the receiver that svc.yaml describes. */
       openReceiver: receiver.open,
-      /** Why that is off, a clause; null while it is on. */
+      /** Why it is off, a clause; null while it is on. */
       receiverProblem: receiver.problem,
-      /** The data folder was removed: what hosts the engine has to let it go. Workers are ended already. */
+      /** Called when the data folder was removed: the host has to release it. Workers have already ended. */
       onGone(listener: () => void) {
         goneTold = listener;
       },
@@ -520,7 +526,7 @@ export async function openEngine(options: OpenOptions) {
       setHttp(address: { host: string; port: number }) {
         http = address;
       },
-      /** Stops listening, lets go of workers, closes the database, frees the lock. */
+      /** Stops listening, releases workers, closes the database, frees the lock. */
       async close() {
         log.info({}, 'engine closing');
         await storage.write(() => events.append({ kind: 'engine_stopped' })).catch(() => undefined);

@@ -12,37 +12,40 @@ export interface EngineStatus {
   memoryBytes: number;
   http: { host: string; port: number } | null;
   receivers: { host: string; port: number }[];
-  /** Why the receiver of `ui.addr` is off, a clause; null while it is on, and when nothing has tried to open it. */
+  /** Why the receiver of `ui.addr` is off, a clause; null while it is on, or if nothing has tried to open it. */
   receiverProblem: string | null;
-  /** The process that starts the engine again after a crash; null for none. */
+  /** The process that restarts the engine after a crash; null for none. */
   supervisor: number | null;
-  /** The variables that hold secrets, and whether the engine has them: it keeps the environment that it was started with. */
+  /**
+   * The variables that hold secrets, and whether the engine has them: it keeps the environment that it was started
+   * with.
+   */
   secrets: { key: string; name: string; isSet: boolean }[];
-  /** Where the engine looks for programs and files: its environment is that of its start. */
+  /** The engine's search locations for programs and files: its environment is that of its start. */
   environment: { path: string | null; home: string | null };
   tasks: Record<string, number>;
   decisionsPending: number;
-  /** Questions of workers that nobody has answered. */
+  /** Open questions of workers. */
   asksOpen: number;
   workers: { running: number; queued: number; paused: number; cap: number };
-  /** How the processes of a run are held together here; null while that is being found out. */
+  /** How the processes of a run are contained here; null while that is being determined. */
   containment: 'cgroup' | 'pidns' | 'marks' | null;
-  /** Agents that are given no work. */
+  /** Suspended agents. */
   heldAgents: string[];
   deliveries: { pending: number; delivered: number; dead: number };
   link: LinkStatus;
-  /** Why the configuration on disk is not the one in use; null when it is. */
+  /** Why the configuration on disk is not the one in use; null if it is. */
   configProblem: string | null;
-  /** Whether what svc.yaml says was agreed to on this machine; `none`: never, so nothing is started. */
+  /** The consent to svc.yaml on this machine; `none`: never given, so nothing is started. */
   consent: 'given' | 'changed' | 'none';
-  /** Keys of svc.yaml whose values wait for that. */
+  /** Keys of svc.yaml whose values wait for consent. */
   consentPending: string[];
-  /** Changed keys that count only after a restart. */
+  /** Changed keys that only take effect after a restart. */
   restartNeeded: string[];
   warnings: string[];
 }
 
-/** What clients may ask about the engine itself. */
+/** Operations on the engine itself. */
 export function engineOperations(deps: {
   status(): EngineStatus;
   reload(): { configProblem: string | null; restartNeeded: string[] };
@@ -71,7 +74,8 @@ export function engineOperations(deps: {
       about:
         'Stop the engine. Workers keep running and are adopted at the next start, unless they are to be stopped too.',
       seat: 'chair',
-      // Alone it changes no work: a person who is not listed may stop what runs on their machine. Ending workers does.
+      // By itself it changes no work: an unlisted person may stop the engine on their machine. Ending workers does
+      // change work.
       changes: false,
       input: z.strictObject({ stop_workers: z.boolean().optional() }),
       run({ stop_workers: stopWorkers = false }, { actor }) {

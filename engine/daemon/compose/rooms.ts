@@ -109,9 +109,9 @@ import {
   type Sessions,
 } from '../../workers/sessions/index.ts';
 
-/** What all rooms stand on. */
+/** The shared dependencies of all modules. */
 export interface Ground {
-  /** An engine of this data folder that was killed; null for none. */
+  /** A killed engine of this data folder; null for none. */
   lostEngine: EngineProcess | null;
   storage: Storage;
   events: EventLog;
@@ -125,19 +125,19 @@ export interface Ground {
   dataId: string;
   paths: DataPaths;
   config(): Config;
-  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml: before anything is started. */
+  /** Throws `consent_missing` while no one has ever agreed to svc.yaml: before anything is started. */
   requireConsent(): void;
-  /** Keys of svc.yaml that are not in use before somebody agrees to them. */
+  /** Keys of svc.yaml that are not in use until someone agrees to them. */
   waitingKeys(): readonly string[];
   env: NodeJS.ProcessEnv;
-  /** Writes `server.url` of svc.yaml, agreed to by that; null takes it out. */
+  /** Writes `server.url` of svc.yaml, which also agrees to it; null removes it. */
   setServerUrl(url: string | null, actor: string): void;
   /** The value of a secret's variable. */
   secret(name: string): string | undefined;
   svc: readonly string[] | null;
   workerCap: number;
   graceMs: number;
-  /** What has been built is closed in the opposite order. */
+  /** Closed in the opposite order of building. */
   closing(close: () => unknown): void;
 }
 
@@ -169,15 +169,15 @@ export interface Rooms {
   guard: Guard;
   graph: Graph;
   readImpact: ReadImpact;
-  /** What paths that somebody names lead to. */
+  /** Resolves paths that callers name. */
   paths: WorkspacePaths;
   callerPaths: CallerPaths;
   runSockets: RunSockets;
-  /** What projects carry for their worktrees, and which consents there are. */
+  /** The worktree setup of projects, and its consents. */
   carried(): Where;
 }
 
-/** Builds every room, in order: the one place where they meet. */
+/** Builds every module, in order: the one place where they meet. */
 export function createRooms(ground: Ground): Rooms {
   const { storage, events, clock, log, root, paths, config, env, closing } = ground;
   const sessions = createSessions({ storage, clock });
@@ -188,7 +188,10 @@ export function createRooms(ground: Ground): Rooms {
     knownSessions: openKnownSessions(paths.data),
   });
   const secretNames = () => [...listSecretVariables(config()), ...listProviderVariables(config())];
-  /** Of whatever the engine starts: with the machine home, and with a mark so that it is never taken for the person. */
+  /**
+   * The environment of everything that the engine starts: with the machine home, and with a mark so that it is never
+   * taken for the person.
+   */
   const childEnvironment = (extra: Record<string, string> = {}) =>
     buildWorkerEnvironment(
       env,
@@ -204,7 +207,7 @@ export function createRooms(ground: Ground): Rooms {
   });
   const runSockets = createRunSockets({ root, version, env });
   closing(runSockets.close);
-  // A worker can write the filters and drivers that git runs in its repository; they see what git sees.
+  // A worker can write the filters and drivers that git runs in its repository; they see git's environment.
   const git = { env: childEnvironment(), agentsDir: paths.agents } satisfies GitAccess;
   const worktrees = createWorktrees(git);
   const workspacePaths = createWorkspacePaths({
@@ -369,7 +372,7 @@ export function createRooms(ground: Ground): Rooms {
       const folder = resolve(root, dir);
       return {
         data: paths.data,
-        // Another workspace may have been given the same folder, and clears what it does not know.
+        // Another workspace may use the same folder, and removes what it does not know.
         folder: isInsideFolder(paths.data, folder) ? folder : join(folder, ground.dataId),
         idleMs: ttl_minutes * 60_000,
         crushes: guidance.crush,
@@ -515,7 +518,7 @@ export function createRooms(ground: Ground): Rooms {
         atEnd(session, end, kept) {
           board.sessionEnded(session.sessionId);
           bus.sessionEnded(session, { ...end, ...kept, verification: board.evidenceAtEnd(session) });
-          // What lost its race while it ran is put away now.
+          // Sessions that lost their race while running are discarded now.
           if (sessions.isDiscardDue(session.sessionId))
             storage.afterCommit(() => {
               worktreeActions
@@ -639,7 +642,7 @@ export function createRooms(ground: Ground): Rooms {
   closing(listeners.close);
 
   const { locks } = board;
-  /** The shared path of svc.yaml that a path lies in, in whatever worktree; null for any other. */
+  /** Returns the shared path of svc.yaml that contains a path, in any worktree; null for any other. */
   function findSharedPath(path: string): string | null {
     try {
       const { absolute } = workspacePaths.resolveNamed(path);

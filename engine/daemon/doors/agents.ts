@@ -1,7 +1,7 @@
 export { writeFreshFile } from '../../core/base/fresh-file.ts';
 export { findKeyBeforeLogin } from '../../workers/agents/find-payer.ts';
 export { addOptions, listPrograms, locateAgentIn } from '../../workers/agents/locate-agent.ts';
-/** Agent presets, which of their programs are installed, and how one is started for a person. */
+/** Agent presets, which of their programs are installed, and how to start one for a person. */
 export { describeAbility } from '../../workers/agents/presets/ability.ts';
 export { detectAgents } from '../../workers/agents/presets/detect.ts';
 export {

@@ -1,4 +1,4 @@
-/** What codes and events mean, for help texts and docs. */
+/** Meanings of codes and events, for help texts and docs. */
 
 export { ERROR_MEANINGS } from '../../core/base/error-meanings.ts';
 export { GUARD_PROFILES } from '../../knowledge/guard/profiles.ts';

@@ -1,4 +1,4 @@
-/** Configuration where no engine runs that could say: loading and writing it, its keys, consent to it. */
+/** Configuration without a running engine: loading and writing it, its keys, consent to it. */
 export {
   agreeToFile,
   buildConsentView,

@@ -1,4 +1,4 @@
-/** What becomes of a data folder that this machine does not know; whether git tracks any of it. */
+/** Handling of a data folder that this machine does not know, and of one that git tracks. */
 
 export {
   checkKeptPaths,

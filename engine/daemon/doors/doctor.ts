@@ -5,9 +5,9 @@ import { loadKernel } from '../kernel.ts';
 
 export { checkConfinement } from '../../workers/runner/confine/index.ts';
 
-/** The version of the SQLite that is built in, from a database that was really opened. Rejects when it does not load. */
+/** Returns the version of the built-in SQLite, from an opened database. Rejects if it does not load. */
 export async function readSqliteVersion(): Promise<string> {
-  // Where it does not load, everything else can be checked still.
+  // If it does not load, everything else can still be checked.
   const { default: Database } = await import('better-sqlite3');
   const db = new Database(':memory:');
   try {
@@ -19,15 +19,15 @@ export async function readSqliteVersion(): Promise<string> {
   }
 }
 
-/** What a folder lies on: the free bytes, and the name of a network file system or null. */
+/** Returns the free bytes of a folder's file system, and the name of a network file system or null. */
 export function measureDisk(folder: string): { freeBytes: number; network: string | null } {
   const { bavail, bsize, type } = statfsSync(folder);
   return { freeBytes: bavail * bsize, network: findNetworkFileSystem(type) };
 }
 
-/** Why the engine could not tell here who calls it; null when it can. */
+/** Explains why the engine could not identify its callers here; null if it can. */
 export const findCallerProblem = async (): Promise<string | null> => (await loadKernel()).problem;
 
-/** How an engine that is started from here would hold its runs together. */
+/** Returns how an engine that is started from here would contain its runs. */
 export const findContainment = (data: string, env: NodeJS.ProcessEnv): Promise<ContainmentKind> =>
   createContainment({ data, env }).kind();

@@ -1,4 +1,4 @@
-/** What a machine does with a linked server, without an engine. */
+/** Actions of a machine with a linked server, without an engine. */
 export { findLogin, type LoginState } from '../../link/login-files.ts';
 export {
   askLoginState,

@@ -1,4 +1,4 @@
-/** The MCP server over an engine, for what bridges a client's pipe to it. */
+/** The MCP server over an engine, for bridges of a client's pipe. */
 export { createLineSplitter, MAX_LINE_BYTES } from '../json-lines.ts';
 export { readInstructions } from '../mcp/instructions.ts';
 export { messageTooLong, readRpcMessage, rpcRefusal } from '../mcp/message.ts';

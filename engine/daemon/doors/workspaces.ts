@@ -1,6 +1,6 @@
 import type { RegisteredWorkspace } from '../../core/workspace/registry.ts';
 
-/** The workspaces of this machine, whether their engines run or not. */
+/** The workspaces of this machine, with or without running engines. */
 
 export { readDaemonRecord } from '../../core/workspace/daemon-record.ts';
 export {
@@ -10,7 +10,7 @@ export {
   readRegistry,
 } from '../../core/workspace/registry.ts';
 
-/** Where clients look for the engine of a workspace, wherever they were started. */
+/** The location where clients look for the engine of a workspace, regardless of where they were started. */
 export const placeOfWorkspace = (
   { root, file }: Pick<RegisteredWorkspace, 'root' | 'file'>,
   env: NodeJS.ProcessEnv,

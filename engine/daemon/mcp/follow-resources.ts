@@ -8,25 +8,25 @@ import { isChangedBy, readerOf } from './resources.ts';
 
 /** The resources that one client follows. */
 export interface FollowedResources {
-  /** Resolves once nothing that changes it is missed any more. */
+  /** Resolves once no change of it is missed any more. */
   add(uri: string): Promise<void>;
   remove(uri: string): void;
   close(): void;
 }
 
-/** How an inbox stands: two looks that find the same found no change. */
+/** The state of an inbox: equal states mean no change. */
 interface InboxState {
   unread: number;
   read: number;
 }
 
-/** Tells the client of `server` when one of the resources that it follows has changed. */
+/** Notifies the client of `server` when one of its followed resources has changed. */
 export function followResources(server: Server, link: EngineLink): FollowedResources {
-  /** Those of inboxes with how they stood at the last look. */
+  /** Inboxes with their state at the last check. */
   const followed = new Map<string, InboxState | null>();
   const gone = new AbortController();
   let following: ReturnType<EngineLink['onEvent']> | null = null;
-  /** Looks into inboxes, one after the other; those that have not begun see whatever comes before they do. */
+  /** Checks inboxes, one after the other; checks that have not started include everything before they do. */
   const enqueue = createSerialQueue();
   const waiting = new Set<string>();
 
@@ -74,7 +74,7 @@ export function followResources(server: Server, link: EngineLink): FollowedResou
       try {
         following ??= link.onEvent(receiveEvent);
         await following.begun;
-        // Behind the looks that are on their way: this one is what later ones are held against.
+        // After checks in progress: later ones are compared with this one.
         const state = await enqueue(() => inboxState(uri));
         if (followed.get(uri) === null) followed.set(uri, state);
       } catch (error) {

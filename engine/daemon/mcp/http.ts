@@ -12,7 +12,7 @@ import type { EngineLink } from './link.ts';
 import { type RpcRefusal, readRpcMessage, rpcRefusal } from './message.ts';
 import { createMcpServer } from './server.ts';
 
-/** Sessions of clients that went away without a word are closed after this long, ms. */
+/** Sessions of clients that disappeared are closed after this long, ms. */
 const IDLE_MS = 60 * 60 * 1000;
 const MAX_SESSIONS = 256;
 const MAX_BEGINNING_BYTES = 1024 * 1024;
@@ -24,10 +24,10 @@ const METHODS = ['GET', 'POST', 'DELETE'];
 interface HttpSession {
   transport: StreamableHTTPServerTransport;
   server: Server;
-  /** Of whoever opened it: the session's id alone opens nothing. */
+  /** The owner: the session's id alone grants no access. */
   token: string;
   sessionId: string | null;
-  /** It takes part no more. */
+  /** Ends its participation. */
   depart(): void;
   requests: number;
   usedAt: number;
@@ -44,10 +44,10 @@ export function createMcpEndpoint(
   admitted: (request: IncomingMessage, token: string) => Promise<Caller>,
 ): McpEndpoint {
   const sessions = new Map<string, HttpSession>();
-  /** Clients that are being let in. */
+  /** Clients that are being admitted. */
   let opening = 0;
 
-  /** Never rejects: a client that has gone is no fault. */
+  /** Never rejects: a client that has gone is not an error. */
   async function closeSession({ server, sessionId, depart }: HttpSession): Promise<void> {
     await server.close().catch(() => undefined);
     depart();
@@ -69,7 +69,7 @@ export function createMcpEndpoint(
   }, IDLE_MS / 60);
   timer.unref();
 
-  /** Clients begin anew without a word: the session that was used longest ago makes room, unless something waits in it. */
+  /** Clients restart without closing: the least recently used session makes room, unless something waits in it. */
   function makeRoom(): void {
     if (sessions.size + opening < MAX_SESSIONS) return;
     const idle = [...sessions]
@@ -127,7 +127,7 @@ export function createMcpEndpoint(
       const known = typeof id === 'string' ? sessions.get(id) : undefined;
       const isOurs = known !== undefined && known.token === token;
       if (id !== undefined && !isOurs) {
-        // 404 tells a client to begin a new session, also after a restart of the engine.
+        // 404 makes a client start a new session, also after a restart of the engine.
         answerRpc(response, 404, rpcRefusal(-32001, 'Session not found'));
         return;
       }
@@ -137,13 +137,13 @@ export function createMcpEndpoint(
         return;
       }
       const body = read !== null && 'message' in read ? read.message : undefined;
-      // Whoever does not begin a session gets none, nor a place on the register.
+      // A request that does not start a session gets none, nor a place on the register.
       if (!isOurs && !isInitializeRequest(body)) {
         answerRpc(response, 400, rpcRefusal(-32000, 'Bad Request: a session starts with initialize'));
         return;
       }
       if (read !== null && body === undefined) {
-        // A response that is none is taken in and left alone.
+        // A malformed response is accepted and ignored.
         response.writeHead(202).end();
         return;
       }
@@ -154,7 +154,7 @@ export function createMcpEndpoint(
       response.once('close', () => {
         session.requests -= 1;
         session.usedAt = Date.now();
-        // What was no initialize has left a server behind that nobody can reach.
+        // A failed initialize has left an unreachable server behind.
         if (session.transport.sessionId === undefined) void closeSession(session);
       });
       await session.transport.handleRequest(request, response, body);
@@ -166,7 +166,7 @@ export function createMcpEndpoint(
   };
 }
 
-/** The message that a client posts. Throws `body_too_large`. @param isOurs whether its session is known */
+/** Reads a client's posted message. Throws `body_too_large`. @param isOurs whether its session is known */
 async function messageIn(
   request: IncomingMessage,
   isOurs: boolean,

@@ -11,9 +11,10 @@ const readHeader = (request: IncomingMessage, name: string): string | undefined 
 };
 
 /**
- * Who a client of `/mcp` is. A run's mark is that worker's token. The daemon's token only opens the door: the seat is
- * that of the processes that hold the connection, as on the socket, and nobody is the Chair whose process is not known. `X-Svc-Session` and `X-Svc-Agent` say what `SVC_SESSION` and
- * `SVC_AGENT` say elsewhere; `X-Svc-Cwd` is the folder whose project it is about.
+ * Identifies a client of `/mcp`. A run's mark is that worker's token. The daemon's token only grants access: the seat
+ * is determined by the processes that hold the connection, as on the socket, and an unknown process is never the
+ * Chair. `X-Svc-Session` and `X-Svc-Agent` correspond to `SVC_SESSION` and `SVC_AGENT` elsewhere; `X-Svc-Cwd` is the
+ * folder that determines the project.
  */
 async function admitRequest(
   engine: Engine,
@@ -23,7 +24,7 @@ async function admitRequest(
 ): Promise<Caller> {
   const caller = await admitCaller(engine, {
     standing: await engine.standingOfClient(request.socket),
-    // Its process may have more than one client in it, so it is not what holds the seat.
+    // Its process may contain several clients, so it does not hold the seat.
     holder: null,
     runId: isChairToken(token) ? null : token,
     actor: accountName(),
@@ -35,7 +36,7 @@ async function admitRequest(
   return caller;
 }
 
-/** `/mcp`, loaded with the first request: an engine that nobody speaks MCP to over HTTP does not pay for it. */
+/** `/mcp`, loaded with the first request: an engine without MCP over HTTP does not pay for it. */
 export function mcpOverHttp(engine: Engine, isChairToken: (token: string) => boolean) {
   let endpoint: Promise<McpEndpoint> | null = null;
   return {

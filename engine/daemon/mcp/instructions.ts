@@ -4,10 +4,10 @@ import { renderWords } from '../../core/api/words.ts';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import type { EngineLink } from './link.ts';
 
-/** An engine that does not answer must not keep a client from its first word, ms. */
+/** Time limit for an engine that does not answer, which must not delay a client's start, ms. */
 const LONGEST_MS = 5000;
 
-/** What the client's model is told of svc before it calls anything; of an engine that is not there, why. */
+/** Returns the text about svc for the client's model before its first call; for a missing engine, the reason. */
 export async function readInstructions(link: EngineLink): Promise<string> {
   const late = new AbortController();
   const options = { key: randomUUID(), signal: late.signal, onProgress: () => undefined };

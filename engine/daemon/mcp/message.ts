@@ -5,7 +5,7 @@ import { isJsonObject } from '../../core/base/json-object.ts';
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 
-/** The answer to what is not a message. Its id is null where that of the request cannot be told. */
+/** Builds the answer to an invalid message. Its id is null if the request's is unknown. */
 export interface RpcRefusal {
   jsonrpc: '2.0';
   id: string | number | null;
@@ -16,8 +16,8 @@ const isId = (value: unknown): value is string | number =>
   typeof value === 'string' || Number.isSafeInteger(value);
 
 /**
- * Reads one message of a client. What is none has an answer of its own (JSON-RPC 2.0, section 5): also a batch, which MCP
- * has not had since 2025-06-18, and a request whose id is null. A malformed response is neither: nothing answers those.
+ * Reads one message of a client. An invalid one has a separate answer (JSON-RPC 2.0, section 5): also a batch, which
+ * MCP has not had since 2025-06-18, and a request whose id is null. A malformed response gets no answer.
  */
 export function readRpcMessage(
   text: string,
@@ -33,7 +33,7 @@ export function readRpcMessage(
   });
   if (Array.isArray(value)) return invalidRequest('batches are not supported; send one message at a time');
   if (!isJsonObject(value)) return invalidRequest('a message is an object');
-  // As everywhere, null is what is not given.
+  // As everywhere, null means not given.
   if (value.params === null) delete value.params;
   const isResponse = !('method' in value) && ('result' in value || 'error' in value);
   const parsed = JSONRPCMessageSchema.safeParse(value);
@@ -53,6 +53,6 @@ export const rpcRefusal = (code: number, message: string, id: string | number | 
   error: { code, message },
 });
 
-/** A message that is longer than its reader takes. */
+/** A message over the reader's size limit. */
 export const messageTooLong = (limit: string): RpcRefusal =>
   rpcRefusal(INVALID_REQUEST, `Invalid request: a message has at most ${limit}`);

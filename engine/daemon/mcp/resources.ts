@@ -3,7 +3,7 @@ import { SvcError } from '../../core/base/errors.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
 import type { Api } from '../compose/compose.ts';
 
-/** What a client can read and follow beside the tools. */
+/** The resources that a client can read and follow, in addition to the tools. */
 export const TEMPLATES = [
   {
     uriTemplate: 'svc://inbox/{session}',
@@ -24,7 +24,7 @@ export const TEMPLATES = [
 export const inboxUri = (session: string): string => `svc://inbox/${encodeURIComponent(session)}`;
 export const taskUri = (id: string): string => `svc://task/${encodeURIComponent(id)}`;
 
-/** The operation that reads a resource. Throws `not_found`. */
+/** Finds the operation that reads a resource. Throws `not_found`. */
 export function readerOf(
   uri: string,
 ):
@@ -49,8 +49,8 @@ function decodeSegment(text: string): string {
 }
 
 /**
- * Whether an event changes a resource: mail to a Chair's seat, a worker or an agent lies in the inbox of whoever that is
- * now, which only a look into the inbox tells.
+ * Reports whether an event changes a resource: mail to a Chair's seat, a worker or an agent is in the inbox of its
+ * current holder, which only reading the inbox shows.
  */
 export function isChangedBy({ kind, task_id, data }: Wire<LoggedEvent>, uri: string): boolean | 'perhaps' {
   if (!uri.startsWith('svc://inbox/')) return task_id !== null && uri === taskUri(task_id);

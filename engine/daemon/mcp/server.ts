@@ -28,18 +28,18 @@ type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 /** JSON-RPC code of MCP for a resource that does not exist. */
 const RESOURCE_NOT_FOUND = -32002;
 
-/** Well below the minute after which clients give a silent call up. */
+/** Well below the minute after which clients abandon a silent call. */
 const PROGRESS_EVERY_MS = 10_000;
 
 export interface McpServerOptions {
   version: string;
-  /** Who the client is and what it does first; see `readInstructions`. */
+  /** The client's identity and first steps; see `readInstructions`. */
   instructions: string;
   /** Called for a request that waits for a person or for a worker's end. */
   onWaiting?(id: RequestId): void;
 }
 
-/** An MCP server over `link`: what the engine has, in the protocol's words. One per client. */
+/** An MCP server over `link`: translates the engine to the protocol. One per client. */
 export function createMcpServer(link: EngineLink, options: McpServerOptions): Server {
   const { version, instructions, onWaiting = () => undefined } = options;
   const server = new Server(
@@ -75,7 +75,7 @@ export function createMcpServer(link: EngineLink, options: McpServerOptions): Se
       };
     } catch (thrown) {
       const error = asSvcError(thrown);
-      // Not a refusal by a tool but a call of something that is none (MCP, Tools, Error Handling).
+      // Not a refusal by a tool but a call of an unknown one (MCP, Tools, Error Handling).
       if (error.data.unknownTool === params.name) throw new McpError(ErrorCode.InvalidParams, error.message);
       return buildRefusal(error);
     } finally {
@@ -91,7 +91,7 @@ export function createMcpServer(link: EngineLink, options: McpServerOptions): Se
     const { name, title, description, mimeType } = inbox;
     return { resources: [{ uri: inboxUri(session), name, title, description, mimeType }] };
   });
-  /** Throws what the protocol says of a resource that is not there, or not for this client. */
+  /** Throws the protocol's error for a missing or forbidden resource. */
   async function readResource(uri: string, extra: Extra): Promise<unknown> {
     try {
       const { operation, input } = readerOf(uri);
@@ -111,7 +111,7 @@ export function createMcpServer(link: EngineLink, options: McpServerOptions): Se
   }));
   const followed = followResources(server, link);
   server.setRequestHandler(SubscribeRequestSchema, async ({ params: { uri } }, extra) => {
-    // Whoever may not read it hears nothing of it either.
+    // A client that must not read it is not notified either.
     await readResource(uri, extra);
     await followed.add(uri);
     return {};
@@ -134,7 +134,7 @@ function buildRefusal({ code, message, hint: said, data }: SvcError): CallToolRe
   };
 }
 
-/** Keeps a call alive that waits: what it waits for at once, then the seconds that have passed. */
+/** Keeps a waiting call alive: reports the reason first, then the seconds that have passed. */
 function tellProgress(token: string | number | undefined, extra: Extra) {
   if (token === undefined) return { say: () => undefined, end: () => undefined };
   const begun = Date.now();

@@ -1,6 +1,6 @@
 import type { TextContributor } from './texts.ts';
 
-/** Tells a worker who it is, where it works and what becomes of that. */
+/** Tells a worker who it is, where it works and what happens to its work. */
 export const describeRun = (): TextContributor => ({
   name: 'run',
   text: 'brief',

@@ -1,6 +1,6 @@
 import type { TextContributor } from './texts.ts';
 
-/** The task in the brief, by its id and title and to the letter. */
+/** Quotes the task in the brief, by its id and title and verbatim. */
 export const quoteTask = (): TextContributor[] => [
   {
     name: 'title',

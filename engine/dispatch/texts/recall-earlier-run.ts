@@ -5,8 +5,8 @@ const MOST_COMMITS = 20;
 const explainCause = (cause: string | null): string => (cause === null ? '' : ` The reason: ${cause}.`);
 
 /**
- * Tells a run that goes on with an earlier one what that did: by itself where its agent remembers, else with the task. One
- * that follows up with another task is always told that.
+ * Tells a continuing run about the earlier work: only that if its agent remembers, otherwise with the task. A
+ * follow-up with another task always gets it.
  */
 export const recallEarlierRun = (): TextContributor[] => [
   {

@@ -1,7 +1,7 @@
 import type { Guidance } from '../../workers/sessions/index.ts';
 import type { TextContributor } from './texts.ts';
 
-/** Reminds a worker of the workspace's rules: its agent may read no instructions of MCP servers. */
+/** Reminds a worker of the workspace's rules: its agent may ignore the instructions of MCP servers. */
 export const remindRules = (guidance: Pick<Guidance, 'listRules'>): TextContributor => ({
   name: 'rules',
   text: 'brief',

@@ -1,35 +1,38 @@
 import type { Task } from '../../board/tasks/index.ts';
 import type { Placement, SessionOrder } from '../../workers/sessions/index.ts';
 
-/** What is known of a run when its texts are written. */
+/** The known facts about a run when its texts are written. */
 export interface TextSource {
   session: SessionOrder;
   task: Task;
   placement: Placement;
-  /** The command by which the run reaches svc; null when it has none. */
+  /** The command by which the run reaches svc; null if it has none. */
   svc: string | null;
-  /** There is a file of what is remembered, beside the brief. */
+  /** True if there is a file of memories, next to the brief. */
   hasNotes: boolean;
-  /** The run that this one goes on with; null for a first run. */
+  /** The run that this one continues; null for a first run. */
   earlier: {
-    /** Why it was interrupted, a clause; null when that is not known. */
+    /** Why it was interrupted, a clause; null if that is unknown. */
     cause: string | null;
-    /** Its agent has the conversation still. */
+    /** True if its agent still has the conversation. */
     isRemembered: boolean;
-    /** What it committed, newest first; null when that is not known or not needed. */
+    /** Its commits, newest first; null if they are unknown or not needed. */
     commits: readonly { id: string; subject: string }[] | null;
-    /** The task of that run, when this one follows it up with a task of its own; else null. */
+    /** The task of that run, if this one is a follow-up with a separate task; otherwise null. */
     followed: { taskId: string; title: string } | null;
   } | null;
 }
 
-/** `brief` is the file TASK_BRIEF.md; `resumption` is what a run is told that goes on with an earlier one. */
+/** `brief` is the file TASK_BRIEF.md; `resumption` is the prompt of a run that continues an earlier one. */
 export type TextName = 'brief' | 'resumption';
 
 /** The sections of a text in their order, with an empty line between two. One without lines is left out. */
 const SECTIONS = ['title', 'facts', 'task', 'context', 'help'] as const;
 
-/** Writes lines for one section of what workers are told. The prompt itself is the approved one, and nobody adds to it. */
+/**
+ * Writes lines for one section of the workers' texts. The prompt itself is the approved one; nothing may be added to
+ * it.
+ */
 export interface TextContributor {
   name: string;
   text: TextName;
@@ -37,7 +40,7 @@ export interface TextContributor {
   write(source: TextSource): readonly string[];
 }
 
-/** Puts a text together; it ends with a newline. A contributor that throws is logged, and does not silence the others. */
+/** Joins a text, ending with a newline. A contributor that throws is logged, and does not silence the others. */
 export function composeText(
   { contributors, log }: { contributors: readonly TextContributor[]; log: Log },
   text: TextName,

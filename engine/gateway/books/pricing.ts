@@ -2,22 +2,22 @@ import { findKnownModel, type ModelPrice } from '../../core/models/index.ts';
 import type { GatewayConfig } from '../build-settings.ts';
 import type { UsageCounts } from './counters.ts';
 
-/** What a model costs at a provider, both as they are in the books; null where that is not known. */
+/** The prices of a model at a provider, both named as in the books; null if unknown. */
 export type Pricing = (provider: string | null, model: string | null) => ModelPrice | null;
 
 const NOTHING: ModelPrice = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
 const escapeForPattern = (text: string): string => text.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
 
-/** A name of `ai.prices` as a pattern for `provider/model` and for the model alone. */
+/** Compiles a name of `ai.prices` to a pattern for `provider/model` and for the model alone. */
 function compileName(name: string): RegExp {
   const pattern = name.split('*').map(escapeForPattern).join('.*');
   return new RegExp(`^(?:[^/]*/)?${pattern}$`, 'i');
 }
 
 /**
- * Finds prices as the configuration says now, for calls of any age: the person's own by model, nothing for providers of the
- * tiers local and free, else what svc knows of the model's name.
+ * Finds prices by the current configuration, for calls of any age: first the person's own prices by model, then
+ * nothing for providers of the tiers local and free, then svc's built-in prices by model name.
  */
 export function createPricing({ ai }: Pick<GatewayConfig, 'ai'>): Pricing {
   const own = Object.entries(ai.prices)
@@ -29,7 +29,7 @@ export function createPricing({ ai }: Pick<GatewayConfig, 'ai'>): Pricing {
   const costless = new Set(
     ai.providers.filter(({ tier }) => tier === 'local' || tier === 'free').map(({ name }) => name),
   );
-  // The one that `ai.ollama` makes.
+  // The provider that `ai.ollama` creates.
   if (ai.ollama.host !== '') costless.add('ollama');
   return (provider, model) => {
     if (model === null) return null;
@@ -40,10 +40,10 @@ export function createPricing({ ai }: Pick<GatewayConfig, 'ai'>): Pricing {
   };
 }
 
-/** What is written to a cache for an hour costs so many times what other input costs. */
+/** Factor by which input written to a one-hour cache costs more than other input. */
 const HOUR_FACTOR = 2;
 
-/** US dollars. */
+/** Returns the cost in US dollars. */
 export function costOf(
   row: Pick<UsageCounts, 'input' | 'output' | 'cache_read' | 'cache_write' | 'cache_write_hour'>,
   { input, output, cacheRead, cacheWrite }: ModelPrice,

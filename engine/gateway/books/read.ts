@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { CALL_TOKENS, counterColumns, IS_SPENT, USAGE_COUNTERS, type UsageCounts } from './counters.ts';
 import { booksPath } from './schema.ts';
 
-/** A budget that was met, as the gateway has noted it. */
+/** A budget that was reached, as the gateway recorded it. */
 export interface MetBudget {
   id: number;
   at: number;
@@ -15,7 +15,7 @@ export interface MetBudget {
   task_id: number | null;
 }
 
-/** What calls of the same day that differ in none of these have used together. */
+/** Usage of all calls of one day that share these values. */
 export interface UsagePart extends UsageCounts {
   session_id: number | null;
   task_id: number | null;
@@ -38,17 +38,19 @@ export interface RecentCall {
   total_ms: number | null;
 }
 
-/** Of one session: how its requests and answers were, without their content. */
+/** Statistics of one session's requests and answers, without their content. */
 export interface SessionHabits {
   session_id: number;
   calls: number;
-  /** Whose tools and instructions no earlier call of the session had, while nothing came from a prompt cache. */
+  /**
+   * Requests whose tools and instructions no earlier call of the session had, with nothing read from a prompt cache.
+   */
   fresh_calls: number;
-  /** Tokens that those sent. */
+  /** Tokens that those requests sent. */
   fresh_tokens: number;
 }
 
-/** The number of the session whose calls are meant; null for those of everybody. */
+/** The number of the session; null for all calls. */
 type Whose = number | null;
 interface Meant {
   /** UTC. */
@@ -56,44 +58,47 @@ interface Meant {
   whose: Whose;
 }
 
-/** What the engine reads of the gateway's books, whether that runs or not. */
+/** The engine's read access to the gateway's books, whether or not the gateway runs. */
 export interface BooksReader {
-  /** Of calls that began on that UTC day or later. */
+  /** Calls that started on that UTC day or later. */
   listUsage(sinceDay: string, whose: Whose): UsagePart[];
-  /** Tokens of a UTC day that upstreams have worked on, by provider, of calls that began at `since` (Unix ms) or later. */
+  /**
+   * Returns tokens of a UTC day that upstreams processed, by provider, for calls that started at `since` (Unix ms) or
+   * later.
+   */
   sumSpentByProvider(day: string, since: number): { provider: string | null; tokens: number }[];
-  /** Tokens of a UTC day by the hour in which their calls began: 24 numbers. */
+  /** Returns tokens of a UTC day by the hour in which their calls started: 24 numbers. */
   listHours(day: string, whose: Whose): number[];
-  /** The newest first. */
+  /** Returns calls, newest first. */
   listRecent(most: number, whose: Whose): RecentCall[];
-  /** Another number whenever something was written since; the same while nothing was. */
+  /** Returns a number that changes with every write. */
   readVersion(): number;
-  /** Until when a session's calls are refused, Unix ms; null when they are not. */
+  /** Returns the time until which a session's calls are refused, Unix ms; null if they are accepted. */
   limitedUntil(sessionId: number): number | null;
-  /** Those noted after one of them, given as its id. */
+  /** Returns entries recorded after the given id. */
   listMetBudgets(after: number): MetBudget[];
-  /** Of requests that a client sent again as they were, and of those that an upstream was asked again for. */
+  /** Requests that a client repeated unchanged, and requests that were retried at an upstream. */
   countRepeated(sinceDay: string, whose: Whose): { calls: number; tokens: number; retries: number };
-  /** Calls of runs that began after their session had ended, given as its number and Unix ms. */
+  /** Calls of runs that started after the end of their session, given as its number and Unix ms. */
   countAfterEnd(
     sinceDay: string,
     whose: Whose,
     endedAt: (sessionId: number) => number | null,
   ): { calls: number; tokens: number };
-  /** Of the answers of tools that requests have brought: those beyond the threshold that nobody had shortened. */
+  /** Returns tool outputs in requests: those above the threshold that were not shortened. */
   countLongToolOutputs(sinceDay: string, whose: Whose): { calls: number; bytes: number };
   listSessionHabits(sinceDay: string, whose: Whose): SessionHabits[];
   countOpen(): number;
   close(): void;
 }
 
-/** The first version that has columns about requests themselves. */
+/** The first version with columns about the requests themselves. */
 const WITH_HABITS = 2;
 
-/** Of `whose`. */
+/** Limited to `whose`. */
 const IS_MEANT = '(@whose IS NULL OR session_id = @whose)';
 
-/** Opens the file once it is there. */
+/** Opens the file once it exists. */
 export function createBooksReader(data: string): BooksReader {
   const path = booksPath(data);
   let opened: Database.Database | null = null;
@@ -104,7 +109,7 @@ export function createBooksReader(data: string): BooksReader {
       opened = new Database(path, { readonly: true, timeout: 1000 });
       opened.pragma('trusted_schema = OFF');
     }
-    // Just being made by a gateway that starts, or an earlier one's that still runs.
+    // A starting gateway is just creating it, or it belongs to an earlier one that still runs.
     const version = opened.pragma('user_version', { simple: true }) as number;
     return version < from ? otherwise : work(opened, version);
   }

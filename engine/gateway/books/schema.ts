@@ -1,26 +1,26 @@
 import { join } from 'node:path';
 
-/** The gateway's own database: its process writes it, the engine reads it. */
+/** Returns the path of the gateway's own database: its process writes it, the engine reads it. */
 export const booksPath = (data: string): string => join(data, 'gateway.db');
 
-/** How a call has ended; `open` while it has not, or since the process was killed. */
+/** How a call ended; `open` while it is in progress, or after the process was killed. */
 export type Outcome =
   | 'open'
   | 'ok'
   /** Answered by the gateway itself. */
   | 'stub'
   | 'cached'
-  /** Refused by the gateway: over its budget. */
+  /** Refused by the gateway because of its budget. */
   | 'denied'
-  /** The upstream's answer was an error, or there was none. */
+  /** The upstream returned an error or no answer. */
   | 'failed'
-  /** The answer ended before its end. */
+  /** The answer was cut off. */
   | 'cut'
   | 'client_gone'
   /** The gateway was killed during the call. */
   | 'lost';
 
-/** One call, as it is kept. Tokens are those of `TokenUsage`. */
+/** One call as it is stored. Tokens follow `TokenUsage`. */
 export interface CallRow {
   id: number;
   started_at: number;
@@ -44,22 +44,22 @@ export interface CallRow {
   output: number;
   cache_read: number;
   cache_write: number;
-  /** Of `cache_write`, what is kept for an hour. */
+  /** The part of `cache_write` that is kept for an hour. */
   cache_write_hour: number;
-  /** Not as an upstream has told them. */
+  /** Estimated, not reported by an upstream. */
   is_estimated: number;
-  /** What was set aside for it when it began. */
+  /** Tokens reserved for the call when it started. */
   reserved: number;
   attempts: number;
   first_byte_ms: number | null;
   total_ms: number | null;
   bytes_in: number;
   bytes_out: number;
-  /** Of the whole request, to find repeated ones; not of its text. */
+  /** Hash of the whole request, to find repeated ones. */
   prompt_hash: string;
-  /** Of its tools and instructions, with which every turn of a conversation begins; null for none. */
+  /** Hash of its tools and instructions, which start every turn of a conversation; null for none. */
   prefix_hash: string | null;
-  /** Of the answers of tools that it brings anew: those beyond the threshold that nobody has shortened, bytes. */
+  /** Bytes of the new tool outputs above the threshold that were not shortened. */
   tool_bytes: number;
 }
 
@@ -97,7 +97,7 @@ export const CALL_COLUMNS = [
   'tool_bytes',
 ] as const satisfies readonly (keyof CallRow)[];
 
-/** Its versions in order; `user_version` is how many of them a file has. */
+/** The versions in order; `user_version` counts the applied ones. */
 export const BOOKS_MIGRATIONS: readonly string[] = [
   `
 CREATE TABLE call (

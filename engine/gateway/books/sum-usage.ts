@@ -3,7 +3,7 @@ import { addCounts, makeCounts, type UsageCounts } from './counters.ts';
 import { costOf, type Pricing } from './pricing.ts';
 import type { UsagePart } from './read.ts';
 
-/** By what usage is summed. */
+/** The fields that usage can be grouped by. */
 export const USAGE_GROUPS = [
   'session',
   'worker',
@@ -16,14 +16,14 @@ export const USAGE_GROUPS = [
 ] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
-/** What calls have used together. */
+/** The combined usage of calls. */
 export interface UsageSum extends UsageCounts {
-  /** Of the group; null where calls have none. */
+  /** The key of the group; null if its calls have none. */
   key: string | null;
   tokens: number;
-  /** US dollars for the tokens whose price is known; null where none is. */
+  /** US dollars for tokens with a known price; null if no price is known. */
   cost_usd: number | null;
-  /** Tokens that were spent and whose price is not known. */
+  /** Tokens that were spent at an unknown price. */
   unpriced: number;
 }
 
@@ -44,13 +44,13 @@ function addPart(sum: UsageSum, part: UsagePart, pricing: Pricing): void {
   else sum.cost_usd = (sum.cost_usd ?? 0) + costOf(part, price);
 }
 
-/** Everything together. */
+/** Returns the total. */
 export function sumAllUsage(parts: readonly UsagePart[], pricing: Pricing): Omit<UsageSum, 'key'> {
   const { key: _, ...sum } = sumUsage(parts, () => null, pricing)[0] ?? makeSum(null);
   return sum;
 }
 
-/** By whatever `keyOf` says of a part; what has used most comes first. */
+/** Groups by `keyOf`, highest usage first. */
 export function sumUsage(
   parts: readonly UsagePart[],
   keyOf: (part: UsagePart) => string | null,

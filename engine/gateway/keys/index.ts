@@ -10,37 +10,37 @@ import { createVirtualKey, hashVirtualKey } from './virtual-key.ts';
 export interface KeyHolder {
   sessionId: string;
   taskId: string;
-  /** Tokens that the task may spend; null for no bound of its own. */
+  /** Tokens that the task may spend; null for no limit. */
   budgetTokens: number | null;
 }
 
-/** A key that a person has for agents of their own. */
+/** A key that a person has for their own agents. */
 export interface PersonKey {
   name: string;
   createdAt: string;
 }
 
-/** Owns the virtual keys, of which only hashes are kept: of runs, one per session while it runs, and of persons. */
+/** Owns the virtual keys, stored as hashes only: one per session while it runs, and keys of persons. */
 export interface Keys {
-  /** Inside `storage.write`: issues a new key; earlier ones of the session become invalid. */
+  /** Issues a new key inside `storage.write`; earlier keys of the session become invalid. */
   issueKey(holder: KeyHolder): string;
-  /** Inside `storage.write`. */
+  /** Runs inside `storage.write`. */
   revokeKey(sessionId: string): void;
-  /** Finds the holder of a run's key; null for one that was never issued or is no longer valid. */
+  /** Finds the holder of a run's key; null if it was never issued or is no longer valid. */
   verifyKey(key: string): KeyHolder | null;
-  /** Inside `storage.write`: a provider has said that the holder must wait until then, Unix ms. */
+  /** Records, inside `storage.write`, that a provider told the holder to wait until then, Unix ms. */
   limitKey(key: string, until: number): void;
-  /** The limit of the session's last key; null when there is none. */
+  /** Returns the limit of the session's last key; null if there is none. */
   limitedUntil(sessionId: string): number | null;
   /**
-   * Inside `storage.write`: a key of a person's own, shown this once. It ends with the process of that pid; null is for one
-   * that holds until it is removed. Throws `exists`, and `usage` for a process that there is not.
+   * Creates, inside `storage.write`, a key of a person, shown only once. It ends with the process of that pid; null
+   * keeps it until it is removed. Throws `exists`, and `usage` for a process that does not exist.
    */
   addPersonKey(name: string, pid: number | null): string;
-  /** Inside `storage.write`. Throws `not_found`. */
+  /** Runs inside `storage.write`. Throws `not_found`. */
   removePersonKey(name: string): void;
   listPersonKeys(): PersonKey[];
-  /** Whether any run holds a key. */
+  /** Reports whether any run holds a key. */
   hasRunKeys(): boolean;
 }
 
@@ -57,7 +57,7 @@ interface PersonRow {
   pid_start: string | null;
 }
 
-/** Whether the process that a key was made for has ended. */
+/** Reports whether the process of a key has ended. */
 const isLeftBehind = ({ pid, pid_start: pidStart }: PersonRow): boolean =>
   pid !== null && pidStart !== null && !isStillRunning({ pid, pidStart });
 

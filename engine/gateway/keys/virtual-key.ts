@@ -1,10 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** What every virtual key begins with: a scanner for secrets finds it, and the gateway never sends it on. */
+/** The prefix of every virtual key: secret scanners detect it, and the gateway never forwards it. */
 export const KEY_PREFIX = 'svc-vkey-';
 
-/** Long enough that it cannot be guessed. */
+/** Creates a key that is long enough to be unguessable. */
 export const createVirtualKey = (): string => `${KEY_PREFIX}${randomBytes(32).toString('base64url')}`;
 
-/** What is kept of a key. */
+/** Returns the hash of a key, which is stored. */
 export const hashVirtualKey = (key: string): Buffer => hash('sha256', key, 'buffer');

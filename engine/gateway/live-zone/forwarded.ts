@@ -5,30 +5,30 @@ import { SvcError } from '../../core/base/errors.ts';
 import { openPrivate } from '../../core/base/private-files.ts';
 import { FORWARDED_MIGRATIONS, forwardedPath } from './schema.ts';
 
-/** An output of a conversation: the call that it answers, and the hash of the string as it came. */
+/** An output in a conversation: the call that it answers, and the hash of the incoming string. */
 export interface Place {
   call: string;
   hash: string;
 }
 
-/** Something that is forwarded in the place of an output for the first time. */
+/** A replacement that is forwarded for an output for the first time. */
 export interface NewForward extends Place {
-  /** Whose conversation it is, and whose the text. */
+  /** The owner of the conversation and of the text. */
   conversation: string;
   holder: string;
   /** Null for a person. */
   session: string | null;
-  /** The length of the string as it came, bytes. */
+  /** Length of the incoming string, in bytes. */
   bytes: number;
-  /** The string in its place. */
+  /** The replacement string. */
   token: string;
-  /** The whole output and its hash; null where nothing of it is to be stored. */
+  /** The whole output and its hash; null if it is not stored. */
   text: KeptText | null;
   bytesIn: number;
   bytesOut: number;
 }
 
-/** An output that is forwarded again, and how its whole text is read. */
+/** An output that is forwarded again, with a way to read its whole text. */
 export interface Again extends Place {
   readWhole(): string;
 }
@@ -39,32 +39,35 @@ interface KeptText {
   kind: string;
 }
 
-/** What is forwarded in the place of strings of a conversation. */
+/** The replacements for strings of a conversation. */
 export interface KnownForwards {
-  /** By the hash of the string that comes, and the call that it answers. */
+  /** By the hash of the incoming string and the call that it answers. */
   tokens: ReadonlyMap<string, ReadonlyMap<string, string>>;
-  /** Of the strings that come, bytes; infinite where there are none. */
+  /** Length of the shortest incoming string, in bytes; infinite if there are none. */
   shortest: number;
 }
 
-/** Owns the database of what was forwarded. */
+/** Owns the database of forwarded replacements. */
 export interface ForwardedTexts {
   findKnown(conversation: string): KnownForwards;
-  /** Saves it to the disk, all or nothing; it counts from then on. */
+  /** Saves a replacement to disk, all or nothing; it applies from then on. */
   add(forward: NewForward): void;
-  /** Notes that outputs were forwarded again: they stay as long as the conversation goes on, and a text that is gone is kept again. */
+  /**
+   * Records that outputs were forwarded again: they stay for the life of the conversation, and a missing text is
+   * stored again.
+   */
   touch(conversation: string, again: readonly Again[], holder: string): void;
-  /** Gives up what nobody has forwarded for a long time. */
+  /** Removes replacements that were not forwarded for a long time. */
   sweep(idleMs: number): void;
   close(): void;
 }
 
-/** A conversation may be taken up again after that long, with the same bytes. */
+/** A conversation may resume after that long with the same bytes. */
 const REMEMBERED_MS = 7 * 86_400_000;
 const MOST_CONVERSATIONS = 64;
-/** A text that was used is not noted as such at every call. */
+/** The use of a text is not recorded at every call. */
 const TOUCH_MS = 60_000;
-/** Of all whole outputs, compressed. */
+/** Compressed size of all whole outputs. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
 interface Conversation {
@@ -81,7 +84,7 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
   const db = new Database(path, { timeout: 250 });
   db.pragma('trusted_schema = OFF');
   db.pragma('journal_mode = WAL');
-  // A marker names a text that is on the disk, also after a power cut.
+  // A marker must name a text that is on disk, even after a power cut.
   db.pragma('synchronous = FULL');
   db.pragma('cache_size = -1000');
   migrate(db, path);
@@ -115,7 +118,7 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
 
   function load(conversation: string): Conversation {
     const known = conversations.get(conversation);
-    // Set anew, so that the one not heard of for longest is the first.
+    // Inserted again so that the least recently used entry comes first.
     conversations.delete(conversation);
     const found = known ?? readConversation(conversation);
     conversations.set(conversation, found);
@@ -172,7 +175,7 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
       touchedAt.set(conversation, now());
     },
     sweep(idleMs) {
-      // What is forgotten must not go on from memory, since its text is gone as well.
+      // A forgotten entry must not stay in memory, because its text is gone too.
       if (dropForwards.run(now() - REMEMBERED_MS).changes > 0) conversations.clear();
       if (idleMs > 0) dropTexts.run(now() - idleMs);
       for (let room = sumTexts.get()?.bytes ?? 0; room > MOST_BYTES; room = sumTexts.get()?.bytes ?? 0)

@@ -21,13 +21,13 @@ import { type Again, type ForwardedTexts, openForwarded } from './forwarded.ts';
 import { isOwnTool, isProtectedTool, isRetrieval, readsStoredText } from './protected-tools.ts';
 import { forwardedPath } from './schema.ts';
 
-/** What is left of an output, and what it is; null where it is to stay as it is. */
+/** The shortened output and its type; null to leave it unchanged. */
 export type ShortenOutput = (
   whole: string,
   wish: { id: string; crushes: boolean; stores: boolean; idleMs: number },
 ) => { text: string; kind: string } | null;
 
-/** The part of svc that knows what programs print, loaded when it is first needed. */
+/** The part of svc that understands program output, loaded on first use. */
 export interface OutputShortener {
   shortenOutput: ShortenOutput;
 }
@@ -39,11 +39,11 @@ export interface LiveZoneDeps {
   log: Pick<Log, 'warn'>;
 }
 
-/** Puts shorter texts in the place of long outputs of tools, in requests on their way. */
+/** Replaces long tool outputs in passing requests with shorter texts. */
 export interface LiveZone {
-  /** Resolves when it can do so; until then it leaves requests as they are. */
+  /** Resolves once it is ready; until then requests are left unchanged. */
   configure(settings: LiveZoneSettings | null): Promise<void>;
-  /** What is to be replaced in a request; every other byte stays. */
+  /** Returns the replacements for a request; every other byte stays. */
   edit(call: EditedCall): JsonEdit[];
   close(): void;
 }
@@ -52,7 +52,7 @@ type EditedCall = Pick<Call, 'body' | 'members' | 'route' | 'holder'> & {
   row: Pick<Call['row'], 'client_session'>;
 };
 
-/** The list of messages of each protocol, and what stands in each that a tool has answered, as it is written in JSON. */
+/** The list of messages of each protocol, and the member that marks a tool result, as written in JSON. */
 const SHAPES = {
   chat: { list: 'messages', tool: '"tool"' },
   messages: { list: 'messages', tool: '"tool_result"' },
@@ -60,7 +60,7 @@ const SHAPES = {
   gemini: { list: 'contents', tool: '"functionResponse"' },
 } as const;
 
-/** Of an output; what is longer takes too long while a client waits. */
+/** Maximum length of an output; longer ones would take too long while a client waits. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const SWEEP_MS = 5 * 60_000;
 
@@ -72,7 +72,7 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
   const warn = (error: unknown, text: string): void =>
     log.warn({ error: error instanceof Error ? error.message : 'unknown' }, text);
 
-  /** Something was forwarded by an earlier gateway. */
+  /** True if an earlier gateway forwarded replacements. */
   const hasForwarded = existsSync(forwardedPath(data));
 
   function open(): ForwardedTexts {
@@ -90,20 +90,20 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
   function listEdits(
     call: EditedCall,
     forwarded: ForwardedTexts,
-    /** Null where nothing is newly shortened; what was goes on as it is. */
+    /** Null if nothing is newly shortened; earlier replacements continue. */
     anew: { wish: LiveZoneSettings; by: OutputShortener } | null,
   ): JsonEdit[] {
     const { body, members, route, holder } = call;
     const shape = SHAPES[route.protocol];
     const list = members.findLast(({ key }) => key === shape.list);
     if (list === undefined || !body.subarray(list.start, list.end).includes(shape.tool)) return [];
-    // A program of a person has what svc offers to it, and perhaps nothing. Tools stand before all messages in what a provider
-    // caches, so that a turn without them begins with other bytes anyway.
+    // A person's program has only the tools that svc offers to it, if any. Tools come before all messages in a
+    // provider's cache, so a turn without them starts with different bytes anyway.
     if (holder.kind === 'person' && !offersRetrieval(body, members)) return [];
     const conversation = nameConversation(call, list);
     const { tokens: known, shortest } = forwarded.findKnown(conversation);
     const longBytes = anew?.wish.longBytes ?? Number.POSITIVE_INFINITY;
-    // What was shortened once may be shorter than what is long now.
+    // An output that was shortened earlier may be below the current threshold.
     const long = listLongStrings(body.subarray(0, list.end), list.start, Math.min(longBytes, shortest) - 1);
     if (long.length === 0) return [];
     const hashes = new Map<number, string>();
@@ -119,14 +119,16 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
     const edits: JsonEdit[] = [];
     const again: Again[] = [];
     const answered = new Map<string, number>();
-    /** Of equal outputs each is counted, also those that stay whole. */
+    /**
+     * Reports whether an output was replaced before, or has equals: each of these is counted, even if it stays whole.
+     */
     const isConcerned = ({ start }: Range): boolean => {
       const hash = hashes.get(start) ?? '';
       return known.has(hash) || (counts.get(hash) ?? 0) > 1;
     };
     for (const [at, message] of messages.entries()) {
       const inside = long.filter(({ start }) => start > message.start && start < message.end);
-      // Whatever is the same elsewhere, such as a file that was written, is no output of a tool.
+      // The same text elsewhere, such as a written file, is not a tool output.
       if (inside.length === 0 || (at < live && !inside.some(isConcerned))) continue;
       for (const output of findToolOutputs(route.protocol, body, message)) {
         const hash = hashes.get(output.start);
@@ -147,7 +149,10 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
     if (again.length > 0) forwarded.touch(conversation, again, textHolder);
     return edits.sort((one, other) => one.start - other.start);
 
-    /** The id of the call that it answers, which some clients give again, after the number of equal outputs before it. */
+    /**
+     * Returns the id of the call that it answers (some clients reuse ids), preceded by the number of equal outputs
+     * before it.
+     */
     function nameCall({ callId }: ToolOutput, hash: string): string {
       const key = `${hash} ${callId ?? ''}`;
       const before = answered.get(key) ?? 0;
@@ -167,7 +172,7 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
       return JSON.parse(body.toString('utf8', start, end)) as string;
     }
 
-    /** From which message on outputs are newly shortened. */
+    /** Returns the first message from which outputs are newly shortened. */
     function findLiveZone(all: readonly Message[]): number {
       if (anew === null) return all.length;
       return anew.wish.onlyLast ? all.findLastIndex((each) => isModelMessage(each)) + 1 : 0;
@@ -203,7 +208,7 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
 
   return {
     async configure(next) {
-      // An engine of an earlier version says nothing of it.
+      // An earlier engine does not send this.
       settings = next ?? null;
       if (settings === null || shortener !== null) return;
       try {
@@ -213,7 +218,7 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
       }
     },
     edit(call) {
-      // What a person's program cannot read back stays.
+      // A text that a person's program cannot read back stays.
       const isLost = call.holder.kind === 'person' && settings?.stores === false;
       const anew =
         settings === null || shortener === null || isLost ? null : { wish: settings, by: shortener };
@@ -233,10 +238,13 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
   };
 }
 
-/** Longer than ids of the engine, which knows of no text before it has looked here: two outputs never have the same. */
+/**
+ * Returns an id longer than the engine's ids, because the engine learns of texts only here: two outputs never share
+ * an id.
+ */
 const nameForwarded = (hash: string): string => `c-${hash.slice(0, 16)}`;
 
-/** Whether a request offers a tool that gives a stored text back, perhaps one that is loaded when it is looked for. */
+/** Reports whether a request offers a tool that returns stored texts, including one that is loaded on demand. */
 function offersRetrieval(body: Buffer, members: EditedCall['members']): boolean {
   if (!body.includes('etrieve')) return false;
   const tools = members.findLast(({ key }) => key === 'tools');
@@ -248,7 +256,7 @@ function offersRetrieval(body: Buffer, members: EditedCall['members']): boolean 
 const TOOL_SEARCH = 'ToolSearch';
 const DEFERRED_RETRIEVAL = '__context_retrieve';
 
-/** A session; of a person the conversation as its program names it, or by how it begins. */
+/** Returns a session; for a person, the conversation as named by its program, or identified by its start. */
 function nameConversation({ body, holder, row }: EditedCall, list: Range): string {
   if (holder.kind === 'run') return formatId('s', holder.sessionId);
   if (row.client_session !== null) return `person ${holder.name} ${row.client_session}`;

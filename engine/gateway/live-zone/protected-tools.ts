@@ -1,8 +1,8 @@
 import { MANIFEST } from '../../core/api/manifest.ts';
 
 /**
- * Tools whose answers are what an agent works on: files as they are, and where to find them. Names as the agents have them,
- * in words: `ReadFile` and `read-file` are `read_file`.
+ * Tools whose outputs are an agent's working material: file contents and locations. Names are compared in words:
+ * `ReadFile` and `read-file` are `read_file`.
  */
 const CODING_TOOLS: readonly string[] = [
   'apply_patch',
@@ -35,7 +35,7 @@ const CODING_TOOLS: readonly string[] = [
 
 const OWN_TOOL = new RegExp(`(?:^|_)(?:svc(?:_|$)|(?:${MANIFEST.join('|')})$)`);
 
-/** What stands between two words of a command in JSON, also as a list, within quotes and over several lines. */
+/** The separators between two words of a command in JSON, also in a list, in quotes and over several lines. */
 const BETWEEN_WORDS = /\\+[nrt]|[\s'",\\]+/g;
 /** `svc context get` with options, `context_retrieve` as an argument of another tool, and the id of a stored text. */
 const READS_STORED = [
@@ -44,20 +44,20 @@ const READS_STORED = [
   /(?<![0-9a-z])c-[0-9a-f]{10,64}(?![0-9a-z])/i,
 ];
 
-/** Whether what a tool answers is passed on to the last byte. `named` is `context.guidance.protect_tools`. */
+/** Reports whether a tool's output is passed on unchanged. `named` is `context.guidance.protect_tools`. */
 export function isProtectedTool(tool: string, named: readonly string[]): boolean {
   const words = splitWords(tool);
   const list = named.length === 0 ? CODING_TOOLS : named.map(splitWords);
   return list.includes(words) || OWN_TOOL.test(words);
 }
 
-/** Whether a tool is svc's own, whatever a client puts before its name. */
+/** Reports whether a tool belongs to svc, with any client prefix. */
 export const isOwnTool = (tool: string): boolean => OWN_TOOL.test(splitWords(tool));
 
-/** Whether a tool gives a stored text back. */
+/** Reports whether a tool returns a stored text. */
 export const isRetrieval = (tool: string): boolean => /(?:^|_)context_retrieve$/.test(splitWords(tool));
 
-/** Whether a call, as JSON, asks for a stored text: nobody may shorten that again. */
+/** Reports whether a call, as JSON, requests a stored text, which must not be shortened again. */
 export function readsStoredText(call: string): boolean {
   if (!/context|c-[0-9a-f]{10}/i.test(call)) return false;
   const words = call.replace(BETWEEN_WORDS, ' ');

@@ -3,7 +3,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { forwardedPath } from './schema.ts';
 
-/** A whole output of which the gateway has forwarded less. */
+/** A whole output that the gateway forwarded in shortened form. */
 export interface ForwardedText {
   number: number;
   hash: string;
@@ -12,7 +12,7 @@ export interface ForwardedText {
   holder: string;
 }
 
-/** What the gateway has kept out of the contexts of one session; '' for persons. */
+/** Bytes that the gateway kept out of the contexts of one session; '' for persons. */
 export interface ForwardedSaving {
   session: string;
   calls: number;
@@ -21,11 +21,11 @@ export interface ForwardedSaving {
   last_at: number;
 }
 
-/** The engine's eyes on what the gateway has forwarded; nothing is there before it has shortened anything. */
+/** The engine's read access to the forwarded replacements; empty until the gateway has shortened something. */
 export interface ForwardedReader {
-  /** Texts that came after a number, in their order. */
+  /** Returns texts after a number, in order. */
   listAfter(number: number, limit: number): ForwardedText[];
-  /** The text whose hash begins so; null for none. */
+  /** Returns the text whose hash starts with this prefix; null for none. */
   find(hash: string): ForwardedText | null;
   listSavings(): ForwardedSaving[];
   close(): void;
@@ -45,7 +45,7 @@ export function createForwardedReader(data: string): ForwardedReader {
     opened.pragma('trusted_schema = OFF');
     return opened;
   }
-  /** The gateway may just be making it. */
+  /** Reads rows; none while the gateway is still creating the file. */
   function all<T>(sql: string, ...given: unknown[]): T[] {
     const db = open();
     if (db === null || (db.pragma('user_version', { simple: true }) as number) === 0) return [];

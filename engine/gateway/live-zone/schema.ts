@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** What the gateway has forwarded in the place of outputs: its process writes it, the engine reads it. */
+/** Returns the path of the forwarded replacements: the gateway's process writes them, the engine reads them. */
 export const forwardedPath = (data: string): string => join(data, 'forwarded.db');
 
 export const FORWARDED_MIGRATIONS: readonly string[] = [

@@ -5,24 +5,24 @@ import { type Meter, type ProtocolFace, parseEventData } from './face.ts';
 import { writeFault } from './fault.ts';
 import { findChatUsage, readUsage, toTokenUsage } from './usage.ts';
 
-// Inside a string of JSON these quotes would have backslashes before them.
+// Inside a JSON string these quotes would be escaped.
 const HAS_USAGE = /"usage"\s*:\s*\{/;
-/** What may end an answer, belong to a choice beyond the first, or tell of a call. */
+/** Strings of events that may end an answer, belong to a second choice, or contain a call. */
 const HAS_STATE = /"(?:finish_reason"\s*:\s*"|index"\s*:\s*[1-9]|tool_calls")/;
 const HAS_CALLS = /"tool_calls"/;
 const HAS_END = /"(?:finish_reason"\s*:\s*"|index"\s*:\s*[1-9])/;
-/** One of all these: most events have none of them. */
+/** One pattern for all of these: most events contain none of them. */
 const MATTERS = /"(?:usage"\s*:\s*\{|finish_reason"\s*:\s*"|index"\s*:\s*[1-9]|tool_calls"|error")|\[DONE\]/;
 const IS_ERROR = /^data:\s*\{\s*"error"\s*:\s*[{"]/m;
 const IS_DONE = /^data:\s*\[DONE\]\s*$/m;
 
-/** Whether an event of a stream has nothing but usage, as those have that a client has to ask for. */
+/** Reports whether a stream event contains only usage, which a client has to request. */
 export const isUsageOnly = (bytes: Buffer): boolean => {
   const text = bytes.toString('latin1');
   return HAS_USAGE.test(text) && /"choices"\s*:\s*\[\s*\]/.test(text);
 };
 
-/** Whether the arguments of all calls that these events tell are whole. */
+/** Reports whether the arguments of all calls in these events are complete. */
 function hasWholeCalls(events: readonly Buffer[]): boolean {
   const texts = new Map<string, string>();
   for (const bytes of events) {
@@ -41,7 +41,10 @@ function hasWholeCalls(events: readonly Buffer[]): boolean {
   return [...texts.values()].every((text) => isFilledList(text.replaceAll(/\}\s*\{/g, '},{')));
 }
 
-/** Several objects one after the other are the arguments of several calls, which some servers number alike. */
+/**
+ * Reports whether a text is one or several JSON objects: several are the arguments of several calls, which some
+ * servers number alike.
+ */
 function isFilledList(list: string): boolean {
   try {
     return (JSON.parse(`[${list}]`) as unknown[]).length > 0;
@@ -54,9 +57,9 @@ function createChatMeter(): Meter {
   let usage: TokenUsage | null = null;
   let isDone = false;
   let hasFailed = false;
-  /** Answers of the stream, by their index, and whether each has ended; a client may have asked for several. */
+  /** Answers of the stream by index, and whether each has ended; a client may request several. */
   const choices = new Map<number, boolean>();
-  /** Events that tell of calls. */
+  /** Events that contain calls. */
   const calls: Buffer[] = [];
 
   function noteChoices(bytes: Buffer): void {
@@ -65,7 +68,7 @@ function createChatMeter(): Meter {
       if (!isJsonObject(choice)) continue;
       const { index: given, finish_reason: reason } = choice;
       const index = typeof given === 'number' ? given : 0;
-      // Some servers have an empty word for it until there is one.
+      // Some servers send an empty reason until there is one.
       const hasEnded = typeof reason === 'string' && reason !== '';
       choices.set(index, hasEnded || choices.get(index) === true);
     }
@@ -77,7 +80,7 @@ function createChatMeter(): Meter {
     readEvent(bytes) {
       const text = bytes.toString('latin1');
       if (choices.size > 0 && !MATTERS.test(text)) return;
-      // A stream may tell its usage again and again: the last number counts, and it ends nothing.
+      // A stream may report its usage repeatedly: the last number applies, and it ends nothing.
       if (HAS_USAGE.test(text))
         usage = toTokenUsage(readUsage('chat', findChatUsage(parseEventData(bytes) ?? {}))) ?? usage;
       const hasState = HAS_STATE.test(text);
@@ -93,17 +96,17 @@ function createChatMeter(): Meter {
       hasFailed = isJsonObject(body.error) && body.choices === undefined && body.data === undefined;
     },
     usage: () => usage,
-    // Not every service that speaks this protocol says [DONE], and some say it alone.
+    // Not every service of this protocol sends [DONE], and some send only that.
     isComplete: () => haveAllEnded() || (isDone && hasWholeCalls(calls)),
     isOver: () => isDone || haveAllEnded(),
     hasFailed: () => hasFailed,
   };
 }
 
-/** Words of an answer, as most chunks have them. */
+/** The text of an answer, as most chunks have it. */
 const HAS_WORDS = /"delta"\s*:\s*\{[^{}]*"content"\s*:\s*"[^"]/;
 
-/** Whether a chunk has more than the role of the one who answers. */
+/** Reports whether a chunk contains more than the role. */
 function hasChatContent(event: Buffer): boolean {
   const text = event.toString('latin1');
   if (HAS_WORDS.test(text) || IS_DONE.test(text)) return true;

@@ -2,46 +2,46 @@ import type { Protocol, SseEvent } from '../protocol.ts';
 import type { TokenUsage } from '../tokens.ts';
 import type { Fault } from './fault.ts';
 
-/** Reads from the wire what a call has used, and whether its stream has come to its end. */
+/** Reads the usage of a call from the wire, and whether its stream is complete. */
 export interface Meter {
-  /** One event of a stream, as it came. */
+  /** Takes one event of a stream. */
   readEvent(bytes: Buffer): void;
-  /** A whole answer. */
+  /** Takes a whole answer. */
   readAnswer(body: unknown): void;
-  /** What the upstream has said so far; null when it has said nothing. */
+  /** Returns the usage reported so far; null if none was. */
   usage(): TokenUsage | null;
-  /** The stream has had the event that ends it; a stream that ends before was cut. */
+  /** Reports whether the end event of the stream has arrived; a stream that ends earlier was cut off. */
   isComplete(): boolean;
-  /** Nothing comes after what the stream has had: it is whole although its connection may break. */
+  /** Reports whether nothing can follow: the stream is complete even if its connection breaks. */
   isOver(): boolean;
-  /** The stream has told of an error itself, which is its end as well; or the whole answer is one. */
+  /** Reports whether the stream sent an error, which also ends it, or the whole answer is one. */
   hasFailed(): boolean;
 }
 
-/** What is answered without a model, or made from one. */
+/** An answer without a model, or based on one. */
 export interface PlainAnswer {
   model: string;
   text: string;
   usage: TokenUsage;
 }
 
-/** What the gateway has to know of a protocol. Requests and answers pass through as they are. */
+/** The gateway's view of a protocol. Requests and answers pass through unchanged. */
 export interface ProtocolFace {
   name: Protocol;
-  /** The event that ends a stream which has failed. */
+  /** Returns the event that ends a failed stream. */
   formatStreamError(fault: Fault): SseEvent;
-  /** Keeps a stream alive while its upstream thinks; null when the protocol has no event for that. */
+  /** Keeps a stream alive while its upstream thinks; null if the protocol has no such event. */
   keepAlive: SseEvent | null;
   createMeter(): Meter;
-  /** Whether an event of a stream has a part of the answer, or its end; not what only says that the stream began. */
+  /** Reports whether a stream event contains a part of the answer or its end, not only the start of the stream. */
   hasContent(event: Buffer): boolean;
-  /** The members of a request that say how much may be answered. */
+  /** The members of a request that limit the answer. */
   outputLimits: readonly string[];
   formatAnswer(answer: PlainAnswer): object;
   formatStream(answer: PlainAnswer): SseEvent[];
 }
 
-/** The data of an event as JSON; null when it is none. */
+/** Returns the data of an event as JSON; null if it is not JSON. */
 export function parseEventData(bytes: Buffer): Record<string, unknown> | null {
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   const lines = text.split(/\r?\n/).filter((line) => line.startsWith('data:'));

@@ -1,17 +1,17 @@
 import type { Protocol } from '../protocol.ts';
 
-/** What an error says, whoever said it. */
+/** The content of an error from any source. */
 export interface Fault {
   /** The HTTP status, also of an error inside a stream. */
   status: number;
   message: string;
-  /** In OpenAI's words, such as `context_length_exceeded`, or a stable word of svc's, such as `budget_exceeded`. */
+  /** OpenAI's code, such as `context_length_exceeded`, or a stable code of svc, such as `budget_exceeded`. */
   code: string | null;
-  /** The field that is at fault. */
+  /** The field that caused it. */
   field: string | null;
 }
 
-/** The word of each service for a status: OpenAI's `type`, Anthropic's `type`, Google's `status`. */
+/** The name of each service for a status: OpenAI's `type`, Anthropic's `type`, Google's `status`. */
 export interface StatusWords {
   openai: string;
   messages: string;
@@ -19,9 +19,9 @@ export interface StatusWords {
 }
 
 /**
- * One line per status. All clients decide by the status whether to try again, and show the word. Of the words, Claude Code acts on
- * `overloaded_error`: it counts as 529, whatever the status, and its message is replaced. So it is for 529 alone; 503 keeps its
- * message. 402 is Google's word for billing that is missing: PERMISSION_DENIED would look like a wrong key.
+ * One line per status. All clients decide by the status whether to retry, and show the name. Claude Code treats
+ * `overloaded_error` as 529 with any status, and replaces its message, so it is used for 529 only; 503 keeps its
+ * message. 402 is Google's name for missing billing: PERMISSION_DENIED would look like a wrong key.
  */
 export const STATUS_WORDS: Readonly<Record<number, StatusWords>> = {
   400: { openai: 'invalid_request_error', messages: 'invalid_request_error', gemini: 'INVALID_ARGUMENT' },
@@ -44,14 +44,14 @@ export const STATUS_WORDS: Readonly<Record<number, StatusWords>> = {
 const wordsOf = (status: number): StatusWords =>
   STATUS_WORDS[status] ?? STATUS_WORDS[status < 500 ? 400 : 500]!;
 
-/** The code by which clients recognise a prompt that the model cannot hold, and shorten it. */
+/** The code that tells clients that the prompt exceeds the context window, so that they shorten it. */
 export const CONTEXT_CODE = 'context_length_exceeded';
 
-/** Claude Code shortens its conversation at these words. */
+/** Writes the message at which Claude Code shortens its conversation. */
 const messagesText = ({ message, code }: Fault): string =>
   code === CONTEXT_CODE && !/prompt is too long/i.test(message) ? `prompt is too long: ${message}` : message;
 
-/** Writes a fault as the body of an error in that protocol. */
+/** Writes a fault as an error body of that protocol. */
 export function writeFault(protocol: Protocol, fault: Fault): Record<string, unknown> {
   const { status, message, code, field } = fault;
   const words = wordsOf(status);

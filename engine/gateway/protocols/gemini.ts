@@ -10,7 +10,7 @@ const HAS_USAGE = /"usageMetadata"\s*:\s*\{/;
 const HAS_REASON = /"(?:finishReason|blockReason)"\s*:\s*"/;
 const IS_ERROR = /^data:\s*\{\s*"error"\s*:\s*\{/m;
 
-/** Arguments of a call are an object here, and may have any words in them. */
+/** Reports whether an event has a finish reason. Call arguments are an object here and may contain any text. */
 function saysReason(data: Record<string, unknown> | null): boolean {
   const { candidates, promptFeedback } = data ?? {};
   const said = [promptFeedback, ...(Array.isArray(candidates) ? candidates : [])].filter(isJsonObject);
@@ -18,7 +18,7 @@ function saysReason(data: Record<string, unknown> | null): boolean {
 }
 
 function createGeminiMeter(): Meter {
-  /** Each chunk has it; only the last one is read. */
+  /** Each chunk has usage; only the last one is read. */
   let last: Buffer | null = null;
   let answered: TokenUsage | null = null;
   let isComplete = false;

@@ -11,14 +11,14 @@ export { type Fault, writeFault } from './fault.ts';
 
 export const FACES: Readonly<Record<Protocol, ProtocolFace>> = { chat, responses, messages, gemini };
 
-/** What a request is for. */
+/** The purpose of a request. */
 export interface Route {
-  /** In whose shape it is answered. */
+  /** The protocol of the answer. */
   protocol: Protocol;
   kind: 'generate' | 'count' | 'embed' | 'models' | 'root';
-  /** Where the path names the model; null where the body does, or nothing has to. */
+  /** The model, if the path names it; null if the body does, or if none is needed. */
   model: string | null;
-  /** Where the path says that the answer is a stream. */
+  /** True if the path requests a stream. */
   isStream: boolean;
 }
 
@@ -32,7 +32,7 @@ const POSTS: Readonly<Record<string, Pick<Route, 'protocol' | 'kind'>>> = {
 
 const GEMINI_CALL = /^\/v1(?:beta|alpha)?\/models\/(.+):(generateContent|streamGenerateContent|countTokens)$/;
 
-/** Recognises a request by its method and path; null for one that is served by nothing here. */
+/** Recognises a request by its method and path; null if nothing here serves it. */
 export function findRoute(
   method: string,
   path: string,
@@ -70,7 +70,7 @@ function decodeName(name: string): string {
   }
 }
 
-/** Whose a path is by its beginning. */
+/** The protocol of a path, by its prefix. */
 const STARTS: Readonly<Record<string, Protocol>> = {
   v1beta: 'gemini',
   'v1/messages': 'messages',
@@ -79,7 +79,7 @@ const STARTS: Readonly<Record<string, Protocol>> = {
   'v1/embeddings': 'chat',
 };
 
-/** In whose shape a request that is served by nothing here is answered. */
+/** Returns the protocol for answering a request that nothing here serves. */
 export function guessProtocol(path: string, headers: NodeJS.Dict<string | string[]>): Protocol {
   const [, start = ''] = /^\/(v1beta|v1\/[a-z]+)(?:\/|$)/.exec(path) ?? [];
   const named = GEMINI_CALL.test(path) ? 'gemini' : Object.hasOwn(STARTS, start) ? STARTS[start] : undefined;
@@ -88,6 +88,6 @@ export function guessProtocol(path: string, headers: NodeJS.Dict<string | string
   return headers['anthropic-version'] === undefined ? 'chat' : 'messages';
 }
 
-/** Its libraries ask for `/v1/models` as well, which others have too. */
+/** Reports whether a request comes from Google's libraries, which also request `/v1/models`, like others. */
 const isOfGoogle = (headers: NodeJS.Dict<string | string[]>): boolean =>
   headers['x-goog-api-key'] !== undefined || headers['x-goog-api-client'] !== undefined;

@@ -40,7 +40,7 @@ function hasMessagesContent(event: Buffer): boolean {
   const data = parseEventData(event);
   if (data === null || IS_BEGINNING.includes(data.type)) return false;
   const block = isJsonObject(data.content_block) ? data.content_block : {};
-  // A block of text begins empty.
+  // A text block starts empty.
   return data.type !== 'content_block_start' || (block.text !== '' && block.thinking !== '');
 }
 
@@ -48,7 +48,7 @@ function hasMessagesContent(event: Buffer): boolean {
 export const messages: ProtocolFace = {
   name: 'messages',
   formatStreamError: (fault) => ({ event: 'error', data: JSON.stringify(writeFault('messages', fault)) }),
-  // Its clients count a comment as silence.
+  // Its clients ignore comments as keep-alive.
   keepAlive: { event: 'ping', data: '{"type":"ping"}' },
   createMeter: createMessagesMeter,
   hasContent: hasMessagesContent,

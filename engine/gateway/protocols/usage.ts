@@ -1,21 +1,21 @@
-/** Reads what a call has used, in every protocol: the books and the translations know the same numbers. */
+/** Reads the usage of a call in every protocol: the books and the translations share the same numbers. */
 import { isJsonObject } from '../../core/base/json-object.ts';
 import type { Protocol } from '../protocol.ts';
 import { readCount, type TokenUsage } from '../tokens.ts';
 
 /** Tokens of one answer. Parts are contained in their whole: nothing is counted twice. */
 export interface Usage {
-  /** All tokens of the prompt, those of a cache included. */
+  /** All prompt tokens, including cached ones. */
   input: number;
-  /** Of `input`, what was read from a cache. */
+  /** The part of `input` that was read from a cache. */
   cacheRead: number;
-  /** Of `input`, what was written to a cache. */
+  /** The part of `input` that was written to a cache. */
   cacheWrite: number;
-  /** Of `cacheWrite`, what is kept for an hour. */
+  /** The part of `cacheWrite` that is kept for an hour. */
   cacheWriteHour: number;
-  /** All tokens that were generated, those of reasoning included. */
+  /** All generated tokens, including reasoning. */
   output: number;
-  /** Of `output`, what was thought. */
+  /** The part of `output` that is reasoning. */
   reasoning: number;
 }
 
@@ -23,10 +23,13 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const asFields = (value: unknown): Fields => (isJsonObject(value) ? value : {});
 
-/** The first of several fields that has a count; services differ in where they have it. */
+/** Returns the first of several fields that has a count; services use different fields. */
 const pickCount = (...values: unknown[]): number => values.map(readCount).find((count) => count > 0) ?? 0;
 
-/** Some services count what was thought beside the answer; others say so in the total alone, as some do of what a cache had. */
+/**
+ * Adds up parts: some services count reasoning separately; others include it only in the total, as some do for cached
+ * tokens.
+ */
 function countParts(read: Usage, total: number): Usage {
   const { input, output, reasoning, cacheRead, cacheWrite } = read;
   const beside = total - input - output;
@@ -77,7 +80,7 @@ function readResponses(usage: Fields): Usage {
   return countParts(read, readCount(usage.total_tokens));
 }
 
-/** `input_tokens` are those outside of the cache. */
+/** Reads usage of messages, whose `input_tokens` exclude the cache. */
 function readMessages(usage: Fields): Usage {
   const cacheRead = readCount(usage.cache_read_input_tokens);
   const creation = asFields(usage.cache_creation);
@@ -94,7 +97,10 @@ function readMessages(usage: Fields): Usage {
   };
 }
 
-/** The candidates do not contain the thoughts, nor the prompt what Google's own tools read. */
+/**
+ * Reads usage of Gemini: the candidates exclude the thoughts, and the prompt excludes the input of Google's own
+ * tools.
+ */
 function readGemini(usage: Fields): Usage {
   const reasoning = readCount(usage.thoughtsTokenCount);
   return {
@@ -123,7 +129,7 @@ export function readUsage(protocol: Protocol, usage: unknown): Usage | null {
   return { ...read, cacheRead, cacheWrite, cacheWriteHour: Math.min(read.cacheWriteHour, cacheWrite) };
 }
 
-/** Where a chunk or an answer of chat has its numbers: services of the protocol do not agree. */
+/** Returns the places where chat chunks and answers have usage: services differ. */
 export function findChatUsage({ usage, x_groq: beside, choices }: Fields): unknown {
   if (isJsonObject(usage)) return usage;
   if (isJsonObject(beside)) return beside.usage;
@@ -132,8 +138,8 @@ export function findChatUsage({ usage, x_groq: beside, choices }: Fields): unkno
 }
 
 /**
- * Creates what puts the numbers of a message together: its start has the input, its end the output. A zero goes over no earlier
- * number, since services have it where they have none.
+ * Combines the usage of a message: its start has the input, its end the output. A zero does not overwrite an earlier
+ * number, because services send zero for a missing number.
  */
 export function createMessagesUsage(): (usage: unknown) => Usage | null {
   const counts: Record<string, unknown> = {};
@@ -144,7 +150,7 @@ export function createMessagesUsage(): (usage: unknown) => Usage | null {
   };
 }
 
-/** The same tokens as the books have them: what belongs to a cache is apart from the input. */
+/** Returns the same tokens as in the books, where cached tokens are separate from the input. */
 export const toTokenUsage = (usage: Usage | null): TokenUsage | null =>
   usage && {
     input: usage.input - usage.cacheRead - usage.cacheWrite,

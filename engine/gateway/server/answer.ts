@@ -1,15 +1,15 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { type Fault, type ProtocolFace, writeFault } from '../protocols/index.ts';
 
-/** Why a call has failed: the code is a stable word of svc's, such as `budget_exceeded`. */
+/** Why a call failed: the code is a stable code of svc, such as `budget_exceeded`. */
 export type CallFailure = Pick<Fault, 'status' | 'message'> & { code: string };
 
-/** Statuses after which trying again is of no use: clients that ask are told so. */
+/** Statuses for which a retry is useless: the answer tells clients so. */
 const FINAL = new Set([400, 401, 402, 403, 404, 405, 413, 415, 422]);
-/** What only a person can change, although its status is one that clients try again. */
+/** Problems that only a person can fix, although clients retry their status. */
 const FINAL_CODES = new Set(['gateway_off', 'no_provider']);
 
-/** Sends a whole answer; nothing when one has been begun or the client has gone. */
+/** Sends a whole answer, unless one was started or the client has disconnected. */
 export function sendBody(
   response: ServerResponse,
   status: number,
@@ -33,7 +33,7 @@ export const sendJson = (
   headers: OutgoingHttpHeaders = {},
 ): void => sendBody(response, status, JSON.stringify(body), headers);
 
-/** Sends an error in the shape of the caller's protocol. */
+/** Sends an error in the caller's protocol. */
 export function sendFailure(
   response: ServerResponse,
   face: ProtocolFace,

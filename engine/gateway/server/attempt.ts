@@ -19,9 +19,9 @@ import {
   readErrorMessage,
 } from './upstream-error.ts';
 
-/** What came of asking one upstream. */
+/** The outcome of calling one upstream. */
 export type Attempted =
-  /** The client has got its answer, or as much of it as there was. */
+  /** The client received its answer, complete or cut off. */
   | {
       kind: 'answered';
       outcome: 'ok' | 'failed' | 'cut' | 'client_gone';
@@ -31,32 +31,32 @@ export type Attempted =
   /** Nothing was sent to the client. */
   | ({ kind: 'failed'; failure: CallFailure } & FailureFacts);
 
-/** What an attempt needs beside the call. */
+/** Further input of an attempt besides the call. */
 export interface AttemptTools {
   upstreams: Upstreams;
-  /** Answers, and single events, that are larger are refused, bytes. */
+  /** Maximum size of answers and of single events, in bytes; larger ones are refused. */
   mostBytes: number;
-  /** Between two signs of life, ms. */
+  /** Milliseconds between two keep-alive events. */
   keepAliveMs: number;
-  /** How long a client may take nothing of what waits for it, ms. */
+  /** Milliseconds that a client may go without reading pending data. */
   slowClientMs: number;
-  /** Called at most a few times a second while an answer comes in. */
+  /** Called at most a few times a second while an answer arrives. */
   onProgress(usage: TokenUsage | null, events: number, bytes: number): void;
-  /** Called with what the client was sent; null where nobody wants to know. */
+  /** Called with the data that the client was sent; null if not needed. */
   onSent: ((chunk: Buffer | string) => void) | null;
-  /** What whole answers may take of the memory, all together. */
+  /** Shared memory limit of whole answers. */
   held: HeldBytes;
 }
 
 const PROGRESS_MS = 250;
 const MOST_ERROR_BYTES = 1024 * 1024;
-/** How much of a stream's start is held back; the first event of some repeats the request's instructions. */
+/** How much of a stream's start is buffered; some repeat the request's instructions in the first event. */
 const MOST_HELD_BYTES = 256 * 1024;
 
-/** Some servers do not say that they stream; what turns out to be none is a stream that was cut. */
+/** Some servers do not declare a stream; an answer that turns out not to be one is a stream that was cut off. */
 const MAY_BE_EVENTS = /^(?:text\/event-stream|text\/plain|application\/octet-stream|$)/;
 
-/** Asks one upstream and passes its answer on. Never rejects. */
+/** Calls one upstream and passes its answer on. Never rejects. */
 export function tryUpstream(
   call: Call,
   { provider, protocol, model }: Candidate,
@@ -69,7 +69,7 @@ export function tryUpstream(
     events: number;
     bytes: number;
     firstByteAt: number | null;
-    /** What the client was told that it is; null for no answer. */
+    /** The content type sent to the client; null for no answer. */
     type: string | null;
   }
 > {
@@ -97,11 +97,10 @@ export function tryUpstream(
     let size = 0;
     let pinging: NodeJS.Timeout | null = null;
     let slow: NodeJS.Timeout | null = null;
-    /** The start of the stream, held back until it has content; null once the client has it. */
+    /** The start of the stream, buffered until it has content; null once the client has it. */
     let held: (Buffer | SseEvent)[] | null = [];
     let heldBytes = 0;
     let holding: NodeJS.Timeout | null = null;
-    /** It is over as soon as the client has taken what is left. */
     let exchange: Exchange | null = null;
 
     function finish(attempted: Attempted): void {
@@ -125,7 +124,7 @@ export function tryUpstream(
 
     function onGone(): void {
       exchange?.abort();
-      // Some clients close as soon as they have read the last event.
+      // Some clients close right after reading the last event.
       const isDone = meter.isComplete();
       finish({
         kind: 'answered',
@@ -176,7 +175,9 @@ export function tryUpstream(
       });
     }
 
-    /** Ends an answer that was begun so that nobody takes it for a whole one: an error in its own words, then a reset. */
+    /**
+     * Ends a started answer so that it cannot be mistaken for a complete one: an error in its protocol, then a reset.
+     */
     function cut(message: string): void {
       exchange?.abort();
       const error = face.formatStreamError({ status: 502, code: 'upstream_cut', message, field: null });
@@ -197,7 +198,7 @@ export function tryUpstream(
       else write(pieces.join(''));
     }
 
-    /** Gives the client what was held back. */
+    /** Sends the buffered start to the client. */
     function release(): void {
       const out = held ?? [];
       held = null;
@@ -210,7 +211,7 @@ export function tryUpstream(
         events += 1;
         meter.readEvent(event);
         if (held !== null) {
-          // Nobody has seen any of it: as good as an error before the stream.
+          // The client has seen none of it, so this is like an error before the stream.
           if (meter.hasFailed()) {
             endFailedStart(event);
             return;
@@ -303,7 +304,7 @@ export function tryUpstream(
       whole = [];
     }
 
-    /** The last event may lack its blank line. */
+    /** Passes on the last event, which may lack its blank line. */
     function flushStream() {
       if (splitter.pending() > 0) {
         try {
@@ -351,7 +352,7 @@ export function tryUpstream(
         status = readFault(null, parsed).status;
         return endError(body);
       }
-      // Whoever asked for a stream reads no other answer, and would take this for an empty one.
+      // A client that requested a stream cannot read another answer, and would take this for an empty one.
       if (call.isStream && !call.isListed) {
         const message =
           readErrorMessage(parsed) ?? `${provider.name} did not stream although a stream was requested`;
@@ -395,7 +396,7 @@ export function tryUpstream(
 
     function onFault(fault: UpstreamFault) {
       const message = `${provider.name}: ${fault.message}`;
-      // Whatever becomes of a connection whose stream has said all.
+      // The connection does not matter after the stream has sent everything.
       if (isEventStream && meter.isOver()) return endStream();
       if (response.headersSent) return cut(message);
       const failure = fault.isTimeout
@@ -415,7 +416,7 @@ export function tryUpstream(
   });
 }
 
-/** A client chooses the name of a model, and a header takes ASCII only. */
+/** Makes a text safe for a header, because a client chooses the name of a model and headers are limited to ASCII. */
 const toHeaderText = (text: string): string =>
   text.toWellFormed().replace(/[^\x20-\x7e]+/g, (part) => encodeURIComponent(part));
 

@@ -5,37 +5,37 @@ import { openPrivate } from '../../core/base/private-files.ts';
 import { CALL_TOKENS, IS_SPENT } from '../books/counters.ts';
 import { BOOKS_MIGRATIONS, booksPath, CALL_COLUMNS, type CallRow } from '../books/schema.ts';
 
-/** What was refused for a budget. */
+/** The budget that refused a call. */
 export interface Exhaustion {
   at: number;
   scope: 'day' | 'task';
   subject: string;
   limitTokens: number;
-  /** Nothing is left; false where calls that are being answered have reserved the rest. */
+  /** True if nothing is left; false if calls in progress have reserved the rest. */
   isSpent: boolean;
-  /** Unix ms; null when waiting does not help. */
+  /** Unix ms; null if waiting does not help. */
   until: number | null;
   sessionId: number | null;
   taskId: number | null;
 }
 
-/** The gateway's own database: each call once, from before it is forwarded until it is over. */
+/** The gateway's own database: one row per call, from before it is forwarded until it is over. */
 export interface Books {
-  /** A number that no other call has, also of another gateway's process; larger than those before. */
+  /** Returns a number that is unique among all gateway processes, and larger than earlier ones. */
   nextId(): number;
-  /** Notes a call as it is now; it is saved at most `SAVE_MS` later, together with what else is new. */
+  /** Records the current state of a call; it is saved at most `SAVE_MS` later, together with other changes. */
   note(call: CallRow): void;
   noteExhausted(found: Exhaustion): void;
   spentOnDay(day: string): number;
   spentByTask(taskId: number): number;
-  /** Saves what is new, now. */
+  /** Saves all changes now. */
   save(): void;
   close(): void;
 }
 
 /**
- * What a kill -9 may take: calls that began less than that before, and what came of a call since its last note. Nothing is
- * synchronised with the disk: what was saved is the kernel's, and outlives the process but not a power cut.
+ * A kill -9 may lose calls that started less than that before, and the outcome of a call since its last record.
+ * Nothing is synchronised to disk: saved data is in the kernel and survives the process, but not a power cut.
  */
 export const SAVE_MS = 10;
 
@@ -52,7 +52,7 @@ export function openBooks(data: string, { now, isAlone }: { now(): number; isAlo
   db.pragma('synchronous = NORMAL');
   db.pragma('cache_size = -2000');
   migrateBooks(db, path);
-  // Who was killed during a call has noted what it had set aside, or seen.
+  // A call that was open when the process was killed has recorded its reservation or its usage.
   if (isAlone) db.prepare("UPDATE call SET outcome = 'lost', ended_at = ? WHERE outcome = 'open'").run(now());
 
   const updates = CALL_COLUMNS.filter((name) => name !== 'id').map((name) => `${name} = excluded.${name}`);
@@ -96,7 +96,7 @@ export function openBooks(data: string, { now, isAlone }: { now(): number; isAlo
       }
       commit.run();
     } catch {
-      // A full disk or a reader that is in the way: it stays noted, and is tried again.
+      // The disk is full or a reader blocks it: the record stays pending and is retried.
       if (db.inTransaction) rollback.run();
       saveSoon(1000);
       return;

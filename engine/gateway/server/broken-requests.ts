@@ -2,14 +2,14 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Duplex } from 'node:stream';
 import { guessProtocol, writeFault } from '../protocols/index.ts';
 
-/** Why a request cannot be read, by Node's code; everything else is no HTTP. */
+/** Reasons why a request cannot be read, by Node's code; anything else is not HTTP. */
 const REASONS: Readonly<Record<string, readonly [status: number, code: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'headers_too_large', 'the headers of the request are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'request_timeout', 'the request took too long to arrive'],
 };
 const NO_HTTP = [400, 'request_invalid', 'the request is not HTTP/1.1'] as const;
 
-/** Answers what Node cannot read as a request in the shape of an error, where by itself it has no words for it. */
+/** Answers requests that Node cannot parse with an error body, because Node sends none. */
 export function answerBrokenRequests(http: Server): void {
   /** The last request of each connection, by its answer. */
   const last = new WeakMap<Duplex, ServerResponse<IncomingMessage>>();
@@ -21,7 +21,7 @@ export function answerBrokenRequests(http: Server): void {
   http.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const found = last.get(socket);
     const open = found?.writableFinished === false ? found : null;
-    // In the middle of an answer these words would be taken for a part of it.
+    // In the middle of an answer this text would become part of it.
     if (!socket.writable || error.code === 'ECONNRESET' || open?.headersSent === true)
       return void socket.destroy();
     const [status, code, message] = REASONS[error.code ?? ''] ?? NO_HTTP;

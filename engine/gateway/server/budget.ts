@@ -1,29 +1,34 @@
 import type { Books } from './books.ts';
 import type { Holder } from './holders.ts';
 
-/** What a call was refused for. */
+/** The reason for refusing a call. */
 export interface Refusal {
   scope: 'day' | 'task';
   /** The UTC day, or the task's number. */
   subject: string;
   limit: number;
   spent: number;
-  /** What is set aside for calls that are still being answered. */
+  /** Tokens reserved for calls in progress. */
   reserved: number;
-  /** When it may be tried again, Unix ms; null when waiting does not help. */
+  /** The time of a useful retry, Unix ms; null if waiting does not help. */
   until: number | null;
 }
 
-/** What is set aside for a call until its usage is known. */
+/** The reservation for a call until its usage is known. */
 export interface Reservation {
   tokens: number;
-  /** Puts what was used in the place of what was set aside. */
+  /** Replaces the reservation with the actual usage. */
   settle(used: number): void;
 }
 
-/** Holds the budgets: by UTC day for all, and by task. All in memory, from the books at the start. */
+/**
+ * Owns the budgets: one per UTC day for all calls, and one per task. In memory, loaded from the books at the start.
+ */
 export interface Budget {
-  /** Sets tokens aside, or says why not. A budget that has anything left takes one more call: only the last one goes beyond it. */
+  /**
+   * Reserves tokens, or returns the reason for a refusal. A budget with any tokens left accepts one more call: only
+   * the last call exceeds it.
+   */
   reserve(holder: Holder, tokens: number): Reservation | Refusal;
   setDayLimit(tokens: number): void;
   spentToday(): number;
@@ -33,11 +38,11 @@ export interface Budget {
 export const isRefusal = (found: Reservation | Refusal): found is Refusal => 'scope' in found;
 
 const DAY_MS = 86_400_000;
-/** When a budget that is only reserved may be tried again. */
+/** Retry time of a budget that is only reserved. */
 const RESERVED_MS = 60_000;
 let lastDay = { number: 0, name: '1970-01-01' };
 
-/** Of a time in Unix ms, in UTC. */
+/** Returns the UTC day of a time in Unix ms. */
 export function dayOf(at: number): string {
   const number = Math.floor(at / DAY_MS);
   if (number !== lastDay.number)
@@ -69,7 +74,7 @@ export function createBudget({
     const now_ = dayOf(now());
     if (now_ !== day) {
       day = now_;
-      // Calls of the day before settle with the account that they began with.
+      // Calls of the previous day settle with the account that they started with.
       today = { spent: books.spentOnDay(day), reserved: 0 };
     }
     return today;
@@ -83,7 +88,10 @@ export function createBudget({
     return account;
   }
 
-  /** What is only reserved is mostly given back: calls that are being answered now use less. */
+  /**
+   * Returns when a reserved daily budget may be retried. Most reservations are released again: calls in progress use
+   * less.
+   */
   const findDayReset = (): number =>
     today.spent >= limit ? nextDayAt(day) : Math.min(nextDayAt(day), now() + RESERVED_MS);
 

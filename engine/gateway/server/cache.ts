@@ -2,26 +2,26 @@ import { createHash } from 'node:crypto';
 import { KEY_PREFIX } from '../keys/virtual-key.ts';
 import type { Call } from './call.ts';
 
-/** An answer as its client got it. */
+/** An answer as its client received it. */
 export interface CachedAnswer {
   type: string;
   bytes: Buffer;
 }
 
-/** Keeps whole answers for requests that come again exactly as they were. */
+/** Caches whole answers for identical requests. */
 export interface AnswerCache {
   find(key: string): CachedAnswer | null;
   keep(key: string, answer: CachedAnswer): void;
   configure(limits: { ttlSec: number; entries: number }): void;
   isOn(): boolean;
-  /** Forgets everything: who is asked now may answer otherwise. */
+  /** Forgets everything: different providers may answer differently. */
   clear(): void;
 }
 
 const MOST_BYTES = 64 * 1024 ** 2;
-/** Larger answers are not kept. */
+/** Larger answers are not cached. */
 export const MOST_ANSWER_BYTES = 4 * 1024 ** 2;
-/** Headers that change what is answered, and those by which a service knows a client that has an account of its own there. */
+/** Headers that change the answer, and headers by which a service identifies a client with its own account. */
 const MATTER = [
   'anthropic-beta',
   'anthropic-version',
@@ -34,9 +34,9 @@ const MATTER = [
   'x-goog-api-key',
 ];
 
-/** Over all that decides about the answer: the whole request, not its last message. */
+/** Returns hash of everything that affects the answer: the whole request, not its last message. */
 export function keyOfCall({ body, request, credentials, route, asked, isStream }: Call): string {
-  // Virtual keys open the same door.
+  // All virtual keys give the same access.
   const headers = MATTER.map((name) => String(request.headers[name] ?? '')).map((value) =>
     value.includes(KEY_PREFIX) ? '' : value,
   );
@@ -56,7 +56,7 @@ export function keyOfCall({ body, request, credentials, route, asked, isStream }
     .digest('base64url');
 }
 
-/** Forgets what is older than its time, and what was asked for the longest ago. */
+/** Forgets expired entries, and the least recently used. */
 export function createAnswerCache(now: () => number): AnswerCache {
   const kept = new Map<string, CachedAnswer & { until: number }>();
   let bytes = 0;

@@ -19,25 +19,25 @@ export interface Call {
   holder: Holder;
   body: Buffer;
   members: readonly JsonMember[];
-  /** Of the body, estimated. */
+  /** Estimated size of the body. */
   promptTokens: number;
-  /** The model as it was asked for; '' for none. */
+  /** The model as requested; '' for none. */
   asked: string;
   isStream: boolean;
-  /** The stream goes as a list of JSON, one item after the other, as Gemini has it without `alt=sse`. */
+  /** True if the stream is a JSON list, one item after the other, as Gemini sends it without `alt=sse`. */
   isListed: boolean;
   row: CallRow;
-  /** By which whoever answered finds the call; null where nobody said one. */
+  /** The id by which the answering service finds the call; null if it sent none. */
   requestId: string | null;
   /** By `performance.now`. */
   startedAt: number;
   client: ClientPresence;
 }
 
-/** Whether a client is still there. An AbortSignal would cost more than most of a short call. */
+/** Tracks whether a client is still connected. An AbortSignal would cost more than most of a short call. */
 export class ClientPresence {
   isGone = false;
-  /** Called when it goes away before its answer is complete. */
+  /** Called if it disconnects before its answer is complete. */
   onGone: (() => void) | null = null;
 
   leave(): void {
@@ -47,12 +47,12 @@ export class ClientPresence {
   }
 }
 
-/** How long an answer may be where the request does not say, in tokens. */
+/** Assumed length of an answer in tokens if the request sets none. */
 const USUAL_OUTPUT = 1024;
-/** A request that allows more than it will get must not lock the budget. */
+/** A request that allows more than it will receive must not lock the budget. */
 const MOST_RESERVED_OUTPUT = 8192;
 
-/** Reads the body of a request; null when it is not a JSON object. */
+/** Reads the body of a request; null if it is not a JSON object. */
 export function readCallBody(
   body: Buffer,
   route: Route,
@@ -67,13 +67,13 @@ export function readCallBody(
   return {
     members,
     asked: typeof model === 'string' ? model.replace(/^models\//, '') : '',
-    // Counts and embeddings come whole, whatever is asked for beside them.
+    // Counts and embeddings are never streamed, even if requested.
     isStream:
       route.kind === 'generate' && (route.protocol === 'gemini' ? route.isStream : read('stream') === true),
   };
 }
 
-/** What is set aside for a call: what it sends, and what it allows to be answered. */
+/** Returns the reservation of a call: its input, and the maximum output. */
 export function estimateCall({
   body,
   members,
@@ -103,12 +103,12 @@ const readClientSession = ({ headers }: IncomingMessage): string | null => {
 };
 
 /**
- * Tells a request that comes again as it was from others, at half of what a cryptographic hash of a long conversation costs.
- * Only counts come of it: no answer is looked up by it.
+ * Identifies repeated requests, at half the cost of a cryptographic hash of a long conversation. Only used for
+ * counting: no answer is looked up by it.
  */
 const fingerprintBody = (body: Buffer): string => `${body.length.toString(36)}-${crc32(body).toString(36)}`;
 
-/** The row of a call that begins; what it sends is estimated until its upstream counts. */
+/** Returns the row of a starting call; its input is estimated until its upstream counts. */
 export function beginRow(
   books: Pick<Books, 'nextId'>,
   now: number,
@@ -159,7 +159,7 @@ export function setUsage(row: CallRow, usage: TokenUsage, isEstimated: boolean):
   row.is_estimated = isEstimated ? 1 : 0;
 }
 
-/** What a call has used, when its upstream has not told all of it. */
+/** Returns the usage of a call if its upstream did not report all of it. */
 export function estimateUsage(
   told: TokenUsage | null,
   {
@@ -169,7 +169,7 @@ export function estimateUsage(
     isStream,
   }: { prompt: number; bytesOut: number; events: number; isStream: boolean },
 ): TokenUsage {
-  // A stream has about one token in each of its events.
+  // A stream has about one token per event.
   const output = isStream ? events : estimateTokens(bytesOut);
   return told === null
     ? { ...NO_USAGE, input: prompt, output }

@@ -6,15 +6,18 @@ import { appendPrivate, makePrivateFolder } from '../../core/base/private-files.
 import { contentLogPath, namePersonHolder, nameRunHolder } from '../content-choices.ts';
 import type { Call } from './call.ts';
 
-/** Logs what is said in the calls of those whom a person has chosen, and of nobody else. */
+/** Logs the content of calls of the holders that a person has chosen, and of no others. */
 export interface ContentLog {
-  /** Follows what the client of a call is answered; call what it gives when the call is over. Null where nothing is logged. */
+  /**
+   * Follows the answer to a call's client; call the returned function when the call is over. Null if nothing is
+   * logged.
+   */
   watch(call: Call): (() => void) | null;
 }
 
-/** Of a request, and of an answer; the rest is left out, and its size is told. */
+/** Maximum logged size of a request or answer; the rest is omitted, with its size. */
 export const MOST_CONTENT_BYTES = 4 * 1024 ** 2;
-/** A full file is renamed to `.old` in the place of an earlier one. */
+/** A full file is renamed to `.old`, replacing an earlier one. */
 const MOST_FILE_BYTES = 32 * 1024 ** 2;
 
 export function createContentLog({
@@ -25,7 +28,7 @@ export function createContentLog({
   mostFileBytes = MOST_FILE_BYTES,
 }: {
   data: string;
-  /** As in `GatewaySettings.contentOf`. */
+  /** Returns same as `GatewaySettings.contentOf`. */
   chosen(): readonly string[];
   now(): number;
   log: Log;
@@ -77,7 +80,7 @@ export function createContentLog({
 const readStart = (chunks: readonly Buffer[]): string =>
   Buffer.concat(chunks).subarray(0, MOST_CONTENT_BYTES).toString('utf8');
 
-/** Keeps the beginning of whatever a response is given from here on, in every way in which that is done. */
+/** Captures the start of everything that is written to a response from here on, by any method. */
 function copyAnswer(response: ServerResponse): { chunks: Buffer[]; size(): number } {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -5,26 +5,26 @@ import type { RouteModels } from '../../core/models/index.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { sendBody, sendJson } from './answer.ts';
 
-/** How one provider does, for people. */
+/** The state of one provider, for people. */
 export interface ProviderStatus {
   name: string;
   tier: string;
   model: string;
   protocols: readonly string[];
   hasKey: boolean;
-  /** Unix ms; it is tried after the others until then. Null when it is not. */
+  /** Unix ms until which it is tried after the others. Null if it is not delayed. */
   coolUntil: number | null;
   lastFailure: { at: number; what: string } | null;
   lastSuccessAt: number | null;
-  /** How many models its list has; null while it is not known. */
+  /** Number of models in its list; null while unknown. */
   models: number | null;
-  /** What it is asked for by names such as svc/auto: its model, else the only one of its list; '' for none. */
+  /** The model for names such as svc/auto: its configured model, or the only one of its list; '' for none. */
   ownModel: string;
-  /** What a trial asks it for: that, else of its list the one that costs least; null where none has a known price. */
+  /** The model for a trial: the same, otherwise the cheapest of its list; null if no price is known. */
   trialModel: string | null;
 }
 
-/** How a gateway does. */
+/** The state of a gateway. */
 export interface GatewayState {
   pid: number;
   version: string;
@@ -38,12 +38,12 @@ export interface GatewayState {
   budgetTokensDay: number;
   spentToday: number;
   reservedToday: number;
-  /** Whose calls are logged with their content. */
+  /** The holders whose calls are logged with their content. */
   contentOf: readonly string[];
   providers: ProviderStatus[];
 }
 
-/** What the engine asks of its gateway, below `/-/`, with the token of the record; and `/metrics`. */
+/** The engine's requests to its gateway, below `/-/`, with the token of the record; and `/metrics`. */
 export interface Control {
   handles(path: string): boolean;
   handle(request: IncomingMessage, response: ServerResponse, path: string, key: string | null): Promise<void>;
@@ -62,7 +62,7 @@ export function createControl({
   token: string;
   state(): GatewayState;
   apply(settings: GatewaySettings): void;
-  /** Listens no longer, and ends when the calls are over. */
+  /** Stops listening, and ends when the calls are over. */
   stop(): void;
   models(): Promise<RouteModels>;
   metrics(): string;

@@ -13,7 +13,7 @@ export interface Credentials {
 
 const IN_PATH = /^\/s\/([^/]+)(\/.*)?$/;
 
-/** Finds the virtual key: path prefix, Bearer, x-api-key, x-goog-api-key, `?key=`. The first place that has one counts. */
+/** Finds the virtual key: path prefix, Bearer, x-api-key, x-goog-api-key, `?key=`. The first match is used. */
 export function readCredentials(url: string, headers: IncomingHttpHeaders): Credentials {
   const at = url.indexOf('?');
   const whole = at < 0 ? url : url.slice(0, at);
@@ -23,7 +23,7 @@ export function readCredentials(url: string, headers: IncomingHttpHeaders): Cred
   const shown = [inPath, bearer, headers['x-api-key'], headers['x-goog-api-key'], inQuery].filter(
     (each): each is string => typeof each === 'string' && each !== '',
   );
-  // Beside a virtual key there may be the client's own, which is for its upstream.
+  // The client's own key, for its upstream, may be present next to a virtual key.
   const key = shown.find((each) => each.startsWith(KEY_PREFIX)) ?? shown[0] ?? null;
   return { key, path: inPath === undefined ? whole : (rest ?? '/'), query };
 }
@@ -31,15 +31,15 @@ export function readCredentials(url: string, headers: IncomingHttpHeaders): Cred
 function readQuery(text: string): { query: string; key: string | null } {
   if (text === '') return { query: '', key: null };
   if (!text.includes('key=') && !text.includes(KEY_PREFIX)) return { query: `?${text}`, key: null };
-  // Only what is taken out changes: the rest is the client's own spelling.
+  // Only the removed part changes: the rest keeps the client's spelling.
   const parts = text.split('&');
-  // Under another name it opens nothing, and is no business of an upstream's.
+  // Under another name it is not valid, and must not reach an upstream.
   const kept = parts.filter((part) => !part.startsWith('key=') && !part.includes(KEY_PREFIX));
   const [shown] = parts.filter((part) => part.startsWith('key='));
   return { query: kept.length === 0 ? '' : `?${kept.join('&')}`, key: shown?.slice(4) ?? null };
 }
 
-/** Of this hop alone, or the gateway's to say. */
+/** Hop-by-hop headers, or headers that only the gateway sets. */
 const NOT_SENT = new Set([
   'host',
   'connection',
@@ -67,7 +67,7 @@ const NOT_SENT = new Set([
 
 const OWN_KEYS = ['authorization', 'x-api-key', 'x-goog-api-key'] as const;
 
-/** The client's headers as an upstream gets them: without credentials, except its own where those are passed on. */
+/** Returns the client's headers for an upstream: without credentials, except its own if they are passed on. */
 export function buildUpstreamHeaders(
   headers: IncomingHttpHeaders,
   { withClientKey }: { withClientKey: boolean },
@@ -92,7 +92,7 @@ export function buildUpstreamHeaders(
   return sent;
 }
 
-/** Of the upstream's connection, or what only the gateway may say. */
+/** Headers of the upstream's connection, or headers that only the gateway sets. */
 const NOT_RETURNED = new Set([
   'connection',
   'keep-alive',
@@ -110,10 +110,10 @@ const NOT_RETURNED = new Set([
   'www-authenticate',
 ]);
 
-/** For pages of browsers, which are not served, and what the gateway says of an answer. */
+/** Headers for browser pages, which are not served, and headers that the gateway sets itself. */
 const IS_NOT_ITS_OWN = /^(?:access-control|x-svc)-/;
 
-/** An upstream's headers as the client gets them. One that holds the upstream's key is left out. */
+/** Returns an upstream's headers for the client. A header that contains the upstream's key is omitted. */
 export function buildClientHeaders(
   headers: Readonly<Record<string, string | string[] | undefined>>,
   secret: string | null,

@@ -1,9 +1,9 @@
 import type { Call } from './call.ts';
 
-/** As those conventions call what is not a chat. */
+/** The name of those conventions for calls other than chat. */
 const OPERATIONS: Readonly<Record<string, string>> = { embed: 'embeddings', gemini: 'generate_content' };
 
-/** A call as the log has it: names of OpenTelemetry's GenAI conventions, and none of its content. */
+/** Returns a call as logged: names of OpenTelemetry's GenAI conventions, without content. */
 export function describeCall({ row, holder, requestId }: Call): object {
   return {
     'gen_ai.operation.name': OPERATIONS[row.kind === 'embed' ? 'embed' : row.protocol] ?? 'chat',

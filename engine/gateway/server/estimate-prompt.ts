@@ -1,23 +1,23 @@
 import { estimateTokens } from '../tokens.ts';
 import { listLongStrings } from './json-members.ts';
 
-/** What a picture takes at most: larger ones are made smaller by the services. */
+/** Maximum cost of a picture: services scale larger ones down. */
 const MOST_PICTURE_TOKENS = 1600;
 const PIXELS_PER_TOKEN = 750;
-/** Of documents and sound, in base64: a page of text and a picture of it, or some seconds. */
+/** Cost of documents and sound in base64: a page of text and its picture, or some seconds. */
 const MEDIA_BYTES_PER_TOKEN = 50;
 
-/** Shorter texts count by their bytes, whatever they are. */
+/** Shorter texts are counted by their bytes. */
 const LEAST_MEDIA_BYTES = 512;
-/** In so much of a picture its size is found, unless a camera has put a preview before it. */
+/** The size of a picture is found within this many bytes, unless a camera put a preview before it. */
 const HEAD_BYTES = 128 * 1024;
 
-/** What stands beside media in each protocol; words whose first letter is rare are found fast. */
+/** Strings next to media in each protocol; strings with a rare first letter are found fast. */
 const MARKS = ['base64', '_audio"', 'Data"', '_data"'];
 
 /**
- * Estimates the tokens of a request's prompt: by its bytes, but pictures by their pixels. What a picture takes has nothing to do with
- * how well it is compressed.
+ * Estimates the prompt tokens of a request: by its bytes, but pictures by their pixels, because compression does not
+ * affect their cost.
  */
 export function estimatePrompt(body: Buffer): number {
   if (body.length < LEAST_MEDIA_BYTES || !MARKS.some((mark) => body.includes(mark)))
@@ -38,7 +38,7 @@ const PICTURE = /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR|Qk[0-9A-Za-z]|AAAA[A-Za-z0-
 const MEDIA = /^(?:JVBERi0|UklGR|SUQz|\/\/[uvs]|T2dnUw|ZkxhQ)/;
 const IS_BASE64 = /^[A-Za-z0-9+/=_-]+$/;
 
-/** The tokens of a text in base64; null for a text that is none. */
+/** Returns the tokens of a base64 text; null if it is not one. */
 function estimateMedia(text: Buffer): number | null {
   const head = text.toString('latin1', 0, 256).replaceAll('\\/', '/');
   const [prefix = '', kind = ''] = DATA_URL.exec(head) ?? [];
@@ -47,7 +47,7 @@ function estimateMedia(text: Buffer): number | null {
   if (kind.toLowerCase() !== 'image' && !PICTURE.test(content) && !MEDIA.test(content) && prefix === '')
     return null;
   const isPicture = kind.toLowerCase() === 'image' || PICTURE.test(content);
-  // Sound may have the same beginning as a picture.
+  // Sound may start with the same bytes as a picture.
   if (
     !isPicture ||
     (content.startsWith('UklGR') && Buffer.from(content.slice(0, 16), 'base64').includes('WAVE'))
@@ -63,7 +63,7 @@ function countPicture(bytes: Buffer): number {
   return Math.min(MOST_PICTURE_TOKENS, Math.ceil((size.width * size.height) / PIXELS_PER_TOKEN));
 }
 
-/** Reads the pixels of a picture from its beginning; null where they are not found. */
+/** Reads the pixel size of a picture from its start; null if not found. */
 function readPictureSize(bytes: Buffer): { width: number; height: number } | null {
   try {
     const mark = bytes.toString('latin1', 0, 4);
@@ -92,7 +92,7 @@ function readWebpSize(bytes: Buffer): { width: number; height: number } | null {
   }
 }
 
-/** Segments of a frame; the others of that range hold tables. */
+/** Segments of a frame; other segments of that range hold tables. */
 const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 
@@ -100,7 +100,7 @@ function readJpegSize(bytes: Buffer): { width: number; height: number } | null {
   for (let at = 2; bytes.readUInt8(at) === 0xff; ) {
     const marker = bytes.readUInt8(at + 1);
     if (isFrame(marker)) return { width: bytes.readUInt16BE(at + 7), height: bytes.readUInt16BE(at + 5) };
-    // A byte that fills up.
+    // A padding byte.
     at += marker === 0xff ? 1 : 2 + bytes.readUInt16BE(at + 2);
   }
   return null;

@@ -14,14 +14,14 @@ import { findLimits } from './model-names.ts';
 import type { Candidate, Routing } from './routing.ts';
 import type { UpstreamLimits, UpstreamRequest, Upstreams } from './upstream.ts';
 
-/** How long a call may take, and how large its answer may be. */
+/** Limits for the duration of a call and the size of its answer. */
 export interface ForwardLimits extends UpstreamLimits {
-  /** The same as `firstByteMs` while another provider could be asked instead. */
+  /** Same as `firstByteMs`, while another provider could be called instead. */
   shortFirstByteMs: number;
-  /** No further attempt begins after that time, ms. */
+  /** No further attempt starts after that time, ms. */
   deadlineMs: number;
   attempts: number;
-  /** Before the same provider is asked again, ms. */
+  /** Delay before the same provider is called again, ms. */
   pauseMs: number;
   keepAliveMs: number;
   slowClientMs: number;
@@ -32,33 +32,33 @@ export interface ForwardDeps {
   routing: Routing;
   upstreams: Upstreams;
   limits: ForwardLimits;
-  /** The row of the call has changed. */
+  /** Called when the row of the call changed. */
   onProgress(call: Call): void;
-  /** The client was sent that much of its answer; null where nobody wants to know. */
+  /** Called with the part of the answer that the client was sent; null if not needed. */
   onSent: ((chunk: Buffer | string) => void) | null;
   held: HeldBytes;
 }
 
-/** How a call that went to upstreams has ended. */
+/** The outcome of a call that went to upstreams. */
 export interface Forwarded {
   status: number;
   outcome: 'ok' | 'failed' | 'cut' | 'client_gone';
-  /** Of a stream: what its client was told that it is. */
+  /** The content type of a stream as sent to its client. */
   type?: string | null;
 }
 
-/** What is asked of an upstream, and what has to be undone in its answer. */
+/** The request to an upstream, and the changes to undo in its answer. */
 interface Prepared {
   request: Omit<UpstreamRequest, 'limits'>;
-  /** The client did not ask for the usage of a stream: svc does. */
+  /** True if svc requested the usage of a stream, not the client. */
   asksForUsage: boolean;
   stripsUsage: boolean;
   translator: Translation | null;
 }
 
 /**
- * Asks the candidates one after the other until one answers; after the first byte to the client nobody else is asked. The
- * row of the call has what was used.
+ * Calls the candidates in turn until one answers; after the first byte to the client no other one is called. The row
+ * of the call has the usage.
  */
 export async function forwardCall(
   call: Call,
@@ -71,7 +71,7 @@ export async function forwardCall(
   let last: Extract<Attempted, { kind: 'failed' }> | null = null;
   let queue = [...candidates];
   let wasted = 0;
-  /** This attempt repeats the one before, without the wish to be told of usage. */
+  /** This attempt repeats the previous one without requesting usage. */
   let isWithoutUsage = false;
   for (let tries = 0; tries < limits.attempts && queue.length > 0; tries += 1) {
     const [candidate, ...rest] = queue as [Candidate, ...Candidate[]];
@@ -144,7 +144,7 @@ export async function forwardCall(
       routing.recordFault(provider.name, attempted.failure.message, attempted.retryAfterMs);
     // A client's own mistake is the same everywhere.
     if (!attempted.asksOthers) break;
-    // Whoever says nothing may still have worked on it.
+    // An upstream that does not answer may still have processed the call.
     if (attempted.failure.code === 'upstream_timeout') wasted += call.promptTokens;
     if (call.client.isGone || performance.now() > deadline) break;
     if (queue.length === 0 && attempted.mayRepeat && tries + 1 < limits.attempts) {
@@ -160,7 +160,7 @@ export async function forwardCall(
   return relayFailure(call, last);
 }
 
-/** Whether the option that svc adds may be why a request was refused: the error names it, or does not say what is wrong. */
+/** Reports whether the option that svc adds may have caused a refusal: the error names it, or gives no reason. */
 function mayRefuseUsageOption({ failure, said }: Extract<Attempted, { kind: 'failed' }>): boolean {
   if (failure.status === 422) return true;
   return failure.status === 400 && /stream_options|include_usage/.test(said);
@@ -185,7 +185,7 @@ function pauseUnlessGone(client: ClientPresence, ms: number): Promise<void> {
   });
 }
 
-/** Of an upstream that has the protocol but does not count for it. */
+/** An upstream that has the protocol but cannot count tokens. */
 const COUNTS_NOTHING = new Set([404, 405, 501]);
 
 function relayFailure(call: Call, last: Extract<Attempted, { kind: 'failed' }> | null): Forwarded {
@@ -204,7 +204,7 @@ function relayFailure(call: Call, last: Extract<Attempted, { kind: 'failed' }> |
   return { status: failure.status, outcome: 'failed' };
 }
 
-/** A client that takes nothing of what it was sent must not keep its connection for ever. */
+/** Closes the connection of a client that does not read its answer, so that it is not kept forever. */
 function closeWhenStuck({ response }: Call, ms: number): void {
   if (response.writableFinished || response.destroyed) return;
   const timer = setTimeout(() => response.destroy(), ms);
@@ -217,7 +217,9 @@ const PATHS: Readonly<Record<Exclude<Protocol, 'gemini'>, string>> = {
   messages: '/v1/messages',
 };
 
-/** The base of OpenAI's services has the version in it, the others' have not; a person may write either. */
+/**
+ * Returns the path of a call. OpenAI's base address includes the version, others' do not; a person may write either.
+ */
 function pathFor(protocol: Protocol, call: Call, model: string, baseUrl: string): string {
   const { route, credentials } = call;
   const hasVersion = /\/v1(?:beta)?$/.test(baseUrl);
@@ -236,7 +238,7 @@ function pathFor(protocol: Protocol, call: Call, model: string, baseUrl: string)
   return `${path}${route.kind === 'count' ? '/count_tokens' : ''}${query}`;
 }
 
-/** A stream is read as events, in whatever form its client wants it. */
+/** Requests a stream as events, in any form that its client wants. */
 function askForEvents(query: string): string {
   const kept = query
     .slice(1)
@@ -245,13 +247,16 @@ function askForEvents(query: string): string {
   return `?${[...kept, 'alt=sse'].join('&')}`;
 }
 
-/** The one that translations are written for. */
+/** The protocol that translations are written for. */
 const MESSAGES_VERSION = '2023-06-01';
 
-/** Of a context: what is left for the answer at least, since the size of the prompt is an estimate. */
+/** Minimum share of the context that is left for the answer, because the prompt size is an estimate. */
 const LEAST_ROOM = 1 / 8;
 
-/** How much may be answered: servers refuse a request for more than they have, and one whose prompt and answer do not fit together. */
+/**
+ * Limits the answer: servers refuse a request for more than they support, or whose prompt and answer exceed the
+ * context.
+ */
 function limitOutput({ context, output }: ModelLimits, prompt: number): number | null {
   const room = context === null ? null : Math.max(Math.ceil(context * LEAST_ROOM), context - prompt);
   return room === null || output === null ? (room ?? output) : Math.min(room, output);
@@ -282,7 +287,7 @@ function prepareRequest(
   const translator = createTranslation(route.protocol, protocol);
   const texts = parseHoldingTexts(call.body, { protocol: route.protocol, members: call.members });
   const asked = texts.body as object;
-  // Gemini says in the path that the answer is a stream.
+  // Gemini requests a stream in the path.
   const from = route.protocol === 'gemini' ? { ...asked, stream: call.isStream } : asked;
   const mostOutput = limitOutput(limits, call.promptTokens);
   const { stream_options: wish, ...rest }: { stream_options?: unknown } = translator.request(
@@ -302,8 +307,8 @@ function keyHeaders(protocol: Protocol, key: string | null): Record<string, stri
 }
 
 /**
- * The body with the model that this upstream has, the wish to be told of usage, and without the reasoning of other providers;
- * every other byte as it came.
+ * Returns the body with this upstream's model, the request for usage, and without the reasoning of other providers;
+ * every other byte is unchanged.
  */
 function editBody(
   call: Call,
@@ -340,11 +345,11 @@ function dropSeals({ body, members, route }: Call, model: string): JsonEdit[] {
   });
 }
 
-/** Null where the client has asked for usage itself. */
+/** Requests usage; null if the client requested it itself. */
 function askForUsage(body: Buffer, members: Call['members']): JsonEdit | null {
   const options = members.findLast(({ key }) => key === 'stream_options');
   if (options === undefined) {
-    // Before the first member; a stream has at least that of its own wish.
+    // Inserted before the first member; a stream has at least its own option.
     const at = body.indexOf('{') + 1;
     return { start: at, end: at, bytes: '"stream_options":{"include_usage":true},' };
   }

@@ -20,41 +20,41 @@ import { createRouting } from './routing.ts';
 import { createGatewayServer, SERVE_LIMITS, type ServeLimits } from './serve.ts';
 import { createUpstreams } from './upstream.ts';
 
-/** A gateway that listens. */
+/** A listening gateway. */
 export interface Gateway {
   host: string;
   port: number;
-  /** Of `/-/…`. */
+  /** The token of `/-/…`. */
   token: string;
   active(): number;
-  /** Whether anybody may call at any time. */
+  /** Reports whether calls can arrive at any time. */
   isNeeded(): boolean;
-  /** Since anybody asked for anything, ms. */
+  /** Returns milliseconds since the last request. */
   quietMs(): number;
-  /** Resolves when it has closed, by `close` or because the engine asked for it. */
+  /** Resolves after closing, by `close` or by the engine's request. */
   closed: Promise<void>;
-  /** Listens no longer; resolves when the calls are over and their books are saved. */
+  /** Stops listening; resolves when the calls are over and their books are saved. */
   close(): Promise<void>;
 }
 
 export interface GatewayOptions extends Omit<GatewayStart, 'shortener'> {
   log: Log;
-  /** No other gateway of the workspace runs. */
+  /** True if no other gateway of the workspace runs. */
   isAlone: boolean;
   limits?: Partial<ServeLimits>;
-  /** None unless they are given. */
+  /** Default: none. */
   proxies?: ProxySettings;
   now?: () => number;
-  /** Loads what shortens outputs; without it they stay as they are. */
+  /** Loads the module that shortens outputs; without it they stay unchanged. */
   loadShortener?: LiveZoneDeps['loadShortener'];
 }
 
 const DRAIN_LOOK_MS = 50;
-/** How long a run waits for the lists of models of a gateway that has just started. */
+/** How long a run waits for the model lists of a gateway that has just started. */
 const LISTS_MS = 2000;
-/** Between two looks that calls bring about. */
+/** Minimum delay between two list requests that calls trigger. */
 const LOOK_AGAIN_MS = 5000;
-/** Beyond it a timer of Node fires at once. */
+/** Node's timers fire immediately beyond this value. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Opens the books and listens. Throws `address_in_use`, `storage_newer`. */
@@ -75,10 +75,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { loadShortener } = options;
   const liveZone =
     loadShortener === undefined ? null : createLiveZone({ data: options.data, now, loadShortener, log });
-  /** Who was asked until now, as JSON. */
+  /** The providers so far, as JSON. */
   let lastAsked = '';
   let probing: NodeJS.Timeout | null = null;
-  /** The look at the lists of models that was begun last. */
+  /** The latest check of the model lists. */
   let probed: Promise<void> = Promise.resolve();
   let isProbing = false;
   let probedAt = 0;
@@ -103,7 +103,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     if (next.probeIntervalSec > 0)
       probing = setInterval(
         () => {
-          // A list that takes longer than the pause is not asked for twice at once.
+          // A list that takes longer than the pause is not requested twice at the same time.
           if (!isProbing) probe();
         },
         Math.min(next.probeIntervalSec * 1000, LONGEST_TIMER_MS),
@@ -118,10 +118,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     });
   }
 
-  /** Lists are worth a moment, but no more. */
+  /** Waits a moment for lists, but not longer. */
   const awaitLists = (): Promise<void> => Promise.race([probed, delay(LISTS_MS, undefined, { ref: false })]);
 
-  /** A provider that was not there at the first look may be there now. */
+  /** Reads the lists again: a provider that was missing at the first check may be available now. */
   function readLists(): Promise<void> {
     const isMissing = routing.providers().some(({ name }) => routing.healthOf(name).models === null);
     if (isMissing && !isProbing && now() - probedAt >= LOOK_AGAIN_MS) probe();
@@ -169,7 +169,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     apply,
     stop: () => stopAsked(),
     async models() {
-      // Who asks is about to start an agent.
+      // The caller is about to start an agent.
       await awaitLists();
       const { listed, other } = listModelNames(settings.mode === 'live' ? routing : null);
       const told = listed.filter(({ contextWindow, maxOutput }) => (contextWindow ?? maxOutput) !== null);

@@ -1,6 +1,6 @@
-/** Counts what large requests and answers take of the memory together. */
+/** Counts the memory that large requests and answers use together. */
 export interface HeldBytes {
-  /** False when there is no room for so many more; then nothing is counted. */
+  /** Returns false if there is no room; then nothing is counted. */
   take(bytes: number): boolean;
   give(bytes: number): void;
 }

@@ -8,19 +8,19 @@ import { type JsonMember, listLongStrings } from './json-members.ts';
 /** A body that was parsed without its long texts. */
 export interface HeldTexts {
   body: unknown;
-  /** Writes what was made of the body as JSON, with the texts in it. */
+  /** Writes the changed body as JSON, including the texts. */
   write(value: unknown): Buffer;
 }
 
 /** Shorter texts are parsed and written faster than they are held. */
 const LONG_BYTES = 2048;
-/** So much of a text stays in its place: translations look at how a text begins, and whether space ends it, and at nothing else of it. */
+/** This part of a text stays in place: translations only inspect the start of a text and trailing space. */
 const HEAD_BYTES = 128;
 
-/** What stands for the rest of a text; nobody outside of this process can write it. */
+/** The placeholder for the rest of a text; nothing outside this process can produce it. */
 const MARK = `held.${randomBytes(16).toString('hex')}.`;
 
-/** Where a protocol has what was said. */
+/** The members of a protocol that hold conversation text. */
 const SAID: Readonly<Record<Protocol, readonly string[]>> = {
   chat: ['messages'],
   responses: ['input'],
@@ -28,7 +28,7 @@ const SAID: Readonly<Record<Protocol, readonly string[]>> = {
   gemini: ['contents', 'systemInstruction', 'system_instruction'],
 };
 
-/** Below these is what was said, and nothing that a translation has to understand, as it has the arguments of calls. */
+/** Members below these hold only conversation text, nothing that a translation must parse, such as call arguments. */
 const FRAMES = new Set([
   'content',
   'parts',
@@ -41,7 +41,7 @@ const FRAMES = new Set([
   'inline_data',
 ]);
 const TEXTS = new Set(['content', 'text', 'output', 'data']);
-/** Whose beginning says what they are. */
+/** Members whose start determines their type. */
 const ADDRESSES = new Set(['url', 'image_url', 'file_data']);
 const HAS_CONTENT = /^data:[^,]*,/;
 
@@ -49,7 +49,7 @@ const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 const isInsideCharacter = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** The place in a string of JSON at which its head ends, between two characters. */
+/** Returns the position in a JSON string at which its head ends, between two characters. */
 function findHeadEnd(text: Buffer, start: number): number {
   let at = start + 1;
   while (at < start + HEAD_BYTES) at += text[at] !== BACKSLASH ? 1 : text[at + 1] === LETTER_U ? 6 : 2;
@@ -60,7 +60,7 @@ function findHeadEnd(text: Buffer, start: number): number {
 const SPACE = 0x20;
 const SPACE_LETTERS = Buffer.from('nrt');
 
-/** The place in a string of JSON at which the space begins that ends it; `end` is that of its closing quote. */
+/** Returns the position in a JSON string where its trailing space starts; `end` is its closing quote. */
 function findTail(text: Buffer, from: number, end: number): number {
   let at = end;
   for (;;) {
@@ -70,20 +70,22 @@ function findTail(text: Buffer, from: number, end: number): number {
   }
 }
 
-/** Whether an odd number of backslashes stands before a byte. */
+/** Reports whether an odd number of backslashes precedes a byte. */
 function isEscaped(text: Buffer, from: number, at: number): boolean {
   let first = at;
   while (first > from && text[first - 1] === BACKSLASH) first -= 1;
   return (at - first) % 2 === 1;
 }
 
-/** Whether a text can go on as it is: one that may have half a character in it has to be looked at. */
+/**
+ * Reports whether a text can be passed on unchanged: a text that may contain an unpaired surrogate must be parsed.
+ */
 const isSound = (text: Buffer): boolean => isUtf8(text) && !text.includes('\\ud') && !text.includes('\\uD');
 
 /**
- * Parses a body whose long texts are left out, so that what was said in it costs neither time nor memory on its way through a
- * translation: the bytes of JSON that a text has are the same in every protocol. Only texts that translations pass on as they are
- * are held. Throws a `SyntaxError` for what is no JSON.
+ * Parses a body without its long texts, so that they cost neither time nor memory in a translation: their JSON bytes
+ * are the same in every protocol. Only texts that translations pass on unchanged are held. Throws a `SyntaxError` for
+ * invalid JSON.
  */
 export function parseHoldingTexts(
   bytes: Buffer,
@@ -117,7 +119,7 @@ export function parseHoldingTexts(
   return { body, write: (value) => writeHeld(JSON.stringify(value), held) };
 }
 
-/** Puts texts back that are not passed on as they are. Changes what it is given. */
+/** Restores texts that are not passed on unchanged. Modifies its argument. */
 function restoreTexts(
   value: unknown,
   { key, held, isSaid }: { key: string; held: readonly Buffer[]; isSaid: boolean },
@@ -145,11 +147,11 @@ function restoreTexts(
 
 function mayStayHeld(key: string, head: string): boolean {
   if (ADDRESSES.has(key)) return HAS_CONTENT.test(head);
-  // What may be nothing but space is left out by some.
+  // Some writers omit text that may be only space.
   return TEXTS.has(key) && head.trim() !== '';
 }
 
-/** Puts the texts into JSON that has the marks, byte by byte as they came. */
+/** Inserts the texts into JSON that contains the placeholders, byte by byte. */
 function writeHeld(text: string, held: readonly Buffer[]): Buffer {
   const parts: Buffer[] = [];
   let at = 0;

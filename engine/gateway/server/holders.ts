@@ -2,16 +2,16 @@ import Database from 'better-sqlite3';
 import { isStillRunning } from '../../workers/runner/processes/own.ts';
 import { hashVirtualKey, KEY_PREFIX } from '../keys/virtual-key.ts';
 
-/** Whose call it is: a run's, or a person's own. */
+/** The owner of a call: a run, or a person. */
 export type Holder =
   | { kind: 'run'; sessionId: number; taskId: number; budgetTokens: number | null }
   | { kind: 'person'; name: string };
 
-/** Finds who holds a virtual key. */
+/** Finds the holder of a virtual key. */
 export interface Holders {
-  /** Null for a key that was never issued or holds no longer. */
+  /** Returns null for a key that was never issued or is no longer valid. */
   find(key: string): Holder | null;
-  /** Whether any run holds a key: it may call at any time. */
+  /** Reports whether any run holds a key: it may call at any time. */
   hasRuns(): boolean;
   close(): void;
 }
@@ -22,19 +22,18 @@ interface Row {
   budget_tokens: number | null;
 }
 
-/** Keys that are remembered between two commits of the engine; a run has one, a person a few. */
+/** Keys that are cached between two commits of the engine; a run has one, a person a few. */
 const MOST_KEYS = 1000;
 
-/** Who holds a key, and the process that it ends with. */
+/** The holder of a key, and the process that it ends with. */
 interface Found {
   holder: Holder;
   owner: { pid: number; pidStart: string } | null;
 }
 
 /**
- * Reads the engine's database: a key holds from the commit that issues it to the one that revokes it. What was read is
- * remembered until SQLite says that somebody has committed anything. It never writes there, and takes no lock that the engine
- * would wait for.
+ * Reads the engine's database: a key is valid from the commit that issues it to the commit that revokes it. Results
+ * are cached until SQLite reports a commit. It never writes there, and takes no lock that the engine would wait for.
  */
 export function openHolders(path: string): Holders {
   const db = new Database(path, { readonly: true, fileMustExist: true, timeout: 300 });
@@ -68,7 +67,7 @@ export function openHolders(path: string): Holders {
     find(key) {
       if (!key.startsWith(KEY_PREFIX)) return null;
       const now = readVersion.get() ?? -1;
-      // Keys that nobody has are remembered too, and whoever tries them must not fill the memory.
+      // Unknown keys are cached too, but attempts must not fill the memory.
       if (now !== version || known.size >= MOST_KEYS) known.clear();
       version = now;
       let found = known.get(key);
@@ -77,7 +76,7 @@ export function openHolders(path: string): Holders {
         known.set(key, found);
       }
       if (found === null) return null;
-      // A process that was killed has ended its key as well, although nobody was left to remove it.
+      // A killed process also ends its key, although nothing was left to remove it.
       return found.owner === null || isStillRunning(found.owner) ? found.holder : null;
     },
     hasRuns: () => anyRun.get() !== undefined,

@@ -1,6 +1,6 @@
 import { parseExactJson } from '../exact-json.ts';
 
-/** A member of the outermost object of a JSON text: where its value begins and ends, in bytes. */
+/** A member of the outermost object of a JSON text: start and end of its value, in bytes. */
 export interface JsonMember {
   key: string;
   start: number;
@@ -25,13 +25,13 @@ function skipSpace(text: Buffer, from: number): number {
   return at;
 }
 
-/** What follows an object would be read by some, and by others not. */
+/** Parsers disagree about text after an object. */
 const isOver = (text: Buffer, at: number): boolean => skipSpace(text, at) >= text.length;
 
-/** Most strings are shorter; the others are worth a call of the system's own search. */
+/** Most strings are shorter; for longer ones the native search pays off. */
 const SHORT = 48;
 
-/** From an opening quote to the byte after the closing one; -1 when there is none. */
+/** Returns the byte after the closing quote for an opening quote; -1 if there is none. */
 function skipString(text: Buffer, from: number): number {
   const near = Math.min(text.length, from + SHORT);
   let at = from + 1;
@@ -43,7 +43,7 @@ function skipString(text: Buffer, from: number): number {
   for (;;) {
     const end = text.indexOf(QUOTE, at);
     if (end < 0) return -1;
-    // A quote after an odd number of backslashes is part of the text. Those before `at` have been read in pairs.
+    // A quote after an odd number of backslashes belongs to the text. Those before `at` were read in pairs.
     let first = end;
     while (first > at && text[first - 1] === BACKSLASH) first -= 1;
     if ((end - first) % 2 === 0) return end + 1;
@@ -51,7 +51,7 @@ function skipString(text: Buffer, from: number): number {
   }
 }
 
-/** From the first byte of a value to the byte after it; -1 when it does not end. */
+/** Returns the byte after a value for its first byte; -1 if it does not end. */
 function skipValue(text: Buffer, from: number): number {
   if (text[from] === QUOTE) return skipString(text, from);
   let depth = 0;
@@ -71,12 +71,12 @@ function skipValue(text: Buffer, from: number): number {
 }
 
 /**
- * Finds the members of a JSON object without parsing what is in them, so that a body of megabytes can be read and passed
- * on byte by byte. A key that is repeated is found each time. Null for a text that is no object, as far as that is seen.
+ * Finds the members of a JSON object without parsing their values, so that a body of megabytes can be read and passed
+ * on byte by byte. A repeated key is found each time. Null for a text that is visibly not an object.
  */
 export function findJsonMembers(text: Buffer): JsonMember[] | null {
   const members: JsonMember[] = [];
-  // A byte order mark is not JSON, and some clients send one.
+  // A byte order mark is not JSON, but some clients send one.
   let at = skipSpace(text, text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf ? 3 : 0);
   if (text[at] !== OPEN) return null;
   at = skipSpace(text, at + 1);
@@ -124,14 +124,14 @@ export function readJsonValue(text: Buffer, { start, end }: Pick<JsonMember, 'st
   }
 }
 
-/** What is to stand in the place of a part of a text. */
+/** The replacement for a part of a text. */
 export interface JsonEdit {
   start: number;
   end: number;
   bytes: string;
 }
 
-/** Replaces parts of a text and leaves every other byte as it is. `edits` are in the order of the text. */
+/** Replaces parts of a text and keeps every other byte. `edits` are in the order of the text. */
 export function replaceBytes(text: Buffer, edits: readonly JsonEdit[]): Buffer {
   const parts: Buffer[] = [];
   let at = 0;
@@ -142,7 +142,10 @@ export function replaceBytes(text: Buffer, edits: readonly JsonEdit[]): Buffer {
   return Buffer.concat([...parts, text.subarray(at)]);
 }
 
-/** The strings of a JSON text from there on that take more than so many bytes. `from` is no byte of a string. */
+/**
+ * Returns the strings of a JSON text from `from` on that are longer than the given number of bytes. `from` must be
+ * outside strings.
+ */
 export function listLongStrings(
   text: Buffer,
   from: number,
@@ -158,7 +161,7 @@ export function listLongStrings(
   return found;
 }
 
-/** The first element of a JSON list; null for an empty one, and for what is no list. */
+/** Returns the first element of a JSON list; null for an empty list or anything else. */
 export function findFirstElement(
   text: Buffer,
   list: Pick<JsonMember, 'start'>,
@@ -169,7 +172,7 @@ export function findFirstElement(
   return end < 0 ? null : { start, end };
 }
 
-/** The elements of a JSON list in their order; none of what is no list, or does not end. */
+/** Returns the elements of a JSON list in order; none for anything else or an incomplete list. */
 export function listJsonElements(
   text: Buffer,
   list: Pick<JsonMember, 'start'>,

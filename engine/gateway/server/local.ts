@@ -8,12 +8,12 @@ import type { ListedModel } from './routing.ts';
 import { createEventWriter } from './sse.ts';
 import { buildStubText } from './stub-text.ts';
 
-/** What tells a stub's answer from a model's. */
+/** Marks a stub's answer as such. */
 const STUB: OutgoingHttpHeaders = { 'x-svc-stub': '1' };
 const STUB_MODEL = 'svc-stub';
 const STUB_DIMENSIONS = 64;
 
-/** Answers without a model: the same for the same request, in every protocol, marked as a stub, with usage. */
+/** Answers without a model: deterministic per request, in every protocol, marked as a stub, with usage. */
 export function answerStub(call: Call) {
   const { face, response, promptTokens, route } = call;
   const text = buildStubText(call);
@@ -36,7 +36,7 @@ function asksForUsage({ body, members }: Call): boolean {
   return (value as { include_usage?: unknown } | null | undefined)?.include_usage === true;
 }
 
-/** Numbers that depend on the text alone. */
+/** Answers with embeddings that depend only on the text. */
 function embedStub(call: Call, usage: TokenUsage): void {
   const { body, members, response } = call;
   const read = (key: string): unknown => {
@@ -69,14 +69,14 @@ function embedStub(call: Call, usage: TokenUsage): void {
   );
 }
 
-/** Counts without an upstream: roughly, and said so. */
+/** Estimates a count without an upstream, marked as an estimate. */
 export function answerCount(call: Call): void {
   const tokens = call.promptTokens;
   const body = call.route.protocol === 'gemini' ? { totalTokens: tokens } : { input_tokens: tokens };
   sendJson(call.response, 200, body, { 'x-svc-estimated': '1' });
 }
 
-/** The list of models, or one of them, as the caller's protocol has it. */
+/** Returns the list of models, or one of them, in the caller's protocol. */
 export function answerModels(
   { face, response, route }: Pick<Call, 'face' | 'response' | 'route'>,
   models: readonly ListedModel[],

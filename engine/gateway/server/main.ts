@@ -9,8 +9,9 @@ import { readGatewayRecord, removeGatewayRecord, writeGatewayRecord } from '../r
 import type { GatewayStart } from '../settings.ts';
 import { openGateway } from './gateway.ts';
 
-// The gateway's process. It is started by the engine, outlives it, and ends when nobody needs it any more. Of svc it loads
-// no more than it serves with. What it is to do comes on standard input, and file descriptor 3 is told how the start went.
+// The gateway's process. The engine starts it; it outlives the engine and ends when it is no longer needed. It loads
+// only the modules that it serves with. Its settings arrive on standard input, and file descriptor 3 reports the
+// start.
 
 const READY_FD = 3;
 const LOOK_MS = 1000;
@@ -64,7 +65,7 @@ async function run(start: GatewayStart): Promise<void> {
   closeLog();
 }
 
-/** Whether the data folder was removed, or is another one: what is written into it reaches nobody. */
+/** Reports whether the data folder was removed or replaced: data written into it would be lost. */
 function isGone(data: string, dataId: string): boolean {
   try {
     return readDataFolderId(data) !== dataId;
@@ -78,6 +79,6 @@ function tell(said: object): void {
     writeSync(READY_FD, JSON.stringify(said));
     closeSync(READY_FD);
   } catch {
-    // Whoever waited is gone.
+    // The waiting process has gone.
   }
 }

@@ -1,24 +1,24 @@
 import type { Call } from './call.ts';
 
-/** Counts calls for Prometheus. Names and numbers only. */
+/** Counts calls for Prometheus: names and numbers only. */
 export interface Metrics {
   count(call: Call): void;
-  /** All calls so far. */
+  /** Returns all calls so far. */
   calls(): number;
-  /** In the text format of Prometheus; `gauges` are those of now. */
+  /** Formats the counters in the text format of Prometheus; `gauges` are the current values. */
   format(gauges: Readonly<Record<string, number>>): string;
 }
 
 /** Seconds. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
-/** A client chooses the names of models; a counter for each of them must not fill the memory. */
+/** A client chooses model names; a counter for each of them must not fill the memory. */
 const MOST_SERIES = 2000;
 
 const CALLS = { name: 'svc_gateway_calls_total', labels: ['protocol', 'provider', 'outcome'] };
 const TOKENS = { name: 'svc_gateway_tokens_total', labels: ['provider', 'model', 'type'] };
 const TOKEN_TYPES = ['input', 'output', 'cache_read', 'cache_write'] as const;
 
-/** A counter and the values of its labels; they are written out when somebody asks. */
+/** Names a counter with its label values; it is written out on request. */
 const nameSeries = ({ name }: typeof CALLS, ...values: string[]): string =>
   [name, ...values.map((value) => value.replaceAll('\n', ' '))].join('\n');
 
@@ -28,7 +28,7 @@ function formatSeries(series: string): string {
   return `${name}{${labels.map((label, at) => `${label}=${quote(values[at] ?? '')}`).join(',')}}`;
 }
 
-/** Of what may stand in a label Prometheus has words for three characters only, and reads nothing at all after another one. */
+/** Prometheus has escapes for three characters in a label, and rejects everything after any other one. */
 const quote = (text: string): string => `"${text.toWellFormed().replace(/["\\\p{Cc}]/gu, ' ')}"`;
 
 export function createMetrics(): Metrics {

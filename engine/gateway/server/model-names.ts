@@ -2,23 +2,23 @@ import { findKnownModel, type ModelLimits } from '../../core/models/index.ts';
 import { type Provider, TIERS, type Tier } from '../settings.ts';
 import type { ListedModel, Routing } from './routing.ts';
 
-/** What is known of the models behind names. */
+/** Knowledge about the models behind names. */
 export interface ModelNames {
-  /** Every name that a list has: choices, models that providers are asked for, and those of their own lists. */
+  /** Every name of a list: choices, providers' models, and models of their own lists. */
   listed: ListedModel[];
-  /** Of whatever model answers to a name that no provider has; null where names are passed on as they are. */
+  /** The limits of any model for a name that no provider has; null if names are passed on unchanged. */
   other: ModelLimits | null;
 }
 
-/** What answers where a request leaves the model to svc. */
+/** The limits if a request leaves the model to svc. */
 interface OwnModel {
   provider: Provider;
   model: ListedModel;
 }
 
 /**
- * Finds every name that can be asked for, and the limits of what answers to it: as the configuration says, else as its
- * provider lists it, else as svc knows the model. Null for no providers, as where answers are canned.
+ * Finds every requestable name and the limits of its model: from the configuration, then the provider's list, then
+ * svc's own data. Null without providers, as with canned answers.
  */
 export function listModelNames(
   routing: Pick<Routing, 'providers' | 'healthOf' | 'ownModelOf'> | null,
@@ -28,10 +28,10 @@ export function listModelNames(
     const known = found.get(model.id);
     if (known === undefined || known.contextWindow === null) found.set(model.id, model);
   };
-  // In the order in which they are asked.
+  // In the order in which they are called.
   const providers = routing?.providers() ?? [];
   const own = routing === null ? [] : listOwnModels(routing);
-  // Of a choice it is known who answers first, and so how much that takes.
+  // The first provider of a choice is known, and so are its limits.
   const first = own[0]?.model ?? (providers.length === 0 ? UNKNOWN : null);
   if (first !== null) for (const id of ['svc', 'svc/auto']) add({ ...first, id });
   for (const tier of TIERS)
@@ -58,7 +58,9 @@ export function listModelNames(
 const UNKNOWN: Omit<ListedModel, 'id'> = { contextWindow: null, maxOutput: null };
 const NO_LIMITS: ModelLimits = { context: null, output: null };
 
-/** How much a model of a provider takes and answers: as the configuration says of its model, else as it is listed, else as svc knows it. */
+/**
+ * Returns the limits of a provider's model: from the configuration, then the provider's list, then svc's own data.
+ */
 export function findLimits(
   { healthOf }: Pick<Routing, 'healthOf'>,
   { name, model, limits }: Provider,
@@ -82,7 +84,7 @@ const listOwnModels = ({
     return [{ provider, model: { id, contextWindow: context, maxOutput: output } }];
   });
 
-/** The model of a list that costs least, as far as prices are known; null for none. */
+/** Returns the cheapest model of a list by known prices; null for none. */
 export function findCheapest(models: readonly ListedModel[], tier: Tier): string | null {
   if (tier === 'local' || tier === 'free') return models[0]?.id ?? null;
   const priced = models.flatMap(({ id }) => {
@@ -103,7 +105,7 @@ function addKnownLimits(model: ListedModel): ListedModel {
   };
 }
 
-/** Any of them may answer; what fits the smallest fits all. */
+/** Returns the smallest limit, because any of the candidates may answer. */
 function findLeast(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : Math.min(...known);

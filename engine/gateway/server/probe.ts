@@ -8,7 +8,7 @@ const MOST_BYTES = 8 * 1024 ** 2;
 const PATIENCE: UpstreamLimits = { connectMs: 5000, firstByteMs: 20_000, idleMs: 10_000 };
 const MOST_MODELS = 2000;
 
-/** Asks an upstream once and collects its answer. Rejects with an `UpstreamFault`. */
+/** Sends one request to an upstream and collects its answer. Rejects with an `UpstreamFault`. */
 function ask(
   upstreams: Upstreams,
   baseUrl: string,
@@ -52,7 +52,7 @@ function credentialsOf({ key, protocols }: Provider): Record<string, string> {
   return first === 'gemini' ? { 'x-goog-api-key': key } : { authorization: `Bearer ${key}` };
 }
 
-/** What an upstream's list of models has, whatever it speaks; null when it has none. */
+/** Returns the content of an upstream's model list in any protocol; null if it has none. */
 export function readModelList(body: unknown): ListedModel[] | null {
   const list = isJsonObject(body) ? (body.data ?? body.models) : body;
   if (!Array.isArray(list)) return null;
@@ -93,7 +93,7 @@ const listPath = ({ protocols, baseUrl }: Provider): string => {
       : '/models';
 };
 
-/** Looks at the lists of models of all providers. A provider without one is no worse for it. */
+/** Reads the model lists of all providers. A provider without a list is not treated as failing. */
 export async function probeModels(upstreams: Upstreams, routing: Routing): Promise<void> {
   await Promise.all(
     routing.providers().map(async (provider) => {
@@ -110,11 +110,11 @@ export async function probeModels(upstreams: Upstreams, routing: Routing): Promi
           body: null,
         });
         const models = status === 200 ? readModelList(body) : null;
-        // Meanwhile it may be another one that has its name.
+        // By then another provider may have the name.
         if (models !== null && routing.providers().includes(provider))
           routing.healthOf(provider.name).models = models;
       } catch {
-        // Calls will tell whether it is there.
+        // Calls will show whether it is available.
       }
     }),
   );

@@ -2,12 +2,12 @@ import { isJsonObject } from '../../core/base/json-object.ts';
 import { CONTEXT_CODE, type Fault } from '../protocols/fault.ts';
 
 /**
- * What an error says is wrong with a provider, whatever its status: its account (key, wallet, quota, region), or that it does not
- * have the model there.
+ * The provider's own problem according to an error of any status: its account (key, wallet, quota, region), or
+ * a model that it does not have.
  */
 export type ProviderTrouble = 'account' | 'model';
 
-/** Words of services for themselves: codes, types, statuses and reasons. */
+/** The services' own terms: codes, types, statuses and reasons. */
 const WORDS: Readonly<Record<ProviderTrouble, RegExp>> = {
   account:
     /^(?:insufficient_(?:quota|balance|credits?|funds|user_quota)|exceeded_current_quota_error|quota_?exceeded|resource_exhausted|billing_(?:error|hard_limit_reached|not_active|disabled)|credit_balance_too_low|payment_required|arrearage|account_?(?:deactivated|suspended|disabled|overdue)|invalid_?api_?key|api_key_(?:invalid|expired|service_blocked)|incorrect_api_key|authentication_error|permission_denied|service_disabled|access_not_configured|unsupported_(?:country|region).*|(?:user_)?location_?not_?supported|invalidapikey|accessdenied(?:exception)?|unpurchased|allocationquota.*|1113)$/i,
@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<ProviderTrouble, RegExp>> = {
     /^(?:model_?not_?(?:found|exist|supported|available|open)|modelnotfound|invalid_?model|unknown_?model|deployment_?not_?found|model_(?:deprecated|decommissioned)|no_such_model|resourcenotfound(?:exception)?|1211)$/i,
 };
 
-/** The same in sentences. Only whole phrases: an error may quote the request, and names of tools in it. */
+/** The same in sentences. Only whole phrases, because an error may quote the request and its tool names. */
 const PHRASES: Readonly<Record<ProviderTrouble, RegExp>> = {
   account: new RegExp(
     [
@@ -50,7 +50,7 @@ const PHRASES: Readonly<Record<ProviderTrouble, RegExp>> = {
   ),
 };
 
-/** Finds what an error of a provider says is wrong with itself; null for an error of the request. */
+/** Finds the provider's own problem in an error; null if the request caused it. */
 export function findProviderTrouble(body: unknown, fault: Fault): ProviderTrouble | null {
   if (fault.code === CONTEXT_CODE) return null;
   const words = listWords(body);
@@ -60,7 +60,7 @@ export function findProviderTrouble(body: unknown, fault: Fault): ProviderTroubl
   return null;
 }
 
-/** Lists what an error calls itself, on each level where services say so. */
+/** Lists the names that an error gives itself, on each level that services use. */
 function listWords(body: unknown): string[] {
   const outer = Array.isArray(body) ? body[0] : body;
   if (!isJsonObject(outer)) return [];

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import type { HeldBytes } from './held-bytes.ts';
 
-/** Why a request is not taken. */
+/** The reason for refusing a request. */
 export class RefusedRequest extends Error {
   readonly status: number;
   readonly code: string;
@@ -21,8 +21,8 @@ const tooBusy = (): RefusedRequest =>
   new RefusedRequest(503, 'busy', 'too many large requests are being answered; try again');
 
 /**
- * Creates what reads a request's body, without its encoding. It rejects with `RefusedRequest`, or when the client has gone. What the body
- * takes is held until whoever reads it gives it back.
+ * Creates a reader for a request's body, without its encoding. It rejects with `RefusedRequest`, or when the client
+ * disconnects. The memory of the body stays reserved until the reader releases it.
  */
 export function createBodyReader({
   mostBytes: most,
@@ -30,7 +30,7 @@ export function createBodyReader({
   held,
 }: {
   mostBytes: number;
-  /** Between two pieces of a request. */
+  /** Milliseconds between two chunks of a request. */
   idleMs: number;
   held: HeldBytes;
 }): (request: IncomingMessage, response: Pick<ServerResponse, 'writeContinue'>) => Promise<Buffer> {
@@ -70,7 +70,7 @@ export function createBodyReader({
   return async (request, response) => {
     const { headers } = request;
     if (Number(headers['content-length'] ?? 0) > most) throw tooLarge(most);
-    // Who waits to be asked for the rest is asked now that it is known to be wanted.
+    // A client that waits for 100-continue is answered now that the body is wanted.
     if (headers.expect !== undefined) response.writeContinue();
     const body = await collectBody(request);
     const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
@@ -90,7 +90,10 @@ const DECODERS = {
   zstd: createZstdDecompress,
 };
 
-/** Decompresses a body. Each piece is held as it comes, so that small bodies cannot grow beyond what all may take. */
+/**
+ * Decompresses a body. Each chunk is reserved as it arrives, so that small bodies cannot grow beyond the shared
+ * limit.
+ */
 function decompress(
   body: Buffer,
   name: string,
@@ -122,7 +125,7 @@ function decompress(
     });
     stream.once('error', () => fail(new RefusedRequest(400, 'body_invalid', `the body is not ${name}`)));
     stream.once('end', () => {
-      // The pieces and the whole are there at once for a moment.
+      // Briefly both the chunks and the whole exist.
       if (!held.take(size)) return fail(tooBusy());
       const whole = Buffer.concat(chunks, size);
       held.give(size);

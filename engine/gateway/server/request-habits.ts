@@ -6,11 +6,11 @@ import { findFirstElement, type JsonMember, listLongStrings } from './json-membe
 import { findToolOutputs, isInstruction, isModelMessage, listMessages, readMessage } from './tool-outputs.ts';
 
 interface Shape {
-  /** Members with which every turn of a conversation begins anew. */
+  /** Members that every turn of a conversation repeats. */
   opening: readonly string[];
-  /** The list of turns, whose first may be the instructions. */
+  /** The list of turns, which may start with the instructions. */
   turns: string;
-  /** A word of every turn of the model, as it is written in JSON. */
+  /** A string in every turn of the model, as written in JSON. */
   model: string;
 }
 
@@ -33,12 +33,12 @@ const SHAPES: Readonly<Record<Protocol, Shape>> = {
   },
 };
 
-/** What is longer is no instruction, and not worth a look. */
+/** Longer values are not instructions and are skipped. */
 const MOST_OPENING_BYTES = 256 * 1024;
 /** What was shortened says so, see engine/knowledge/context. */
 const SHORTENED = '[svc-crush: ';
 
-/** What a request tells of how its agent works, without its content: a hash and a size. */
+/** Returns facts about how an agent works, derived from a request without its content: a hash and a size. */
 export function readRequestHabits(
   { body, members, route }: Pick<Call, 'body' | 'members' | 'route'>,
   longBytes: number,
@@ -54,7 +54,7 @@ function hashOpening(body: Buffer, members: readonly JsonMember[], { opening, tu
   const parts: Pick<JsonMember, 'start' | 'end'>[] = members.filter(({ key }) => opening.includes(key));
   const list = members.findLast(({ key }) => key === turns);
   const first = list === undefined ? null : findFirstElement(body, list);
-  // Of a conversation the first turn stays; of the others it is said anew each time.
+  // The first turn of a conversation stays; the others are repeated each time.
   const isShort = first !== null && first.end - first.start < MOST_OPENING_BYTES;
   if (isShort && isInstruction(readMessage(body, first))) parts.push(first);
   if (parts.length === 0) return null;
@@ -71,7 +71,7 @@ function sumLongToolOutputs(
   const { turns, model } = SHAPES[protocol];
   const list = members.findLast(({ key }) => key === turns);
   if (list === undefined || list.end - list.start <= longBytes) return 0;
-  // Few requests have a long string behind the last of those words, so that the messages are seldom read.
+  // Few requests have a long string after the last of these strings, so the messages are rarely read.
   const from = Math.max(list.start, body.lastIndexOf(model, list.end));
   if (listLongStrings(body.subarray(0, list.end), from, longBytes).length === 0) return 0;
   const messages = listMessages(body, list);

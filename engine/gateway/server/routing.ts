@@ -1,52 +1,54 @@
 import type { Protocol } from '../protocol.ts';
 import { type Provider, TIERS, type Tier } from '../settings.ts';
 
-/** How often it may fail in a row before it is tried after the others. */
+/** Failures in a row before it is tried after the others. */
 const MOST_FAILURES = 3;
 const COOL_MS = 30_000;
 const LONGEST_COOL_MS = 5 * 60_000;
 
-/** How a provider does. */
+/** The state of a provider. */
 export interface Health {
   failures: number;
-  /** In a row, each of them ended by no success. */
+  /** Failures in a row without a success in between. */
   coolings: number;
   coolUntil: number;
   lastFailure: { at: number; what: string } | null;
   lastSuccessAt: number | null;
-  /** It refuses `stream_options`, by which others are asked for the usage of a stream. */
+  /** True if it refuses `stream_options`, which requests the usage of a stream. */
   refusesUsageOption: boolean;
-  /** What its list of models has; null while it is not known. */
+  /** The content of its model list; null while unknown. */
   models: readonly ListedModel[] | null;
 }
 
 /** A model as its provider lists it. */
 export interface ListedModel {
   id: string;
-  /** In tokens; null where the provider does not tell. */
+  /** In tokens; null if the provider does not report it. */
   contextWindow: number | null;
   maxOutput: number | null;
 }
 
-/** An upstream that may answer a call, and what it is asked for. */
+/** An upstream that may answer a call, and the model to request. */
 export interface Candidate {
   provider: Provider;
   model: string;
-  /** What is spoken to it. */
+  /** The protocol spoken to it. */
   protocol: Protocol;
 }
 
-/** Decides who is asked, in which order. */
+/** Decides which upstreams are called, in which order. */
 export interface Routing {
-  /** In the order in which they are tried; none when nobody serves the model. */
+  /** Returns in the order of attempts; empty if no provider serves the model. */
   findCandidates(protocol: Protocol, asked: string): Candidate[];
-  /** Why nobody serves it, and what to do about that; a sentence for the caller. */
+  /** Returns why no provider serves it, with a remedy; a sentence for the caller. */
   explainNobody(asked: string): string;
-  /** The model that a provider is asked for where a request leaves that to svc; '' for none. */
+  /** Returns the provider's model if a request leaves the choice to svc; '' for none. */
   ownModelOf(provider: Provider): string;
   healthOf(name: string): Health;
   recordSuccess(name: string): void;
-  /** A fault of the provider: never a wrong request, nor a client that has gone. `retryAfterMs` as it said. */
+  /**
+   * Records a fault of the provider: never a wrong request or a disconnected client. `retryAfterMs` as it reported.
+   */
   recordFault(name: string, what: string, retryAfterMs?: number | null): void;
   setProviders(providers: readonly Provider[]): void;
   providers(): readonly Provider[];
@@ -57,13 +59,16 @@ const TIER_NAMES = new Map<string, readonly Tier[]>([
   ...TIERS.map((tier, at): [string, readonly Tier[]] => [tier, TIERS.slice(0, at + 1)]),
 ]);
 
-/** A name that is svc's own: what follows the slash; '' for `svc` alone, undefined for a name of somebody else's. */
+/** Returns the part after the slash of a name of svc; '' for `svc` alone, undefined for any other name. */
 const readChoice = (asked: string): string | undefined => {
   const [whole, choice = ''] = /^svc(?:\/(.*))?$/s.exec(asked) ?? [];
   return whole === undefined ? undefined : choice;
 };
 
-/** What is spoken to a provider. Chat completions of OpenAI refuse tools with an effort for newer models; responses take both. */
+/**
+ * Returns the protocol for a provider. OpenAI's chat completions refuse tools with an effort for newer models;
+ * responses accept both.
+ */
 function chooseProtocol({ protocols }: Provider, asked: Protocol): Protocol {
   const other = protocols.includes('responses') ? 'responses' : (protocols[0] ?? 'chat');
   return protocols.includes(asked) ? asked : other;
@@ -95,7 +100,7 @@ export function createRouting(now: () => number): Routing {
   const serves = (provider: Provider, model: string): boolean =>
     provider.model === model || healthOf(provider.name).models?.some(({ id }) => id === model) === true;
 
-  // Of a list with several, none is what a person has decided for.
+  // With several models in a list, a person has not chosen any.
   const ownModelOf = ({ name, model }: Provider): string => {
     const listed = healthOf(name).models ?? [];
     return model || (listed.length === 1 ? (listed[0]?.id ?? '') : '');
@@ -109,11 +114,14 @@ export function createRouting(now: () => number): Routing {
   const findNamed = (name: string): Provider | undefined =>
     all.find((each) => name === each.name || name.startsWith(`${each.name}/`));
 
-  /** Whom a name means: a choice by tier, a provider, those that have the model, else those that take any, else all. */
+  /**
+   * Resolves a name: a choice by tier, a provider, the providers with that model, otherwise those that accept any
+   * model, otherwise all.
+   */
   function choose(asked: string): { provider: Provider; model: string }[] {
     const own = (provider: Provider) => ({ provider, model: ownModelOf(provider) });
     const hasModel = ({ model }: { model: string }): boolean => model !== '';
-    // Who names no model leaves it to whoever is asked.
+    // A request without a model leaves it to the called provider.
     if (asked === '') return all.map(own);
     const tiers = readTiers(asked);
     if (tiers !== undefined)
@@ -125,7 +133,7 @@ export function createRouting(now: () => number): Routing {
     const name = choice ?? asked;
     const named = findNamed(name);
     if (named !== undefined) {
-      // A name of svc's is never one that its provider knows.
+      // A provider never knows a name of svc.
       const other = choice === undefined ? asked : '';
       const model = name.slice(named.name.length + 1) || ownModelOf(named) || other;
       return [{ provider: named, model }].filter(hasModel);
@@ -194,7 +202,7 @@ export function createRouting(now: () => number): Routing {
         const found = all.find((each) => each.name === name);
         return found?.baseUrl === before.find((each) => each.name === name)?.baseUrl;
       };
-      // Elsewhere it is another one.
+      // At another provider it is a different model.
       for (const name of health.keys()) if (!isSame(name)) health.delete(name);
     },
     providers: () => all,

@@ -35,13 +35,13 @@ import type { Candidate, Routing } from './routing.ts';
 import { findStranger } from './strangers.ts';
 import type { Upstreams } from './upstream.ts';
 
-/** How much a gateway takes. */
+/** The limits of a gateway. */
 export interface ServeLimits extends ForwardLimits {
-  /** Between two pieces of a request. */
+  /** Milliseconds between two chunks of a request. */
   silentClientMs: number;
-  /** Of one request, bytes. */
+  /** Maximum bytes of one request. */
   mostRequestBytes: number;
-  /** Of all requests, and answers that are not streams, together, bytes. */
+  /** Maximum bytes of all requests, and of answers that are not streams, together. */
   mostHeldBytes: number;
 }
 
@@ -70,15 +70,15 @@ export interface ServeDeps {
   upstreams: Upstreams;
   cache: AnswerCache;
   content: ContentLog;
-  /** The live zone: what is to be replaced in a request on its way; null leaves it as it is. */
+  /** The live zone: replacements in a passing request; null leaves it unchanged. */
   transform: ((call: Call) => JsonEdit[]) | null;
-  /** What the engine, and nobody else, may ask. */
+  /** Requests that only the engine may send. */
   control: Control;
   limits: ServeLimits;
   dataId: string;
-  /** Where it listens. */
+  /** The listening address. */
   host: string;
-  /** Resolves when the lists of models are as new as they can be had in a moment. */
+  /** Resolves when the model lists are as recent as possible within a moment. */
   readLists(): Promise<void>;
   now(): number;
   log: Log;
@@ -89,7 +89,7 @@ export interface ServeDeps {
 /** A gateway that can be listened with. */
 export interface GatewayServer {
   http: Server;
-  /** Calls that are being answered. */
+  /** Calls in progress. */
   active(): number;
 }
 
@@ -126,7 +126,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
         response,
         face,
         { status, code, message },
-        // Of the request there may be more that nobody reads.
+        // The request may have unread data left.
         { ...more, ...(STOPPED.has(status) || headers.expect !== undefined ? { connection: 'close' } : {}) },
       );
     };
@@ -170,7 +170,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
       body = await readBody(request, response);
     } catch (error) {
       if (error instanceof RefusedRequest) return refuse(error.status, error.code, error.message);
-      // The client has gone before it had said all.
+      // The client disconnected before it had sent everything.
       return;
     }
     try {
@@ -289,7 +289,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
             : provider.protocols.includes(route.protocol),
       );
 
-  /** Who has told meanwhile of the one model that it has. */
+  /** Providers that have reported their only model by now. */
   async function findListed(call: Call): Promise<Candidate[]> {
     if (routing.providers().length === 0) return [];
     await deps.readLists();
@@ -333,7 +333,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     );
   }
 
-  /** The one place at which messages may change on their way. */
+  /** Changes messages in transit; the only place where they may change. */
   function transformMessages(call: Call): void {
     if (deps.transform === null || call.route.kind !== 'generate') return;
     const edits = deps.transform(call);
@@ -367,7 +367,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
   return { http, active: () => active.size };
 }
 
-/** Of requests that were not read to their end. */
+/** Requests that were not read to their end. */
 const STOPPED = new Set([408, 413]);
 
 const IS_OFF = [
@@ -376,7 +376,7 @@ const IS_OFF = [
   'ai.mode is off: no model calls are made; set it to stub or live',
 ] as const;
 
-/** It stands in headers, books and counters. */
+/** The value appears in headers, books and counters. */
 const LONGEST_MODEL = 512;
 
 /** `n`, of null. */

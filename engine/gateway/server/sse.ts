@@ -3,19 +3,19 @@ import type { SseEvent } from '../protocol.ts';
 const LINE_END = 0x0a;
 const RETURN = 0x0d;
 
-/** Cuts a stream of server-sent events into whole events, byte by byte as they came. */
+/** Splits a stream of server-sent events into whole events, byte by byte. */
 export interface EventSplitter {
-  /** The events that this chunk completes, each with the blank line that ends it. */
+  /** Returns the events that this chunk completes, each with its terminating blank line. */
   push(chunk: Buffer): Buffer[];
-  /** How many bytes wait for the end of their event. */
+  /** Returns number of buffered bytes of an incomplete event. */
   pending(): number;
 }
 
-/** Lines end with LF or CRLF. A chunk may end anywhere, also in the middle of a character. */
+/** Creates a splitter. Lines end with LF or CRLF. A chunk may end anywhere, even inside a character. */
 export function createEventSplitter(): EventSplitter {
   let waiting: Buffer[] = [];
   let size = 0;
-  /** Whether the line that is being read has anything in it, and so does not end its event. */
+  /** True if the current line is not empty, and so does not end its event. */
   let hasText = false;
 
   return {
@@ -51,7 +51,7 @@ export function createEventSplitter(): EventSplitter {
 /** Reads an event; null for one without data, such as a comment. */
 export function parseEvent(bytes: Buffer): SseEvent | null {
   const text = bytes.toString('utf8');
-  // As most are: one line of data, with nothing before it.
+  // The usual case: one line of data without a prefix.
   const end = text.indexOf('\n');
   if (text.startsWith('data: ') && end === text.length - 2 && text.endsWith('\n'))
     return { event: null, data: text.slice(6, end) };
@@ -64,16 +64,16 @@ export function parseEvent(bytes: Buffer): SseEvent | null {
   return data.length === 0 ? null : { event, data: data.join('\n') };
 }
 
-/** Writes an event as it goes over the wire. */
+/** Writes an event in wire format. */
 export const formatEvent = ({ event, data }: SseEvent): string =>
   `${event === null ? '' : `event: ${event}\n`}data: ${data.includes('\n') ? data.replaceAll('\n', '\ndata: ') : data}\n\n`;
 
-/** How the events of an answer go over the wire to its client. */
+/** The wire format of an answer's events for its client. */
 export interface EventWriter {
   type: string;
-  /** An event as it came, or one of our own; null for what has no place there. */
+  /** Writes an event as received, or one of ours; null if it has no place in the format. */
   write(event: Buffer | SseEvent): Buffer | string | null;
-  /** What follows the last event. */
+  /** Returns the text after the last event. */
   end(): string;
 }
 
@@ -83,7 +83,7 @@ const SSE_WRITER: EventWriter = {
   end: () => '',
 };
 
-/** Creates what writes events, or the data of each as an item of one list. */
+/** Creates a writer for events, or for the data of each as an item of one list. */
 export function createEventWriter(isListed: boolean): EventWriter {
   if (!isListed) return SSE_WRITER;
   let count = 0;

@@ -3,19 +3,19 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { isLoopback } from '../../core/base/values/address.ts';
 
-/** Addresses that stand for all of a machine's own. */
+/** Addresses that stand for all addresses of a machine. */
 const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
 
-/** Whether a request that reached the gateway at `host` may have asked for that name. */
+/** Reports whether a request that reached the gateway at `host` may have used that host name. */
 function isOwnName(name: string, host: string): boolean {
   if (isLoopback(name)) return true;
   if (isLoopback(host)) return false;
   if (name === host.toLowerCase()) return true;
-  // Nobody can let an address point elsewhere, and a browser knows this machine by no other name than its own.
+  // An address cannot be redirected, and a browser knows this machine only by its own name.
   return ANY_ADDRESS.has(host) && (isIP(name) !== 0 || name === hostname().toLowerCase());
 }
 
-/** Why a request comes from somewhere that has no business here, such as a page in a browser; null for others. */
+/** Returns why a request must be refused by its origin, such as a page in a browser; null if it is fine. */
 export function findStranger(
   { headers, httpVersion }: Pick<IncomingMessage, 'headers' | 'httpVersion'>,
   host: string,
@@ -24,7 +24,7 @@ export function findStranger(
   const name = named.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   // HTTP/1.0 has no Host, and no browser speaks it.
   const isOld = headers.host === undefined && httpVersion === '1.0';
-  // A page whose name points here is told by the name that it asked for.
+  // A page whose domain resolves to this address is recognised by the Host that it sends.
   if (!isOld && !isOwnName(name, host)) return 'the Host header names another machine';
   const { origin } = headers;
   if (origin === undefined) return null;

@@ -8,7 +8,7 @@ const TEXT =
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The member that says in which form the answer is wanted. */
+/** The member that sets the format of the answer. */
 const MEMBERS: Readonly<Record<Protocol, readonly string[]>> = {
   chat: ['response_format'],
   responses: ['text'],
@@ -18,7 +18,7 @@ const MEMBERS: Readonly<Record<Protocol, readonly string[]>> = {
 
 const asSchema = (value: unknown): Schema => (isJsonObject(value) ? value : {});
 
-/** The schema in such a member; null where words are wanted. */
+/** Returns the schema in such a member; null for plain text. */
 function findSchema(protocol: Protocol, member: Schema): Schema | null {
   if (protocol === 'gemini') {
     const schema = member.responseJsonSchema ?? member.responseSchema;
@@ -33,7 +33,7 @@ function findSchema(protocol: Protocol, member: Schema): Schema | null {
 const MOST_ITEMS = 16;
 const MOST_DEPTH = 32;
 
-/** The least value that fits a schema: programs ask again and again when they get something else. */
+/** Returns the smallest value that matches a schema: programs retry endlessly if they get anything else. */
 function buildExample(schema: Schema, depth = 0): unknown {
   if (depth > MOST_DEPTH) return null;
   const build = (value: unknown): unknown => buildExample(asSchema(value), depth + 1);
@@ -65,7 +65,7 @@ function buildExample(schema: Schema, depth = 0): unknown {
   }
 }
 
-/** What the stub says: words that say that it is one, or JSON of the form that the request asks for. */
+/** Returns the stub's text: a notice that it is a stub, or JSON in the requested format. */
 export function buildStubText({ body, members, route }: Pick<Call, 'body' | 'members' | 'route'>): string {
   for (const name of MEMBERS[route.protocol]) {
     const member = members.findLast(({ key }) => key === name);

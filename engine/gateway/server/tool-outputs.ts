@@ -4,11 +4,11 @@ import { findJsonMembers, type JsonMember, listJsonElements, readJsonValue } fro
 /** A part of a JSON text, in bytes. */
 export type Range = Pick<JsonMember, 'start' | 'end'>;
 
-/** A string that a tool has answered, with its quotes. */
+/** A string of a tool result, with its quotes. */
 export interface ToolOutput extends Range {
-  /** Of the tool, where the message names it. */
+  /** The name of the tool, if the message gives it. */
   name: string | null;
-  /** Of the call that it answers, which names the tool. */
+  /** The id of the call that it answers, which names the tool. */
   callId: string | null;
 }
 
@@ -48,7 +48,7 @@ export function isModelMessage(message: Message): boolean {
   return role === 'assistant' || role === 'model' || type === 'reasoning' || type.endsWith('_call');
 }
 
-/** Finds the texts of tools in a message; whatever else it says is not among them. */
+/** Finds the tool texts in a message and skips its other content. */
 export function findToolOutputs(protocol: Protocol, body: Buffer, message: Message): ToolOutput[] {
   const { member, text } = message.members();
   switch (protocol) {
@@ -77,7 +77,7 @@ export function findToolOutputs(protocol: Protocol, body: Buffer, message: Messa
   }
 }
 
-/** A call of a tool, with its name. */
+/** A tool call: its name, and all of it as JSON. */
 export interface ToolCall {
   name: string;
   /** Returns the whole call as JSON. */
@@ -85,8 +85,8 @@ export interface ToolCall {
 }
 
 /**
- * Finds the call that an output of the message at an index answers: by its id, or, where no id tells, those of the last turn
- * with its name. Several where they cannot be told apart; none where no message says it.
+ * Finds the call that an output of the message at an index answers: by its id, or without ids by name among the calls
+ * of the last turn. Several if they are indistinguishable; none if no message has it.
  */
 export function findToolCalls(
   body: Buffer,
@@ -117,7 +117,7 @@ export function findToolCalls(
   return findLast(isModelMessage, (call) => call.name === name);
 }
 
-/** A call is an object with a name and an input, or with both in its function. */
+/** Lists calls: objects with a name and an input, or with both inside their function. */
 function listCalls(value: unknown, key = ''): (ToolCall & { id: unknown })[] {
   if (typeof value !== 'object' || value === null) return [];
   const fields = value as Record<string, unknown>;
@@ -138,7 +138,7 @@ function listCalls(value: unknown, key = ''): (ToolCall & { id: unknown })[] {
 
 const INPUTS = ['input', 'arguments', 'args'];
 
-/** The names of all tools that a request offers, however its protocol nests them. */
+/** Returns the names of all tools that a request offers, in any protocol's nesting. */
 export function listOfferedTools(tools: unknown): string[] {
   if (typeof tools !== 'object' || tools === null) return [];
   if (Array.isArray(tools)) return tools.flatMap(listOfferedTools);
@@ -155,7 +155,7 @@ export function listOfferedTools(tools: unknown): string[] {
   ];
 }
 
-/** The texts of a message, however its parts are written. */
+/** Returns the texts of a message, in any form of its parts. */
 export function readTexts(body: Buffer, message: Range): string[] {
   const collect = (value: unknown, key: string): string[] => {
     if (typeof value === 'string') return key === 'text' || key === 'content' ? [value] : [];
@@ -169,7 +169,7 @@ export function readTexts(body: Buffer, message: Range): string[] {
 
 const QUOTE = 0x22;
 
-/** An answer is a text, or a list of parts of which some are. */
+/** Lists the texts of a result, which is a text, or a list of parts of which some are texts. */
 function toOutputs(
   body: Buffer,
   value: Range | null,

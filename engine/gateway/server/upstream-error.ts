@@ -11,33 +11,36 @@ import { buildClientHeaders } from './credentials.ts';
 import { findProviderTrouble } from './provider-trouble.ts';
 import type { UpstreamHeaders } from './upstream.ts';
 
-/** What follows from an answer that did not come about. */
+/** The consequences of a missing answer. */
 export interface FailureFacts {
-  /** The upstream's own error, which the client gets as it is when nobody else answers; null for none it would understand. */
+  /**
+   * The upstream's own error, which the client receives unchanged if no other provider answers; null if the client
+   * would not understand it.
+   */
   relayed: Buffer | null;
   headers: OutgoingHttpHeaders;
-  /** Another provider may do better, so it is asked. */
+  /** True if another provider may do better and is called. */
   asksOthers: boolean;
-  /** It counts against the provider: never a wrong request, nor what is wrong with a client's own account. */
+  /** True if it counts against the provider: never for a wrong request or the client's own account. */
   isFault: boolean;
-  /** The same provider may answer the next time. */
+  /** True if the same provider may answer the next time. */
   mayRepeat: boolean;
   retryAfterMs: number | null;
-  /** The upstream's own words, for a look at what they name; '' for none. */
+  /** The upstream's own text, to check the fields it names; '' for none. */
   said: string;
 }
 
 const LONGEST_QUOTE = 500;
 const LONGEST_LOOK = 16 * 1024;
 
-/** Another provider may answer: it has another account, and other models. */
+/** Reports whether another provider may answer, because it has a different account and different models. */
 const mayDependOnProvider = (status: number): boolean =>
   status >= 500 || [401, 402, 403, 404, 408, 409, 425, 429].includes(status);
-/** Not what was asked for, but who was asked is at fault. */
+/** Reports whether the provider is at fault, not the request. */
 const isProviderStatus = (status: number): boolean => status >= 500 || status === 408 || status === 425;
 const isAccountStatus = (status: number): boolean => [401, 402, 403, 429].includes(status);
 
-/** Reads an answer that is no success: what the client is told, whether others are asked, and whose fault it is. */
+/** Reads an unsuccessful answer: the error for the client, whether others are called, and who is at fault. */
 export function describeUpstreamError({
   status: given,
   headers,
@@ -51,14 +54,14 @@ export function describeUpstreamError({
   headers: UpstreamHeaders;
   body: Buffer;
   provider: Provider;
-  /** The caller's. */
+  /** The caller's protocol. */
   protocol: Protocol;
   translator: Translation | null;
   /** Headers of every answer of this upstream. */
   marks: OutgoingHttpHeaders;
 }): [failure: CallFailure, facts: Partial<FailureFacts>] {
   const { name, key, takesClientKey } = provider;
-  // Of others nobody knows what they mean.
+  // Other codes have no known meaning.
   const status = given > 599 ? 502 : given;
   if (status < 400) {
     const isRedirect = headers.location !== undefined;
@@ -84,7 +87,7 @@ export function describeUpstreamError({
     isFault:
       isProviderStatus(status) || ((isAccountStatus(status) || trouble === 'account') && !takesClientKey),
     headers: { ...pickErrorHeaders(buildClientHeaders(headers, secret)), ...marks },
-    // Who names a time is not asked before it: the client is told.
+    // A provider that gives a time is not called before it: the client gets the time.
     mayRepeat: status >= 500 && status !== 529 && retryAfterMs === null,
     retryAfterMs,
     said: body.toString('utf8', 0, LONGEST_LOOK),
@@ -105,14 +108,14 @@ export function describeUpstreamError({
       facts,
     ];
   const message = readErrorMessage(said);
-  // By words of their own for a prompt that is too long, agents would not shorten it.
+  // Agents would not shorten a prompt that a provider calls too long in its own terms.
   const isInOwnWords = fault.code === CONTEXT_CODE && !saysTooLong(protocol, said);
   if (translator === null && message !== null && !isInOwnWords)
     return [
       { status, code: 'upstream_error', message },
       { ...facts, relayed: safe },
     ];
-  // Servers of a protocol have errors of their own web frameworks, which no client of that protocol understands.
+  // Servers also return errors of their web frameworks, which no client of the protocol understands.
   const written = translator?.error(status, said) ?? writeFault(protocol, fault);
   return [
     { status, code: 'upstream_error', message: message ?? fault.message },
@@ -120,7 +123,7 @@ export function describeUpstreamError({
   ];
 }
 
-/** Whether an error says that a prompt is too long as clients of the protocol expect it. */
+/** Reports whether an error says that a prompt is too long in the form that clients of the protocol expect. */
 function saysTooLong(protocol: Protocol, body: unknown): boolean {
   if (protocol === 'gemini') return true;
   if (protocol === 'messages') return /prompt is too long/i.test(readErrorMessage(body) ?? '');
@@ -128,7 +131,7 @@ function saysTooLong(protocol: Protocol, body: unknown): boolean {
   return isJsonObject(error) && error.code === CONTEXT_CODE;
 }
 
-/** Parses a whole answer and rounds no number; undefined for what is no JSON. */
+/** Parses a whole answer without rounding numbers; undefined if it is not JSON. */
 export function parseAnswer(body: Buffer): unknown {
   try {
     return parseExactJson(body.toString('utf8').replace(/^\uFEFF/, ''));
@@ -137,10 +140,10 @@ export function parseAnswer(body: Buffer): unknown {
   }
 }
 
-/** A shorter key is a word such as `none` or `ollama`, which an answer may well have. */
+/** Shorter keys are words such as `none` or `ollama`, which an answer may well contain. */
 const SHORTEST_SECRET = 12;
 
-/** The key that no answer may have; null where there is none. */
+/** Returns the key that no answer may contain; null if there is none. */
 export const findSecret = ({ key }: Provider): string | null =>
   key !== null && key.length >= SHORTEST_SECRET ? key : null;
 
@@ -151,14 +154,14 @@ export function hideSecret<T extends Buffer | string>(text: T, secret: string | 
   return (Buffer.isBuffer(text) ? Buffer.from(hidden) : hidden) as T;
 }
 
-/** What an error says, in whatever form. */
+/** Returns the text of an error in any form. */
 export function readErrorMessage(body: unknown): string | null {
   const error = isJsonObject(body) ? body.error : undefined;
   const message = isJsonObject(error) ? error.message : error;
   return typeof message === 'string' ? message.slice(0, LONGEST_QUOTE) : null;
 }
 
-/** What tells a client when to come again, and how to name the call to the service. */
+/** Returns headers that tell a client when to retry, and the id of the call at the service. */
 const pickErrorHeaders = (headers: OutgoingHttpHeaders): OutgoingHttpHeaders =>
   Object.fromEntries(
     Object.entries(headers).filter(([name]) =>
@@ -166,7 +169,7 @@ const pickErrorHeaders = (headers: OutgoingHttpHeaders): OutgoingHttpHeaders =>
     ),
   );
 
-/** Ms from now; seconds or a date on the wire. Null where there is none. */
+/** Returns milliseconds from now; seconds or a date on the wire. Null if there is none. */
 function readRetryAfter(value: string | string[] | undefined): number | null {
   const text = String(value ?? '').trim();
   if (text === '') return null;

@@ -6,18 +6,18 @@ import { SvcError } from '../../core/base/errors.ts';
 import { familyOf, findCarriedV4, isMetadataAddress } from '../../core/http/metadata-addresses.ts';
 import { findProxy, isProxyRefusal, type ProxySettings } from '../../core/http/proxies.ts';
 
-/** How long an upstream is waited for, ms. */
+/** Timeouts for an upstream, ms. */
 export interface UpstreamLimits {
   connectMs: number;
   /** From the request to the first bytes of the answer. */
   firstByteMs: number;
-  /** Between two pieces of the answer. */
+  /** Between two chunks of the answer. */
   idleMs: number;
 }
 
 /** Why there is no answer, or no more of it. */
 export class UpstreamFault extends Error {
-  /** Nobody was reached: the request was not read. */
+  /** True if no server was reached: the request was not read. */
   readonly isUnreached: boolean;
   readonly isTimeout: boolean;
   constructor(message: string, { isUnreached = false, isTimeout = false } = {}) {
@@ -39,27 +39,27 @@ export interface UpstreamRequest {
   limits: UpstreamLimits;
 }
 
-/** What is heard of an answer; after `onEnd` or `onFault` nothing more. */
+/** The events of an answer; none follow `onEnd` or `onFault`. */
 export interface UpstreamListener {
   onHead(status: number, headers: UpstreamHeaders): void;
-  /** Decompressed. */
+  /** Called with decompressed data. */
   onData(chunk: Buffer): void;
   onEnd(): void;
   onFault(fault: UpstreamFault): void;
 }
 
-/** An exchange that runs. */
+/** An exchange in progress. */
 export interface Exchange {
-  /** Ends it at once; nothing is heard of it any more. */
+  /** Ends it immediately; no further event is delivered. */
   abort(): void;
   pause(): void;
   resume(): void;
 }
 
-/** The connections to upstreams, one pool for each origin. */
+/** The connections to upstreams, one pool per origin. */
 export interface Upstreams {
   send(baseUrl: string, request: UpstreamRequest, listener: UpstreamListener): Exchange;
-  /** Closes the pools of origins that are none of these. */
+  /** Closes the pools of all other origins. */
   keepOnly(baseUrls: readonly string[]): void;
   close(): Promise<void>;
 }
@@ -77,7 +77,7 @@ const INFLATERS: Readonly<Record<string, () => NodeJS.ReadWriteStream & { destro
 
 let localBlocks: BlockList | null = null;
 
-/** Addresses of this machine and of its network's own services. */
+/** Addresses of this machine and of its network's services. */
 function createLocalBlocks(): BlockList {
   const list = new BlockList();
   list.addSubnet('127.0.0.0', 8, 'ipv4');
@@ -90,13 +90,13 @@ function createLocalBlocks(): BlockList {
   return list;
 }
 
-/** A name without a dot, or under a domain that is for local use, may be this machine's own. */
+/** Reports whether a name may belong to this machine: it has no dot, or is under a domain for local use. */
 const isLocalName = (host: string): boolean =>
   !host.includes('.') || /\.(?:localhost|local|internal|lan|home\.arpa|test)$/i.test(host);
 
 /**
- * A public name that points to this machine, or to where a cloud tells it its credentials, was not configured to: somebody
- * else decides where it points.
+ * Drops addresses of this machine and of a cloud's metadata service for a public name: its owner decides where it
+ * points, not the configuration.
  */
 export function keepAllowed(host: string, addresses: readonly LookupAddress[]): LookupAddress[] {
   localBlocks ??= createLocalBlocks();
@@ -140,11 +140,12 @@ export function createUpstreams({
   function openPool(origin: string): Dispatcher {
     const options = {
       connections: MOST_CONNECTIONS,
-      // Of HTTP/2 one connection would serve all, and after a call without an answer the next ones would wait on it as well.
+      // With HTTP/2 one connection would serve all calls, and after a call without an answer the next ones would hang
+      // on it too.
       allowH2: false,
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // Timers of our own: these are only as fine as a second.
+      // We use our own timers: these are only precise to a second.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: { timeout: connectMs, allowH2: false, lookup: lookupSafely as never },
@@ -156,7 +157,7 @@ export function createUpstreams({
       return new Pool(origin, { connect: (_options, done) => done(error as SvcError, null) });
     }
     if (proxy === null) return new Pool(origin, options);
-    // Always a tunnel: a proxy has no business with what is said.
+    // Always a tunnel: a proxy must not see the content.
     return new ProxyAgent({ ...options, uri: proxy, proxyTunnel: true, proxyTls: { timeout: connectMs } });
   }
 
@@ -183,7 +184,7 @@ export function createUpstreams({
       for (const [origin, pool] of pools) {
         if (wanted.has(origin)) continue;
         pools.delete(origin);
-        // What is under way goes on to its end.
+        // Exchanges in progress continue to their end.
         void pool.close();
       }
     },
@@ -225,7 +226,7 @@ function exchange(
   }
 
   function onLate(): void {
-    // The client is slow, not the upstream; it has a limit of its own.
+    // The client is slow, not the upstream; it has its own limit.
     if (isPaused) return void timer.refresh();
     const ms = hasHead ? limits.idleMs : limits.firstByteMs;
     fail(new UpstreamFault(`the upstream sent nothing for ${Math.round(ms / 1000)} s`, { isTimeout: true }));
@@ -297,7 +298,7 @@ function exchange(
   };
 }
 
-/** In our own words: those of the library may name what was sent. */
+/** Describes an error in our own words: the library's might include the sent data. */
 function toFault(
   error: Error,
   { hasHead, isProxied }: { hasHead: boolean; isProxied: boolean },

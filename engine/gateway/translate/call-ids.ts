@@ -5,7 +5,7 @@ import { isMistral } from './model-traits.ts';
 
 const hash = (id: string): string => createHash('sha256').update(id).digest('hex');
 
-/** The id of a call as messages accept it. */
+/** Returns the id of a call as messages accept it. */
 export const fitToolUseId = (id: string): string =>
   /^[a-zA-Z0-9_-]+$/.test(id) ? id : `toolu_${hash(id).slice(0, 24)}`;
 
@@ -19,8 +19,9 @@ function fitCallId(id: string, { to, model }: Pick<Exchange, 'to' | 'model'>): s
 }
 
 /**
- * Creates what names the calls of a conversation for its provider: each call gets an id that the provider accepts and that no call
- * before it has. It depends on what was said before alone, so that a prompt cache finds the same bytes in every turn.
+ * Creates the ids of a conversation's calls for its provider: each call gets an id that the provider accepts and that
+ * no earlier call has. It depends only on the earlier turns, so that a prompt cache finds the same bytes in every
+ * turn.
  */
 export function createProviderIds(exchange: Pick<Exchange, 'to' | 'model'>): (id: string) => string {
   const used = new Set<string>();
@@ -33,7 +34,7 @@ export function createProviderIds(exchange: Pick<Exchange, 'to' | 'model'>): (id
   };
 }
 
-/** Creates what names the calls of an answer for its caller: an id that a call of the conversation has already is replaced. */
+/** Creates the ids of an answer's calls for its caller: an id that the conversation already uses is replaced. */
 export function createCallerIds({ from, callIds }: Exchange): (id: string) => string {
   const used = new Set(callIds);
   return (given) => {

@@ -2,10 +2,10 @@ import { isJsonObject } from '../../core/base/json-object.ts';
 import type { CallPart } from './conversation.ts';
 import { parseJson } from './fields.ts';
 
-/** The field that carries the one text of a tool which takes a text, where a protocol knows only objects. */
+/** The field for the text of a text tool, in protocols that only know objects. */
 export const TEXT_FIELD = 'input';
 
-/** JSON Schema of a tool that takes one text, where a protocol knows only objects. */
+/** JSON Schema of a text tool, for protocols that only know objects. */
 export const TEXT_SCHEMA = {
   type: 'object',
   properties: { [TEXT_FIELD]: { type: 'string' } },
@@ -13,17 +13,17 @@ export const TEXT_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** Arguments that are no JSON object, as an object: the model wrote them, and the conversation has to go on. */
+/** Wraps arguments that are not a JSON object in one: the model wrote them, and the conversation must continue. */
 const UNREADABLE_FIELD = 'unreadable_arguments';
 
-/** The arguments of a call as JSON text; `{}` where there are none. */
+/** Returns the arguments of a call as JSON text; `{}` if there are none. */
 export function formatArguments({ input, takesText }: Pick<CallPart, 'input' | 'takesText'>): string {
   if (typeof input !== 'string') return JSON.stringify(input);
   if (takesText) return JSON.stringify({ [TEXT_FIELD]: input });
   return input.trim() === '' ? '{}' : input;
 }
 
-/** The arguments of a call as an object; null where its text is no JSON object. */
+/** Returns the arguments of a call as an object; null if the text is not a JSON object. */
 export function parseArguments({ input, takesText }: Pick<CallPart, 'input' | 'takesText'>): object | null {
   if (typeof input !== 'string') return input;
   if (takesText) return { [TEXT_FIELD]: input };
@@ -32,11 +32,11 @@ export function parseArguments({ input, takesText }: Pick<CallPart, 'input' | 't
   return isJsonObject(value) ? value : null;
 }
 
-/** As `parseArguments`, for calls of the past, which cannot be refused any more. */
+/** Does the same as `parseArguments`, for past calls, which can no longer be refused. */
 export const readArguments = (call: Pick<CallPart, 'input' | 'takesText'>): object =>
   parseArguments(call) ?? { [UNREADABLE_FIELD]: call.input };
 
-/** The one text in arguments that a model wrote for a tool which takes a text. */
+/** Returns the text in arguments that a model wrote for a text tool. */
 export function unwrapText(input: string | object): string {
   const value = typeof input === 'string' ? parseJson(input) : input;
   if (typeof value === 'string') return value;

@@ -1,6 +1,6 @@
 /**
- * The neutral form between the protocols: what a request asks for, what an answer holds, and what a stream says piece by
- * piece. Each protocol has one reader into this form and one writer out of it.
+ * The neutral form between the protocols: requests, answers, and streams piece by piece. Each protocol has one reader
+ * into this form and one writer out of it.
  */
 import type { Protocol } from '../protocol.ts';
 import type { Fault } from '../protocols/fault.ts';
@@ -15,21 +15,21 @@ export interface TextPart {
 /** An image, a document or a sound. */
 export interface MediaPart {
   kind: 'media';
-  /** Such as `image/png`; `image/*` where only the kind is known. */
+  /** Such as `image/png`; `image/*` if only the kind is known. */
   mediaType: string;
-  /** The content in base64, or where it can be fetched. */
+  /** The content in base64, or its address. */
   source: { data: string } | { url: string };
   /** The name of a document. */
   name: string | null;
-  /** How closely a model should look at an image, in OpenAI's words. */
+  /** The detail level for an image, in OpenAI's terms. */
   detail: string | null;
 }
 
-/** What a model thought before it answered. */
+/** The thoughts of a model before its answer. */
 export interface ThinkingPart {
   kind: 'thinking';
   text: string;
-  /** The provider's own record of it, sealed by reasoning.ts; null where it gave none. */
+  /** The provider's record of it, sealed by reasoning.ts; null if it gave none. */
   seal: string | null;
 }
 
@@ -38,24 +38,24 @@ export interface RefusalPart {
   text: string;
 }
 
-/** A call of a tool by the model. */
+/** A tool call by the model. */
 export interface CallPart {
   kind: 'call';
   id: string;
   name: string;
-  /** The group of tools that the name belongs to, as codex has them. */
+  /** The group of tools that the name belongs to, as in codex. */
   namespace: string | null;
-  /** Whether the tool takes one text instead of an object. */
+  /** True if the tool takes one text instead of an object. */
   takesText: boolean;
-  /** The text of a tool that takes one; else the arguments, as JSON text or already parsed. */
+  /** The text of a text tool; otherwise the arguments, as JSON text or parsed. */
   input: string | object;
 }
 
-/** What came of a call. */
+/** The result of a call. */
 export interface ResultPart {
   kind: 'result';
   callId: string;
-  /** The name of the tool where the protocol says it. */
+  /** The name of the tool, if the protocol gives it. */
   name: string | null;
   content: (TextPart | MediaPart)[];
   isError: boolean;
@@ -73,11 +73,11 @@ export interface ToolDefinition {
   name: string;
   namespace: string | null;
   description: string | null;
-  /** JSON Schema of the arguments; null for none, and for a tool that takes one text. */
+  /** JSON Schema of the arguments; null for none, and for a text tool. */
   schema: object | null;
   isStrict: boolean | null;
   takesText: boolean;
-  /** How the one text has to be built, in OpenAI's form. */
+  /** The grammar of the text, in OpenAI's form. */
   textFormat: object | null;
 }
 
@@ -97,11 +97,11 @@ export type AnswerFormat =
 
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
-/** A request in the neutral form. Null is what the caller left to the provider. */
+/** A request in the neutral form. Null values are left to the provider. */
 export interface Conversation {
   turns: Turn[];
   tools: ToolDefinition[];
-  /** Tools that the caller's provider would run itself, by the field that asks for them. */
+  /** Tools that the caller's provider would run itself, by the requesting field. */
   hostedTools: string[];
   toolChoice: ToolChoice | null;
   /** The only tools that may be called. */
@@ -118,7 +118,7 @@ export interface Conversation {
   format: AnswerFormat | null;
   effort: Effort | null;
   isStream: boolean;
-  /** Fields that mean the same in both protocols of OpenAI, and those that are known to neither. */
+  /** Fields with the same meaning in both OpenAI protocols, and fields unknown to both. */
   related: Record<string, unknown>;
 }
 
@@ -148,7 +148,7 @@ export type EndReason = 'stop' | 'stop_sequence' | 'length' | 'calls' | 'filter'
 
 export interface Ending {
   reason: EndReason;
-  /** The text that ended it, for `stop_sequence`. */
+  /** The stop text that ended it, for `stop_sequence`. */
   stopSequence: string | null;
 }
 
@@ -161,12 +161,12 @@ export interface Answer {
   usage: Usage | null;
 }
 
-/** One piece of a streamed answer, before its content. */
+/** The start of a block in a streamed answer. */
 export type Block =
   | { kind: 'text' | 'thinking' | 'refusal' }
   | { kind: 'call'; id: string; name: string; namespace: string | null; takesText: boolean };
 
-/** What a reader of a stream tells, in any order of its blocks: calls may be mixed. `key` names a block. */
+/** The events of a stream reader, with blocks in any order: calls may be interleaved. `key` names a block. */
 export interface BlockSink {
   start(id: string | null, model: string | null): void;
   open(key: string | number, block: Block): void;
@@ -183,7 +183,7 @@ export interface BlockSink {
 export interface StreamReader {
   /** `data` is the parsed JSON of the event, undefined for the `[DONE]` of chat. */
   read(data: unknown, event: string | null): void;
-  /** Runs when the stream is over; for protocols that have no event for their end. */
+  /** Runs when the stream is over; for protocols without an end event. */
   end?(): void;
 }
 
@@ -198,25 +198,25 @@ export interface StreamWriter {
   fail(fault: Fault): void;
 }
 
-/** Receives the events that a writer makes. */
+/** Receives the events that a writer creates. */
 export type EmitEvent = (data: object | string, event?: string) => void;
 
-/** What both directions of one exchange know. */
+/** The shared state of both directions of an exchange. */
 export interface Exchange {
   from: Protocol;
   to: Protocol;
   /** The provider's name of the model. */
   model: string;
   names: ToolNames;
-  /** The ids of the calls in the conversation, as the caller has them. */
+  /** The ids of the conversation's calls in the caller's form. */
   callIds: ReadonlySet<string>;
-  /** The texts at which the caller wants an answer to end. */
+  /** The caller's stop texts. */
   stop: readonly string[];
-  /** How many tokens the provider's model can answer with; null where nobody knows. */
+  /** Maximum output tokens of the provider's model; null if unknown. */
   mostOutput: number | null;
-  /** The caller's body, for the answers that repeat parts of it. */
+  /** The caller's body, for answers that repeat parts of it. */
   asked: Readonly<Record<string, unknown>>;
-  /** Whether the caller wants the numbers of tokens in the stream; only chat has to ask for them. */
+  /** True if the caller wants usage in the stream; only chat requires a request for it. */
   wantsUsage: boolean;
 }
 
@@ -224,7 +224,7 @@ export interface Exchange {
 export interface Dialect {
   readRequest(body: Readonly<Record<string, unknown>>): Conversation;
   writeRequest(conversation: Conversation, exchange: Exchange): Record<string, unknown>;
-  /** Throws `answer_invalid` for a body that is no answer. */
+  /** Throws `answer_invalid` for a body that is not an answer. */
   readAnswer(body: Readonly<Record<string, unknown>>, exchange: Exchange): Answer;
   writeAnswer(answer: Answer, exchange: Exchange): Record<string, unknown>;
   readStream(sink: BlockSink, exchange: Exchange): StreamReader;

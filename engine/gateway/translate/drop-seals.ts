@@ -5,7 +5,7 @@ import { NO_SIGNATURE } from './gemini/signature.ts';
 import { needsThoughtSignature } from './model-traits.ts';
 import { isReasoningSeal } from './reasoning.ts';
 
-/** Where a protocol has the records of a conversation: the list of its entries, and the list inside of each entry. */
+/** The location of records in a protocol's conversation: the list of its entries, and the list inside each entry. */
 const LISTS: Readonly<Record<Protocol, readonly [outer: string, inner: string | null]>> = {
   messages: ['messages', 'content'],
   responses: ['input', null],
@@ -15,7 +15,7 @@ const LISTS: Readonly<Record<Protocol, readonly [outer: string, inner: string | 
 
 const isSealed = (value: unknown): boolean => isReasoningSeal(asText(value));
 
-/** The entry without a sealed record; null where it is nothing else. */
+/** Returns the entry without a sealed record; null if nothing else is left. */
 function dropSeal(entry: Fields, model: string): Fields | null {
   if (entry.type === 'thinking' && isSealed(entry.signature)) return null;
   if (entry.type === 'reasoning' && isSealed(entry.encrypted_content)) return null;
@@ -30,7 +30,7 @@ function dropSeal(entry: Fields, model: string): Fields | null {
   return entry;
 }
 
-/** The list with each of its objects changed; the same list when none is. */
+/** Maps the objects of a list; returns the same list if none changes. */
 function mapEntries(list: readonly unknown[], change: (entry: Fields) => Fields | null): readonly unknown[] {
   const changed = list.flatMap((entry) => (isJsonObject(entry) ? (change(entry) ?? []) : [entry]));
   return changed.length === list.length && changed.every((entry, index) => entry === list[index])
@@ -39,9 +39,10 @@ function mapEntries(list: readonly unknown[], change: (entry: Fields) => Fields 
 }
 
 /**
- * Removes the reasoning of other providers from a body that goes to a provider of its own protocol: a conversation may have been
- * answered by several, and none accepts a record that it did not make. Such a body holds `SEAL_MARK`; any other needs no look.
- * @returns the same body when there is nothing to remove
+ * Removes the reasoning of other providers from a body for a provider of the same protocol: several may have answered
+ * a conversation, and none accepts a record that it did not create. Such a body contains `SEAL_MARK`; any other is
+ * left alone.
+ * @returns the same body if there is nothing to remove
  */
 export function dropSealedReasoning(protocol: Protocol, body: Fields, model: string): Fields {
   const [outer, inner] = LISTS[protocol];

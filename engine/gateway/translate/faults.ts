@@ -1,9 +1,9 @@
-/** Errors, read from whatever a provider sent. */
+/** Errors, read from any provider body. */
 import { isJsonObject } from '../../core/base/json-object.ts';
 import { CONTEXT_CODE, type Fault, STATUS_WORDS } from '../protocols/fault.ts';
 import { asFields, type Fields, numberOrNull, textOrNull } from './fields.ts';
 
-/** What errors inside a stream call themselves, as the HTTP status they would have had. */
+/** Error names inside a stream, with the HTTP status they would have had. */
 const STATUS_OF_WORD = new Map<string, number>([
   ['rate_limit_exceeded', 429],
   ['context_length_exceeded', 400],
@@ -13,7 +13,7 @@ const STATUS_OF_WORD = new Map<string, number>([
   ...Object.entries(STATUS_WORDS).flatMap(([status, { openai, messages, gemini }]) =>
     [openai, messages, gemini].map((word): [string, number] => [word, Number(status)]),
   ),
-  // Several statuses have these words; the usual one goes last.
+  // Several statuses share these names; the usual one comes last.
   ['invalid_request_error', 400],
   ['INVALID_ARGUMENT', 400],
   ['server_error', 500],
@@ -23,7 +23,7 @@ const STATUS_OF_WORD = new Map<string, number>([
   ['DEADLINE_EXCEEDED', 504],
 ]);
 
-/** How servers word that a prompt is too long; none of these speaks of the limit of an answer alone. */
+/** Phrases for a prompt that is too long; none of them concerns only the limit of an answer. */
 const TOO_LONG = new RegExp(
   [
     'context.{0,20}(?:length|window|limit)',
@@ -48,7 +48,7 @@ const TOO_LONG = new RegExp(
   'i',
 );
 
-/** Words of their own for it, in any field. */
+/** Servers' own codes for it, in any field. */
 const TOO_LONG_WORDS = new Set<string>([
   CONTEXT_CODE,
   'exceed_context_size_error',
@@ -59,14 +59,14 @@ const TOO_LONG_WORDS = new Set<string>([
   '1261',
 ]);
 
-/** Statuses of a wrong request; some servers have 500 for it. */
+/** Statuses of an invalid request; some servers use 500 for it. */
 const TOO_LONG_STATUSES = [400, 413, 422, 500];
 
 const LONGEST_MESSAGE = 2000;
 
 function messageIn(error: Fields): string | null {
   const { message, detail, msg } = error;
-  // A list of what is wrong with each field, as web frameworks have it.
+  // A list of errors per field, as web frameworks return it.
   const list = Array.isArray(detail) ? JSON.stringify(detail) : null;
   return textOrNull(message) ?? textOrNull(detail) ?? list ?? textOrNull(msg) ?? textOrNull(error.error);
 }
@@ -76,12 +76,12 @@ const wordsOf = ({ code, type, status }: Fields): string[] =>
 
 /**
  * Reads the error in a body of any of the protocols.
- * @param status - the HTTP status; null inside a stream, where the error's own words stand for it
- * @param body - parsed JSON, or text such as a proxy's page of HTML, which is not repeated
+ * @param status - the HTTP status; null inside a stream, where the error's own name determines it
+ * @param body - parsed JSON, or text such as a proxy's HTML page, which is not repeated
  */
 export function readFault(status: number | null, body: unknown): Fault {
   const outer = asFields(Array.isArray(body) ? body[0] : body);
-  // A failed response has it one level deeper.
+  // A failed response nests it one level deeper.
   const error = [outer.error, asFields(outer.response).error, outer].find(isJsonObject) ?? {};
   const words = wordsOf(error);
   const numeric = [numberOrNull(error.code), numberOrNull(error.status)].find(
@@ -105,14 +105,14 @@ export function readFault(status: number | null, body: unknown): Fault {
   return { status: settled, message, code: isTooLong ? CONTEXT_CODE : code, field: textOrNull(error.param) };
 }
 
-/** The code of a failed response, by which codex tells whether to try again. */
+/** Returns the code of a failed response, by which codex decides whether to retry. */
 export const responsesCode = ({ code, status }: Fault): string => {
   if (code !== null) return code;
   if (status === 429) return 'rate_limit_exceeded';
   return status >= 500 ? 'server_error' : 'invalid_prompt';
 };
 
-/** The fault of a stream that ended without its own end. */
+/** Returns the fault of a stream that was cut off. */
 export const cutFault = (): Fault => ({
   status: 502,
   message: 'the stream of the provider was cut off before its end',
@@ -120,7 +120,7 @@ export const cutFault = (): Fault => ({
   field: null,
 });
 
-/** The fault of an event that cannot be read. */
+/** Returns the fault of an unreadable event. */
 export const brokenFault = (): Fault => ({
   status: 502,
   message: 'the provider sent an event that is not JSON',

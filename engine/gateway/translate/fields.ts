@@ -1,8 +1,8 @@
-/** Reads bodies from outside: a field of the wrong type is as good as absent. */
+/** Readers for untrusted bodies: a field of the wrong type is treated as absent. */
 import { isJsonObject } from '../../core/base/json-object.ts';
 import { isRawNumber, parseExactJson } from '../exact-json.ts';
 
-/** A JSON object whose fields are not known yet. */
+/** A JSON object with unknown fields. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 const NO_FIELDS: Fields = {};
@@ -11,12 +11,12 @@ export const asFields = (value: unknown): Fields => (isJsonObject(value) ? value
 
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** The objects of a list; anything else in it is left out. */
+/** Returns the objects of a list; other elements are skipped. */
 export const asFieldsList = (value: unknown): readonly Fields[] => asList(value).filter(isJsonObject);
 
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** The text, or null where there is none or an empty one. */
+/** Returns the text, or null if it is missing or empty. */
 export const textOrNull = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null;
 
@@ -25,18 +25,18 @@ export function numberOrNull(value: unknown): number | null {
   return typeof number === 'number' && Number.isFinite(number) ? number : null;
 }
 
-/** The entry of a table for a word from outside; undefined where there is none. */
+/** Returns the entry of a table for an untrusted key; undefined for none. */
 export const lookUp = <T>(table: Readonly<Record<string, T>>, word: string): T | undefined =>
   Object.hasOwn(table, word) ? table[word] : undefined;
 
-/** The value without its fields that are undefined or null: what was not said is not sent. */
+/** Returns the value without undefined and null fields: unset fields are not sent. */
 export function dropUnset(value: Record<string, unknown>): Record<string, unknown> {
   for (const key of Object.keys(value))
     if (value[key] === undefined || value[key] === null) delete value[key];
   return value;
 }
 
-/** Parses JSON, and unless that does not matter rounds no number; undefined for text that is none. */
+/** Parses JSON, exactly unless numbers do not matter; undefined for invalid text. */
 export function parseJson(text: string, { isExact = true }: { isExact?: boolean } = {}): unknown {
   try {
     return isExact ? parseExactJson(text) : JSON.parse(text);

@@ -1,19 +1,20 @@
 /**
- * Translates model calls between the protocols, for a caller of one and a provider of another: pure functions on parsed bodies
- * and events. Each protocol has a reader into the neutral form of conversation.ts and a writer out of it.
+ * Translates model calls between the protocols, for a caller of one and a provider of another: pure functions on
+ * parsed bodies and events. Each protocol has a reader into the neutral form of conversation.ts and a writer out of
+ * it.
  *
- * What another protocol cannot express (docs/reference/translation.md has the reasons):
+ * Content that another protocol cannot express (docs/reference/translation.md has the reasons):
  *
- * | refused by the name of its field                         | left out                                              |
+ * | refused by the name of its field | omitted |
  * | --- | --- |
- * | `n`, `candidateCount` above 1                            | `store`, `metadata`, `user` and other marks for books |
- * | probabilities of tokens, `logit_bias`                    | marks of a cache, `context_management`                |
- * | `previous_response_id` and all that a provider has stored | reasoning of another provider or model               |
- * | answers that are spoken, drawn, or made in the background | tools that a provider runs itself, beside others     |
- * | tools that a provider runs itself, when they are all or chosen | what such tools did                             |
- * | tools whose schema only their maker's models know        | `seed`, `top_k` and penalties where there are none    |
- * | stop sequences by responses, of space alone by messages  | effort, temperature where the model takes none        |
- * | media that the provider's protocol has no place for      | fields that nobody knows, but between chat and responses |
+ * | `n`, `candidateCount` above 1 | `store`, `metadata`, `user` and other bookkeeping marks |
+ * | token probabilities, `logit_bias` | cache marks, `context_management` |
+ * | `previous_response_id` and everything stored at a provider | reasoning of another provider or model |
+ * | answers that are spoken, drawn, or made in the background | tools that a provider runs itself, next to others |
+ * | tools that a provider runs itself, if they are all or chosen | the output of such tools |
+ * | tools whose schema only their maker's models know | `seed`, `top_k` and penalties if unsupported |
+ * | stop sequences by responses, of space alone by messages | effort, temperature if the model accepts none |
+ * | media that the provider's protocol does not support | unknown fields, except between chat and responses |
  */
 import type { Protocol, SseEvent } from '../protocol.ts';
 import { writeFault } from '../protocols/fault.ts';
@@ -36,29 +37,29 @@ export { SEAL_MARK } from './reasoning.ts';
 const DIALECTS: Record<Protocol, Dialect> = { chat, responses, messages, gemini };
 
 export interface StreamTranslator {
-  /** The caller's events for one event of the provider; none for what the caller's protocol does not say. */
+  /** Returns the caller's events for one event of the provider; none if the caller's protocol has no equivalent. */
   push(event: SseEvent): SseEvent[];
-  /** Runs when the provider's stream is over. Without its own end before, the caller gets an error, never a clean end. */
+  /** Runs when the provider's stream is over. If it was cut off, the caller gets an error, never a clean end. */
   end(): SseEvent[];
-  /** Why the caller was told of an error; null while it was not. */
+  /** Returns why the caller received an error; null while it has not. */
   failure(): string | null;
 }
 
-/** The translation of one exchange: what `request` was asked is remembered for the answer. */
+/** The translation of one exchange: the request is remembered for the answer. */
 export interface Translation {
   /**
-   * The provider's body for the caller's.
+   * Returns the provider's body for the caller's.
    * @param model - the provider's name of the model
-   * @param mostOutput - how many tokens it can answer with; null where nobody knows
-   * @throws `fields_invalid` for what the provider's protocol cannot express; `data.field` names it
+   * @param mostOutput - its maximum output tokens; null if unknown
+   * @throws `fields_invalid` for content that the provider's protocol cannot express; `data.field` names it
    */
   request(body: object, model: string, mostOutput?: number | null): object;
   /**
-   * The caller's body for a whole answer of the provider.
-   * @throws `answer_invalid` for a body that is no answer in the provider's protocol
+   * Returns the caller's body for a whole answer of the provider.
+   * @throws `answer_invalid` for a body that is not an answer in the provider's protocol
    */
   response(body: object): object;
-  /** The caller's body for an error of the provider: parsed JSON, or the text that came instead. */
+  /** Returns the caller's body for an error of the provider: parsed JSON, or text. */
   error(status: number, body: unknown): object;
   /** Translates a streamed answer. */
   stream(): StreamTranslator;

@@ -5,14 +5,16 @@ import { FIELD_NAMES, refuseField } from './refusal.ts';
 export const isImage = ({ mediaType }: MediaPart): boolean => mediaType.startsWith('image/');
 export const isAudio = ({ mediaType }: MediaPart): boolean => mediaType.startsWith('audio/');
 
-/** Other names of the same types. */
+/** Aliases of media types. */
 const SAME_TYPES: Readonly<Record<string, string>> = {
   'image/jpg': 'image/jpeg',
   'image/pjpeg': 'image/jpeg',
   'image/x-png': 'image/png',
 };
 
-/** How an image of a type begins, in base64: programs take the type from a file's name, and providers refuse another one. */
+/**
+ * The base64 start of each image type: programs derive the type from the file name, and providers refuse a wrong one.
+ */
 const BEGINNINGS: readonly (readonly [start: string, mediaType: string])[] = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],
@@ -20,7 +22,7 @@ const BEGINNINGS: readonly (readonly [start: string, mediaType: string])[] = [
   ['UklGR', 'image/webp'],
 ];
 
-/** An image, a document or a sound, with the name of its type that providers know. */
+/** Returns an image, a document or a sound, with a type name that providers know. */
 export function makeMedia(
   mediaType: string,
   source: MediaPart['source'],
@@ -44,13 +46,13 @@ const TYPES: Readonly<Record<string, string>> = {
   pdf: 'application/pdf',
 };
 
-/** The media type that the end of an address suggests. */
+/** Returns the media type that the end of an address suggests. */
 export function guessMediaType(url: string, otherwise: string): string {
   const extension = /\.([a-zA-Z0-9]+)(?:[?#]|$)/.exec(url)?.[1] ?? '';
   return lookUp(TYPES, extension.toLowerCase()) ?? otherwise;
 }
 
-/** Reads an address, which is the content itself when it begins with `data:`. Throws `fields_invalid` for one that is not base64. */
+/** Reads an address, or the content itself if it starts with `data:`. Throws `fields_invalid` if it is not base64. */
 export function readMediaUrl(
   url: string,
   {
@@ -67,11 +69,11 @@ export function readMediaUrl(
   return makeMedia(mediaType || otherwise, { data: url.slice(comma + 1) }, { name, detail });
 }
 
-/** The content as an address that holds it. */
+/** Returns the content as a data address. */
 export const formatMediaUrl = ({ source, mediaType }: MediaPart): string =>
   'url' in source ? source.url : `data:${mediaType};base64,${source.data}`;
 
-/** Throws for a kind of media that the provider's protocol has no place for. */
+/** Throws for media that the provider's protocol does not support. */
 export const refuseMedia = ({ mediaType, source }: MediaPart, { from, to }: Exchange): never => {
   const how = 'url' in source ? 'by its address' : 'in the request';
   throw refuseField(

@@ -1,37 +1,43 @@
 /**
- * What models accept where a protocol is not one for all of its models. Names of other makers' models are unknown here and get what
- * most servers of the protocol accept.
+ * Properties of models, if a protocol is not uniform for all of its models. Models of other makers are unknown here
+ * and get what most servers of the protocol accept.
  */
 import type { Effort } from './conversation.ts';
 
-/** The name without the maker in front of it, as routers write it. */
+/** Returns the name without the maker's prefix, as routers write it. */
 const plainName = (model: string): string => model.toLowerCase().split('/').at(-1)!;
 
-/** OpenAI's newer models: they refuse `max_tokens`, and take hints that other servers may refuse. */
+/**
+ * Reports whether a model is one of OpenAI's newer ones, which refuse `max_tokens` and accept hints that other
+ * servers may refuse.
+ */
 export const isNewOpenAi = (model: string): boolean =>
   /^(?:o\d|gpt-(?:[5-9]|oss)|codex)/.test(plainName(model));
 
-/** Whether a model of OpenAI reasons, and so knows an effort and has encrypted reasoning; those for chats and searches do not. */
+/**
+ * Reports whether an OpenAI model reasons, and so supports effort and encrypted reasoning; chat and search models do
+ * not.
+ */
 export const isOpenAiReasoner = (model: string): boolean =>
   isNewOpenAi(model) && !/^(?:gpt-[\d.]+-(?:chat|search)|o1-(?:mini|preview))/.test(plainName(model));
 
-/** Models whose template wants short ids of calls, and an answer after each result. */
+/** Models whose template requires short call ids, and an answer after each result. */
 export const isMistral = (model: string): boolean =>
   /^(?:open-|labs-)?(?:mi[sx]tral|ministral|codestral|devstral|pixtral|magistral|voxtral)/.test(
     plainName(model),
   );
 
-/** Models that think unless they are told not to, and how their makers' servers are told. */
+/** Models that think by default, and the fields that disable it on their makers' servers. */
 const THINKING_OFF: readonly (readonly [names: RegExp, fields: Readonly<Record<string, unknown>>])[] = [
   [
     /^(?:deepseek|glm-?(?:4\.[5-9]|[5-9])|kimi-k(?:2\.[5-9]|[3-9])|doubao-seed|mimo)/,
     { thinking: { type: 'disabled' } },
   ],
-  // The first is read by Alibaba's servers, the second by those that run the model elsewhere.
+  // Alibaba's servers read the first; other servers of the model read the second.
   [/^(?:qwen|qwq)/, { enable_thinking: false, chat_template_kwargs: { enable_thinking: false } }],
 ];
 
-/** The fields of chat by which a model that thinks by default is told not to; none for others. */
+/** Returns the chat fields that disable thinking for a model that thinks by default; none for others. */
 export function thinkingOff(model: string): Readonly<Record<string, unknown>> {
   const name = plainName(model);
   const fields = THINKING_OFF.find(([names]) => names.test(name))?.[1] ?? {};
@@ -41,7 +47,7 @@ export function thinkingOff(model: string): Readonly<Record<string, unknown>> {
     : fields;
 }
 
-/** Models that refuse a call of the past which comes without the thoughts before it. */
+/** Models that refuse a past call without the thoughts before it. */
 export const demandsThoughts = (model: string): boolean => /^(?:deepseek|kimi-k)/.test(plainName(model));
 
 const claudeVersion = (model: string): number | null => {
@@ -53,16 +59,16 @@ const claudeVersion = (model: string): number | null => {
 
 export const isClaude = (model: string): boolean => plainName(model).startsWith('claude-');
 
-/** Whether a model of Anthropic decides itself how much to think; older ones need a number of tokens. */
+/** Reports whether an Anthropic model decides itself how much to think; older ones need a token budget. */
 export const hasAdaptiveThinking = (model: string): boolean => (claudeVersion(model) ?? 0) >= 4.6;
 
-/** Whether an effort may be above high. */
+/** Reports whether an effort may be above high. */
 export const knowsHighestEffort = (model: string): boolean => (claudeVersion(model) ?? 0) >= 4.7;
 
-/** Whether a conversation may end with an answer that the model goes on with. */
+/** Reports whether a conversation may end with an answer that the model continues. */
 export const continuesAnswers = (model: string): boolean => (claudeVersion(model) ?? 0) < 4.6;
 
-/** Whether temperature and its like are accepted: Anthropic's newer models refuse them. */
+/** Reports whether temperature and similar fields are accepted: Anthropic's newer models refuse them. */
 export const acceptsSampling = (model: string): boolean => (claudeVersion(model) ?? 0) < 4.7;
 
 const geminiVersion = (model: string): number => {
@@ -70,13 +76,13 @@ const geminiVersion = (model: string): number => {
   return version === null ? 0 : Number(version[1]);
 };
 
-/** Whether a call of the past has to carry a signature, and thinking is asked for by a level. */
+/** Reports whether a past call must carry a signature, and thinking is requested by level. */
 export const needsThoughtSignature = (model: string): boolean => geminiVersion(model) >= 3;
 
-/** Whether thinking is asked for by a number of tokens. */
+/** Reports whether thinking is requested by token budget. */
 export const hasThinkingBudget = (model: string): boolean => geminiVersion(model) === 2.5;
 
-/** The least that a model of Google can be told to think. */
+/** Returns the minimum thinking of a Google model. */
 export function leastThinking(model: string): Readonly<Record<string, unknown>> | null {
   const isPro = plainName(model).includes('pro');
   if (hasThinkingBudget(model)) return { thinkingBudget: isPro ? 128 : 0 };
@@ -91,7 +97,7 @@ export const readEffort = (value: unknown): Effort | null => {
   return EFFORTS.find((effort) => effort === word) ?? null;
 };
 
-/** Tokens of thinking that stand for an effort. */
+/** Thinking tokens that correspond to an effort. */
 export const BUDGETS: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 1024,
@@ -102,7 +108,7 @@ export const BUDGETS: Readonly<Record<Effort, number>> = {
   max: 24_576,
 };
 
-/** The effort that stands for a number of tokens. */
+/** Returns the effort that corresponds to a number of tokens. */
 export const effortOfBudget = (tokens: number): Effort | null => {
   if (tokens < 0) return null;
   if (tokens === 0) return 'none';

@@ -2,8 +2,8 @@ import type { Conversation, ToolDefinition } from './conversation.ts';
 import { refuseField } from './refusal.ts';
 
 /**
- * The tools that a request offers: those that are allowed. Tools that the caller's provider would have run itself are left out, since a
- * model manages without; throws `fields_invalid` for a request that is about nothing else.
+ * Returns the allowed tools of a request. Tools that the caller's provider would have run itself are omitted, since a
+ * model manages without them; throws `fields_invalid` for a request about nothing else.
  */
 export function offeredTools({ tools, hostedTools, allowedTools }: Conversation): ToolDefinition[] {
   if (tools.length === 0 && hostedTools.length > 0)
@@ -19,7 +19,7 @@ export function offeredTools({ tools, hostedTools, allowedTools }: Conversation)
   );
 }
 
-/** What a model is told of a tool that takes one text, where a protocol knows only objects. */
+/** Returns the description of a text tool, in protocols that only know objects. */
 export function describeTextTool({ description, textFormat }: ToolDefinition): string {
   const grammar = textFormat as { definition?: unknown; syntax?: unknown } | null;
   const how =

@@ -5,7 +5,7 @@ import type { CallPart, Conversation, Exchange, Part, ResultPart, TextPart, Turn
 export interface OrderedTurns {
   /** The system prompt. */
   system: TextPart[];
-  /** Neighbours differ in their role. A turn of the user begins with the results of the calls just before it. */
+  /** Adjacent turns differ in role. A user turn starts with the results of the preceding calls. */
   turns: Turn[];
 }
 
@@ -15,7 +15,7 @@ interface Segment {
   after: Turn[];
 }
 
-/** What stands for a turn without content, where a protocol wants one to be there. */
+/** The placeholder for an empty turn, if a protocol requires content. */
 export const NO_CONTENT: TextPart = { kind: 'text', text: '(no content)' };
 
 const isText = (part: Part): part is TextPart => part.kind === 'text' && part.text !== '';
@@ -34,20 +34,20 @@ const missingResult = (call: CallPart): ResultPart => ({
   isError: true,
 });
 
-/** A result whose call is not in the conversation, as said by the user: no provider accepts it as a result. */
+/** Returns a result whose call is missing, as user text: no provider accepts it as a result. */
 const sayResult = ({ name, content }: ResultPart): Part[] => [
   { kind: 'text', text: `Result of an earlier call${name === null ? '' : ` of ${name}`}:` },
   ...content.filter((part) => part.kind === 'media' || part.text !== ''),
 ];
 
-/** Sorts the turns of a conversation into answers, each with the results of its calls and with what was said after it. */
+/** Sorts the turns of a conversation into answers, each with the results of its calls and the text after it. */
 function segmentTurns(turns: readonly Turn[], keepsSystem: boolean) {
   const system: TextPart[] = [];
   const segments: Segment[] = [{ assistant: [], answers: new Map(), after: [] }];
-  /** Calls that have no result yet. */
+  /** Calls without a result so far. */
   const open: { call: CallPart; segment: Segment }[] = [];
 
-  /** Of several calls with the id of a result, the first one of the latest answer is meant. */
+  /** Finds the call of a result. If several have its id, it belongs to the first one of the latest answer. */
   function findCall(id: string): (typeof open)[number] | undefined {
     const latest = open.findLast(({ call }) => call.id === id)?.segment;
     const index = open.findIndex(({ call, segment }) => segment === latest && call.id === id);
@@ -85,10 +85,11 @@ function segmentTurns(turns: readonly Turn[], keepsSystem: boolean) {
 }
 
 /**
- * Orders the turns of a conversation. System text before the first answer is the system prompt. Later it stays where it is: as
- * a turn of its own with `keepsSystem`, else as text of the user in `<system-reminder>` tags, since many models' templates accept
- * a system turn at the beginning only, and moving it there would change the prefix that a prompt cache is keyed on. Results move
- * to the calls they answer; a call that was never answered gets a result that says so. Calls have ids that the provider accepts.
+ * Orders the turns of a conversation. System text before the first answer is the system prompt. Later system text
+ * stays in place: as a separate turn with `keepsSystem`, otherwise as user text in `<system-reminder>` tags, since
+ * many models' templates only accept a system turn at the start, and moving it there would change the prefix that a
+ * prompt cache is keyed on. Results move to the calls they answer; an unanswered call gets a result that says so.
+ * Calls get ids that the provider accepts.
  */
 export function orderTurns(
   { turns }: Conversation,
@@ -117,18 +118,18 @@ export function orderTurns(
       );
     for (const turn of after) push(turn.role, turn.parts);
   }
-  // Whoever ends with an answer asks for more of it, which is not meant by a user who said nothing.
+  // A conversation that ends with an answer asks for more of it, which a user who said nothing does not mean.
   if (turns.at(-1)?.role === 'user' && ordered.at(-1)?.role !== 'user') push('user', [NO_CONTENT]);
   return { system, turns: ordered };
 }
 
-/** For protocols that want something said by the user: a system prompt alone is said by the user instead. */
+/** Turns a lone system prompt into user text, for protocols that require user text. */
 export const withUserTurn = ({ system, turns }: OrderedTurns): OrderedTurns =>
   turns.length === 0 && system.length > 0
     ? { system: [], turns: [{ role: 'user', parts: system }] }
     : { system, turns };
 
-/** For protocols whose conversations begin with the user. */
+/** Adds a user turn at the start, for protocols whose conversations start with the user. */
 export function startWithUser(ordered: OrderedTurns): OrderedTurns {
   const { system, turns } = withUserTurn(ordered);
   return turns[0]?.role === 'assistant'

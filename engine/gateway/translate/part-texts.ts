@@ -1,14 +1,14 @@
 import type { Part, ResultPart } from './conversation.ts';
 
-/** The texts of parts as one, with an empty line between them. */
+/** Returns the texts of parts joined with an empty line. */
 export const joinTexts = (parts: readonly Part[]): string =>
   parts.flatMap((part) => (part.kind === 'text' || part.kind === 'refusal' ? part.text : [])).join('\n\n');
 
-/** What a failed call says, for protocols that have no field for a failure. */
+/** Returns the text of a failed call, for protocols without a field for a failure. */
 export const markError = (text: string): string =>
   /^\W*\w{0,20}error/i.test(text) ? text : `Error: ${text}`;
 
-/** The text of a result, for protocols that have no field for a failure. */
+/** Returns the text of a result, for protocols without a field for a failure. */
 export function describeResult({ content, isError }: ResultPart): string {
   const text = joinTexts(content);
   return isError ? markError(text) : text;

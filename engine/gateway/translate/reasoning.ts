@@ -1,7 +1,8 @@
 /**
- * Records of a model's reasoning on their way through a caller of another protocol. Providers sign or encrypt what a model
- * thought and accept it again from the same model only. It travels sealed with its protocol and model in the field that the
- * caller's protocol has for its own, and is opened for that same protocol and model; any other gets the conversation without it.
+ * Passes records of a model's reasoning through a caller of another protocol. Providers sign or encrypt thoughts and
+ * accept them back from the same model only. A record is sealed with its protocol and model, travels in the field
+ * that the caller's protocol has for its own records, and is opened for the same protocol and model; any other
+ * provider gets the conversation without it.
  */
 import type { Protocol } from '../protocol.ts';
 import { asFields, asList, parseJson } from './fields.ts';
@@ -12,18 +13,18 @@ interface Sealed {
   record: object;
 }
 
-// Nine characters of JSON are twelve of base64, so each seal begins with the same ones.
+// Nine characters of JSON are twelve of base64, so all seals start with the same ones.
 const OPENING = '{"svc":1,';
-/** What every seal begins with: a body without it holds none. */
+/** The prefix of every seal: a body without it contains none. */
 export const SEAL_MARK = Buffer.from(OPENING).toString('base64');
 
 const encode = (sealed: readonly Sealed[]): string =>
   Buffer.from(`${OPENING}"sealed":${JSON.stringify(sealed)}}`).toString('base64');
 
-/** Whether a signature is one that `sealReasoning` made; no provider accepts it as its own. */
+/** Reports whether a signature was made by `sealReasoning`; no provider accepts it as its own. */
 export const isReasoningSeal = (signature: string): boolean => signature.startsWith(SEAL_MARK);
 
-/** Seals what a provider said of its reasoning. */
+/** Seals a provider's reasoning record. */
 export const sealReasoning = (protocol: Protocol, model: string, record: object): string =>
   encode([{ protocol, model, record }]);
 
@@ -37,11 +38,11 @@ function decode(seal: string): readonly Sealed[] {
   });
 }
 
-/** One seal in place of several, for a protocol that has one field for them. */
+/** Returns one seal for several, for a protocol with a single field. */
 export const joinSeals = (seals: readonly string[]): string =>
   seals.length === 1 ? seals[0]! : encode(seals.flatMap(decode));
 
-/** The records in a seal that this protocol and model made, in order; empty for those of others. */
+/** Returns the records in a seal of this protocol and model, in order; empty for others. */
 export const openReasoning = (
   seal: string | null,
   protocol: Protocol,

@@ -1,13 +1,13 @@
-/** Schemas of tools and answers, as each provider demands them. */
+/** Schemas of tools and answers, as each provider requires them. */
 import { isJsonObject } from '../../core/base/json-object.ts';
 import { asFieldsList, asList, type Fields } from './fields.ts';
 
-/** Fields of a JSON Schema that hold a schema, a list of them, or one by name. */
+/** Fields of a JSON Schema that contain a schema, a list of schemas, or named schemas. */
 const ONE = ['items', 'additionalProperties', 'not'];
 const MANY = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const NAMED = ['properties', '$defs', 'definitions', 'patternProperties'];
 
-/** A schema with each schema inside of it changed, and then itself. */
+/** Applies a change to each nested schema, then to the schema itself. */
 function mapSchema(schema: Fields, change: (schema: Fields) => Fields): Fields {
   const mapped: Record<string, unknown> = { ...schema };
   const map = (value: unknown): unknown => (isJsonObject(value) ? mapSchema(value, change) : value);
@@ -32,18 +32,18 @@ function everyObject(schema: Fields, holds: (schema: Fields) => boolean): boolea
   return all;
 }
 
-/** Whether no object of the schema may have other properties than those that it names. */
+/** Reports whether no object of the schema allows additional properties. */
 export const isClosable = (schema: Fields): boolean =>
   everyObject(schema, ({ additionalProperties: more }) => more === undefined || more === false);
 
-/** Whether every property is required, which a strict schema of OpenAI has to be. */
+/** Reports whether every property is required, as in OpenAI's strict schemas. */
 export const isAllRequired = (schema: Fields): boolean =>
   isClosable(schema) &&
   everyObject(schema, ({ properties, required }) =>
     Object.keys(isJsonObject(properties) ? properties : {}).every((name) => asList(required).includes(name)),
   );
 
-/** The schema with `additionalProperties: false` in each object that does not name a schema for others. */
+/** Returns the schema with `additionalProperties: false` in each object without a schema for others. */
 export const closeObjects = (schema: Fields): Fields =>
   mapSchema(schema, (each) =>
     isObjectSchema(each) && !isJsonObject(each.additionalProperties)
@@ -51,7 +51,7 @@ export const closeObjects = (schema: Fields): Fields =>
       : each,
   );
 
-/** What Anthropic's structured answers refuse. */
+/** Keywords that Anthropic's structured answers refuse. */
 const REFUSED = new Set([
   'minimum',
   'maximum',
@@ -64,7 +64,10 @@ const REFUSED = new Set([
   'uniqueItems',
 ]);
 
-/** The schema as Anthropic accepts it for a strict tool or an answer: closed, and without limits of numbers and lengths. */
+/**
+ * Returns the schema as Anthropic accepts it for a strict tool or an answer: closed, without limits for numbers and
+ * lengths.
+ */
 export const fitAnthropicSchema = (schema: Fields): Fields =>
   mapSchema(closeObjects(schema), (each) =>
     Object.fromEntries(
@@ -77,7 +80,7 @@ export const fitAnthropicSchema = (schema: Fields): Fields =>
 /** The schema of a tool without arguments. */
 const NO_ARGUMENTS: Fields = { type: 'object', properties: {} };
 
-/** One object in the place of several that a schema allows or demands together; no provider accepts those for a tool. */
+/** Returns one object that replaces several alternative or combined ones; no provider accepts those for a tool. */
 function mergeObjects(schema: Fields): Fields {
   const { anyOf, oneOf, allOf, ...rest } = schema;
   const choices = [...asFieldsList(anyOf), ...asFieldsList(oneOf)];
@@ -98,7 +101,7 @@ function mergeObjects(schema: Fields): Fields {
   return { ...rest, type: 'object', properties, ...(required.size === 0 ? {} : { required: [...required] }) };
 }
 
-/** The schema of a tool's arguments: one object with properties, if only none. */
+/** Returns the schema of a tool's arguments: one object, even without properties. */
 export const fitToolSchema = (schema: object | null): Fields => ({
   ...NO_ARGUMENTS,
   ...mergeObjects((schema ?? {}) as Fields),

@@ -10,19 +10,19 @@ interface OpenBlock {
   key: string | number;
   block: Block;
   text: string;
-  /** Half a character at the end of what was written so far; its other half is in the next piece. */
+  /** An unpaired surrogate at the end of the written text; its other half is in the next piece. */
   held: string;
   seal: string | null;
   isClosed: boolean;
-  /** Whether the arguments are written when all are there: the caller's tool takes the one text that is inside of them. */
+  /** True if the arguments are written once complete: the caller's tool takes the text inside them. */
   isWrapped: boolean;
 }
 
-/** A sink that knows how the stream stands. */
+/** A sink that tracks the state of the stream. */
 export interface BlockSequence extends BlockSink {
-  /** Whether the stream has ended, well or not. */
+  /** Reports whether the stream has ended, successfully or not. */
   isOver(): boolean;
-  /** Why the stream has failed; null while it has not. */
+  /** Returns why the stream failed; null if it has not. */
   failure(): string | null;
 }
 
@@ -31,14 +31,14 @@ const endsInHalf = (text: string): boolean => {
   return last >= 0xd800 && last <= 0xdbff;
 };
 
-/** Whether the arguments of a call ended in their middle. */
+/** Reports whether the arguments of a call were cut off. */
 function isBroken({ block, text, isWrapped }: OpenBlock): boolean {
   if (block.kind !== 'call' || block.takesText || text.trim() === '') return false;
-  // A model may write the one text of a tool as it is.
+  // A model may write the text of a text tool directly.
   return (!isWrapped || text.startsWith('{')) && parseJson(text) === undefined;
 }
 
-/** The end of an answer that called tools, or refused to answer: servers disagree about the word for it. */
+/** Returns the end of an answer with calls or a refusal: servers disagree about its name. */
 export function settleEnding(
   ending: Ending,
   { hasCalls, hasRefused }: { hasCalls: boolean; hasRefused: boolean },
@@ -51,13 +51,13 @@ export function settleEnding(
 }
 
 /**
- * Brings the blocks of a stream into a row for a writer: one at a time, in the order in which they began. What is said of a later
- * one waits until those before it are closed. Calls get the caller's names, and `{}` when they have no arguments.
+ * Serialises the blocks of a stream for a writer: one at a time, in the order of their start. Content of a later
+ * block waits until earlier blocks are closed. Calls get the caller's names, and `{}` if they have no arguments.
  */
 export function sequenceBlocks(writer: StreamWriter, exchange: Exchange): BlockSequence {
   const { names } = exchange;
   const nextId = createCallerIds(exchange);
-  /** In the order in which they began; the writer has the first. */
+  /** In the order of their start; the writer has the first. */
   let blocks: OpenBlock[] = [];
   let usage: Usage | null = null;
   let hasStarted = false;
@@ -107,7 +107,10 @@ export function sequenceBlocks(writer: StreamWriter, exchange: Exchange): BlockS
     writer.close(open.block, open.text.toWellFormed(), open.seal);
   }
 
-  /** Hands the next blocks to the writer, up to the first that is still open. Only the end of the answer says whether a call was cut by the limit. */
+  /**
+   * Passes the next blocks to the writer, up to the first open one. Only the end of the answer shows whether the
+   * limit cut off a call.
+   */
   function advance(ending: Ending | null): void {
     while (blocks.length > 0) {
       const [first] = blocks as [OpenBlock];

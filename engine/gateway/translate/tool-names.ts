@@ -8,13 +8,13 @@ export interface NamedTool {
   takesText: boolean;
 }
 
-/** The names of one exchange's tools: what the provider is told for each, and what the caller calls it. */
+/** The tool names of one exchange: the provider's name for each, and the caller's. */
 export interface ToolNames {
-  /** The provider's name of a tool: the same for the same tool in every exchange, unlike that of every other tool in this one. */
+  /** Returns the provider's name of a tool: the same in every exchange, and unique within this one. */
   toProvider(tool: NamedTool): string;
-  /** The caller's tool for a provider's name; a name that was never told is taken as it is. */
+  /** Returns the caller's tool for a provider's name; an unknown name is kept. */
   toCaller(name: string): NamedTool;
-  /** Whether the provider was told of a tool of that name. */
+  /** Reports whether the provider received a tool of that name. */
   isKnown(name: string): boolean;
 }
 
@@ -23,7 +23,7 @@ const LONGEST: Record<Protocol, number> = { chat: 64, responses: 64, messages: 1
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
 
 const joined = ({ namespace, name }: NamedTool): string => {
-  // codex's names of some servers' tools already begin with the namespace.
+  // codex's names of some servers' tools already start with the namespace.
   if (namespace === null || name.startsWith(namespace)) return name;
   return namespace.endsWith('_') ? `${namespace}${name}` : `${namespace}__${name}`;
 };

@@ -1,4 +1,4 @@
-/** Writes the numbers of tokens in each protocol. They differ in what a whole contains, see `Usage`. */
+/** Writes token counts in each protocol. They differ in which parts a total includes, see `Usage`. */
 import type { Usage } from '../protocols/usage.ts';
 import { dropUnset, type Fields } from './fields.ts';
 
@@ -18,7 +18,7 @@ export const writeResponsesUsage = (usage: Usage): Fields => ({
   total_tokens: usage.input + usage.output,
 });
 
-/** `null` is an answer whose provider counted nothing: the protocol has no way to say so but zeros. */
+/** Writes usage. `null` is an answer without counts from its provider: the protocol can only say so with zeros. */
 export const writeMessagesUsage = (usage: Usage | null): Fields => ({
   input_tokens: usage === null ? 0 : Math.max(0, usage.input - usage.cacheRead - usage.cacheWrite),
   cache_creation_input_tokens: usage?.cacheWrite ?? 0,

@@ -1,19 +1,19 @@
-/** A part of a text that is found as one. */
+/** A part of a text that is a search result. */
 export interface Chunk {
   text: string;
   /** From 1; a long line may be in several chunks. */
   firstLine: number;
   lastLine: number;
-  /** Where it stands among the bytes of the text as UTF-8. */
+  /** Its position in the text, in UTF-8 bytes. */
   begins: number;
   ends: number;
 }
 
-/** Characters, and lines. */
+/** Maximum characters and lines. */
 const LONGEST_CHUNK = 1200;
 const MOST_LINES = 20;
 
-/** Cuts a text into chunks of whole lines; together they are the text. A line that is longer than a chunk is cut as well. */
+/** Splits a text into chunks of whole lines; together they are the text. A line longer than a chunk is split too. */
 export function* cutChunks(text: string): Generator<Chunk> {
   let from = 0;
   let line = 1;
@@ -47,7 +47,7 @@ function findEnd(text: string, from: number): number {
   }
   if (end > from) return end;
   const cut = from + LONGEST_CHUNK;
-  // Not between the halves of a character.
+  // Not inside a surrogate pair.
   return /[\ud800-\udbff]/.test(text.charAt(cut - 1)) ? cut - 1 : cut;
 }
 
@@ -57,11 +57,11 @@ function countBreaks(text: string): number {
   return count;
 }
 
-/** Lines as an editor counts them: what ends the last one begins no other. */
+/** Splits lines like an editor: a final line break starts no new line. */
 export const countLines = (text: string): number =>
   text === '' ? 0 : countBreaks(text) + (text.endsWith('\n') ? 0 : 1);
 
-/** Those lines with what ends them, from 1. */
+/** Returns those lines with their line breaks, from 1. */
 export function takeLines(text: string, first: number, last: number): string {
   let begin = 0;
   for (let line = 1; line < first; line += 1) {

@@ -5,7 +5,7 @@ const flag = (description: string) =>
 const hookFlag = (description: string) =>
   z.boolean().default(false).meta({ notation: 'bool', description, unset: 'false' });
 
-/** The `context` section: what is shortened or moved out of an agent's context. */
+/** The `context` section: content that is shortened or moved out of an agent's context. */
 export const contextSchema = z.strictObject({
   guidance: z
     .strictObject({

@@ -4,7 +4,7 @@ import type { Crushed } from './crush/index.ts';
 import type { StoredTexts } from './index.ts';
 import type { NewText } from './store.ts';
 
-/** A text as it is stored, with its file on the disk: a row never names one that is not there. */
+/** Stores a text with its file on disk: a row never names a missing file. */
 export async function placeText(
   texts: StoredTexts,
   whole: string,
@@ -17,7 +17,7 @@ export async function placeText(
   return { hash, bytes: bytes.length, lines: countLines(whole) };
 }
 
-/** Runs what is to keep a text; one that was placed for nothing is removed again. */
+/** Runs a function that keeps a text; a file that is not needed in the end is removed. */
 export async function keepPlaced<T>(
   texts: StoredTexts,
   { hash }: Pick<NewText, 'hash'>,
@@ -32,13 +32,15 @@ export async function keepPlaced<T>(
   }
 }
 
-/** What is left of a text, and the id of the whole of it; null where nothing was left out, or nothing is to be stored. */
+/** The rest of a text, and the id of the whole text; null if nothing was omitted or nothing is stored. */
 export interface CrushedAndStored {
   id: string | null;
   crushed: Crushed;
 }
 
-/** Crushes a text, and stores the whole of it where something was left out. `counted` runs with the change to the database. */
+/**
+ * Crushes a text, and stores the whole text if something was omitted. `counted` runs with the change to the database.
+ */
 export async function crushAndStore(
   texts: StoredTexts,
   whole: string,
@@ -49,7 +51,7 @@ export async function crushAndStore(
     counted,
   }: {
     caller: Caller;
-    /** What the caller says that the command has ended with. */
+    /** The exit code according to the caller. */
     exitCode?: number | null;
     write<T>(work: () => T): Promise<T>;
     counted(crushed: Crushed): void;
@@ -79,6 +81,6 @@ export async function crushAndStore(
       return store.keep({ ...placed, kind, told: exitCode, found }, texts.holderOf(caller)).id;
     }),
   );
-  // Another text with a hash that begins alike may have come first.
+  // Another text with the same hash prefix may have come first.
   return { id: kept, crushed: kept === id ? crushed : named(kept) };
 }

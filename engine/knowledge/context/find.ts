@@ -7,13 +7,13 @@ import { type Chunk, cutChunks } from './chunks.ts';
 import type { StoredRow } from './store.ts';
 import type { FoundBytes } from './text-files.ts';
 
-/** A part of a stored text that says something about a query. */
+/** A part of a stored text that matches a query. */
 export interface FoundChunk {
   id: string;
   /** From 1. */
   firstLine: number;
   lastLine: number;
-  /** With its secrets covered. */
+  /** Secrets are masked. */
   text: string;
 }
 
@@ -28,12 +28,12 @@ interface FoundRow {
   ends: number;
 }
 
-/** Changes when the same text would be indexed otherwise. */
+/** Changes if the same text would be indexed differently. */
 const VERSION = '2';
-/** Chunks that are indexed in one transaction: others wait for it. */
+/** Chunks that are indexed in one transaction, because others wait for it. */
 const CHUNKS_AT_ONCE = 40;
 
-/** Finds parts of stored texts. A text is indexed when somebody first searches: most are never searched. */
+/** Finds parts of stored texts. A text is indexed at its first search: most are never searched. */
 export function createTextSearch({
   storage,
   read,
@@ -84,19 +84,19 @@ export function createTextSearch({
     ORDER BY bm25(chunk_words), text_chunk.number LIMIT +@limit`);
   const inTurn = createSerialQueue();
 
-  /** One piece: false when the text has ended meanwhile, perhaps to be stored again. */
+  /** Indexes one piece: false if the text has ended in the meantime, perhaps to be stored again. */
   const indexChunks = (
     row: StoredRow,
     chunks: readonly Chunk[],
     indexText: (text: string) => string,
     { isFirst, isLast }: { isFirst: boolean; isLast: boolean },
   ): Promise<boolean> => {
-    // A colour would be a part of the word that it colours.
+    // A colour code would become part of the coloured word.
     const words = chunks.map(({ text }) => indexText(dropColours(text)));
     return storage.write(() => {
       if (isWanted.get(row.number) === undefined) return false;
       if (isFirst) {
-        // Of an engine that was stopped in the middle of it.
+        // Left by an engine that was stopped midway.
         clearWords.run(row.number);
         clearChunks.run(row.number);
       } else if (indexedTo.get(row.number) !== chunks[0]?.begins) return false;
@@ -112,7 +112,7 @@ export function createTextSearch({
   async function indexRow(row: StoredRow, indexText: (text: string) => string): Promise<void> {
     const bytes = read(row);
     if (!Buffer.isBuffer(bytes)) return;
-    // Of the whole: a secret of many lines would not be known by a part of them.
+    // Applied to the whole text: a secret of many lines would not be recognised in a part.
     const chunks = [...cutChunks(coverSecrets(bytes.toString('utf8')))];
     for (let at = 0; at === 0 || at < chunks.length; at += CHUNKS_AT_ONCE) {
       const piece = chunks.slice(at, at + CHUNKS_AT_ONCE);
@@ -121,7 +121,7 @@ export function createTextSearch({
     }
   }
 
-  /** What another version has indexed is forgotten, and so read anew when it is searched. */
+  /** Forgets the index of another version, so that texts are read again at the next search. */
   async function forgetOldIndex(): Promise<void> {
     if (versionOf.get() === VERSION) return;
     await storage.write(() => {
@@ -141,7 +141,7 @@ export function createTextSearch({
   const listForms = (forms: readonly string[]): readonly string[] =>
     forms.filter((form) => isKnown.get(form) !== undefined);
 
-  /** What a word that occurs nowhere may have been meant to be: known words that begin so, or differ by a letter or two. */
+  /** Corrections for an unknown word: known words with the same prefix, or that differ by a letter or two. */
   function guessWords(word: string): string[] {
     if (word.length < 4 || !/^[a-z]+$/.test(word)) return [];
     const first = word.charCodeAt(0);
@@ -149,7 +149,7 @@ export function createTextSearch({
     return nearWords(word, vocabulary.iterate(...range, word.length - 2, word.length + 6));
   }
 
-  /** From what says all that is asked for to what says something like it: what MATCH takes. */
+  /** Returns MATCH expressions, from all requested words to similar ones. */
   function readMatches(query: string): string[] {
     const wanted = readQuery(query).map(({ word, forms, near }) => {
       const known = listForms(forms);
@@ -171,7 +171,7 @@ export function createTextSearch({
   }
 
   return {
-    /** At most `limit` chunks about `query`, best first; of texts of one holder, or of all. */
+    /** Returns at most `limit` chunks about `query`, best first; of texts of one holder, or of all. */
     async find(
       query: string,
       { limit, holder }: { limit: number; holder: string | null },

@@ -13,27 +13,27 @@ export interface StoredTextsDeps {
   storage: Storage;
   clock: Clock;
   settings(): StoredTextsSettings;
-  /** What the gateway has left out of requests. */
+  /** Texts that the gateway omitted from requests. */
   forwarded: ForwardedReader;
-  /** The task of a worker session; null for others. */
+  /** Returns the task of a worker session; null for others. */
   taskOf(sessionId: string): string | null;
   log: { warn(facts: object, text: string): void };
 }
 
 export interface StoredTextsSettings extends TextFolder {
-  /** How long a text is kept that nobody reads, ms; 0 for until its room is needed. */
+  /** How long an unread text is kept, ms; 0 until its space is needed. */
   idleMs: number;
-  /** Whether the beginning and the end of a text are shown crushed. */
+  /** True if the start and the end of a text are shown crushed. */
   crushes: boolean;
-  /** Whether what is left out of a crushed text is stored. */
+  /** True if the omitted part of a crushed text is stored. */
   stores: boolean;
-  /** From how many bytes on hooks shorten the output of a tool; null for never. */
+  /** Minimum bytes of a tool output that hooks shorten; null for never. */
   longBytes: number | null;
-  /** Tools whose output they leave as it is; none for the usual ones. */
+  /** Tools whose output they leave unchanged; empty for the default ones. */
   protectedTools: readonly string[];
 }
 
-/** What operations work on; loaded when one is first used. */
+/** The implementation of the operations, loaded on first use. */
 export interface OpenTexts {
   store: TextStore;
   files: ReturnType<typeof createTextFiles>;
@@ -43,16 +43,16 @@ export interface OpenTexts {
 export type StoredTexts = ReturnType<typeof createStoredTexts>;
 
 const SWEEP_EVERY_MS = 5 * 60_000;
-/** Of all texts that are kept at a time. */
+/** Limit for all texts at a time. */
 const MOST_BYTES = 512 * 1024 * 1024;
-/** Of one caller, before it forgets them. */
+/** Limit per caller. */
 const MOST_LISTED = 20;
 const WHOLE_ID = /^(?:c-)?([0-9a-f]{10,64})$/;
 /** The last text of the gateway that was stored here. */
 const SEEN = 'context_forwarded_seen';
 const AT_A_TIME = 20;
 
-/** Owns the texts that stand outside of agents' contexts. */
+/** Owns the texts stored outside of agents' contexts. */
 export function createStoredTexts(deps: StoredTextsDeps) {
   const { storage, clock, settings, log } = deps;
   let opened: Promise<OpenTexts> | undefined;
@@ -122,7 +122,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
     });
   }
 
-  /** Stores what the gateway has left out since the last look. What cannot be read now is looked for again. */
+  /** Stores the texts that the gateway omitted since the last call. Unreadable ones are retried. */
   async function importForwarded(): Promise<void> {
     try {
       for (let found = true; found; ) {
@@ -143,7 +143,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
     },
   });
 
-  /** Whose texts the caller's are: those of its task, of its session, or its own. */
+  /** Returns the holder of a caller's texts: its task, its session, or itself. */
   function holderOf({ seat, sessionId, actor }: Caller): string {
     if (seat === 'chair') return 'chair';
     if (sessionId === null) return `actor ${actor}`;
@@ -154,20 +154,23 @@ export function createStoredTexts(deps: StoredTextsDeps) {
     open,
     settings,
     holderOf,
-    /** Whether hooks are to shorten the output of a tool. */
+    /** Reports whether hooks should shorten the output of a tool. */
     wantsOutput({ tool, outputBytes }: { tool: string | null; outputBytes: number }): boolean {
       const { longBytes, crushes, stores, protectedTools } = settings();
       if (longBytes === null || outputBytes < longBytes || (!crushes && !stores)) return false;
       return tool !== null && !isProtectedTool(tool, protectedTools);
     },
-    /** The texts of a caller that have not expired, last used first. Loads nothing where there are none. */
+    /** Returns the unexpired texts of a caller, last used first. Loads nothing if there are none. */
     async listOf(caller: Caller): Promise<StoredText[]> {
       await importForwarded();
       return hasTexts() ? (await open()).store.listLastUsed(MOST_LISTED, holderOf(caller)) : [];
     },
     importForwarded,
     savings: createSavings({ storage, forwarded: deps.forwarded, log }),
-    /** The row of a text; one that only the gateway has is stored here first. Throws as `TextStore.resolve`. */
+    /**
+     * Returns the row of a text; a text that only the gateway has is stored here first. Throws as
+     * `TextStore.resolve`.
+     */
     async resolve(id: string, { isWhole }: { isWhole: boolean }): Promise<StoredRow> {
       const { store } = await open();
       try {
@@ -180,7 +183,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
         return store.resolve(id, { isWhole });
       }
     },
-    /** The bytes of a text, as they were stored. Throws `not_found` and `storage_failed` when they are not there any more. */
+    /** Returns the bytes of a text as stored. Throws `not_found` and `storage_failed` if they no longer exist. */
     async read(row: StoredRow): Promise<string> {
       const { files } = await open();
       const bytes = files.read(row.hash, row.bytes);
@@ -192,7 +195,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
             hint,
           });
     },
-    /** What is only told, and is not worth a failure: a text that was read is renewed, what was saved is counted. */
+    /** Runs updates that must not cause a failure: renewing a text that was read, counting savings. */
     note: (work: () => void): Promise<void> =>
       storage
         .write(work)

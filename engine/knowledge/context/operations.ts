@@ -10,7 +10,13 @@ import { longText } from './long-text.ts';
 import { shortenOperations } from './shorten.ts';
 import type { StoredText, TextStore } from './store.ts';
 
-const exitCode = z.int().min(0).max(255).optional().describe('Of the command.').meta({ unlisted: true });
+const exitCode = z
+  .int()
+  .min(0)
+  .max(255)
+  .optional()
+  .describe('Exit code of the command.')
+  .meta({ unlisted: true });
 const limit = (most: number, usual: number) => z.int().min(1).max(most).default(usual);
 
 const lineRange = z
@@ -19,9 +25,12 @@ const lineRange = z
   .optional()
   .describe('Such as 120-180; default: all.');
 
-/** What clients may ask of the texts that stand outside of contexts. */
+/** Creates the operations of clients on stored texts. */
 export function contextOperations({ texts }: { texts: StoredTexts }) {
-  /** The Chair finds everything, others what they or their task have stored or read. */
+  /**
+   * Returns the scope of a caller: the Chair finds all texts, others the texts that they or their task stored or
+   * read.
+   */
   const scopeOf = (caller: Caller): string | null =>
     caller.seat === 'chair' ? null : texts.holderOf(caller);
 
@@ -97,12 +106,12 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       about: 'Return a stored text by the id in its stub or marker, unchanged, or some of its lines.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ id: z.string().describe('Of the text.'), lines: lineRange }),
+      input: z.strictObject({ id: z.string().describe('Id of the text.'), lines: lineRange }),
       output: z.object({ id: z.string(), text: z.string() }),
       say: (found) => found.text,
       async run(input, caller) {
         const { store } = await texts.open();
-        // An id is all that somebody needs to read a text, so that nobody else is told of one by a part of it.
+        // An id is enough to read a text, so no one else may learn an id from a part of the text.
         const row = await texts.resolve(input.id.trim(), { isWhole: caller.seat !== 'chair' });
         const whole = await texts.read(row);
         const found = input.lines === undefined ? whole : takeRange(whole, input.lines);
@@ -178,7 +187,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
   ];
 }
 
-/** What a person reads enters no context. */
+/** Counts a read, except by a person, because that text enters no context. */
 function countReading(store: TextStore, { sessionId }: Caller, name: string, bytes: number): void {
   if (sessionId !== null) store.count(sessionId, name, 0, bytes);
 }

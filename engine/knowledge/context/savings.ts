@@ -2,9 +2,9 @@ import type { ForwardedReader } from '../../gateway/index.ts';
 import { estimateTokens } from '../../gateway/index.ts';
 import type { Storage } from '../../storage/index.ts';
 
-/** What one tool has kept out of the contexts of one session. */
+/** The savings of one tool in the contexts of one session. */
 export interface Saving {
-  /** Null for calls from no session. */
+  /** Null for calls without a session. */
   session: string | null;
   tool: string;
   calls: number;
@@ -26,10 +26,10 @@ interface SavingRow {
 
 export type SavedTotal = Omit<Saving, 'session' | 'tool'>;
 
-/** By which the savings of the gateway are named. */
+/** The name for the savings of the gateway. */
 const GATEWAY = 'gateway';
 
-/** Sums what was kept out of contexts, by the engine and by the gateway. It loads nothing of what does so. */
+/** Sums the savings of the engine and the gateway. It loads none of the code that shortens texts. */
 export function createSavings({
   storage,
   forwarded,
@@ -50,7 +50,7 @@ export function createSavings({
     `SELECT session, sum(bytes_in - bytes_out) AS saved FROM context_saving WHERE session <> '' GROUP BY session`,
   );
 
-  /** None where they cannot be read. */
+  /** Returns an empty list if they cannot be read. */
   function listOfGateway(session: string | null): SavingRow[] {
     try {
       return forwarded
@@ -64,7 +64,7 @@ export function createSavings({
   }
 
   return {
-    /** By session and tool, the last used first; and all together. */
+    /** Returns by session and tool, last used first; and in total. */
     sumSavings(session: string | null, limit: number): { total: SavedTotal; savings: Saving[] } {
       const ofGateway = listOfGateway(session);
       const total = sum.get({ session }) ?? { calls: 0, bytes_in: 0, bytes_out: 0 };
@@ -88,7 +88,7 @@ export function createSavings({
       };
     },
 
-    /** Estimated tokens that each session was spared, where it was spared any. */
+    /** Returns estimated tokens saved per session, if any. */
     listSavedTokens(): ReadonlyMap<string, number> {
       const saved = new Map(bySession.all().map((row) => [row.session, row.saved]));
       for (const { session, bytes_in, bytes_out } of listOfGateway(null))

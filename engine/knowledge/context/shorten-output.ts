@@ -2,12 +2,12 @@ import { countLines } from './chunks.ts';
 import { crush } from './crush/index.ts';
 import { composeStub, explainRetrieval, findExitCode } from './stub.ts';
 
-// Loaded into the gateway's process, and only where it is to shorten outputs.
+// Loaded into the gateway's process, only if it shortens outputs.
 
-/** Below this share of a text it is not worth another text in its place. */
+/** A smaller share of a text is not worth a replacement. */
 const WORTH = 0.1;
 
-/** What a program has printed without its noise, or a stub of it; null for what is no noise, or little of it. */
+/** Returns a program's output without its noise, or a stub of it; null for output without noise, or with little. */
 export function shortenOutput(
   whole: string,
   { id, crushes, stores, idleMs }: { id: string; crushes: boolean; stores: boolean; idleMs: number },

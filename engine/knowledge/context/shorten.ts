@@ -7,16 +7,16 @@ import { crushAndStore, keepPlaced, placeText } from './crush-and-store.ts';
 import type { StoredTexts } from './index.ts';
 import { longText } from './long-text.ts';
 
-/** Below this share of a text it is not worth another text in its place. */
+/** A smaller share of a text is not worth a replacement. */
 const WORTH = 0.1;
 
-/** Characters of a call: a command that asks for a stored text is short. */
+/** Maximum characters of a call: a command that requests a stored text is short. */
 const MOST_CALL = 65_536;
 
-/** By which `context.stats` counts what hooks have saved. */
+/** The name for the savings of hooks in `context.stats`. */
 const COUNTED_AS = 'post_tool_hook';
 
-/** What the hooks of agents ask about the output of a tool that is long. */
+/** Creates the operation by which agents' hooks shorten a long tool output. */
 export function shortenOperations({ texts }: { texts: StoredTexts }) {
   return [
     operation({
@@ -29,7 +29,7 @@ export function shortenOperations({ texts }: { texts: StoredTexts }) {
         text: longText,
         is_replaceable: z.boolean(),
         exit_code: z.int().optional(),
-        /** What the tool was called with, as JSON; a long one is cut. */
+        /** The arguments of the tool as JSON; long ones are cut. */
         tool_call: z.string().max(MOST_CALL).default(''),
       }),
       async run(input, caller, call) {

@@ -5,7 +5,7 @@ import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import type { Storage } from '../../storage/index.ts';
 
-/** What is known of a text that stands outside of agents' contexts. Times are RFC 3339 UTC. */
+/** The metadata of a stored text. Times are RFC 3339 UTC. */
 export interface StoredText {
   id: string;
   bytes: number;
@@ -30,9 +30,9 @@ export interface StoredRow {
   is_indexed: number;
 }
 
-/** A text as it is to be stored; its bytes are on the disk already. */
+/** A text to store; its bytes are already on disk. */
 export interface NewText extends Pick<StoredRow, 'hash' | 'bytes' | 'lines' | 'kind'> {
-  /** What the caller says that the command has ended with, and what its output says; null for unknown. */
+  /** The exit code according to the caller, or to its output; null for unknown. */
   told: number | null;
   found: number | null;
 }
@@ -40,22 +40,22 @@ export interface NewText extends Pick<StoredRow, 'hash' | 'bytes' | 'lines' | 'k
 export interface TextStoreDeps {
   storage: Storage;
   clock: Clock;
-  /** How long a text is kept that nobody reads, ms; 0 for until its room is needed. */
+  /** Returns how long an unread text is kept, ms; 0 until its space is needed. */
   idleMs(): number;
-  /** What all texts may take together, bytes. */
+  /** Maximum bytes of all texts together. */
   mostBytes: number;
-  /** Gives up the file of a text; after the commit that has ended it. */
+  /** Removes the file of a text, after the commit that ended it. */
   removeFile(hash: string): void;
 }
 
 export type TextStore = ReturnType<typeof createTextStore>;
 
-/** Has not expired, and is one of the holder's; all are, without one. */
+/** Matches unexpired texts of the holder; all texts without one. */
 const LISTED = `ended_at IS NULL AND used_at > @since AND (@holder IS NULL
   OR EXISTS (SELECT 1 FROM stored_text_holder WHERE text = stored_text.number AND holder = @holder))`;
-/** Of the hash in an id; more where two hashes begin alike. */
+/** Length of the hash in an id; longer if two hashes have the same prefix. */
 const SHORTEST_ID = 10;
-/** How long an id that has expired is told from one that never was. */
+/** How long an expired id is distinguished from an unknown one. */
 const REMEMBERED_MS = 7 * 86_400_000;
 
 const toStored = (row: StoredRow): StoredText => ({
@@ -68,7 +68,7 @@ const toStored = (row: StoredRow): StoredText => ({
   usedAt: rfc3339(row.used_at),
 });
 
-/** Owns the rows of stored texts. What changes them runs inside `storage.write`. */
+/** Owns the rows of stored texts. Changes run inside `storage.write`. */
 export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile }: TextStoreDeps) {
   const { db } = storage;
   const byId = db.prepare<unknown[], StoredRow>('SELECT * FROM stored_text WHERE id = ?');
@@ -116,7 +116,7 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     VALUES (?, ?, 1, ?, ?, ?) ON CONFLICT (session, tool) DO UPDATE SET calls = calls + 1,
     bytes_in = bytes_in + excluded.bytes_in, bytes_out = bytes_out + excluded.bytes_out, last_at = excluded.last_at`);
 
-  /** Texts whose files are given up after the commit, unless they are stored again in it, or it is undone. */
+  /** Texts whose files are removed after the commit, unless they are stored again in it, or it is undone. */
   const ended = new Set<string>();
   function removeEnded(): void {
     for (const hash of ended) {
@@ -126,7 +126,7 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     ended.clear();
   }
 
-  /** What was used at this time or before has expired. */
+  /** Returns the time up to which a last use has expired. */
   const expiresBefore = (): number => {
     const window = idleMs();
     return window === 0 ? -1 : clock.now() - window;
@@ -141,7 +141,7 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     storage.afterCommit(removeEnded);
   }
 
-  /** What nobody has read for the longest time goes first. */
+  /** Removes the least recently read texts until there is room. */
   function makeRoom(keep: number): void {
     let { bytes } = sumKept.get() ?? { bytes: 0 };
     while (bytes > mostBytes) {
@@ -152,14 +152,14 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     }
   }
 
-  /** Two texts whose hashes begin alike have ids of different length. */
+  /** Creates an id. Two texts with the same hash prefix have ids of different length. */
   function makeId(hash: string): string {
     let length = SHORTEST_ID;
     while (byId.get(`c-${hash.slice(0, length)}`) !== undefined) length += 2;
     return `c-${hash.slice(0, length)}`;
   }
 
-  /** By more of its hash than its id has, which is how the gateway names it; or by less. */
+  /** Finds a text by a longer part of its hash than its id, as the gateway names it; or by a shorter one. */
   function findLike(wanted: string, isWhole: boolean): StoredRow[] {
     const hash = wanted.slice(2);
     const longer = /^[0-9a-f]+$/.test(hash) ? byHashBeginning.all(hash, `${hash}g`, wanted.length) : [];
@@ -178,10 +178,10 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
   }
 
   return {
-    /** The id that a text of this hash has, or will have. */
+    /** Returns the id that a text of this hash has, or will have. */
     nameText: (hash: string): string => byHash.get(hash)?.id ?? makeId(hash),
 
-    /** Stores what is known of a text whose file is there, or renews it. */
+    /** Stores the metadata of a text whose file exists, or renews it. */
     keep(text: NewText, holder: string): StoredText {
       const now = clock.now();
       const known = byHash.get(text.hash);
@@ -194,7 +194,9 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
       return toStored(row);
     },
 
-    /** Nobody is told of a text by another id than its own; `isWhole` wants all of it. Throws `not_found`, `expired`, `conflict`. */
+    /**
+     * Finds a text only by its own id; `isWhole` requires the complete id. Throws `not_found`, `expired`, `conflict`.
+     */
     resolve(given: string, { isWhole }: { isWhole: boolean }): StoredRow {
       const wanted = given.startsWith('c-') ? given : `c-${given}`;
       const exact = byId.get(wanted);
@@ -211,14 +213,14 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
       return first;
     },
 
-    /** Somebody reads it: its time begins anew. */
+    /** Resets the expiry of a text when it is read. */
     use({ number }: Pick<StoredRow, 'number'>, holder: string): void {
       if (touch.run(clock.now(), number).changes > 0) hold.run(number, holder);
     },
 
     /**
-     * Texts that have not expired, newest first; those of one holder, or all: at most `limit` after the one that `cursor`
-     * names. Throws `usage`.
+     * Returns unexpired texts, newest first, of one holder or all: at most `limit` after the one named by `cursor`.
+     * Throws `usage`.
      */
     list(
       { limit, cursor }: { limit: number; cursor?: string | undefined },
@@ -236,12 +238,12 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     countListed: (holder: string | null): number =>
       countListed.get({ holder, since: expiresBefore() })?.n ?? 0,
 
-    /** Whether its file is wanted. */
+    /** Reports whether its file is needed. */
     isKept: (hash: string): boolean => byHash.get(hash)?.ended_at === null,
 
     expiresBefore,
 
-    /** Ends what nobody has read for too long. Answers how many. */
+    /** Ends texts that were unread for too long. Returns their number. */
     sweep(): number {
       const rows = idle.all(expiresBefore());
       for (const row of rows) endRow(row);
@@ -252,7 +254,7 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     count: (session: string | null, tool: string, bytesIn: number, bytesOut: number): void =>
       void count.run(session ?? '', tool, bytesIn, bytesOut, clock.now()),
 
-    /** How many texts there are, and how long they are together. */
+    /** The number of texts, and their total length. */
     sumStored: (): { texts: number; bytes: number } => sumKept.get() ?? { texts: 0, bytes: 0 },
   };
 }

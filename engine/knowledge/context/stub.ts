@@ -1,17 +1,17 @@
 import { redactSecrets } from '../memory/redact.ts';
 
-/** What stands in a context in place of a stored text. */
+/** The replacement for a stored text in a context. */
 export interface StubFacts {
   id: string;
   bytes: number;
   lines: number;
   kind: string;
   exitCode: number | null;
-  /** When nobody has read it for so long it ends, ms; 0 for never. */
+  /** Milliseconds without a read after which it expires; 0 for never. */
   idleMs: number;
 }
 
-/** Characters of the beginning, and of the end. */
+/** Characters shown of the start, and of the end. */
 const SHOWN = 700;
 const LONGEST_LINE = 240;
 
@@ -21,10 +21,10 @@ const EXIT_CODES: readonly RegExp[] = [
   /\bnon-zero code: (\d{1,3})\b/gi,
   /^make(?:\[\d+\])?: \*\*\* .* Error (\d{1,3})$/gm,
 ];
-/** Where a program says how it has ended. */
+/** Lines in which a program reports its end. */
 const ENDING = 2000;
 
-/** The exit code that the end of a program's output tells; null where it tells none. */
+/** Returns the exit code in the end of a program's output; null if there is none. */
 export function findExitCode(text: string): number | null {
   const end = text.slice(-ENDING);
   let found: { at: number; code: number } | null = null;
@@ -36,10 +36,10 @@ export function findExitCode(text: string): number | null {
   return found?.code ?? null;
 }
 
-/** How the whole of a stored text is got back. */
+/** Explains how to get the whole stored text back. */
 export const explainRetrieval = (id: string): string => `context_retrieve ${id}`;
 
-/** What the text is, how to get it back, and how it begins and ends. `shown` may be crushed; its secrets are left out. */
+/** Describes a text, how to get it back, and its start and end. `shown` may be crushed; its secrets are removed. */
 export function composeStub({ id, bytes, lines, kind, exitCode, idleMs }: StubFacts, shown: string): string {
   const facts = [
     `${bytes} bytes`,
@@ -52,7 +52,7 @@ export function composeStub({ id, bytes, lines, kind, exitCode, idleMs }: StubFa
   return `${head}\n${takeEnds(redactSecrets(shown).text)}`;
 }
 
-/** The text, or its first and its last lines. */
+/** Returns the text, or its first and last lines. */
 function takeEnds(text: string): string {
   const lines = text.replace(/\s+$/, '').split('\n');
   const cut = (line: string): string =>
@@ -68,7 +68,7 @@ function takeEnds(text: string): string {
   ].join('\n');
 }
 
-/** How many of the lines, from the first one, are shown. */
+/** Returns the number of shown lines from the first one. */
 function countFitting(lines: readonly string[], cut: (line: string) => string): number {
   let left = SHOWN;
   let count = 0;

@@ -6,25 +6,25 @@ import { SvcError } from '../../core/base/errors.ts';
 import { isInsideFolder } from '../../core/base/paths.ts';
 import { makePrivateFolder, withPrivate } from '../../core/base/private-files.ts';
 
-/** Where stored texts lie; absolute. */
+/** The folder of stored texts; absolute. */
 export interface TextFolder {
   folder: string;
-  /** The data folder, which is there. */
+  /** The data folder, which exists. */
   data: string;
 }
 
-/** The bytes of a stored text, or why there are none: its file is not there, or holds something else than was stored. */
+/** The bytes of a stored text, or why there are none: its file is missing or has different content. */
 export type FoundBytes = Buffer | 'gone' | 'changed';
 
 export const hashBytes = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 const IS_TEXT_FILE = /^[0-9a-f]{64}$/;
-/** What `writeFileAtomically` leaves when it is killed. */
+/** Files that `writeFileAtomically` leaves if it is killed. */
 const IS_DRAFT = /^\.[0-9a-f]{64}\.[0-9a-f]+\.tmp$/;
 
-/** The files of stored texts, each named by the SHA-256 of its bytes, mode 0600. */
+/** Creates access to the files of stored texts, named by the SHA-256 of their bytes, mode 0600. */
 export function createTextFiles(place: () => TextFolder) {
-  /** The folder, made when it is not there. Throws `storage_unsafe` for a link in the way. */
+  /** Returns the folder, creating it if needed. Throws `storage_unsafe` for a link in the way. */
   function openFolder(): string {
     const { folder, data } = place();
     let top = data;
@@ -36,7 +36,7 @@ export function createTextFiles(place: () => TextFolder) {
     return folder;
   }
 
-  /** Throws `storage_unsafe` for a link, a pipe, a folder and a file with two names in its place. */
+  /** Throws `storage_unsafe` if it is replaced by a link, a pipe, a folder or a file with two names. */
   function read(hash: string, bytes: number): FoundBytes {
     try {
       return withPrivate(join(openFolder(), hash), 'read', (fd): FoundBytes => {
@@ -59,7 +59,7 @@ export function createTextFiles(place: () => TextFolder) {
   return {
     read,
 
-    /** It has reached the disk when this returns. Whatever else stands in its place is replaced. */
+    /** Writes a file, which is on disk when this returns. Anything else in its place is replaced. */
     write(hash: string, bytes: Buffer, text: string): void {
       try {
         const file = join(openFolder(), hash);
@@ -75,7 +75,7 @@ export function createTextFiles(place: () => TextFolder) {
       rmSync(join(openFolder(), hash), { force: true });
     },
 
-    /** Removes files that an engine left which was killed while it stored a text. */
+    /** Removes files left by an engine that was killed while it stored a text. */
     removeStray(isKept: (hash: string) => boolean): void {
       const folder = openFolder();
       for (const name of readdirSync(folder))
@@ -85,7 +85,7 @@ export function createTextFiles(place: () => TextFolder) {
   };
 }
 
-/** Whatever is not read as it was stored is written anew. */
+/** Reports whether a file has its expected content; otherwise it is written again. */
 function isSame(read: () => FoundBytes): boolean {
   try {
     return Buffer.isBuffer(read());

@@ -5,13 +5,13 @@ import type { LanguageFinding } from './language/check-language.ts';
 import type { GuardThread } from './thread/thread.ts';
 import type { CopyFinding, WantedChecks } from './writes/check-writes.ts';
 
-/** What of a project is checked. */
+/** The part of a project to check. */
 export interface CheckRequest {
-  /** The folder of its sources, absolute. */
+  /** The absolute folder of its sources. */
   root: string;
-  /** Files and folders, relative to it: all of them counts as new. */
+  /** Files and folders, relative to it: all of their content is treated as new. */
   paths: readonly string[] | null;
-  /** Commits, as git names a range, such as `main..HEAD`; null for what is not committed. */
+  /** A git commit range such as `main..HEAD`; null for uncommitted changes. */
   range: string | null;
   wanted: WantedChecks;
   signal: AbortSignal;
@@ -21,17 +21,17 @@ export interface CheckRequest {
 export interface CheckResult {
   copies: CopyFinding[];
   languages: LanguageFinding[];
-  /** Files that were compared. */
+  /** Number of compared files. */
   files: number;
-  /** More was found, or has changed, than is answered. */
+  /** True if there are more findings or changes than returned. */
   isPartial: boolean;
-  /** What was named and is no source of the project's own. */
+  /** Named paths that are not sources of the project. */
   unread: string[];
 }
 
 const MOST_CHANGED = 2000;
 
-/** Checks files of a project, or what has changed in it. Throws `git_failed` where git knows no such range. */
+/** Checks files of a project, or its changes. Throws `git_failed` for an unknown range. */
 export async function checkProject(
   thread: GuardThread,
   { root, paths, range, wanted, signal, progress }: CheckRequest,
@@ -64,7 +64,9 @@ export async function checkProject(
   return { ...result, copies: dropTwins(result.copies) };
 }
 
-/** Of two places that are both new, each is a copy of the other: the second is told. */
+/**
+ * Drops one of each pair: if two places are both new, each is a copy of the other, and only the second is reported.
+ */
 function dropTwins(copies: readonly CopyFinding[]): CopyFinding[] {
   const told = new Set<string>();
   return copies.filter(({ path, from, original }) => {

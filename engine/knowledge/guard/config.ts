@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** The `guard` section: what happens when an agent writes code that exists already. */
+/** The `guard` section: rules for code that duplicates existing code. */
 export const guardSchema = z.strictObject({
   profile: z.enum(['', 'lite', 'shared', 'strict', 'bring', 'none']).default('').meta({
     consent: true,

@@ -7,10 +7,10 @@ const LIKENESS = {
   3: 'the same with small edits',
 } as const;
 
-/** How alike two pieces of code are, a clause. */
+/** Describes the similarity of two pieces of code as a clause. */
 export const describeCopyType = (type: CopyFinding['type']): string => LIKENESS[type];
 
-/** Says in a line what is a copy of what: `src/b.ts:3-40 (load) repeats src/a.ts:10-47 (read), the same to the letter`. */
+/** Describes a copy in one line: `src/b.ts:3-40 (load) repeats src/a.ts:10-47 (read), identical`. */
 export function describeCopy(copy: CopyFinding): string {
   const { original, type, coverage, others } = copy;
   const share = coverage > 0 ? `, ${Math.round(coverage * 100)} % of the function` : '';
@@ -30,10 +30,10 @@ interface Place {
 const formatPlace = ({ path, from, to, name }: Place): string =>
   `${path}:${from}-${to}${name === null ? '' : ` (${name})`}`;
 
-/** So many are told at one write, each with the first lines of the original. */
+/** Maximum copies reported per write, each with the first lines of the original. */
 const MOST_TOLD = 3;
 
-/** What an agent is told of copies before it writes them. */
+/** Writes the message for an agent about copies that it is about to write. */
 export function tellOfCopies(copies: readonly CopyFinding[], isDenied: boolean): string {
   const told = copies.slice(0, MOST_TOLD).map((copy) => {
     const excerpt = toPrintable(copy.original.excerpt, { lines: true }).replaceAll('\n', '\n    ');

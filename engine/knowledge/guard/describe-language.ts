@@ -6,11 +6,14 @@ const NAMES = new Intl.DisplayNames(['en'], { type: 'language' });
 
 const nameLanguage = (code: string): string => NAMES.of(code) ?? code;
 
-/** Some languages cannot be told from each other. */
+/** Names a language, with a note if it is indistinguishable from another. */
 const nameFound = (code: string): string =>
   `${nameLanguage(code)}${hasNearLanguages(code) ? ' or a related language' : ''}`;
 
-/** Says in a line what is in another language: `src/a.ts:4: the comment is German, and the project writes English: “…”`. */
+/**
+ * Describes a text in another language in one line: `src/a.ts:4: the comment is German, but the project writes
+ * English: “…”`.
+ */
 export const describeLanguage = ({ path, line, kind, found, wanted, excerpt }: LanguageFinding): string =>
   toPrintable(
     `${path}:${line}: ${kind === 'prose' ? 'the text' : `the ${kind}`} is ${nameFound(found)}, but the project writes ${nameLanguage(wanted)}: “${excerpt}”`,
@@ -18,7 +21,7 @@ export const describeLanguage = ({ path, line, kind, found, wanted, excerpt }: L
 
 const MOST_TOLD = 5;
 
-/** What an agent is told of texts in another language before it writes them. */
+/** Writes the message for an agent about texts in another language that it is about to write. */
 export function tellOfLanguages(findings: readonly LanguageFinding[], isDenied: boolean): string {
   const told = findings.slice(0, MOST_TOLD).map(describeLanguage);
   const more = findings.length - told.length;

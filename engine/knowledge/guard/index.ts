@@ -21,14 +21,14 @@ export interface GuardDeps {
   file: string;
   git: GitAccess;
   worktrees: Pick<Worktrees, 'readChangedTexts'>;
-  /** Folders that hold no sources of a project, absolute: the data folder, the worktrees. */
+  /** Folders without project sources, absolute: the data folder, the worktrees. */
   without: readonly string[];
   settings(): GuardSettings;
   paths: Pick<WorkspacePaths, 'findSourceFolder'>;
   callerPaths: Pick<CallerPaths, 'resolveBelow' | 'isOwnFolder'>;
-  /** The folder of a project; null is the workspace's own. Throws `unknown_project`. */
+  /** Returns the folder of a project; null is the workspace's own. Throws `unknown_project`. */
   projectFolder(project: string | null): string;
-  /** The worktree of a session; null without one. Throws `not_found` for an unknown session. */
+  /** Returns the worktree of a session; null without one. Throws `not_found` for an unknown session. */
   worktreeOf(session: string): string | null;
   log: { warn(facts: object, text: string): void };
 }
@@ -38,13 +38,13 @@ export interface GuardSettings {
   /** `workspace.locale` and `workspace.code_lang`. */
   locale: string;
   codeLang: string;
-  /** `workspace.primary_languages`; empty for those with most files. */
+  /** `workspace.primary_languages`; empty for the most frequent ones. */
   primaryLanguages: readonly string[];
   /** `parsers` of svc.yaml. */
   parsers: Readonly<Record<string, string>>;
 }
 
-/** What `guard.check` is asked. */
+/** The request of `guard.check`. */
 export interface CheckInput {
   paths?: readonly string[] | undefined;
   range?: string | undefined;
@@ -52,26 +52,26 @@ export interface CheckInput {
   session?: string | undefined;
 }
 
-/** What is found in finished work, as a test of it would say it. */
+/** The findings in finished work, in the form of a test result. */
 interface WorkCheck {
   command: string;
   exitCode: number;
-  /** Nothing that is found is refused. */
+  /** True if no finding is refused. */
   agrees: boolean;
   output: string;
 }
 
 export type Guard = ReturnType<typeof createGuard>;
 
-/** How long an agent waits for the comparison before it writes, ms; the thread stops by itself a little earlier. */
+/** Milliseconds that an agent waits for the comparison before it writes; the thread stops a little earlier. */
 const DEADLINE_MS = 40;
 const BUDGET_MS = 32;
-/** What an agent is told of a write that was not looked through. */
+/** The message for an agent about a write that was not checked. */
 const PARTIAL = 'Not all of this write could be checked in time: run `svc guard check` once it is made.';
-/** Of finished work. */
+/** Limit for finished work. */
 const MOST_LINES = 20;
 
-/** Owns what is compared with the project's own code before an agent writes it. */
+/** Owns the comparison of an agent's writes with the project's own code. */
 export function createGuard({
   file,
   git,
@@ -96,13 +96,13 @@ export function createGuard({
     };
   });
 
-  /** The folder of sources that a path of a caller's belongs to; null for one that is not the caller's. */
+  /** Returns the source folder of a caller's path; null if it does not belong to the caller. */
   function findOwnFolder(path: string, caller: Caller | null) {
     const found = paths.findSourceFolder(path);
     return found === null || caller === null || callerPaths.isOwnFolder(found.folder, caller) ? found : null;
   }
 
-  /** The writes by the folder of sources that they belong to; a null caller is the engine itself. */
+  /** Groups the writes by source folder; a null caller is the engine itself. */
   function groupWrites(writes: readonly PlannedWrite[], caller: Caller | null): Map<string, PlannedWrite[]> {
     const byFolder = new Map<string, PlannedWrite[]>();
     for (const write of writes) {
@@ -115,7 +115,7 @@ export function createGuard({
     return byFolder;
   }
 
-  /** What is looked for, with the way that it is told. */
+  /** Returns the enabled checks, with the way of reporting. */
   function chooseChecks(): { copies: GuardMode; languages: GuardMode; wanted: WantedChecks } {
     const { guard, locale, codeLang } = settings();
     const copies = chooseCopyMode(guard);
@@ -125,7 +125,7 @@ export function createGuard({
     return { copies, languages, wanted: { copies: copies !== 'off', languages: gates } };
   }
 
-  /** What cannot be code or a document of a project needs no thread. */
+  /** Reports whether a path can be code or a document of a project; others need no thread. */
   function isLookedAt(path: string): boolean {
     return createLanguageTable(settings().parsers)(path) !== null || isDocument(path);
   }
@@ -157,7 +157,7 @@ export function createGuard({
     return checkProject(thread, request, { ...worktrees, isWanted: isLookedAt });
   }
 
-  /** Has the files read that a tool may have changed, and those of a folder that somebody begins to work in. */
+  /** Reads files that a tool may have changed, and the files of a folder in which a session starts to work. */
   function readTouched(cwd: string, touched: readonly string[], caller: Caller | null): void {
     const writes = [
       ...groupWrites(
@@ -175,13 +175,13 @@ export function createGuard({
 
   return {
     close: thread.close,
-    /** Has the files below a folder read in which a run begins, so that its first write finds them read. */
+    /** Reads the files of the folder in which a run starts, so that its first write finds them indexed. */
     readAhead(cwd: string): void {
       if (chooseChecks().wanted.copies) readTouched(cwd, [], null);
     },
     /**
-     * Checks what a range of commits has brought to a clean checkout, as one of the tests of its work; null when nothing is
-     * found, or the profile looks for nothing. Where findings would be refused, work that could not be looked through is too.
+     * Checks the commits of a range in a clean checkout, as one of the tests of its work; null if nothing is found,
+     * or the profile checks nothing. If findings would be refused, so is work that could not be checked.
      */
     async checkWork(root: string, range: string): Promise<WorkCheck | null> {
       const { copies: mode, languages: languageMode, wanted } = chooseChecks();
@@ -217,7 +217,7 @@ export function createGuard({
         output: lines.slice(0, MOST_LINES).join('\n'),
       };
     },
-    /** Checks files, a range, or what is not committed, of a project or in the worktree of a session. */
+    /** Checks files, a range, or uncommitted changes, of a project or in the worktree of a session. */
     async check(
       { paths: named, range, project, session }: CheckInput,
       caller: Caller,
@@ -251,7 +251,7 @@ export function createGuard({
         (languages === 'block' && result.languages.length > 0);
       return { root, mode, languageMode: languages, refused, ...result };
     },
-    /** Tells an agent of code that exists already, and of texts in another language, before it writes them. */
+    /** Reports existing code and texts in another language to an agent before it writes them. */
     lookBeforeWrite: (): Contributor => ({
       name: 'guard',
       async look({ event, writes = [], paths: touched, cwd, caller }) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '../../core/api/operation.ts';
 import type { Guard } from './index.ts';
 
-/** What clients may ask of the guard. */
+/** Creates the operations of clients on the guard. */
 export const guardOperations = ({ guard }: { guard: Guard }) => [
   operation({
     name: 'guard.check',

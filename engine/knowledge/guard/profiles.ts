@@ -6,28 +6,31 @@ export type GuardConfig = z.infer<typeof guardSchema>;
 /** `guard.profile`; empty means `lite`. */
 export type ProfileName = Exclude<GuardConfig['profile'], ''>;
 
-/** What is found before a write: told, or the write is refused. */
+/** The reaction to findings before a write: a message, or a refusal. */
 export type GuardMode = 'off' | 'advisory' | 'block';
 
-/** What a profile turns on. */
+/** The settings of a profile. */
 export interface GuardProfile {
-  /** In a sentence, for people who choose. */
+  /** One sentence for people who choose. */
   about: string;
-  /** A write to what somebody else has locked is refused. */
+  /** True if a write to a path locked by others is refused. */
   locks: boolean;
-  /** A write to a shared path is refused without a lock on it, which is told with the search for what is there already. */
+  /** True if a write to a shared path without a lock is refused, with a pointer to the search for existing code. */
   sharedCode: boolean;
-  /** Copies of code, unless `guard.dup.mode` says otherwise. */
+  /** Copies of code, unless `guard.dup.mode` overrides it. */
   copies: GuardMode;
-  /** `workspace.locale` and `workspace.code_lang`, where they are set. */
+  /** `workspace.locale` and `workspace.code_lang`, if set. */
   languages: GuardMode;
-  /** For what svc runs finished work again by itself, in a clean checkout: reported tests and `guard.checks`, or only these. */
+  /**
+   * The tests that svc reruns on finished work in a clean checkout: reported tests and `guard.checks`, or only the
+   * latter.
+   */
   reruns: 'tests' | 'checks' | 'off';
-  /** Workers run in a sandbox, and only verified work is promoted. */
+  /** True if workers run in a sandbox, and only verified work is promoted. */
   confined: boolean;
 }
 
-/** Every profile, from what does least. */
+/** All profiles, least strict first. */
 export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
   none: {
     about: 'nothing',
@@ -76,11 +79,11 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
   },
 };
 
-/** The profile of a configuration. */
+/** Returns the profile of a configuration. */
 export const findProfile = ({ profile }: Pick<GuardConfig, 'profile'>): GuardProfile =>
   GUARD_PROFILES[profile || 'lite'];
 
-/** What happens with copies: `guard.dup.mode` where it is set and the profile looks for copies at all. */
+/** Returns the reaction to copies: `guard.dup.mode` if it is set and the profile checks for copies at all. */
 export function chooseCopyMode(guard: Pick<GuardConfig, 'profile' | 'dup'>): GuardMode {
   const { copies } = findProfile(guard);
   return copies === 'off' ? 'off' : guard.dup.mode || copies;

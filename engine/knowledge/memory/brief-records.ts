@@ -4,7 +4,7 @@ import { type Brief, type BriefRow, toBrief } from './rows.ts';
 
 const MOST_BRIEFS = 1000;
 
-/** Owns what is known of the briefs of sessions. What changes them runs inside `storage.write`. */
+/** Owns the records of session briefs. Changes run inside `storage.write`. */
 export function createBriefRecords(db: Db, clock: Clock) {
   const putBrief = db.prepare(`INSERT INTO memory_briefs (session_id, task_id, at, ids, bytes)
     VALUES (@sessionId, @taskId, @at, @ids, @bytes) ON CONFLICT (session_id) DO UPDATE
@@ -16,13 +16,13 @@ export function createBriefRecords(db: Db, clock: Clock) {
   const briefOf = db.prepare<unknown[], BriefRow>('SELECT * FROM memory_briefs WHERE session_id = ?');
 
   return {
-    /** What a session's worker was given; only of the last thousand sessions is it kept. */
+    /** Records the memories that a session's worker received; kept for the last thousand sessions only. */
     recordBrief(given: { sessionId: string; taskId: string; ids: readonly string[]; bytes: number }): void {
       putBrief.run({ ...given, ids: JSON.stringify(given.ids), at: clock.now() });
       dropBriefs.run(MOST_BRIEFS);
     },
 
-    /** The newest, or that of a session. */
+    /** Returns the newest record, or the record of a session. */
     findBrief(sessionId?: string): Brief | null {
       const row = sessionId === undefined ? lastBrief.get() : briefOf.get(sessionId);
       return row === undefined ? null : toBrief(row);

@@ -2,13 +2,13 @@ import { formatAge, toPrintable } from '../../core/base/text.ts';
 import type { TextContributor } from '../../dispatch/index.ts';
 import type { Memory } from './rows.ts';
 
-/** Of the whole file, and of one line in it. */
+/** Limits of the whole file, and of one line. */
 const MOST_BYTES = 6000;
 const MOST_LINE_BYTES = 480;
-/** What scores less beside the best one only shares a word with the task. */
+/** A much lower score than the best one only means a common word with the task. */
 const LEAST_SHARE = 0.25;
 
-/** Tells a worker of the file that holds what is remembered. */
+/** Returns the hint for a worker about the file with memories. */
 export const pointToNotes = (): TextContributor => ({
   name: 'notes',
   text: 'brief',
@@ -19,7 +19,10 @@ export const pointToNotes = (): TextContributor => ({
       : [],
 });
 
-/** The file for a worker and the ids that it holds; null when nothing is remembered. Each memory is one line, whatever its text is. */
+/**
+ * Returns the file for a worker and its memory ids; null if nothing is remembered. Each memory is one line, whatever
+ * its text contains.
+ */
 export function composeNotes(
   found: readonly { memory: Memory; score: number }[],
   now: number,
@@ -52,7 +55,7 @@ ${fence}
 const longestRun = (line: string): number =>
   Math.max(0, ...(line.match(/`+/g) ?? []).map((run) => run.length));
 
-/** Shows a model what a person sees, so that it cannot be told something else. */
+/** Shows a model the same text as a person, so that hidden text cannot instruct it. */
 const flatten = (text: string): string =>
   toPrintable(text.slice(0, 4 * MOST_LINE_BYTES))
     .replace(/\s+/g, ' ')

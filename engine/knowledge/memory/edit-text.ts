@@ -5,10 +5,10 @@ interface Worded {
 
 const writeTitle = (title: string): string => title.replace(/\s*[\n\r]\s*/g, ' ');
 
-/** A memory as a person edits it: its title, an empty line, its text. */
+/** Writes a memory as a person edits it: its title, an empty line, its text. */
 export const writeMemoryText = ({ title, text }: Worded): string => `${writeTitle(title)}\n\n${text}`;
 
-/** What a person has changed in it: only that, so that a title of several lines stays as it is. Null for nothing. */
+/** Returns only the edited fields, so that a title of several lines stays unchanged. Null for no change. */
 export function findMemoryEdits(before: Worded, edited: string): Partial<Worded> | null {
   if (edited.trimEnd() === writeMemoryText(before).trimEnd()) return null;
   const [first = '', ...rest] = edited.replaceAll('\r\n', '\n').split('\n');

@@ -21,29 +21,29 @@ export interface MemoryDeps {
   events: Pick<EventLog, 'append'>;
   clock: Clock;
   settings(): MemorySettings;
-  /** The worker session of that id; null for others. */
+  /** Returns the worker session of that id; null for others. */
   sessionOf(sessionId: string): { taskId: string; agent: string; model: string | null } | null;
   task(taskId: string): { source: string; stranger: string | null };
   paths: Pick<WorkspacePaths, 'statOf'>;
   callerPaths: Pick<CallerPaths, 'resolveOwn' | 'resolveShared'>;
-  /** Whether a file of that name configures a program that works in its folder. */
+  /** Reports whether a file of that name configures a program that works in its folder. */
   isConfiguration(path: string): boolean;
-  /** Those names that no index of the code knows; null when there is none. */
+  /** Returns the names that no index of the code knows; null if there is no index. */
   listUnknownNames(names: readonly string[]): string[] | null;
   log: { warn(facts: object, text: string): void };
 }
 
 export interface MemorySettings {
   enabled: boolean;
-  /** Memories that a worker is given; 0 for no file at all. */
+  /** Memories per worker; 0 for no file at all. */
   briefLimit: number;
   retentionDays: Readonly<Record<string, number>>;
-  /** The workspace's folder, and the one that memories are exported to unless another is named; absolute. */
+  /** The workspace's folder, and the default export folder; absolute. */
   root: string;
   okfDir: string;
 }
 
-/** What operations work on; loaded when one is first used. */
+/** The implementation of the operations, loaded on first use. */
 export interface OpenMemory {
   store: MemoryStore;
   recall: ReturnType<typeof createRecall>['recall'];
@@ -52,14 +52,14 @@ export interface OpenMemory {
 export type Memories = ReturnType<typeof createMemory>;
 
 const SWEEP_EVERY_MS = 60 * 60_000;
-/** Sources of tasks that somebody outside of this machine has written. */
+/** Sources of tasks written by people outside this machine. */
 const OUTSIDE = new Set(['codehost', 'chat']);
 
-/** Owns what is remembered beyond a session. */
+/** Owns the memories that outlive a session. */
 export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
   const { storage, events, clock, settings } = deps;
   let opened: Promise<OpenMemory> | undefined;
-  /** Exports and imports, one after another. */
+  /** Runs exports and imports one after another. */
   const inFolder = createSerialQueue();
 
   async function load(): Promise<OpenMemory> {
@@ -77,7 +77,7 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
     return { store, recall: createRecall({ storage, clock }).recall };
   }
 
-  /** Throws `config_invalid` while memory.enabled is false. What is past its retention has ended when it resolves. */
+  /** Throws `config_invalid` while memory.enabled is false. Expired memories have ended when it resolves. */
   async function open(): Promise<OpenMemory> {
     if (!settings().enabled)
       throw new SvcError('config_invalid', 'memory is off', {
@@ -101,7 +101,7 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
     },
   });
 
-  /** Why what the caller stores waits for a person, a clause; null when it does not. */
+  /** Returns why the caller's memories wait for a person, as a clause; null if they do not. */
   function findDoubt(caller: Caller, taskId: string | null): string | null {
     if (caller.seat !== 'worker') return null;
     if (taskId === null) return 'stored by a worker of an unknown task';
@@ -120,8 +120,8 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
   }
 
   /**
-   * Finds the folder of a bundle, and a folder above it that is there. Without a name it is that of svc.yaml, which is read
-   * for others than the Chair as if they had named it.
+   * Finds the folder of a bundle, and an existing folder above it. The default is the folder of svc.yaml; for callers
+   * other than the Chair it is checked as if they had named it.
    */
   function locateBundle(dir: string | undefined, caller: Caller): { top: string; folder: string } {
     const { root, okfDir } = settings();
@@ -138,7 +138,7 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
   return {
     open,
     authorOf,
-    /** Writes what is remembered as a bundle of OKF, in place of an earlier one. */
+    /** Writes the memories as an OKF bundle, replacing an earlier one. */
     exportBundle: (
       dir: string | undefined,
       { all, limit }: { all: boolean; limit: number },
@@ -153,7 +153,7 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
         await replaceBundle({ top, folder, files, knows: store.knows });
         return { dir: folder, memories: memories.length };
       }),
-    /** Reads a bundle, which `OpenMemory.store` then takes in. Throws `not_found`, `path_outside`. */
+    /** Reads a bundle for `OpenMemory.store`. Throws `not_found`, `path_outside`. */
     readBundle: (dir: string | undefined, caller: Caller) =>
       inFolder(async () => {
         const [{ readBundle }, { settleExports }] = await Promise.all([
@@ -166,14 +166,14 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
           throw new SvcError('not_found', `no folder ${folder}`, { hint: 'name the folder of a bundle' });
         return { dir: folder, ...(await readBundle(folder)) };
       }),
-    /** Who takes in a bundle: what nobody has looked at waits for a person. */
+    /** Returns the importer of a bundle: unreviewed memories wait for a person. */
     importerOf(caller: Caller): Author {
       const author = authorOf(caller);
       const { sessionId, unreviewed } = author;
       const doubt = sessionId === null ? null : `imported by ${sessionId}, and not reviewed by a person`;
       return { ...author, unreviewed: unreviewed ?? doubt };
     },
-    /** What is remembered about a task, as the file that its worker reads, recorded with its session; null for nothing. */
+    /** Returns the memories about a task as the file for its worker, recorded with its session; null for none. */
     async writeBrief(
       { taskId, prompt }: { taskId: string; prompt: string },
       sessionId: string,

@@ -8,7 +8,7 @@ import { redactSecrets } from './redact.ts';
 import type { MemoryRow, MemoryState } from './rows.ts';
 import { createWordIndex } from './word-index.ts';
 
-/** Who remembers. */
+/** The author of a memory. */
 export interface Author {
   actor: string;
   seat: string;
@@ -16,7 +16,7 @@ export interface Author {
   sessionId: string | null;
   taskId: string | null;
   agent: string | null;
-  /** Why what it stores waits for a person, a clause; null when it does not. */
+  /** Why its memories wait for a person, as a clause; null if they do not. */
   unreviewed: string | null;
 }
 
@@ -35,7 +35,7 @@ export interface NewRow {
 export type MemoryTable = ReturnType<typeof createMemoryTable>;
 
 const ID_LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
-/** Of a memory id after its `m-`. */
+/** The part of a memory id after `m-`. */
 const ID_LENGTH = 10;
 
 export const makeMemoryId = (): string =>
@@ -46,7 +46,7 @@ export const normalizeTitle = (title: string): string => foldText(title).replace
 const digestOf = (parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
-/** A text without its secrets; what they were is added to `redacted`. */
+/** Removes secrets from a text and adds their kinds to `redacted`. */
 export const cleaner =
   (redacted: Set<string>) =>
   (given: string): string => {
@@ -55,7 +55,10 @@ export const cleaner =
     return text;
   };
 
-/** Owns the rows of the memory, how each begins and ends, and what active ones are found by. What changes them runs inside `storage.write`. */
+/**
+ * Owns the rows of the memory, their start and end, and the search data of active ones. Changes run inside
+ * `storage.write`.
+ */
 export function createMemoryTable(db: Db, clock: Clock) {
   const words = createWordIndex(db);
   const insert = db.prepare<
@@ -75,7 +78,7 @@ export function createMemoryTable(db: Db, clock: Clock) {
   );
   const end = db.prepare('UPDATE memory SET state = ?, superseded_by = ?, ended_at = ? WHERE number = ?');
 
-  /** The one row whose id begins so. Throws `not_found`, `conflict`. */
+  /** Returns the only row whose id starts with this prefix. Throws `not_found`, `conflict`. */
   function resolve(id: string): MemoryRow {
     const wanted = id.startsWith('m-') ? id : `m-${id}`;
     const exact = byId.get(wanted);
@@ -131,11 +134,11 @@ export function createMemoryTable(db: Db, clock: Clock) {
 
     find: (id: string): MemoryRow | undefined => byId.get(id),
 
-    /** The active row that says exactly this. */
+    /** Returns the active row with exactly this text. */
     findActive: (type: string, title: string, text: string): MemoryRow | undefined =>
       byDigest.get(digestOf([type, title, text])),
 
-    /** One that said this and has ended. */
+    /** Returns an ended row with this text. */
     findEnded: (type: string, title: string, text: string): MemoryRow | undefined =>
       byContent.get(digestOf([type, title, text])),
 

@@ -3,21 +3,21 @@ import type { Storage } from '../../storage/index.ts';
 import { listKeys, nearWords, quoteForMatch, readQuery } from '../search/index.ts';
 import { type Memory, type MemoryRow, toMemory } from './rows.ts';
 
-/** Another term that may be meant, and how much it counts beside the word itself. */
+/** A related term, with its weight relative to the word itself. */
 interface Near {
   term: string;
   weight: number;
-  /** Rows that hold it. */
+  /** Number of rows that contain it. */
   count: number;
 }
 
-/** What is looked for: a term with the number of its rows. */
+/** A search term with its number of rows. */
 interface Wanted {
   word: string;
   forms: readonly string[];
   near: readonly Near[];
   weight: number;
-  /** Rows that hold one of its forms. */
+  /** Number of rows that contain one of its forms. */
   count: number;
 }
 
@@ -32,51 +32,54 @@ interface Candidate extends MemoryRow {
   text_words: string;
 }
 
-/** How much a field says: a title more than tags, tags more than the text. */
+/** Weights of the fields: a title counts more than tags, tags more than the text. */
 const FIELDS = [
   { name: 'title_words', weight: 4, usual: 8 },
   { name: 'tag_words', weight: 2.5, usual: 4 },
   { name: 'text_words', weight: 1, usual: 60 },
 ] as const;
-/** Saturation by repetition and by length, as in BM25. */
+/** Saturation by repetition and length, as in BM25. */
 const K = 1.2;
 const B = 0.5;
-/** What another word counts for: one that may mean the same, a part of a compound, one with a word inside it, one spelled nearly so. */
+/** Weights of other words: a possible synonym, a part of a compound, a word that contains it, a similar spelling. */
 const SYNONYM = 0.6;
 const PART = 0.75;
 const INSIDE = 0.6;
 const MISTYPED = 0.7;
-/** How much rarer than the word itself another may count, and what further ones of them add. */
+/** Limit of the rarity of related words compared to the word itself, and the weight of further ones. */
 const RARER = 2;
 const ALSO = 0.2;
-/** A row that holds all that is asked for goes before one that says a part of it often. */
+/** A row with all terms ranks before a row that repeats some of them. */
 const COVERAGE = 0.6;
-/** What two words count more for that stand together in the question and in the row, as a share of the lesser; within so many terms. */
+/**
+ * Bonus for two words that are adjacent in both the question and the row, as a share of the lesser weight; within
+ * this many terms.
+ */
 const TOGETHER = 0.5;
 const NEIGHBOURS = 4;
-/** Decisions and traps are what one looks for. */
+/** Decisions and traps are searched for most. */
 const TYPE_BOOST: Readonly<Record<string, number>> = { decision: 1.04, gotcha: 1.04 };
 const RECENCY = 0.04;
 const RECENCY_MS = 30 * 86_400_000;
 /** Rows that are compared in full. */
 const MOST_CANDIDATES = 80;
-/** Rows that are read of one term, and of all; a term with more of them is looked for in titles and together with others. */
+/** Rows that are read per term and in total; a term with more rows is only searched in titles and in combination. */
 const MOST_ROWS = 800;
 const MOST_ROWS_TOGETHER = 4000;
 const MOST_COMMON_ROWS = 150;
 const MOST_COMMON = 5;
-/** A word of the title says so much more than one of the text. */
+/** The weight of a title word relative to a text word. */
 const IN_TITLE = 1.7;
-/** Of a text given as a query, the rarest terms count. */
+/** For a text used as a query, only its rarest terms apply. */
 const MOST_TERMS = 24;
-/** A word of more rows needs no help from longer words that hold it. */
+/** A word with more rows is not extended to longer words that contain it. */
 const RARE = 20;
 const MOST_INSIDE = 12;
 const MOST_GUESSED = 6;
-/** Words of like beginning that are compared with a mistyped one. */
+/** Words with a similar start that are compared with a mistyped word. */
 const MOST_BESIDE = 4000;
 
-/** Finds what is remembered about something, best first. Reads a bounded number of rows, however many there are. */
+/** Finds memories by relevance. Reads a bounded number of rows. */
 export function createRecall({ storage, clock }: { storage: Storage; clock: Clock }) {
   const { db } = storage;
   const countsOf = db.prepare<unknown[], { term: string; rows: number }>(
@@ -110,13 +113,13 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
   const countRows = (terms: readonly string[]): Map<string, number> =>
     new Map(countsOf.all(JSON.stringify(terms)).map(({ term, rows }) => [term, rows]));
 
-  /** What a word that is nowhere may be made of: two known words, or a known one behind a syllable. */
+  /** Splits an unknown word into two known words, or a known one after a syllable. */
   function splitCompound(word: string): Near[] {
     if (word.length < 6) return [];
     const cuts = Array.from({ length: word.length - 5 }, (_, at) => at + 3);
     const parts = cuts.map((at) => {
       const left = word.slice(0, at).replace(/-$/, '');
-      // German joins its words by an s or an n.
+      // German joins words with an s or an n.
       const lefts = at > 5 ? [left, left.replace(/(?:e?s|e?n)$/, '')] : [left];
       return { left: lefts, right: listKeys(word.slice(at)) };
     });
@@ -128,7 +131,7 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
       .map(({ left, right }) => ({ left: known(left), right: known(right) }))
       .filter(({ left, right }) => left.length > 0 && right.length > 0);
     if (whole.length > 0) return of(whole.slice(0, 2).flatMap(({ left, right }) => [...left, ...right]));
-    // The longest that is known at either end.
+    // The longest known word at either end.
     const ends = parts.flatMap(({ left, right }) => [...known(left), ...known(right)]);
     return of(
       ends
@@ -138,14 +141,14 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
     );
   }
 
-  /** Known terms in which a word stands, and which it stands for when it is not known itself. */
+  /** Returns known terms that contain a word, or that it stands for if it is unknown itself. */
   function guessNear({ word, forms, count }: Wanted): Near[] {
     if (word.length < 3 || count > RARE || !/^[a-z]+$/.test(word)) return [];
     if (word.length === 3 && count > 0) return [];
     const part = shortest(forms);
     const inside = holding
       .all(quoteForMatch(part), MOST_INSIDE)
-      // Of three letters it is the beginning of a word, as one types it.
+      // With three letters it must be a prefix, as in search as you type.
       .filter(({ term }) => !forms.includes(term) && (word.length > 3 || term.startsWith(word)))
       .map(({ term, rows }) => ({ term, weight: INSIDE, count: rows }));
     if (count > 0 || inside.length > 0) return inside;
@@ -158,7 +161,7 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
     return meant.map((term) => ({ term, weight: MISTYPED, count: counts.get(term) ?? 0 }));
   }
 
-  /** What the query asks for, in its order. */
+  /** Returns the terms of the query, in order. */
   function readWanted(query: string): { wanted: Wanted[]; rows: number } {
     const read = readQuery(query);
     const counts = countRows(['', ...read.flatMap(({ forms }) => forms)]);
@@ -191,10 +194,10 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
     Math.log(1 + (rows - count + 0.5) / (count + 0.5));
   const anyOf = (words: readonly string[]): string => `(${words.map(quoteForMatch).join(' OR ')})`;
 
-  /** The rows that are most likely meant, by what their terms are worth together. */
+  /** Returns the best candidate rows, by the combined weight of their terms. */
   function findCandidates(wanted: readonly Wanted[], rows: number, filter: Filter): number[] {
     const isFiltered = filter.type !== null || filter.onlyReviewed === 1;
-    /** What each row holds of each term at best. */
+    /** The best match of each term in each row. */
     const gains = new Map<number, number[]>();
     let read = 0;
     const add = (match: string, most: number, told: readonly { of: number; gain: number }[]): void => {
@@ -222,7 +225,7 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
     for (const list of lists)
       if (list.count <= MOST_ROWS && read < MOST_ROWS_TOGETHER) add(list.match, MOST_ROWS, [list]);
       else common.push(list);
-    // What many rows hold tells where it is the title, and together with another.
+    // A term with many rows only counts in the title, and in combination.
     const inTitle = (list: (typeof lists)[number]) => ({ of: list.of, gain: IN_TITLE * list.gain });
     const told = common.slice(0, MOST_COMMON);
     for (const [at, one] of told.entries()) {
@@ -288,7 +291,10 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
   }
 
   return {
-    /** At most `limit` active memories about `query`, best first. `onlyReviewed` leaves out what waits for a person. */
+    /**
+     * Returns at most `limit` active memories about `query`, best first. `onlyReviewed` skips those that wait for a
+     * person.
+     */
     recall(
       query: string,
       {
@@ -313,14 +319,14 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
 
 const longest = (forms: readonly string[]): string =>
   forms.reduce((best, each) => (each.length > best.length ? each : best), '');
-/** The shortest form of at least five letters: what bent words have in common. */
+/** Returns the shortest form of at least five letters: the common part of inflected words. */
 const shortest = (forms: readonly string[]): string =>
   forms.reduce((best, each) => (each.length >= 5 && each.length < best.length ? each : best), longest(forms));
 
 const saturate = (value: number): number => (value * (K + 1)) / (value + K);
 
 interface PlacedWords {
-  /** Where each word stands. */
+  /** The positions of each word. */
   places: Map<string, number[]>;
   length: number;
 }
@@ -336,7 +342,7 @@ function placeWords(text: string): PlacedWords {
   return { places, length: words.length };
 }
 
-/** Whether two terms stand beside one another somewhere; all forms of a word stand in an index in a row. */
+/** Reports whether two terms are adjacent somewhere; all forms of a word are consecutive in an index. */
 const areTogether = (words: readonly PlacedWords[], one: Wanted, other: Wanted): boolean =>
   words.some(({ places }) =>
     one.forms.some((form) =>

@@ -1,10 +1,10 @@
 interface Pattern {
   kind: string;
-  /** With a group `secret`, only that is replaced. */
+  /** With a group `secret`, only that group is replaced. */
   find: RegExp;
 }
 
-/** Secrets by their own shape first; what only stands where a secret would stand comes last. */
+/** First secrets with a distinctive shape; secrets recognised by their position come last. */
 const PATTERNS: readonly Pattern[] = [
   {
     kind: 'private key',
@@ -57,11 +57,11 @@ const PATTERNS: readonly Pattern[] = [
   },
 ];
 
-/** Paths, calls, words of code and what is redacted already stand where a secret would stand as well. */
+/** Paths, calls, keywords and redacted text may also be in the position of a secret. */
 const IS_NO_SECRET =
   /^(?:\[redacted|process\.env|os\.environ|env\.|https?:\/\/|\.{0,2}\/[\w./-]+$|[a-z]+(?:[-_.][a-z]+)*$|[A-Z]+(?:_[A-Z0-9]+)*$|[\w.]+\()/;
 
-/** A text without the secrets that it holds, and which kinds they were. */
+/** Returns a text without its secrets, and their kinds. */
 export function redactSecrets(text: string): { text: string; kinds: string[] } {
   const kinds = new Set<string>();
   const clean = replaceSecrets(text, (_secret, kind) => {
@@ -71,7 +71,7 @@ export function redactSecrets(text: string): { text: string; kinds: string[] } {
   return { text: clean, kinds: [...kinds] };
 }
 
-/** A text with an asterisk for each byte of its secrets: whatever else it says stands where it stood, on the same line. */
+/** Returns a text with an asterisk for each byte of its secrets: all other text stays in place, on the same line. */
 export const coverSecrets = (text: string): string =>
   replaceSecrets(text, (secret) => secret.replace(/[^\n]+/g, (line) => '*'.repeat(Buffer.byteLength(line))));
 

@@ -6,18 +6,18 @@ export const LONGEST_TEXT = 100_000;
 
 export type MemoryState = 'active' | 'forgotten' | 'expired' | 'superseded';
 
-/** What somebody wanted to be known later. Times are RFC 3339 UTC. */
+/** Knowledge that a caller stored for later. Times are RFC 3339 UTC. */
 export interface Memory {
   id: string;
   type: string;
   title: string;
   text: string;
   tags: string[];
-  /** Where it comes from, in the words of whoever stored it. */
+  /** Its source, in the author's words. */
   source: string | null;
   state: MemoryState;
   supersededBy: string | null;
-  /** Why a person has to look at it before it enters a brief, a clause; null when nobody has to. */
+  /** Why a person must review it before it enters a brief, as a clause; null if no review is needed. */
   unreviewed: string | null;
   actor: string;
   seat: string;
@@ -26,7 +26,7 @@ export interface Memory {
   /** The preset of the session that stored it. */
   agent: string | null;
   createdAt: string;
-  /** When type, title or text were last another. */
+  /** The time of the last change of type, title or text. */
   changedAt: string;
   endedAt: string | null;
   keptBy: string | null;
@@ -57,7 +57,7 @@ export interface MemoryRow {
   ended_at: number | null;
   kept_by: string | null;
   kept_at: number | null;
-  /** Of an imported memory: the path of its file, and its frontmatter when svc would write another. */
+  /** For an imported memory: the path of its file, and its frontmatter if svc would write a different one. */
   okf_path: string | null;
   okf_frontmatter: string | null;
 }
@@ -94,7 +94,7 @@ export interface BriefRow {
   bytes: number;
 }
 
-/** What a worker was given of the memory, and about how many tokens it reads there. */
+/** The memories that a worker received, and their approximate tokens. */
 export interface Brief {
   sessionId: string;
   taskId: string;
@@ -105,7 +105,7 @@ export interface Brief {
   tokens: number;
 }
 
-/** Bytes of plain text to a token, roughly. */
+/** Approximate bytes of plain text per token. */
 const BYTES_PER_TOKEN = 4;
 
 export const toBrief = (row: BriefRow): Brief => ({

@@ -8,7 +8,7 @@ import { listMissingPaths } from './named-paths.ts';
 import { listNamedSymbols } from './named-symbols.ts';
 import type { Memory } from './rows.ts';
 
-/** Of each memory in an answer; by its id one is answered whole. */
+/** Maximum text of each memory in an answer; a memory requested by id is returned in full. */
 const SHOWN_TEXT = 2000;
 
 /** A memory in an answer. */
@@ -20,7 +20,7 @@ export const shownMemory = z.looseObject({
   age: z.string(),
 });
 
-/** Shows memories to callers: how old each is, and whether the files and the code that it names are still there. */
+/** Formats memories for callers: their age, and whether the named files and code still exist. */
 export function createMemoryView({
   paths,
   callerPaths,

@@ -16,7 +16,7 @@ import { createConcepts } from './okf/concepts.ts';
 import type { WritingDeps } from './okf/written.ts';
 import { type Memory, type MemoryRow, toMemory } from './rows.ts';
 
-/** What is to be remembered. */
+/** A memory to store. */
 export interface NewMemory {
   text: string;
   title?: string | undefined;
@@ -27,11 +27,11 @@ export interface NewMemory {
 
 export interface Remembered {
   memory: Memory;
-  /** False for an exact repeat of an active row, which is answered instead. */
+  /** False for an exact repeat of an active row, which is returned instead. */
   isNew: boolean;
-  /** Kinds of secrets that were left out. */
+  /** Kinds of secrets that were removed. */
   redacted: string[];
-  /** Ids of active rows of the same type and title with another text. */
+  /** Ids of active rows of the same type and title with different text. */
   conflicts: string[];
 }
 
@@ -46,11 +46,11 @@ export type MemoryStore = ReturnType<typeof createMemoryStore>;
 const DAY_MS = 86_400_000;
 export const DEFAULT_TYPE = 'fact';
 
-/** In the order of a list, newest first, what follows a row. */
+/** The rows after a given row of a list, newest first. */
 const AFTER = '(changed_at, number) < (?, ?)';
 const NEWER_THAN_ALL = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
 
-/** Owns the rows of the memory and what they are found by. What changes them runs inside `storage.write`. */
+/** Owns the rows of the memory and their search data. Changes run inside `storage.write`. */
 export function createMemoryStore({ storage, events, clock, ...writing }: MemoryStoreDeps) {
   const { db } = storage;
   const { retentionDays } = writing;
@@ -131,7 +131,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     };
   }
 
-  /** A person has looked at it: it may enter briefs. */
+  /** Records that a person has reviewed it: it may enter briefs. */
   function keep(id: string, by: { actor: string; via: string }): Memory {
     const row = resolveActive(id);
     if (row.unreviewed !== null) {
@@ -146,7 +146,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
       .filter(([, days]) => days > 0)
       .map(([type, days]) => [type, clock.now() - days * DAY_MS]);
 
-  /** The row that a cursor names, whatever has become of it. Throws `usage`. */
+  /** Returns the row that a cursor names, in any state. Throws `usage`. */
   function findCursor(cursor: string | undefined): MemoryRow | undefined {
     if (cursor === undefined) return undefined;
     const row = table.find(cursor);
@@ -161,7 +161,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
 
     resolve: (id: string): Memory => toMemory(resolve(id)),
 
-    /** Active ones, newest first: at most `limit` after the one that `cursor` names. Throws `usage`. */
+    /** Returns active memories, newest first: at most `limit` after the one named by `cursor`. Throws `usage`. */
     list({ limit, type, cursor }: { limit: number; type?: string | undefined; cursor?: string | undefined }) {
       const last = findCursor(cursor);
       const after = last === undefined ? NEWER_THAN_ALL : [last.changed_at, last.number];
@@ -172,17 +172,19 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
 
     countActive: (): number => countActive.get()?.n ?? 0,
 
-    /** How many of a list, of one type or all, come after that one. */
+    /** Returns the number of rows in a list, of one type or all, after the given one. */
     countAfter(id: string, type?: string): number {
       const { changed_at, number } = resolve(id);
       return countFollowing.get(changed_at, number, type ?? null)?.n ?? 0;
     },
 
-    /** What waits for a person, oldest first: at most `limit` after the one that `cursor` names. Throws `usage`. */
+    /**
+     * Memories that wait for a person, oldest first: at most `limit` after the one named by `cursor`. Throws `usage`.
+     */
     listUnreviewed: ({ limit, cursor }: { limit: number; cursor?: string | undefined }): Memory[] =>
       unreviewed.all(findCursor(cursor)?.number ?? 0, limit).map(toMemory),
 
-    /** Active memories that say different things under one title, newest last in each. */
+    /** Active memories with different text under one title, newest last in each group. */
     conflicts: (limit = 200): Memory[][] =>
       conflicting.all(limit).map(({ type, title_key }) => sameTitle.all(type, title_key, '').map(toMemory)),
 
@@ -197,7 +199,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
 
     keep,
 
-    /** Ends the others of its type and title; the one that is left says what counts, and so is kept. */
+    /** Ends the others of its type and title; the remaining one counts as reviewed. */
     settle(id: string, by: { actor: string; via: string }): { memory: Memory; superseded: string[] } {
       const memory = keep(id, by);
       const others = sameTitle.all(memory.type, normalizeTitle(memory.title), memory.id);
@@ -208,7 +210,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
       return { memory, superseded: others.map((each) => each.id) };
     },
 
-    /** Another wording: a new row in place of the old one. */
+    /** Replaces a row with a new wording in a new row. */
     edit(
       id: string,
       changes: Omit<NewMemory, 'text'> & { text?: string | undefined },
@@ -242,10 +244,10 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     isIndexCurrent: words.isCurrent,
     rebuildIndex: words.rebuild,
 
-    /** Whether something is past its retention and still active. */
+    /** Reports whether an active memory is past its retention. */
     isSweepDue: (): boolean => limits().some(([type, before]) => anyOverdue.get(type, before) !== undefined),
 
-    /** Ends what is past its retention. Answers the ids. */
+    /** Ends memories past their retention. Returns their ids. */
     sweep(by: { actor: string; via: string }): string[] {
       return limits().flatMap(([type, before]) =>
         overdue.all(type, before).map((row) => {

@@ -3,12 +3,15 @@ import { indexTexts } from '../search/index.ts';
 import { readDescription } from './okf/concept.ts';
 import type { MemoryRow } from './rows.ts';
 
-/** Changes when the same text would be indexed otherwise. */
+/** Changes if the same text would be indexed differently. */
 const VERSION = '4';
-/** Terms of one row that can be looked up by a part of them, and of which rows are counted. */
+/** Terms of one row that can be found by a part, and whose rows are counted. */
 const LONGEST_TERM = 64;
 
-/** Owns what active memories are found by: their words by field, and of each term how many rows hold it. Works inside `storage.write`. */
+/**
+ * Owns the search data of active memories: their words by field, and the number of rows of each term. Runs inside
+ * `storage.write`.
+ */
 export function createWordIndex(db: Db) {
   const addWords = db.prepare('INSERT INTO memory_words (rowid, title, tags, text) VALUES (?, ?, ?, ?)');
   const removeWords = db.prepare('DELETE FROM memory_words WHERE rowid = ?');
@@ -45,7 +48,7 @@ export function createWordIndex(db: Db) {
     countTerms(fields, 1);
   }
 
-  /** While many rows are changed, what each term has gained is counted here, and written once. */
+  /** During bulk changes, the additions to each term are counted here and written once. */
   let pending: Map<string, number> | null = null;
 
   function countTerms(fields: readonly string[], by: 1 | -1): void {
@@ -64,7 +67,7 @@ export function createWordIndex(db: Db) {
     if (hasParts(term)) removeParts.run(counted.id);
   }
 
-  /** For work that changes many rows. */
+  /** Runs work that changes many rows. */
   function inBulk<T>(work: () => T): T {
     pending = new Map();
     try {
@@ -89,7 +92,7 @@ export function createWordIndex(db: Db) {
 
     isCurrent: (): boolean => versionOf.get() === VERSION,
 
-    /** Reads all texts anew. */
+    /** Reads all texts again. */
     rebuild(): void {
       db.exec('DELETE FROM memory_words; DELETE FROM memory_terms; DELETE FROM memory_term_parts');
       inBulk(() => {

@@ -9,7 +9,7 @@ const OTHERS = new Set(
   ),
 );
 
-/** Whether a text is surely English: its words of grammar are, and no letter has a mark. */
+/** Reports whether a text is certainly English: its function words are, and no letter has an accent. */
 export function looksEnglish(text: string): boolean {
   let english = 0;
   let others = 0;

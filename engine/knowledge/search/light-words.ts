@@ -1,8 +1,8 @@
 import { stemEnglish } from './stem.ts';
 
 /**
- * Words that say little of what a text is about, however rare they are among the texts that are searched: the common verbs,
- * adjectives and nouns of English and German; folded.
+ * Words with little meaning even if they are rare in the searched texts: the common verbs, adjectives and nouns of
+ * English and German; folded.
  */
 const WORDS = `
 able accept access add allow answer apply appear arrive ask avoid back bad become beforehand begin behave belong best better big bring build call care
@@ -27,5 +27,5 @@ wenig wert wieder wissen wohin woher zeigen zuerst
 
 const STEMS: ReadonlySet<string> = new Set(WORDS.split(/\s+/).filter(Boolean).map(stemEnglish));
 
-/** Whether a folded word of letters is one of them in any of its forms. */
+/** Reports whether a folded word is one of them in any of its forms. */
 export const isLightWord = (word: string): boolean => STEMS.has(stemEnglish(word));

@@ -1,9 +1,9 @@
-/** Edits by which a word may differ from one that is meant, the exchange of two neighbours counted as one. */
+/** Returns maximum edits between a word and the intended one, where a swap of two neighbours counts as one. */
 const edits = (length: number): number => (length < 5 ? 0 : length < 9 ? 1 : 2);
 
 /**
- * Those of the `known` words that a mistyped `word` may mean, nearest first, at most `most`: words that begin with it, and
- * words that differ by one letter, or by two where it is long.
+ * Returns at most `most` of the `known` words that a mistyped `word` may mean, nearest first: words that start with
+ * it, and words that differ by one letter, or by two if it is long.
  */
 export function nearWords(word: string, known: Iterable<string>, most = 4): string[] {
   const allowed = edits(word.length);
@@ -21,7 +21,7 @@ export function nearWords(word: string, known: Iterable<string>, most = 4): stri
     .map(({ word }) => word);
 }
 
-/** Optimal string alignment distance; `allowed + 1` as soon as it is more than `allowed`. */
+/** Returns the optimal string alignment distance; `allowed + 1` as soon as it exceeds `allowed`. */
 function countEdits(one: string, other: string, allowed: number): number {
   let before: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, at) => at);

@@ -3,14 +3,14 @@ import { STOP_WORDS } from './stop-words.ts';
 import { findPhrases, listSynonyms, listSynonymsWithin } from './synonyms.ts';
 import { type Found, foldText, listKeys, listPlain, listTerms } from './terms.ts';
 
-/** One thing that is looked for. */
+/** One search term. */
 export interface QueryTerm {
   word: string;
-  /** Any of these in an index is the word itself. */
+  /** Forms of the word in an index. */
   forms: readonly string[];
-  /** Terms of other words that may mean the same. */
+  /** Terms of other words with a possibly equal meaning. */
   near: readonly string[];
-  /** How much finding it says, beside how rare it is: a whole identifier more than its parts, a character less than a pair. */
+  /** Its weight besides rarity: a whole identifier counts more than its parts, a character less than a pair. */
   weight: number;
 }
 
@@ -23,17 +23,17 @@ const WEIGHTS: Record<Found['kind'], number> = {
   character: 0.3,
   ending: 0.35,
 };
-/** What a common word counts beside one that names something. */
+/** The weight of a common word relative to a specific one. */
 const LIGHT = 0.5;
-/** Of a text that is given as a query, such as a task's. */
+/** Limit for a text used as a query, such as a task. */
 const LONGEST_QUERY = 16_384;
 
-/** A term as MATCH of FTS5 takes it: nothing that stands between its quotes is syntax. */
+/** Quotes a term for MATCH of FTS5, so that no part of it is syntax. */
 export const quoteForMatch = (term: string): string => `"${term.replaceAll('\0', '').replaceAll('"', '""')}"`;
 
 /**
- * What a text of a person or an agent asks for, each term once, in the order in which they stand; at most `mostTerms`. Words that say
- * nothing are left out, unless there are no others.
+ * Returns the search terms of a text, each once, in their order; at most `mostTerms`. Stop words are skipped, unless
+ * there are no other words.
  */
 export function readQuery(text: string, mostTerms = 48): QueryTerm[] {
   const read = text.slice(0, LONGEST_QUERY);

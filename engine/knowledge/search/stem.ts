@@ -1,13 +1,15 @@
-// What remains of a word without the endings that say nothing of what it means. Both sides of a search are treated alike,
-// so a stem need not be a word.
+// The rest of a word without inflectional endings. Both sides of a search are treated alike, so a stem need not be a
+// word.
 
 const HAS_VOWEL = /[aeiouy]/;
 const ENDS_DOUBLE = /([^aeioulsz])\1$/;
-/** Consonant, vowel, consonant other than w, x and y: such a word had an e (hop-ing is of hope, and hopp-ing of hop). */
+/**
+ * Consonant, vowel, consonant other than w, x and y: such a word had an e (hop-ing is of hope, and hopp-ing of hop).
+ */
 const ENDS_SHORT = /^(?:[^aeiou]*)[aeiouy][^aeiouwxy]$/;
-/** The same at the end of a longer one: there an e stays. */
+/** The same at the end of a longer word, which keeps its e. */
 const ENDS_OPEN = /[^aeiou][aeiouy][^aeiouwxy]$/;
-/** How often a vowel is followed by a consonant. */
+/** Returns how often a vowel is followed by a consonant. */
 const measure = (text: string): number => text.match(/[aeiouy]+[^aeiouy]+/g)?.length ?? 0;
 
 type Rule = readonly [ending: string, to: string];
@@ -63,8 +65,8 @@ function withoutPast(word: string): string {
 }
 
 /**
- * The stem of an English word of lower-case letters, after M. F. Porter, "An algorithm for suffix stripping" (1980), whose
- * steps these are, with -ise beside -ize.
+ * Returns the stem of an English word of lower-case letters by the steps of M. F. Porter, "An algorithm for suffix
+ * stripping" (1980), with -ise added to -ize.
  */
 export function stemEnglish(word: string): string {
   if (word.length < 4) return word;
@@ -87,6 +89,6 @@ export function stemEnglish(word: string): string {
   return stem.replace(/ll$/, measure(stem) > 1 ? 'l' : 'll');
 }
 
-/** The same for the endings by which German, French and Spanish words are bent; at least four letters stay. */
+/** Does the same for German, French and Spanish inflectional endings; at least four letters stay. */
 export const stemOther = (word: string): string =>
   word.replace(/^(.{4,}?)(?:ungen|ung|ions|iones|ion|ern|em|en|er|es|os|as|e|n|s|o|a)$/, '$1');

@@ -1,4 +1,4 @@
-/** Words that say nothing of what is looked for, in English, German, French, Spanish, Chinese and Japanese; folded. */
+/** Words without meaning for a search, in English, German, French, Spanish, Chinese and Japanese; folded. */
 const WORDS = `
 a about after all also am an and any are as at be because been before being but by can could did do does doing for from
 had has have having he her here hers him his how i if in into is it its just like me more most my no nor not of off on once

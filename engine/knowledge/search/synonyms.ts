@@ -3,10 +3,10 @@ import { SYNONYM_GROUPS } from './synonym-groups/index.ts';
 
 const IS_SPACED = /^[\p{sc=Latin}\d_-]+$/u;
 
-/** Several words that have a meaning together. */
+/** Several words with a joint meaning. */
 interface Phrase {
   stems: readonly string[];
-  /** The term of an index that stands for it. */
+  /** The index term of the phrase. */
   key: string;
   others: readonly string[];
 }
@@ -43,13 +43,13 @@ function readGroups(): Synonyms {
   return { spaced, unspaced, phrases };
 }
 
-/** Other words for this one, of letters with spaces around it; itself left out. */
+/** Returns synonyms of a space-separated word, without the word itself. */
 export function listSynonyms(word: string): readonly string[] {
   found ??= readGroups();
   return found.spaced.get(stemEnglish(word)) ?? [];
 }
 
-/** The words within a run of Chinese or Japanese that have others, each with those. */
+/** Returns the words with synonyms in a run of Chinese or Japanese, with their synonyms. */
 export function listSynonymsWithin(run: string): { word: string; others: readonly string[] }[] {
   found ??= readGroups();
   return [...found.unspaced]
@@ -57,7 +57,7 @@ export function listSynonymsWithin(run: string): { word: string; others: readonl
     .map(([word, others]) => ({ word, others }));
 }
 
-/** The phrases among words that stand in a row, folded, each with the place of its last word and how many it has. */
+/** Returns the phrases among consecutive folded words, each with the position of its last word and its length. */
 export function findPhrases(
   words: readonly string[],
 ): { last: number; length: number; key: string; others: readonly string[] }[] {

@@ -2,7 +2,7 @@ import { looksEnglish } from './english.ts';
 import { stemEnglish, stemOther } from './stem.ts';
 import { findPhrases } from './synonyms.ts';
 
-/** A text as it is compared: compatible forms made one (NFKC), lower case, without the marks of Latin letters. */
+/** Returns a text in comparable form: compatible forms unified (NFKC), lower case, without Latin accents. */
 export const foldText = (text: string): string =>
   text
     .normalize('NFKC')
@@ -12,22 +12,24 @@ export const foldText = (text: string): string =>
     .replace(/[\u0300-\u036f\u0000]/g, '')
     .normalize('NFC');
 
-/** The other way in which German umlauts are written. */
+/** Returns the alternative spelling of German umlauts. */
 const spellOut = (word: string): string =>
   word.replace(/[äöü]/gi, (letter) => `${foldText(letter)}e`).replaceAll('ß', 'ss');
 
-/** Scripts that are written without spaces between words. */
+/** Scripts without spaces between words. */
 const UNSPACED =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\u30fc\\u3005\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}';
 const RUN = new RegExp(`[${UNSPACED}]+|[\\p{L}\\p{N}\\p{M}_]+`, 'gu');
 const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, 'u');
 const SPACED_PART = new RegExp(`[${UNSPACED}]+|[^${UNSPACED}]+`, 'gu');
-/** Words joined by what joins the parts of paths, versions, options and names: `src/db.ts`, `v1.2.3`, `no-verify`, `a::b`. */
+/**
+ * Words joined by the separators of paths, versions, options and names: `src/db.ts`, `v1.2.3`, `no-verify`, `a::b`.
+ */
 const COMPOUND = /[\p{L}\p{N}\p{M}_]+(?:(?:[-./\\:@#]|::|->)+[\p{L}\p{N}\p{M}_]+)*/gu;
 /** Longer runs are data, not words. */
 const LONGEST_WORD = 64;
 
-/** Where an identifier changes: `getHTTPUrl2` is get, http, url, 2. */
+/** Splits an identifier at its boundaries: `getHTTPUrl2` is get, http, url, 2. */
 const splitCase = (word: string): string[] =>
   word
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
@@ -37,23 +39,25 @@ const splitCase = (word: string): string[] =>
     .split(/[\s_]+/)
     .filter(Boolean);
 
-/** What one place of a text can be found by. */
+/** The search forms of one position in a text. */
 export interface Found {
-  /** The word as it is written, folded. */
+  /** The folded word as written. */
   word: string;
-  /** All forms under which it is indexed, `word` among them. */
+  /** All forms under which it is indexed, including `word`. */
   forms: string[];
   kind: 'word' | 'part' | 'joined' | 'pair' | 'character' | 'syllables' | 'ending';
 }
 
 const PURE_WORD = /^[a-z]+$/;
 
-/** How a word is bent; of a text that is English, no other way is tried, since `broker` and `broken` have the same stem in German. */
+/**
+ * Stemming rules; an English text only gets English rules, since `broker` and `broken` have the same stem in German.
+ */
 type Stems = (word: string) => readonly string[];
 const stemAnyLanguage: Stems = (word) => [stemEnglish(word), stemOther(word)];
 const stemOnlyEnglish: Stems = (word) => [stemEnglish(word)];
 
-/** A word and its stems. */
+/** Returns a word and its stems. */
 function listForms(raw: string, stems: Stems = stemAnyLanguage): string[] {
   const word = foldText(raw);
   const forms = new Set([word]);
@@ -65,18 +69,18 @@ function listForms(raw: string, stems: Stems = stemAnyLanguage): string[] {
   return [...forms];
 }
 
-/** Foreign words of Japanese stand in a script of their own, and so are words as they are. */
+/** Japanese writes foreign words in a separate script, so they are whole words. */
 const KATAKANA = /[\p{sc=Katakana}\u30fc]{3,}/gu;
 
 const SYLLABLES = /^[\p{sc=Katakana}\u30fc]{2}$/u;
-/** Hiragana bends words and stands between them. */
+/** Hiragana inflects words and separates them. */
 const HAS_ENDING = /\p{sc=Hiragana}/u;
 function kindOfPair(pair: string): Found['kind'] {
   if (SYLLABLES.test(pair)) return 'syllables';
   return HAS_ENDING.test(pair) ? 'ending' : 'pair';
 }
 
-/** Pairs of neighbours and single characters: a word of such a script is a pair or more. */
+/** Pairs of neighbours and single characters: a word of such a script has two or more characters. */
 function findUnspaced(run: string): Found[] {
   const folded = foldText(run);
   const characters = [...folded];
@@ -97,12 +101,12 @@ function findUnspaced(run: string): Found[] {
   return [...words, ...pairs];
 }
 
-/** The terms of an index by which a word is found best, of whatever script. */
+/** Returns the best index terms for finding a word, in any script. */
 export function listKeys(word: string): string[] {
   const folded = foldText(word);
   if (!IS_UNSPACED.test(folded)) return listForms(folded);
   if (folded.length <= 2 || /^[\p{sc=Katakana}\u30fc]+$/u.test(folded)) return [folded];
-  // What a word of three is of stands last; of four it is two words, and the first says which.
+  // In a word of three the head comes last; a word of four is two words, and the first is more specific.
   return [folded.length === 3 ? folded.slice(1) : folded.slice(0, 2)];
 }
 
@@ -120,7 +124,7 @@ function findInWord(word: string, stems: Stems): Found[] {
   ];
 }
 
-/** What one compound of a text, made compatible (NFKC), can be found by. */
+/** Returns the search forms of one compound of a text, in NFKC form. */
 function findInCompound(compound: string, stems: Stems = stemAnyLanguage): Found[] {
   const found: Found[] = [];
   const runs = (compound.match(RUN) ?? []).flatMap((run) => run.match(SPACED_PART) ?? []);
@@ -133,20 +137,20 @@ function findInCompound(compound: string, stems: Stems = stemAnyLanguage): Found
 }
 
 /**
- * Everything by which a text can be found, in its order: words with their stems, the parts of identifiers and what they are
- * joined, pairs and characters of scripts without spaces.
+ * Returns all search forms of a text, in order: words with their stems, the parts of identifiers and the joined form,
+ * pairs and characters of scripts without spaces.
  */
 export const listTerms = (text: string, stems: Stems = stemAnyLanguage): Found[] =>
   [...text.normalize('NFKC').matchAll(COMPOUND)].flatMap(([compound]) => findInCompound(compound, stems));
 
-/** The words among terms, of which phrases are made, with their places. */
+/** Returns the words among terms, with their positions, for matching phrases. */
 export const listPlain = (terms: readonly Found[]): { word: string; at: number }[] =>
   terms.flatMap(({ word, kind }, at) => (kind === 'word' || kind === 'part' ? [{ word, at }] : []));
 
-/** Of a text, at most so much is read. */
+/** Maximum length of a text that is read. */
 const MOST_CHARS = 65_536;
 
-/** What is put into an index instead of the texts of one row: all forms of all their words, and the phrases that are known. */
+/** Returns the index text of a row: all forms of all words, and known phrases. */
 export function indexTexts<const T extends readonly string[]>(texts: T): { [K in keyof T]: string } {
   const read = texts.map((text) => text.slice(0, MOST_CHARS));
   const stems = looksEnglish(read.join('\n')) ? stemOnlyEnglish : stemAnyLanguage;
@@ -160,10 +164,13 @@ export function indexTexts<const T extends readonly string[]>(texts: T): { [K in
   }) as { [K in keyof T]: string };
 }
 
-/** Words that an indexer remembers. */
+/** Number of words that an indexer caches. */
 const MOST_REMEMBERED = 50_000;
 
-/** `indexText` for parts of outputs of programs, which say the same again and again: each word is looked at once, and is in each part once. */
+/**
+ * Creates an `indexText` for parts of program outputs, which are repetitive: each word is processed once, and is in
+ * each part once.
+ */
 export function createTextIndexer(): (text: string) => string {
   const remembered = new Map<string, string[]>();
   function collectForms(compound: string): string[] {

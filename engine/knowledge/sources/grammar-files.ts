@@ -1,8 +1,8 @@
 import type { Language } from './languages.ts';
 
-/** A grammar as it lies beside the built programs. */
+/** A grammar file next to the built programs. */
 export interface GrammarFile {
-  /** Where npm has put it: a path below node_modules. */
+  /** Its path below node_modules. */
   from: string;
   sha256: string;
   /** A text that it must parse without an error. */
@@ -11,7 +11,7 @@ export interface GrammarFile {
 
 const FROM_COLLECTION = '@repomix/tree-sitter-wasms/out/tree-sitter-';
 
-/** The grammars, pinned: the build copies these files and no others, and they are compared again at their first use. */
+/** The pinned grammars: the build copies only these files, and they are verified at their first use. */
 export const GRAMMAR_FILES: Readonly<Record<Language, GrammarFile>> = {
   typescript: {
     from: `${FROM_COLLECTION}typescript.wasm`,

@@ -1,4 +1,4 @@
-/** The languages that are parsed, as `parsers` of svc.yaml and the tools name them. */
+/** The parsed languages, by their names in `parsers` of svc.yaml and in the tools. */
 export const LANGUAGES = [
   'typescript',
   'tsx',
@@ -41,7 +41,7 @@ const BUILT_IN: ReadonlyMap<string, Language> = new Map(
   LANGUAGES.flatMap((language) => EXTENSIONS[language].split(' ').map((each) => [each, language] as const)),
 );
 
-/** Other names of languages, which people and other tools write. */
+/** Alternative names of languages, used by people and other tools. */
 const ALIASES: Readonly<Record<string, Language>> = {
   ts: 'typescript',
   js: 'javascript',
@@ -59,16 +59,16 @@ const ALIASES: Readonly<Record<string, Language>> = {
   shell: 'bash',
 };
 
-/** The language of that name or of another name for it; null for one that is not parsed. */
+/** Returns the language of a name or alternative name; null for an unsupported one. */
 export function findLanguage(name: string): Language | null {
   const lower = name.toLowerCase();
   return LANGUAGES.find((each) => each === lower) ?? ALIASES[lower] ?? null;
 }
 
 /**
- * Makes the function that tells a file's language by its extension; null for what is no source, or is in a language that
- * is not parsed.
- * @param parsers further extensions with their language, as svc.yaml has them; they come before the built-in ones
+ * Creates the function that determines a file's language by its extension; null for files that are not sources, or
+ * unsupported.
+ * @param parsers further extensions with their language from svc.yaml; they take precedence over the built-in ones
  */
 export function createLanguageTable(
   parsers: Readonly<Record<string, string>> = {},

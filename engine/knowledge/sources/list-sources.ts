@@ -5,7 +5,7 @@ import { type Git, listAttributedFiles, listWorkingFiles } from '../../workers/r
 import { createLanguageTable, type Language } from './languages.ts';
 import { countSkipped, judgePath, type SkipCounts } from './skipped.ts';
 
-/** A file of a project that is written in one of the languages, as it was on the disk when it was listed. */
+/** A source file of a project, in its state when it was listed. */
 export interface SourceFile {
   /** Relative to the project's folder, with `/`. */
   path: string;
@@ -19,9 +19,9 @@ export interface SourceList {
   /** Sorted by path. */
   files: SourceFile[];
   skipped: SkipCounts;
-  /** Paths whose names or attributes say that they are not the project's own, which are never read. */
+  /** Paths that are never read, because their names or attributes mark them as foreign. */
   skippedPaths: Set<string>;
-  /** Paths of the files that say where modules are: package.json, tsconfig.json, go.mod, Cargo.toml and the like. */
+  /** Paths of the module manifests: package.json, tsconfig.json, go.mod, Cargo.toml and the like. */
   manifests: string[];
 }
 
@@ -29,21 +29,21 @@ export interface ListRequest {
   /** The project's folder, absolute. */
   root: string;
   git: Git;
-  /** Folders that are left out, absolute: the data folder, the worktrees of sessions. */
+  /** Excluded folders, absolute: the data folder, the worktrees of sessions. */
   without?: readonly string[];
   /** Further extensions; see `createLanguageTable`. */
   parsers?: Readonly<Record<string, string>>;
 }
 
-/** Of one project. */
+/** Maximum files per project. */
 export const MOST_SOURCES = 200_000;
-/** Of one source, bytes. */
+/** Maximum bytes per source. */
 export const MOST_SOURCE_BYTES = 2 * 1024 * 1024;
 const MOST_ATTRIBUTE_BYTES = 256 * 1024;
 
 /**
- * Lists the project's own sources: what git tracks or would add, in a folder without git what lies in it. Ignored files
- * are not among them; vendored, minified, generated and over-large ones are counted. No link is followed.
+ * Lists the project's own sources: files that git tracks or would add; without git, files in the folder. Ignored
+ * files are excluded; vendored, minified, generated and oversized ones are counted. No link is followed.
  */
 export async function listSources({ root, git, without = [], parsers }: ListRequest): Promise<SourceList> {
   const languageOf = createLanguageTable(parsers);
@@ -74,7 +74,7 @@ export async function listSources({ root, git, without = [], parsers }: ListRequ
   for (const { path, language } of candidates) {
     if (skippedPaths.has(path)) continue;
     const stat = lstatSync(join(top, path), { throwIfNoEntry: false });
-    // Deleted, and git still has it.
+    // Deleted, but still in git.
     if (stat === undefined) continue;
     if (stat.isSymbolicLink() || !isRealFolder(dirname(path))) countSkipped(skipped, 'link');
     else if (!stat.isFile()) countSkipped(skipped, 'special');
@@ -96,7 +96,7 @@ function realOrSame(path: string): string {
   }
 }
 
-/** Whether a folder of the project is reached through no link. */
+/** Reports whether a folder of the project can be reached without a link. */
 function createFolderCheck(top: string): (folder: string) => boolean {
   const known = new Map<string, boolean>();
   return (folder) => {
@@ -109,7 +109,7 @@ function createFolderCheck(top: string): (folder: string) => boolean {
   };
 }
 
-/** Picks the candidates that a .gitattributes of the project calls generated or vendored. */
+/** Selects the candidates that a .gitattributes of the project marks as generated or vendored. */
 async function findAttributed(
   top: string,
   git: Git,
@@ -133,7 +133,7 @@ const BUILT =
   /^(?:node_modules|bower_components|vendor|dist|build|out|target|coverage|venv|__pycache__|Pods)$/;
 const MOST_WALKED = 2 * MOST_SOURCES;
 
-/** The files of a folder that is in no repository; hidden folders and those of packages and builds are left out. */
+/** Returns the files of a folder without a repository; hidden folders, packages and build outputs are skipped. */
 function walkFolder(top: string): string[] {
   const found: string[] = [];
   const folders = [''];

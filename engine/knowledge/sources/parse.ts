@@ -16,40 +16,42 @@ interface LoadedGrammar {
 }
 
 export interface SourceParser {
-  /** Loads the grammars of these languages, so that `parse` need not wait. Throws `internal` for one that is damaged. */
+  /** Loads the grammars of these languages, so that `parse` need not wait. Throws `internal` for a damaged one. */
   load(languages: Iterable<Language>): Promise<void>;
-  /** Parses a text; null when that takes longer than `LONGEST_PARSE_MS`. The language must have been loaded. */
+  /** Parses a text; null if that takes longer than `LONGEST_PARSE_MS`. The language must have been loaded. */
   parse(language: Language, text: string): SyntaxTree | null;
   close(): void;
 }
 
-/** Texts that drive a parser into a corner take seconds. */
+/** Pathological texts take seconds. */
 export const LONGEST_PARSE_MS = 2000;
 
 let walker: Promise<TreeWalker> | undefined;
-/** Those of this thread, for all of its parsers: what a grammar takes of the module's memory is never given back. */
+/** The grammars of this thread, shared by its parsers: module memory of a grammar is never released. */
 const loaded = new Map<Language, LoadedGrammar>();
-/** One after another: a grammar that is loaded while another one is loading takes its place in memory. */
+/** Sequential: two grammars that load at the same time would overwrite each other in memory. */
 let loading: Promise<unknown> = Promise.resolve();
 
-/** Starts the parser's module, of which a thread has one, and finds its functions. */
+/** Starts the parser's module, one per thread, and finds its functions. */
 async function startModule(): Promise<TreeWalker> {
   const module = {};
   await Parser.init(module);
   return module as TreeWalker;
 }
 
-/** Creates a parser for all languages. The first of a thread takes 10 MB, and each large grammar as much again, once. */
+/**
+ * Creates a parser for all languages. The first of a thread takes 10 MB, and each large grammar the same amount once.
+ */
 export async function createSourceParser(): Promise<SourceParser> {
   walker ??= startModule();
   const flatten = createFlattener(await walker);
   const parser = new Parser();
 
-  /** The tree of a text; null when that takes too long. */
+  /** Returns the tree of a text; null if that takes too long. */
   function parseText(text: string, until: number): Tree | null {
     // Some steps take a millisecond each, so the clock is read at every call.
     const tree = parser.parse(text, null, { progressCallback: () => performance.now() > until });
-    // Or the next text would be taken for the rest of this one.
+    // Otherwise the next text would be treated as the rest of this one.
     if (tree === null) parser.reset();
     return tree;
   }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { MOST_SOURCE_BYTES } from './list-sources.ts';
 import { judgeText, type SkipReason } from './skipped.ts';
 
-/** What a source holds, with the state of the file that it was read from. */
+/** The content of a source, with the state of the file that it was read from. */
 export interface SourceText {
   text: string;
   /** SHA-256 of the bytes, the first 16 bytes as hex. */
@@ -14,11 +14,11 @@ export interface SourceText {
 }
 
 /**
- * Reads a source of a project; a word says why it is none. Follows no link, waits at no pipe and reads no more than a
- * source may have. Bytes that are no UTF-8 become replacement characters.
- * @param root the project's folder, links followed
+ * Reads a source of a project; a string gives the reason for skipping it. Follows no link, never blocks on a pipe and
+ * reads no more than the maximum size. Invalid UTF-8 becomes replacement characters.
+ * @param root the project's folder, with links resolved
  * @param path relative to it
- * @param folders folders that were found a moment ago to be reached through no link; more are added
+ * @param folders folders that were just verified to be reachable without a link; more are added
  */
 export function readSource(
   root: string,
@@ -35,7 +35,7 @@ export function readSource(
 
 const DECODER = new TextDecoder('utf-8');
 
-/** Reads a small text of a project in the same way; null when there is none. */
+/** Reads a small text of a project in the same way; null if it does not exist. */
 export function readText(root: string, path: string, mostBytes: number): string | null {
   const read = readRegularFile(root, path, mostBytes);
   return typeof read === 'string' ? null : DECODER.decode(read.bytes);
@@ -73,7 +73,7 @@ function readRegularFile(
   }
 }
 
-/** Reads what a file has now, which may be less than it had: as many bytes as it was said to have at most. */
+/** Reads the current content of a file, which may be shorter than before: at most the given number of bytes. */
 function readBytes(file: number, size: number): Buffer {
   const bytes = Buffer.allocUnsafe(size);
   let length = 0;

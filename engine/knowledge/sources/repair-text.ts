@@ -1,8 +1,9 @@
 import type { Language } from './languages.ts';
 
 /**
- * Syntax that a grammar does not know yet. What is found is replaced by as many characters, blanks or letters of a name. No
- * pattern looks further than what stands around a word, or a text of blanks would take for ever.
+ * Syntax that a grammar does not support yet. Each match is replaced by the same number of characters: blanks, or
+ * letters of a name. Patterns only inspect the surroundings of a word, because a text of blanks would take forever
+ * otherwise.
  */
 type Repair = readonly [pattern: RegExp, by: ' ' | 'x'];
 
@@ -20,11 +21,11 @@ const TYPES: readonly Repair[] = [
   ],
   [/\btype(?=\s{1,80}\*)(?<=^export[ \t]+type)/gm, ' '],
   [/\baccessor(?=\s)(?<=\babstract[ \t]+accessor)/g, ' '],
-  // A type that is called `type`, in parentheses.
+  // A type named `type`, in parentheses.
   [/\btype(?=\s{1,80}extends\b)(?<=\(\s{0,80}type)/g, 'x'],
   // `` `a \`b\`` `` as a type
   [/\\`/g, 'x'],
-  // A member that is called `in`, below one that ends without a semicolon.
+  // A member named `in`, after a member without a semicolon.
   [/\bin(?=\??:)(?<=\n[ \t]{1,80}in)/g, 'x'],
   // `import('./a').B` as the type of a parameter
   [/\bimport\(['"][^'"\n]{1,400}['"]\)\.(?=[A-Z])(?<=[:<|&,]\s{0,80}import\([^\n]{1,400})/g, 'x'],
@@ -32,15 +33,17 @@ const TYPES: readonly Repair[] = [
 
 const REPAIRS: Partial<Record<Language, readonly Repair[]>> = { tsx: TYPES, typescript: TYPES };
 
-/** What a member of a type may end with, when the next one stands below it without a semicolon. */
+/** The possible ends of a type member that is followed by another one without a semicolon. */
 const MEMBER_END = /[\w$\])}"'>]/;
 /** Comments between two members, and characters of one. */
 const MOST_COMMENTS = 8;
 const MOST_COMMENT = 6000;
-/** Of one text. */
+/** Maximum per text. */
 const MOST_SIGNATURES = 5000;
 
-/** The last character before a place that is neither blank nor in a comment on lines of its own; -1 for none. */
+/**
+ * Returns the last character before a position that is neither blank nor in a comment on separate lines; -1 for none.
+ */
 function findBefore(text: string, from: number): number {
   let at = from;
   for (let comments = 0; comments <= MOST_COMMENTS && at > 0; comments += 1) {
@@ -57,7 +60,7 @@ function findBefore(text: string, from: number): number {
   return -1;
 }
 
-/** A call signature below a member that ends without a semicolon: it would be the type arguments of that. */
+/** Repairs a call signature after a member without a semicolon, which would be parsed as type arguments. */
 function repairCallSignatures(text: string): string {
   let found = 0;
   return text.replace(/(?<=\n[ \t]{0,200})[ \t](?=<\s{0,80}[A-Za-z_$])/g, (blank, at: number) => {
@@ -69,7 +72,7 @@ function repairCallSignatures(text: string): string {
   });
 }
 
-/** A text in which what the grammar cannot read is replaced, in the same places; null when there is nothing of the kind. */
+/** Replaces unsupported syntax in a text and keeps all positions; null if there is none. */
 export function repairText(language: Language, text: string): string | null {
   let repaired = language === 'typescript' ? repairCallSignatures(text) : text;
   for (const [pattern, by] of REPAIRS[language] ?? [])

@@ -1,4 +1,4 @@
-/** Why a file with the extension of a source is not read as one. */
+/** Why a file with a source extension is skipped. */
 export const SKIP_REASONS = {
   vendored: 'third-party code (vendor, third_party, node_modules, linguist-vendored)',
   generated: 'generated (a marker at its start, linguist-generated)',
@@ -13,7 +13,7 @@ export const SKIP_REASONS = {
 
 export type SkipReason = keyof typeof SKIP_REASONS;
 
-/** How many files were skipped, by reason. */
+/** Number of skipped files by reason. */
 export type SkipCounts = Partial<Record<SkipReason, number>>;
 
 export function countSkipped(counts: SkipCounts, reason: SkipReason): void {
@@ -24,24 +24,24 @@ const VENDORED =
   /(?:^|\/)(?:node_modules|bower_components|jspm_packages|vendors?|third[_-]party|site-packages|Pods|Carthage|\.yarn|\.venv|\.bundle)\//;
 const MINIFIED_NAME = /[.-](?:min|bundle)\.[cm]?js$/;
 
-/** Why a path is skipped by its name alone; null for one that is not. */
+/** Returns why a path is skipped by its name alone; null if it is not. */
 export function judgePath(path: string): SkipReason | null {
   if (VENDORED.test(path)) return 'vendored';
   return MINIFIED_NAME.test(path) ? 'minified' : null;
 }
 
-/** How much of a file's beginning may say that it was generated, characters. */
+/** Characters at the start of a file that may contain a generator's marker. */
 const HEAD = 2000;
 const MARKERS =
   /@generated\b|^.{0,8}Code generated .{0,200} DO NOT EDIT|<auto-?generated>|DO NOT EDIT(?: THIS FILE| MANUALLY|[.!]|$)|(?:this|the) (?:file|code) (?:is|was|has been) (?:auto(?:matically)?[- ]?)?generated\b/im;
-/** A marker counts in a comment only: programs that write such files hold it in a string. */
+/** A marker only counts in a comment: generators contain it in a string. */
 const COMMENT_LINE = /^\s*(?:\/\/|\/?\*|#|--|;|<!--|"""|''')/;
 
 const LONG_LINE = 2000;
 const LONG_TEXT = 5000;
 const LONG_AVERAGE = 300;
 
-/** Why a text is no source of the project's own; null for one that is. */
+/** Returns why a text is not a source of the project; null if it is. */
 export function judgeText(text: string): SkipReason | null {
   const head = text.slice(0, HEAD);
   if (MARKERS.test(head) && head.split('\n').some((line) => COMMENT_LINE.test(line) && MARKERS.test(line)))
@@ -49,7 +49,10 @@ export function judgeText(text: string): SkipReason | null {
   return text.length > LONG_TEXT && isMinified(text) ? 'minified' : null;
 }
 
-/** Long lines throughout: one long line, such as a table of data, makes no minified file. */
+/**
+ * Reports whether a text has long lines throughout: a single long line, such as a data table, does not make a file
+ * minified.
+ */
 function isMinified(text: string): boolean {
   let lines = 0;
   let inLongLines = 0;

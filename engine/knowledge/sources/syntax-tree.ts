@@ -1,16 +1,16 @@
 import type { Tree } from 'web-tree-sitter';
 import type { Language } from './languages.ts';
 
-/** What the nodes and fields of a grammar are called, by the numbers that a tree has. */
+/** The names of a grammar's nodes and fields, by their numbers in a tree. */
 export interface GrammarNames {
   kinds: readonly string[];
   fields: readonly string[];
 }
 
 /**
- * A syntax tree as arrays, in the order in which nodes begin: node 0 is the whole text, and what is below node `n` is
- * `n + 1` to `after[n] - 1`. Only named nodes are kept. Nothing of it is in the parser's memory; the arrays are longer than
- * `count`, and hold until the next text is parsed.
+ * A syntax tree as arrays, in the order of node starts: node 0 is the whole text, and the descendants of node `n` are
+ * `n + 1` to `after[n] - 1`. Only named nodes are kept. The data is outside the parser's memory; the arrays are
+ * longer than `count`, and valid until the next text is parsed.
  */
 export interface SyntaxTree {
   language: Language;
@@ -21,26 +21,26 @@ export interface SyntaxTree {
   kind: Uint16Array;
   /** Index into `names.fields`, 0 for none. */
   field: Uint8Array;
-  /** Where a node begins and ends, in characters of `text`. */
+  /** Start and end of a node, in characters of `text`. */
   start: Uint32Array;
   end: Uint32Array;
-  /** The first node that is not below this one. */
+  /** The first node after its descendants. */
   after: Uint32Array;
-  /** Places that could not be parsed, or where something is missing. */
+  /** Number of places with syntax errors or missing tokens. */
   errors: number;
-  /** Whether something lies so deep that it was left out. */
+  /** True if deeply nested nodes were omitted. */
   isCut: boolean;
 }
 
-/** What lies deeper is left out, so that who walks a tree may call itself at each level. */
+/** Deeper nodes are omitted, so that a tree walk may recurse at each level. */
 export const MOST_DEPTH = 500;
 
-/** As many as most texts have. */
+/** Enough for most texts. */
 const USUAL_NODES = 1 << 14;
 
 /**
- * The functions of the parser's module that walk a tree. Its own `TreeCursor` copies its state in and out of the module's
- * memory at every step; between these calls it stays there, which takes a third of the time.
+ * The functions of the parser's module that walk a tree. Its own `TreeCursor` copies its state in and out of the
+ * module's memory at every step; between these calls it stays there, which takes a third of the time.
  */
 export interface TreeWalker {
   _ts_tree_root_node_wasm(tree: number): void;
@@ -55,7 +55,7 @@ export interface TreeWalker {
   _ts_tree_cursor_end_index_wasm(tree: number): number;
 }
 
-/** Makes the function that copies trees out of the parser's memory, with scratch space that is reused. */
+/** Creates the function that copies trees out of the parser's memory, with reusable scratch space. */
 export function createFlattener(walker: TreeWalker) {
   const {
     _ts_tree_cursor_goto_first_child_wasm: gotoFirstChild,
@@ -87,7 +87,7 @@ export function createFlattener(walker: TreeWalker) {
     after = copy(after, new Uint32Array(room));
   }
 
-  /** Copies a tree; the caller frees it. What is returned holds until the next tree is copied. */
+  /** Copies a tree; the caller frees the original. The result is valid until the next tree is copied. */
   return function flatten(
     tree: Tree,
     text: string,
@@ -99,7 +99,7 @@ export function createFlattener(walker: TreeWalker) {
     let errors = 0;
     let isCut = false;
     const open: number[] = [];
-    // The space that a large text took is given back.
+    // Releases the space of a large text.
     if (room !== USUAL_NODES) resize(USUAL_NODES);
     walker._ts_tree_root_node_wasm(address);
     walker._ts_tree_cursor_new_wasm(address);
@@ -139,14 +139,14 @@ export function createFlattener(walker: TreeWalker) {
   };
 }
 
-/** Where each line of a text begins, in characters. */
+/** Returns the start of each line of a text, in characters. */
 export function findLineStarts(text: string): Uint32Array {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return Uint32Array.from(starts);
 }
 
-/** The line of a place in a text, from 1. */
+/** Returns the line of a position in a text, from 1. */
 export function findLine(starts: Uint32Array, offset: number): number {
   let low = 0;
   let high = starts.length - 1;

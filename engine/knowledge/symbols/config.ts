@@ -12,7 +12,7 @@ export const parsersSchema = z
     example: { ts: 'typescript', mjs: 'javascript' },
   });
 
-/** The `graph` section: what the graph of the code may use. */
+/** The `graph` section: options of the code graph. */
 export const graphSchema = z.strictObject({
   exact: z.boolean().default(false).meta({
     consent: true,

@@ -1,4 +1,4 @@
-/** What a symbol is. `file` is the code outside of every other symbol. */
+/** The kind of a symbol. `file` is the code outside of every other symbol. */
 export type SymbolKind =
   | 'file'
   | 'function'
@@ -12,14 +12,13 @@ export type SymbolKind =
   | 'field';
 
 /**
- * A value as a text says it, with its names bound as far as the file alone can tell. The resolver finds out what it is.
+ * A value as written, with its names bound as far as the file alone allows. The resolver determines it.
  *
- * `s` a symbol of this file; `i` an import; `g` a name that nothing here declares; `l` a local variable; `o` an object
- * literal; `m` a member of a value; `c` what a call of it returns; `n` an instance of a class; `t` a value of a type; `w`
- * what a promise brings; `e` an element of a collection,
- * the one at a place if it is known; `y` a list of these; `b` parameter `[3]` of the function that is argument `[2]` of a
- * call; `B` parameter `[2]` of a function type; `self` and `super` the object of a class; `x` nothing of the project's, such
- * as a literal; `?` unknown.
+ * `s` a symbol of this file; `i` an import; `g` a name without a declaration here; `l` a local variable; `o` an
+ * object literal; `m` a member of a value; `c` the result of a call; `n` an instance of a class; `t` a value of a
+ * type; `w` the result of a promise; `e` an element of a collection, by index if known; `y` a list of these; `b`
+ * parameter `[3]` of the function that is argument `[2]` of a call; `B` parameter `[2]` of a function type; `self`
+ * and `super` the object of a class; `x` external, such as a literal; `?` unknown.
  */
 export type Expr =
   | readonly ['s', number]
@@ -43,9 +42,9 @@ export type Expr =
   | readonly ['?'];
 
 /**
- * A type as a text says it. `r` a name with its arguments; `u` one of several; `&` all of several; `a` a collection of it;
- * `f` a function with what it returns and takes; `l` members that a symbol has; `q` the type of a value; `k` a member's type;
- * `p` parameter `[2]` of the generic symbol `[1]`; `x` nothing of the project's; `?` unknown.
+ * A type as written. `r` a name with its arguments; `u` one of several; `&` all of several; `a` a collection of it;
+ * `f` a function with its result and parameters; `l` members of a symbol; `q` the type of a value; `k` a member's
+ * type; `p` parameter `[2]` of the generic symbol `[1]`; `x` external; `?` unknown.
  */
 export type TypeExpr =
   | readonly ['r', Expr, ...TypeExpr[]]
@@ -60,11 +59,11 @@ export type TypeExpr =
   | readonly ['x']
   | readonly ['?'];
 
-/** A symbol as its file declares it; others refer to it by its place in the list. */
+/** A symbol as its file declares it; others refer to it by its index in the list. */
 export interface SymbolFact {
   name: string;
   kind: SymbolKind;
-  /** The symbol around it, -1 for none. */
+  /** The enclosing symbol, -1 for none. */
   parent: number;
   /** Characters of the text. */
   start: number;
@@ -77,57 +76,57 @@ export interface SymbolFact {
   /** The first line of the comment above it. */
   doc?: string;
   isExported?: true;
-  /** The type that a method belongs to when it is declared outside of it: a receiver of Go, an `impl` of Rust. */
+  /** The type of a method declared outside of it: a Go receiver, a Rust `impl`. */
   owner?: string;
-  /** Of a class rather than of its objects. */
+  /** True for a static member. */
   isStatic?: true;
-  /** A call brings a promise of what it returns. */
+  /** True if a call returns a promise of its result. */
   isAsync?: true;
-  /** Of a variable or field; what a type alias stands for. */
+  /** The type of a variable or field; the target of a type alias. */
   type?: TypeExpr;
-  /** What a variable or field begins with. */
+  /** The initial value of a variable or field. */
   init?: Expr;
-  /** What a call returns, as it is declared, else what its returns say. */
+  /** The declared result of a call, otherwise its returned values. */
   returnType?: TypeExpr;
   returns?: Expr[];
   params?: TypeExpr[];
-  /** Of a class or interface: what it extends, implements or embeds. */
+  /** The types that a class or interface extends, implements or embeds. */
   bases?: TypeExpr[];
-  /** What parameters of a generic symbol are limited to. */
+  /** The constraints of a generic symbol's parameters. */
   generics?: TypeExpr[];
 }
 
-/** A name that comes from another file. */
+/** A name from another file. */
 export interface ImportFact {
-  /** As the file says it: `./x.ts`, `pkg/sub`, `a.b`. */
+  /** As written in the file: `./x.ts`, `pkg/sub`, `a.b`. */
   from: string;
   /** The exported name, `*` for the module as a whole, `default`. */
   name: string;
-  /** The name here; empty for what is only re-exported. */
+  /** The local name; empty for a mere re-export. */
   local: string;
   line: number;
 }
 
 /** A name that other files may import. */
 export interface ExportFact {
-  /** `*` passes on all that a module exports. */
+  /** `*` re-exports all exports of a module. */
   name: string;
   value: Expr;
 }
 
-/** A place that refers to a symbol: by a call, by naming a base, as a value, or as a type. */
+/** A reference to a symbol: by a call, as a base, as a value, or as a type. */
 export type ReferenceKind = 'call' | 'new' | 'jsx' | 'inherit' | 'value' | 'type';
 
-/** Kind, what is referred to, line, and the symbol in which it stands. */
+/** Kind, target, line, and the enclosing symbol. */
 export type Reference = readonly [ReferenceKind, Expr, number, number];
 
-/** An object literal: what its members are, and what else is spread into it. */
+/** An object literal: its members, and its spread values. */
 export interface ObjectFact {
   members: Record<string, Expr>;
   spreads: Expr[];
 }
 
-/** What one file says, by itself: the same text gives the same facts. */
+/** The facts of one file alone: the same text gives the same facts. */
 export interface FileFacts {
   /** The first one is the file. */
   symbols: SymbolFact[];
@@ -136,13 +135,13 @@ export interface FileFacts {
   locals: Expr[];
   objects: ObjectFact[];
   references: Reference[];
-  /** The package or namespace that the file says it belongs to. */
+  /** The package or namespace that the file declares. */
   packageName?: string;
-  /** Places that could not be parsed. */
+  /** Places with syntax errors. */
   errors: number;
 }
 
-/** In place of the place of an element: under some key or index, which of a map is a value and no pair. */
+/** Replaces the index of an element: an unknown key or index, which for a map means a value, not a pair. */
 export const ANY_KEY = -1;
 
 export const UNKNOWN: Expr = ['?'];

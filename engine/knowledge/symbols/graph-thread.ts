@@ -13,22 +13,22 @@ import {
 } from './index-files/indexer.ts';
 import { answerQuestion, type GraphAnswer, type GraphQuestion } from './query/answer.ts';
 
-/** One tree of files with its index. */
+/** A tree of files with its index. */
 export interface GraphView {
   root: string;
-  /** Where its index is kept. */
+  /** The file of its index. */
   file: string;
-  /** The index of the same project elsewhere, from which a new one begins; null for none. */
+  /** The index of the same project elsewhere, as a start for a new one; null for none. */
   base: string | null;
   parsers: Readonly<Record<string, string>>;
   without: readonly string[];
 }
 
-/** What is asked of the thread. */
+/** The calls of the thread. */
 export interface GraphCalls {
   /**
-   * An answer, which waits so long for the index to be brought up to date, ms. Where it was compared with the whole folder at
-   * most so long ago, ms, and that took a fair part of this time, it is not compared again.
+   * An answer after waiting up to the given time, ms, for the index to be up to date. The whole folder is not
+   * compared again if that was done within the second time, ms, and took a fair part of it.
    */
   ask: {
     takes: {
@@ -40,9 +40,9 @@ export interface GraphCalls {
     answers: { answer: GraphAnswer; stale: Staleness; exact: ExactFacts };
     tells: IndexProgress;
   };
-  /** Brings an index up to date, however long it takes. */
+  /** Brings an index up to date without a time limit. */
   index: { takes: { view: GraphView; isFull: boolean }; answers: RefreshResult; tells: IndexProgress };
-  /** Has the project's compiler look at what it has not seen as it is. Joins a run that is on its way. */
+  /** Runs the project's compiler on files that it has not processed. Joins a run in progress. */
   compile: {
     takes: { view: GraphView; start: CompilerStart; limits: CompilerLimits };
     answers: ExactRun;
@@ -50,29 +50,29 @@ export interface GraphCalls {
   };
 }
 
-/** What of a tree the project's compiler has seen. */
+/** The part of a tree that the project's compiler has processed. */
 export interface ExactFacts extends ExactCounts {
   run: ExactRun | null;
-  /** How far a run is that is on its way. */
+  /** The progress of a current run. */
   running: IndexProgress | null;
 }
 
-/** Why an answer may not be of the files as they are now; null when it is. */
+/** Why an answer may be outdated; null if it is current. */
 export type Staleness = { indexing: IndexProgress } | { changing: string[] } | null;
 
-/** How long the files that an answer names may take to be compared, whatever was waited for before. */
+/** Time limit for comparing the files that an answer names, in addition to earlier waiting. */
 const LEAST_PATIENCE_MS = 500;
-/** How often an answer is made again because files that it names have changed. */
+/** Maximum retries of an answer because its files have changed. */
 const MOST_TRIES = 3;
 const MOST_OPEN = 8;
-/** A folder is compared again after so many times what that took last: at once where it is small. */
+/** A folder is compared again after this multiple of the last duration: immediately if it is small. */
 const COMPARING_TIMES = 2;
 
 interface OpenView {
   indexer: Indexer;
-  /** When it began to be compared with the whole folder last, by the monotonic clock. */
+  /** Start of the last comparison with the whole folder, by the monotonic clock. */
   at: number;
-  /** How long that took, ms. */
+  /** Its duration, ms. */
   comparingMs: number;
   refreshing: Promise<RefreshResult> | null;
   progress: IndexProgress;
@@ -113,10 +113,10 @@ async function openView(view: GraphView): Promise<OpenView> {
   return made;
 }
 
-/** A worktree begins with the index of what it was made from, and reads only what differs. */
+/** Copies an index: a worktree starts with the index of its origin, and only reads the differences. */
 function copyIndex(from: string, to: string): void {
   try {
-    // Of what is being written it would be half a copy; a damaged one is made anew.
+    // A copy during a write would be incomplete; a damaged one is rebuilt.
     const source = [...open.values()].find(({ indexer }) => indexer.db.name === from);
     source?.indexer.db.pragma('wal_checkpoint(TRUNCATE)');
     if (source?.refreshing == null) copyFileSync(from, to);
@@ -173,12 +173,12 @@ async function answer({
       return { answer: early, stale: { indexing: view.progress }, exact: readExact(view) };
     }
     const { answer: made, names } = await answerQuestion(view.indexer, question, git);
-    // What is not there may have been written just now.
+    // A missing file may have been written just now.
     if (view.at < begin && (isNothing(made) || [...names].some(isNew))) {
       maxAgeMs = 0;
       continue;
     }
-    // Behind what others have begun to read.
+    // Queued after reads in progress.
     const reading = view.indexer.refreshKnown(names);
     if (!(await waitFor(reading, Math.max(until - performance.now(), LEAST_PATIENCE_MS))))
       return { answer: made, stale: { indexing: view.progress }, exact: readExact(view) };
@@ -192,7 +192,9 @@ async function answer({
 const isNothing = (answer: GraphAnswer): boolean =>
   'empty' in answer || ('symbols' in answer && answer.symbols.length === 0);
 
-/** Waits for the index to be of the folder as it was at a time or later, until another time; both by the monotonic clock. */
+/**
+ * Waits for the index to match the folder at a given time or later, up to a deadline; both by the monotonic clock.
+ */
 async function waitForFresh(view: OpenView, since: number, until: number): Promise<boolean> {
   while (view.at < since) {
     const refreshing = view.refreshing ?? startRefresh(view, false);
@@ -228,7 +230,7 @@ function startCompiler(view: OpenView, start: CompilerStart, limits: CompilerLim
   return run;
 }
 
-/** Tells how far an index is, for as long as somebody waits. */
+/** Reports the progress of an index to a waiting caller. */
 async function listenWhile<T>(
   view: OpenView,
   listener: (progress: IndexProgress) => void,
@@ -253,7 +255,7 @@ answerThreadCalls<GraphCalls>(
     },
   },
   () => {
-    // A compiler would go on without anybody to tell.
+    // A compiler would continue without a listener.
     for (const { compiling } of open.values()) compiling?.end.abort();
   },
 );

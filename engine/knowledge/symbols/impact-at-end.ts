@@ -3,19 +3,19 @@ import { formatImpact } from './format-impact.ts';
 import type { Graph } from './index.ts';
 import type { ReadImpact } from './read-impact.ts';
 
-/** How long the index may take to be brought up to date; what takes longer is not told. */
+/** Time limit for the index to be up to date; beyond it nothing is reported. */
 const PATIENCE_MS = 10_000;
 
 interface EndedRun {
   sessionId: string;
   project: string | null;
-  /** Null where they could not be counted. */
+  /** Null if they could not be counted. */
   commits: number | null;
 }
 
 /**
- * Finds out what an ended run reaches, and tells it in a line: where the project is indexed already, since nobody has asked
- * for an index of another. It keeps nobody waiting, and its failure is only logged.
+ * Determines the impact of an ended run and reports it in one line, if the project is already indexed. It delays no
+ * one, and a failure is only logged.
  */
 export function createImpactAtEnd({
   graph,
@@ -35,13 +35,13 @@ export function createImpactAtEnd({
       const impact = await readImpact(
         { project, session: sessionId },
         { paths: null, range: null },
-        // What it wrote at last counts.
+        // The last changes count too.
         { patienceMs: PATIENCE_MS, freshMs: 0 },
       );
       if (impact.is_stale || impact.files === 0 || isClosed) return;
       await tell(sessionId, formatImpact(impact));
     } catch (error) {
-      // What an engine breaks off that closes, nobody waits for.
+      // No one waits for work that a closing engine aborts.
       if (!isClosed)
         log.warn({ session: sessionId, error: asSvcError(error).message }, 'its impact was not reported');
     }

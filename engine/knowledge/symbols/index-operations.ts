@@ -10,14 +10,14 @@ interface IndexOperationDeps {
   graph: Graph;
   /** Throws `unknown_project`. */
   projectId(id: string): string | null;
-  /** The tree that a caller means. */
+  /** Returns the tree that a caller means. */
   placeOf(caller: Caller, session: string | undefined): GraphPlace;
 }
 
-/** Who asks how far an index is does not want to wait until it is done. */
+/** A caller that asks for the progress of an index does not want to wait for it. */
 const STATUS_PATIENCE_MS = 2000;
 
-/** A run of the compiler as it goes out. */
+/** Returns the wire form of a compiler run. */
 const toWireRun = ({ version, at, ms, peakMb, raised, added, unconfined, failed }: ExactRun) => ({
   typescript: version === '' ? null : version,
   at,
@@ -29,7 +29,7 @@ const toWireRun = ({ version, at, ms, peakMb, raised, added, unconfined, failed 
   failed,
 });
 
-/** What people may ask of the index of the code, which agents are not offered. */
+/** Creates operations on the code index for people, which agents are not offered. */
 export const indexOperations = ({ graph, projectId, placeOf }: IndexOperationDeps) => [
   operation({
     name: 'graph.index',

@@ -19,25 +19,25 @@ export interface GraphDeps {
   data: string;
   git: GitAccess;
   settings(): GraphSettings;
-  /** Absolute folder of a project; null is the workspace's own. Throws `unknown_project`. */
+  /** Returns absolute folder of a project; null is the workspace's own. Throws `unknown_project`. */
   folder(project: string | null): string;
-  /** Where a worker session works; null for others. */
+  /** Returns the folder of a worker session; null for others. */
   sessionOf(sessionId: string): { project: string | null; cwd: string | null } | null;
-  /** How long a compiler rests at least before it is run again by itself. */
+  /** Minimum pause before a compiler runs again automatically. */
   leastPauseMs?: number;
 }
 
 export interface GraphSettings {
   parsers: Readonly<Record<string, string>>;
-  /** Folders that are no part of a project: the data folder, the worktrees; absolute. */
+  /** Folders that do not belong to a project: the data folder, the worktrees; absolute. */
   without: readonly string[];
-  /** Whether a project's own compiler may be asked, and whether only in a sandbox. */
+  /** True if a project's own compiler may run, and true if only in a sandbox. */
   exact: { isOn: boolean; mustConfine: boolean };
   /** Shared paths by project, relative to its folder; null is the workspace's own. */
   shared: ReadonlyMap<string | null, readonly string[]>;
 }
 
-/** Which tree is asked about: a session's own, or that of a project. */
+/** The tree of a question: a session's own, or that of a project. */
 export interface GraphPlace {
   project: string | null;
   session?: string | undefined;
@@ -46,18 +46,18 @@ export interface GraphPlace {
 export interface AskedGraph {
   answer: GraphAnswer;
   stale: Staleness;
-  /** Why there are no edges of the project's compiler, or not all, in a few words; null where there are, or need not be. */
+  /** Why edges of the project's compiler are missing or incomplete; null if they are complete or not needed. */
   exact: string | null;
-  /** What of the compiler's last run is known. */
+  /** The known facts about the last run of the compiler. */
   compiled: ExactFacts;
 }
 
 export interface AskOptions {
-  /** How long the answer waits for files to be read, ms. */
+  /** Milliseconds that the answer waits for files to be read. */
   patienceMs?: number;
-  /** How long ago the index may have been compared with the whole folder, ms; the files that it names always are. */
+  /** Maximum age of the last comparison with the whole folder, ms; files in the answer are always compared. */
   freshMs?: number;
-  /** Told while files are read. */
+  /** Called while files are read. */
   progress?(progress: IndexProgress): void;
 }
 
@@ -65,28 +65,28 @@ export type Graph = ReturnType<typeof createGraph>;
 
 /** How long an answer waits for files to be read. */
 const PATIENCE_MS = 8000;
-/** An index that was brought up to date less long ago is not compared with the whole folder again. */
+/** An index that was updated more recently is not compared with the whole folder again. */
 const FRESH_MS = 1500;
-/** A run by itself is followed by a pause of so many times its length. */
+/** An automatic run is followed by a pause of this multiple of its duration. */
 const PAUSE_TIMES = 5;
 const LEAST_PAUSE_MS = 30_000;
 const PAUSE_AFTER_FAILURE_MS = 600_000;
-/** What the thread may hold, beside what parsers take; a small young generation is half of what indexing takes at its most. */
+/** Memory of the thread besides the parsers; a small young generation is half of the maximum during indexing. */
 export const GRAPH_THREAD_LIMITS = {
   maxOldGenerationSizeMb: 384,
   maxYoungGenerationSizeMb: 16,
   stackSizeMb: 8,
 } as const;
-/** Indexes of worktrees that are kept. */
+/** Maximum kept indexes of worktrees. */
 const MOST_WORKTREES = 8;
 
-/** Owns the indexes of the workspace's code, in a thread that is there while somebody asks. */
+/** Owns the indexes of the workspace's code, in a thread that lives while it is used. */
 export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDeps) {
   const thread = createThreadClient<GraphCalls>({
     program: locateProgram('graph-thread'),
     name: 'the code graph',
     idleMs: 120_000,
-    // What is being indexed is indexed anew; a compiler is ended.
+    // An aborted indexing starts again; a compiler is ended.
     closingMs: 200,
     limits: GRAPH_THREAD_LIMITS,
     env: deps.git.env,
@@ -104,7 +104,7 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
     const owner = worker === null ? project : worker.project;
     const base = findIndexFile(owner);
     makePrivateFolder(deps.data, indexFolder());
-    // A session that works in the project's own folder, or is none of a worker, sees the project.
+    // A session in the project's own folder, or without a worker, sees the project.
     if (worker?.cwd == null || !existsSync(worker.cwd) || worker.cwd === deps.folder(owner))
       return { root: deps.folder(owner), file: base, base: null, parsers, without };
     pruneWorktrees();
@@ -112,7 +112,7 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
     return { root: worker.cwd, file, base, parsers, without: [] };
   }
 
-  /** Removes indexes of worktrees that are gone, and the oldest beyond a number. */
+  /** Removes indexes of removed worktrees, and the oldest above the maximum. */
   function pruneWorktrees(): void {
     const names = readdirSync(indexFolder()).filter((name) => /^session-.*\.db$/.test(name));
     const isGone = (name: string): boolean => {
@@ -143,12 +143,15 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
     };
   }
 
-  /** Why a compiler could not even be started, by index, a clause. */
+  /** Why a compiler could not be started, by index, as a clause. */
   const startFailures = new Map<string, string>();
-  /** When a compiler may run again by itself, by index and the monotonic clock. */
+  /** The time from which a compiler may run again automatically, by index and the monotonic clock. */
   const nextRuns = new Map<string, number>();
 
-  /** What a worker can write is not run for it outside of its sandbox: a worktree has what the project was found to be. */
+  /**
+   * Reports whether a view is a project: files that a worker can write are not run for it outside its sandbox, and a
+   * worktree uses the project's results.
+   */
   const isOfProject = ({ base }: GraphView): boolean => base === null;
 
   async function compile(view: GraphView, progress?: (progress: IndexProgress) => void): Promise<ExactRun> {
@@ -170,7 +173,7 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
     }
   }
 
-  /** Nobody waits for it, and it takes a small part of the time. */
+  /** Runs in the background and takes a small part of the time. */
   function compileLater(view: GraphView): void {
     if (!isOfProject(view) || performance.now() < (nextRuns.get(view.file) ?? 0)) return;
     compile(view).catch(() => undefined);
@@ -180,13 +183,16 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
     deps.settings().shared.get(project) ?? [];
 
   return {
-    /** Whether a project was indexed before. */
+    /** Reports whether a project was indexed before. */
     isIndexed: (project: string | null): boolean => existsSync(findIndexFile(project)),
     /** Shared paths of a project, relative to its folder; empty for none. */
     sharedPaths,
-    /** Asks about a project, or a session's worktree. What has changed since is read first, for a while. */
+    /** Queries a project or a session's worktree. Changes are read first, up to a time limit. */
     ask,
-    /** Where a shared symbol of a project is, relative to its folder; else why none is meant, a clause. */
+    /**
+     * Returns the location of a shared symbol of a project, relative to its folder; otherwise why none matches, as a
+     * clause.
+     */
     async locateShared(
       symbol: string,
       project: string | null,
@@ -199,15 +205,15 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
         ? { path: answer.symbol.path, line: answer.symbol.line }
         : `no symbol is named ${symbol}`;
     },
-    /** Those of the names that no index of a project knows as it is on the disk; null when there is none, and none is made for it. */
+    /** Returns the names that no existing index of a project knows; null if there is none, without creating one. */
     listUnknownNames: (names: readonly string[]) => listUnknownNames(indexFolder(), names),
-    /** Brings an index up to date, however long it takes. */
+    /** Brings an index up to date without a time limit. */
     index: async (
       place: GraphPlace,
       isFull: boolean,
       progress: (progress: IndexProgress) => void,
     ): Promise<RefreshResult> => thread.call('index', { view: viewOf(place), isFull }, progress),
-    /** Has the project's own compiler look at what it has not seen as it is. Throws `config_invalid` where that is off. */
+    /** Runs the project's own compiler on files that it has not processed. Throws `config_invalid` if that is off. */
     async compile(place: GraphPlace, progress: (progress: IndexProgress) => void): Promise<ExactRun> {
       if (!deps.settings().exact.isOn)
         throw new SvcError(
@@ -227,8 +233,8 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
 }
 
 /**
- * Sorts shared paths by the project that they lie in, the innermost one; null is the workspace's own folder.
- * @param root the workspace's folder, at which the paths begin
+ * Groups shared paths by their innermost project; null is the workspace's own folder.
+ * @param root the workspace's folder, which the paths are relative to
  */
 export function placeShared(
   root: string,

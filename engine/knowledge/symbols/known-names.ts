@@ -4,8 +4,8 @@ import Database from 'better-sqlite3';
 import { GRAPH_VERSION } from './store/graph-file.ts';
 
 /**
- * Those of the names that no index of the workspace's projects knows, as they are on the disk; null when there is none that
- * can be read. Reads, and never makes an index or brings one up to date.
+ * Returns the names that no existing index of the workspace's projects knows; null if no index is readable. Never
+ * creates or updates an index.
  */
 export function listUnknownNames(folder: string, names: readonly string[]): string[] | null {
   const files = existsSync(folder)

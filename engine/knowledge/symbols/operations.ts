@@ -22,7 +22,7 @@ import {
 
 export interface GraphOperationDeps {
   graph: Graph;
-  /** Registered projects. */
+  /** Returns registered projects. */
   projects(): readonly string[];
   /** Throws `unknown_project`. */
   projectId(id: string): string | null;
@@ -41,10 +41,10 @@ const state = {
   candidates: z.array(z.string()),
 };
 
-/** What clients may ask of the graph of the code. */
+/** Creates the operations of clients on the code graph. */
 export function graphOperations({ graph, projects, projectId, readImpact }: GraphOperationDeps) {
   const { sharedPaths } = graph;
-  /** The tree that a caller means: the session that it names, its own, or its project. Throws `chair_only`. */
+  /** Returns the tree that a caller means: the named session, its own, or its project. Throws `chair_only`. */
   function placeOf(caller: Caller, named: string | undefined): GraphPlace {
     const { ownWork, project, sessionId } = caller;
     if (named !== undefined && ownWork != null && named !== ownWork.sessionId)
@@ -52,7 +52,9 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
     return { project, session: named ?? sessionId ?? undefined };
   }
 
-  /** The projects whose shared code a caller may read: its own alone, when its task is a stranger's. */
+  /**
+   * Returns the projects whose shared code a caller may read: only its own if its task is from an untrusted author.
+   */
   const listReadable = ({ ownWork, project }: Caller): (string | null)[] =>
     ownWork == null ? [project, null, ...projects()] : [project];
 
@@ -63,7 +65,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
     return project;
   }
 
-  /** How the index of a project names one of its shared symbols; what nobody shares is not found, and not told of. */
+  /** Finds a shared symbol in the index of a project; unshared symbols are neither found nor mentioned. */
   async function nameShared(
     symbol: string,
     project: string | null,
@@ -275,9 +277,9 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
       seat: 'any',
       changes: false,
       input: z.strictObject({
-        id: z.int().min(1).optional().describe('Of the symbol.'),
+        id: z.int().min(1).optional().describe('Id of the symbol.'),
         symbol: symbol.optional(),
-        max_lines: z.int().min(1).max(2000).default(120).describe('Of its text.'),
+        max_lines: z.int().min(1).max(2000).default(120).describe('Maximum lines of its text.'),
         project: z.string().min(1).max(200).optional().describe('Another project; shared code only.'),
         session,
       }),

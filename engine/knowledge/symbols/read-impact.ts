@@ -4,13 +4,13 @@ import type { IndexProgress } from './index-files/indexer.ts';
 import type { TouchedLines } from './query/impact.ts';
 import { describeState, pickAnswer, toWireImpact, type WireImpact, type WireState } from './wire.ts';
 
-/** What a session has changed since it began. */
+/** The changes of a session since its start. */
 export interface ChangedCode {
-  /** Relative to the folder that it works in; null lines where all of a file counts. */
+  /** Relative to its folder; null lines if all of a file counts. */
   files: readonly { path: string; lines: NonNullable<TouchedLines[string]> | null }[];
-  /** Files that are gone. */
+  /** Removed files. */
   removed: readonly string[];
-  /** Why lines are not told, a clause; null where they are. */
+  /** Why lines are missing, as a clause; null if they are not. */
   doubt: string | null;
 }
 
@@ -20,17 +20,17 @@ export interface ImpactQuestion {
   limit?: number | undefined;
 }
 
-/** What a change reaches, with what is not known of it. */
+/** The impact of a change, with its gaps. */
 export type ImpactAnswer = WireState &
   WireImpact & {
     removed: string[];
-    /** It is not of the files as they are now. */
+    /** True if it is outdated. */
     is_stale: boolean;
-    /** Why there are no edges of the project's compiler, or not all; null where there are, or need not be. */
+    /** Why edges of the project's compiler are missing or incomplete; null if they are complete or not needed. */
     exact: string | null;
   };
 
-/** Reads what a change reaches: of paths, of a range of commits, of a session, or of what is changed now. */
+/** Determines the impact of a change: of paths, of a range of commits, of a session, or of uncommitted changes. */
 export type ReadImpact = (
   place: GraphPlace,
   question: ImpactQuestion,
@@ -39,7 +39,7 @@ export type ReadImpact = (
 
 export function createImpactReader(
   graph: Pick<Graph, 'ask'>,
-  /** What a worker's session has changed; null for another. */
+  /** The changes of a worker's session; null for another. */
   changesOf: (session: string) => Promise<ChangedCode | null>,
 ): ReadImpact {
   return async (place, { paths, range, limit }, options) => {
@@ -110,7 +110,7 @@ function explainNothing(
   return { empty: 'no_callers', why };
 }
 
-/** How far an index is, for people. */
+/** Returns the progress of an index, for people. */
 export const describeIndexing = ({ phase, done, total }: IndexProgress): string =>
   `${PHASES[phase]}: ${done} of ${total}`;
 

@@ -5,7 +5,7 @@ import type { Impact, Reached } from './query/impact.ts';
 import type { Trace, TraceStep } from './query/trace.ts';
 import type { SymbolRow } from './store/rows.ts';
 
-/** A symbol as answers name it: `Class.method src/a.ts:40`. */
+/** Returns a symbol as named in answers: `Class.method src/a.ts:40`. */
 export const labelSymbol = ({ qualified, path, line }: SymbolRow): string =>
   qualified === path ? path : `${qualified} ${path}:${line}`;
 
@@ -36,9 +36,9 @@ export function toWireSymbol(symbol: SymbolRow, project?: string | null): WireSy
   };
 }
 
-/** Why an answer is empty, and of which state of the files it is. */
+/** Why an answer is empty, and which state of the files it reflects. */
 export interface WireState {
-  /** What kind of an empty answer; null for one that is not. */
+  /** The kind of an empty answer; null otherwise. */
   empty: string | null;
   note: string | null;
   candidates: string[];
@@ -52,12 +52,12 @@ const formatStale = (stale: AskedGraph['stale']): string | null => {
   return `stale: the index is being built, ${done} of ${total} ${what}; ask again in a few seconds`;
 };
 
-/** What lacks the edges of the project's compiler says so. */
+/** Notes missing edges of the project's compiler. */
 export const sayLack = (exact: string | null): string[] => (exact === null ? [] : [`exact edges: ${exact}`]);
 
 const isNothing = (answer: GraphAnswer): answer is Nothing => 'empty' in answer;
 
-/** What an answer says about itself, with what goes before its own word. */
+/** Returns notes of an answer about itself, preceded by other notes. */
 export function describeState(
   { answer, stale }: AskedGraph,
   empty: string | null = null,
@@ -74,7 +74,7 @@ export function describeState(
   };
 }
 
-/** An answer's part of its kind; null when it is another, such as an empty one. */
+/** Returns the part of an answer of its kind; null for another one, such as an empty one. */
 export function pickAnswer<K extends string>(
   { answer }: AskedGraph,
   key: K,
@@ -82,7 +82,7 @@ export function pickAnswer<K extends string>(
   return key in answer ? (answer as Extract<GraphAnswer, Record<K, unknown>>) : null;
 }
 
-/** Of what is listed, characters: with the symbols that it names an answer stays below 2,000 tokens. */
+/** Maximum listed characters: with its symbols an answer stays below 2,000 tokens. */
 const MOST_CHARACTERS = 6000;
 
 export interface WireEdge {
@@ -97,12 +97,12 @@ export interface WireEdge {
 }
 
 export interface WireTrace {
-  /** What the numbers of the edges stand for. */
+  /** The legend of the edge numbers. */
   symbols: Record<string, string>;
   edges: WireEdge[];
   mentions: WireEdge[];
   hubs: { symbol: number; total: number }[];
-  /** Edges that are left out. */
+  /** Number of omitted edges. */
   more: number;
 }
 
@@ -117,7 +117,7 @@ const toWireEdge = (step: TraceStep): WireEdge => ({
   ...(step.candidates > 1 ? { candidates: step.candidates } : {}),
 });
 
-/** A call graph as it goes out, cut where it becomes too long to read. */
+/** Returns the wire form of a call graph, cut if it becomes too long to read. */
 export function toWireTrace(trace: Trace, limit: number | undefined): WireTrace {
   const symbols: Record<string, string> = {};
   let size = 0;
@@ -130,7 +130,7 @@ export function toWireTrace(trace: Trace, limit: number | undefined): WireTrace 
     for (const [id, label] of names) symbols[id] = label;
     return true;
   };
-  // The nearest first, whichever way.
+  // Nearest first, in either direction.
   const steps = [...trace.steps].sort((one, other) => one.hop - other.hop);
   const edges = takeWhile(steps.slice(0, limit), fits);
   const mentions = takeWhile(trace.mentions, fits);
@@ -163,11 +163,11 @@ export interface WireImpact {
   tests: string[];
   not_indexed: string[];
   more: number;
-  /** How much there is in all, whatever is listed, in a line. */
+  /** The total in one line, regardless of the listed part. */
   summary: string;
 }
 
-/** What a change reaches, as it goes out. */
+/** Returns the wire form of an impact. */
 export function toWireImpact(
   { files, unknown, declared, told, reached }: Impact,
   limit: number | undefined,
@@ -211,10 +211,10 @@ export function toWireImpact(
   };
 }
 
-/** Below it, an edge was found by a name alone. */
+/** Below this confidence, an edge was found by name alone. */
 const WEAK = 0.5;
 
-/** `changes 3 symbols, reached from 5 callers over two steps (1 by name only), 2 test files`. */
+/** Writes `changes 3 symbols, reached from 5 callers over two steps (1 by name only), 2 test files`. */
 function summarizeImpact(symbols: number, callers: readonly Reached[], tests: number): string {
   const weak = callers.filter(({ confidence }) => confidence < WEAK).length;
   const unsure = weak === 0 ? '' : ` (${weak} by name only)`;
@@ -224,7 +224,7 @@ function summarizeImpact(symbols: number, callers: readonly Reached[], tests: nu
 const formatEdge = ({ kind, line, confidence, candidates }: WireEdge): string =>
   `${kind} line ${line}, ${confidence.toFixed(1)}${candidates === undefined ? '' : `, one of ${candidates}`}`;
 
-/** The state of an answer as text: why there is none, and of when it is. */
+/** Describes the state of an answer as text: why it is empty, and its age. */
 export const sayState = ({ empty, note, candidates }: WireState): string[] => [
   ...(empty === null && note === null
     ? []

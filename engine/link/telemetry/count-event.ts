@@ -9,12 +9,12 @@ import {
 } from '../../core/link-protocol/telemetry-day.ts';
 import type { EventKind, LoggedEvent } from '../../storage/index.ts';
 
-/** What is known of a session that ended; times are Unix ms. */
+/** The facts about an ended session; times are Unix ms. */
 export interface EndedSession {
   auth: string | null;
   started_at: number | null;
   ended_at: number | null;
-  /** All of them; null where its agent has not said. */
+  /** The total; null if its agent has not reported it. */
   tokens: number | null;
 }
 
@@ -25,7 +25,7 @@ const DECISIONS: Partial<Record<EventKind, 'approved' | 'denied' | 'expired'>> =
 };
 const ENDS: readonly EventKind[] = ['sealed', 'failed', 'session_dropped'];
 
-/** What of the event log is counted. */
+/** The events that are counted. */
 export const COUNTED_KINDS: readonly EventKind[] = [
   'task_created',
   ...(Object.keys(DECISIONS) as EventKind[]),
@@ -39,7 +39,7 @@ function findDuration(ms: number): (typeof DURATIONS)[number] {
   return DURATIONS[index] ?? 'longer';
 }
 
-/** Adds what an event says to its day. Names that are in no list are counted as `other`. */
+/** Adds an event to its day. Unlisted names are counted as `other`. */
 export function countEvent(
   to: DayCounts,
   { kind, via, data, sessionId }: Pick<LoggedEvent, 'kind' | 'via' | 'data' | 'sessionId'>,
@@ -56,7 +56,7 @@ export function countEvent(
   const session = findSession(sessionId);
   if (session === null || session.started_at === null || session.ended_at === null) return;
   addCount(to.durations, findDuration(session.ended_at - session.started_at));
-  // What goes through the gateway is counted there.
+  // Usage through the gateway is counted there.
   if (session.auth !== 'gateway' && session.tokens !== null)
     addCount(to.tokens, 'account', Math.max(0, session.tokens));
 }

@@ -1,3 +1,3 @@
-/** What is counted by the day for the linked server. */
+/** The daily figures for the linked server. */
 export { telemetryOperations } from './operations.ts';
 export { createTelemetry, type Telemetry, type TierTokens } from './telemetry.ts';

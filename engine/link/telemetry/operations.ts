@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '../../core/api/operation.ts';
 import type { Telemetry } from './telemetry.ts';
 
-/** What the person may ask about what is counted for a linked server. */
+/** Creates the operations of a person on the figures for a linked server. */
 export function telemetryOperations(telemetry: Telemetry) {
   return [
     operation({

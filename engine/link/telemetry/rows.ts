@@ -3,22 +3,22 @@ import { type DayCounts, makeDayCounts } from '../../core/link-protocol/telemetr
 import type { Storage } from '../../storage/index.ts';
 import type { EndedSession } from './count-event.ts';
 
-/** How far counting has come. */
+/** The progress of counting. */
 export interface TelemetryState {
-  /** Since when, Unix ms; null while nothing is counted. */
+  /** Start of counting, Unix ms; null while it is off. */
   countingSince: number | null;
-  /** The newest event that was counted. */
+  /** The last counted event. */
   countedSeq: number;
   /** The newest schema that a person has seen; 0 for none. */
   seenSchema: number;
 }
 
-/** What is kept of a day; times are Unix ms. */
+/** The stored figures of a day; times are Unix ms. */
 export interface TelemetryRow {
   /** UTC, `2026-11-22`. */
   day: string;
   counts: DayCounts;
-  /** The server does not have it as it is. */
+  /** True if the server does not have its current figures. */
   isDue: boolean;
   sentBody: string | null;
   sentAt: number | null;
@@ -63,7 +63,7 @@ export function createTelemetryRows({ db }: Pick<Storage, 'db'>) {
     `INSERT INTO telemetry_day (day, counts, is_due) VALUES (?, ?, 1)
      ON CONFLICT (day) DO UPDATE SET counts = excluded.counts, is_due = 1, refused_at = NULL, refused_why = NULL`,
   );
-  // What was counted since the body was made is due again.
+  // Events counted since the body was created are due again.
   const setSent = db.prepare(
     `UPDATE telemetry_day SET sent_body = @body, sent_at = @at, refused_at = NULL, refused_why = NULL,
        is_due = iif(counts = @counts, 0, 1) WHERE day = @day`,
@@ -72,7 +72,7 @@ export function createTelemetryRows({ db }: Pick<Storage, 'db'>) {
   const dropUnsent = db.prepare('DELETE FROM telemetry_day WHERE sent_at IS NULL');
   const settleSent = db.prepare('UPDATE telemetry_day SET is_due = 0 WHERE is_due = 1');
   const dropBefore = db.prepare('DELETE FROM telemetry_day WHERE day < ?');
-  // The row stays: without it the day's calls through the gateway would be found, and sent, anew.
+  // The row stays: without it the day's calls through the gateway would be found, and sent, again.
   const dropSent = db.prepare(
     'UPDATE telemetry_day SET counts = ?, is_due = 0, sent_body = NULL, sent_at = NULL WHERE sent_at IS NOT NULL',
   );
@@ -102,7 +102,7 @@ export function createTelemetryRows({ db }: Pick<Storage, 'db'>) {
     setSent: ({ day, counts }: TelemetryRow, body: string, at: number): void =>
       void setSent.run({ day, body, at, counts: JSON.stringify(counts) }),
     setRefused: (day: string, at: number, why: string): void => void setRefused.run(at, why, day),
-    /** What was not sent will not be. */
+    /** Drops unsent figures. */
     dropDue(): void {
       dropUnsent.run();
       settleSent.run();

@@ -23,16 +23,16 @@ import { createTelemetryRows, type TelemetryRow, type TelemetryRows } from './ro
 import type { ShownDay, TelemetryView } from './view.ts';
 
 const DAY_MS = 86_400_000;
-/** A day is sent so long after its end: calls that began in it have ended then. */
+/** Delay after a day's end before it is sent: calls that started in it have ended then. */
 const SETTLING_MS = 3600_000;
-/** What was counted is kept so long here. */
+/** Local retention of the figures. */
 const KEPT_MS = 30 * DAY_MS;
-/** How often is looked whether a day is to be sent. */
+/** Interval of checks for days to send. */
 const LOOK_MS = 15 * 60_000;
-/** A day that the server has refused is sent again after so long: it may have been updated. */
+/** Delay before a day that the server has refused is sent again: it may have been updated. */
 const REFUSED_MS = DAY_MS;
 const BACKOFF = { firstMs: 60_000, longestMs: 3600_000 };
-/** Events that are counted in one transaction. */
+/** Events that are counted per transaction. */
 const AT_ONCE = 500;
 
 const dayOf = (at: number): string => rfc3339(at).slice(0, 10);
@@ -47,28 +47,31 @@ export interface TelemetryDeps {
   log: Log;
   env: NodeJS.ProcessEnv;
   config(): { telemetry: { work: string } };
-  /** Where this workspace is linked; null where it is not. */
+  /** Returns the linked server of this workspace; null without one. */
   linked(): { revokedAt: number | null } | null;
-  /** Null while it is not linked; others after it was linked anew. */
+  /** Returns null while it is not linked; changes when it is linked again. */
   calls(): ServerCalls | null;
-  /** Of calls that began on that UTC day, and at `since` (Unix ms) or later. */
+  /** Returns for calls that started on that UTC day, and at `since` (Unix ms) or later. */
   sumTierTokens(day: string, since: number): TierTokens;
 }
 
-/** Counts what happens by the day while the workspace is linked, and sends each day once it is over. */
+/** Counts events by day while the workspace is linked, and sends each day once it is over. */
 export interface Telemetry {
-  /** The server answers, and it is this engine's: looks at times whether something is to be sent. */
+  /** Called while the server answers this engine: checks at intervals for days to send. */
   wake(): void;
-  /** Begins or ends counting, as settings and link are now. */
+  /** Starts or stops counting, by the current settings and link. */
   applySettings(): Promise<void>;
-  /** Whether there is something that nobody has agreed to. */
+  /** Reports whether there is something that no one has agreed to. */
   waitsForPerson(): boolean;
   show(): Promise<TelemetryView>;
-  /** A person has seen what that schema sends; of no account while the workspace is not linked. Throws `conflict` for another one than is sent. */
+  /**
+   * Records that a person has seen what that schema sends; ignored while the workspace is not linked. Throws
+   * `conflict` for a schema other than the one in use.
+   */
   agree(schema: number): Promise<void>;
-  /** Deletes what the server has of this workspace. Throws `not_linked`, and what calls to the server throw. */
+  /** Deletes the server's figures of this workspace. Throws `not_linked`, and the errors of server calls. */
   deleteSent(): Promise<void>;
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in progress. */
   close(): Promise<void>;
 }
 
@@ -88,13 +91,13 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
 
   const isLinked = (): boolean => deps.linked()?.revokedAt === null;
 
-  /** What forbids to count anything, linked or not. */
+  /** Returns the reason that forbids counting, linked or not. */
   function findProhibition(): string | null {
     if (isDoNotTrackSet(env)) return 'DO_NOT_TRACK is set where the engine was started';
     return readWork() === 'off' ? 'telemetry.work is off' : null;
   }
 
-  /** Why nothing may be counted. */
+  /** Returns why nothing may be counted. */
   const findRefusal = (): string | null =>
     findProhibition() ?? (isLinked() ? null : 'this workspace is not linked');
 
@@ -118,13 +121,13 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
       if (isWanted === isCounting()) return;
       const seenSchema = state?.seenSchema ?? 0;
       const countingSince = isWanted ? clock.now() : null;
-      // What happened before was not for anybody.
+      // Earlier events were not meant for any server.
       rows().putState({ countingSince, countedSeq: events.lastSeq(), seenSchema });
       if (!isWanted) rows().dropDue();
     });
   }
 
-  /** Inside `storage.write`: counts the next events. False when there were no more. */
+  /** Counts the next events inside `storage.write`. False if there were no more. */
   function countNext(): boolean {
     const state = rows().readState();
     if (state === null || state.countingSince === null) return false;
@@ -162,7 +165,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
     };
   }
 
-  /** Days on which only the gateway was used have nothing in the event log; the engine may not have run since. */
+  /** Adds days with only gateway usage, which have no events in the log; the engine may not have run since. */
   async function addGatewayDays(since: number): Promise<void> {
     const today = dayOf(clock.now());
     for (let at = Math.max(since, clock.now() - KEPT_MS); dayOf(at) <= today; at += DAY_MS) {
@@ -186,7 +189,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
     } catch (thrown) {
       const { code, message } = asSvcError(thrown);
       if (code !== 'fields_invalid') throw thrown;
-      // One that is refused must not hold up the others.
+      // A refused day must not block the others.
       log.warn({ day: row.day, refused: message }, 'the linked server rejected the figures of a day');
       await storage.write(() => rows().setRefused(row.day, clock.now(), message));
       return;
@@ -202,7 +205,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
     await count();
     await addGatewayDays(since);
     for (const row of rows().listDays()) {
-      // A person may have switched it off meanwhile, or linked the workspace elsewhere.
+      // A person may have switched it off in the meantime, or linked the workspace elsewhere.
       if (calls === null || calls !== deps.calls() || findObstacle() !== null) return;
       const isHeld = row.refusedAt !== null && Math.abs(clock.now() - row.refusedAt) < REFUSED_MS;
       if (row.isDue && isFinished(row.day) && !isHeld) await sendDay(calls, row, buildBody(row, since));
@@ -218,7 +221,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
 
   function wake(): void {
     if (closing.signal.aborted || clock.monotonic() < nextLook) return;
-    // The look that is under way may have passed what is due now.
+    // The check in progress may have passed an item that is due now.
     isDueAgain = looking !== null;
     if (isDueAgain) return;
     nextLook = clock.monotonic() + LOOK_MS;
@@ -254,7 +257,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
     await storage.write(() => rows().dropSent());
   }
 
-  /** What today would be, where nothing is kept. */
+  /** Returns the current figures of today, if nothing is stored. */
   function countToday(): { day: string; counts: DayCounts } {
     const day = dayOf(clock.now());
     const counts = makeDayCounts();
@@ -318,7 +321,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
         throw new SvcError('conflict', `schema ${TELEMETRY_SCHEMA} is sent, but ${schema} was reviewed`, {
           hint: 'svc telemetry show shows what is sent now',
         });
-      // Linking says it anew.
+      // Linking reports it again.
       if (!isLinked()) return;
       await storage.write(() => {
         const state = rows().readState() ?? { countingSince: null, countedSeq: 0 };
@@ -334,7 +337,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
         });
       while (looking !== null) await looking;
       const deleting = deleteThrough(calls);
-      // What is due meanwhile is sent after it.
+      // Items that become due in the meantime are sent after it.
       looking = deleting.catch(() => undefined).finally(endLook);
       await deleting;
     },

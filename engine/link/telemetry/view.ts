@@ -1,31 +1,31 @@
-/** A day as it is sent. */
+/** A day as sent. */
 export interface ShownDay {
   day: string;
-  /** Whether it is over, and can be sent. */
+  /** True if it is over and can be sent. */
   isFinished: boolean;
-  /** The very bytes. */
+  /** The exact bytes. */
   body: string;
-  /** RFC 3339; null for one that has not gone. */
+  /** RFC 3339; null if it was not sent. */
   sentAt: string | null;
-  /** Why the server has refused it. */
+  /** Why the server refused it. */
   refusedWhy: string | null;
 }
 
-/** What is counted for the linked server, and what becomes of it. */
+/** The figures for the linked server, and their state. */
 export interface TelemetryView {
   /** `telemetry.work`. */
   work: 'off' | 'on' | 'auto';
-  /** What forbids it, linked or not: a setting, or the engine's environment; null for nothing. */
+  /** The reason that forbids it, linked or not: a setting, or the engine's environment; null for none. */
   prohibition: string | null;
-  /** Why nothing goes; null when it does. */
+  /** Why nothing is sent; null if it is. */
   obstacle: string | null;
-  /** A person has to look first. */
+  /** True if a person must review it first. */
   isWaiting: boolean;
   schema: number;
   /** The newest schema that a person has seen; 0 for none. */
   seenSchema: number;
-  /** What goes next. */
+  /** The next figures to send. */
   next: ShownDay[];
-  /** What went in the last thirty days. */
+  /** The figures sent in the last thirty days. */
   sent: ShownDay[];
 }

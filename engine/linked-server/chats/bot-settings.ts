@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { ChatKind } from './service.ts';
 import type { SlackSettings } from './slack/index.ts';
 
-// What an operator types in for a bot. Messages about it repeat no value.
+// An operator's input for a bot. Messages about it repeat no value.
 
 const text = (pattern: RegExp, message: string) => z.string().trim().regex(pattern, message);
-/** An empty field is none. */
+/** Treats an empty field as missing. */
 const optional = (schema: z.ZodType<string>) =>
   z.preprocess((given) => (given === '' || given === undefined ? null : given), schema.nullable());
 
@@ -28,32 +28,29 @@ const slackInput = z
     message: "it requires the app's token (Socket Mode), or the signing secret and the app's id (requests)",
   });
 
-/** What a bot is set up with, by its service. */
+/** The settings of a bot, by its service. */
 export const BOT_INPUTS = { slack: slackInput, telegram: telegramInput } as const satisfies Record<
   ChatKind,
   z.ZodType
 >;
 
-/** As it is kept, encrypted. */
+/** As stored, encrypted. */
 export interface BotSettings {
   slack: SlackSettings;
   telegram: {
     token: string;
-    /**
-     * Where Telegram sends updates, what it proves itself with, and the address of the API that was told so; null where updates are
-     * asked for.
-     */
+    /** The URL that Telegram sends updates to, its secret, and the API address that was told so; null for polling. */
     webhook: { path: string; secret: string; api?: string } | null;
   };
 }
 
-/** Whose bot it is: users and messages are known to that one only. */
+/** The owner of users and messages: only this bot knows them. */
 export const identifyBot = {
   slack: ({ teamId }: BotSettings['slack']): string => teamId ?? '',
   telegram: ({ token }: BotSettings['telegram']): string => token.split(':', 1)[0] ?? '',
 };
 
-/** What a person is asked for, for each service. */
+/** The settings to ask for, by service. */
 export const BOT_FIELDS: Record<
   ChatKind,
   readonly { name: string; label: string; hint: string; isSecret: boolean; isOptional: boolean }[]

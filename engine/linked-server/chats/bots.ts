@@ -22,7 +22,7 @@ import {
   type ChatStatus,
 } from './service.ts';
 
-/** Where the settings of a bot are encrypted for. */
+/** The encryption context of a bot's settings. */
 export const placeOfBot = (kind: ChatKind): string => `bots.settings.${kind}`;
 
 export const KIND_NAMES: Readonly<Record<ChatKind, string>> = { slack: 'Slack', telegram: 'Telegram' };
@@ -36,7 +36,7 @@ export interface ListedBot {
 }
 
 export interface RemovedBot {
-  /** What its service may still do about it, as a sentence; null when it does nothing. */
+  /** A sentence about what its service may still do; null if it does nothing. */
   left: string | null;
 }
 
@@ -44,30 +44,28 @@ export interface RemovedBot {
 export interface Bots {
   list(): Promise<ListedBot[]>;
   /**
-   * Sets the bot of a service up, in place of the one before. Another bot than before knows none of its users and channels, so
+   * Sets up the bot of a service, replacing an earlier one. A different bot knows none of its users and channels, so
    * they are removed. Throws `fields_invalid`, which repeats no value, and `usage`.
    */
   set(kind: ChatKind, input: unknown, actor: string): Promise<void>;
-  /**
-   * Removes a bot with everything that was connected to it, also when its service cannot be told so; null when there is none.
-   */
+  /** Removes a bot with everything connected to it, even if its service cannot be notified; null if there is none. */
   remove(kind: ChatKind, actor: string): Promise<RemovedBot | null>;
-  /** The bot of a service; null where none is set up, or it does not run. */
+  /** The bot of a service; null if none is set up, or it is not running. */
   find(kind: ChatKind): ChatService | null;
-  /** Answers what a service sends to this server. */
+  /** Answers requests of a service to this server. */
   receive(kind: string, request: ChatRequest): Promise<ChatAnswer>;
-  /** Starts those that are set up. */
+  /** Starts all bots that are set up. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Addresses of the services, and how they reach this server. */
 export interface ChatReach {
-  /** Null where no server runs: a bot is withdrawn where it was told of last. */
+  /** Null if no server is running: a bot is withdrawn at its last known API. */
   telegramApi: string | null;
   slackApi: string;
   origin: string;
-  /** Where the variables of proxies are read. */
+  /** The source of proxy variables. */
   env: NodeJS.ProcessEnv;
 }
 
@@ -88,12 +86,12 @@ export function createBots({
   sealer: Sealer;
   reach: ChatReach;
   makeHandlers(kind: ChatKind): ChatHandlers;
-  /** Called after a bot was started or is gone. */
+  /** Called after a bot was started or removed. */
   onChanged(): void;
 }): Bots {
   const running = new Map<ChatKind, ChatService>();
   const broken = new Map<ChatKind, ChatStatus>();
-  // Two operators at once would start two bots of one service.
+  // Two concurrent operators would start two bots of one service.
   const inTurn = createKeyedQueue();
   let isStarted = false;
 
@@ -106,7 +104,7 @@ export function createBots({
       log,
       proxies: readProxies(reach.env),
     };
-    // Loaded late: a server without bots does not load what they need.
+    // Loaded late: a server without bots does not load their dependencies.
     if (kind === 'slack') {
       const { createSlack } = await import('./slack/index.ts');
       return createSlack(settings as BotSettings['slack'], { ...common, api: reach.slackApi });
@@ -123,7 +121,7 @@ export function createBots({
   const sealBot = (kind: ChatKind, settings: BotSettings[ChatKind]): string =>
     sealer.seal(JSON.stringify(settings), placeOfBot(kind));
 
-  /** Notes which API is told of the webhook, so that a command can take it away there when no server runs. */
+  /** Records which API knows the webhook, so that a command can remove it there when no server is running. */
   async function noteApi(): Promise<void> {
     const settings = await readSettings('telegram');
     const api = reach.telegramApi;
@@ -137,7 +135,7 @@ export function createBots({
   }
 
   async function startBot(kind: ChatKind): Promise<void> {
-    // One that was set up while the others were being started.
+    // A bot that was set up while the others were being started.
     if (running.has(kind)) return;
     const row = await db.selectFrom('bots').select('settings').where('kind', '=', kind).executeTakeFirst();
     if (row === undefined) return;
@@ -148,7 +146,7 @@ export function createBots({
       running.set(kind, service);
       service.start();
     } catch (thrown) {
-      // One that cannot be started takes the others down no more than the pages.
+      // A bot that cannot be started must not stop the others or the pages.
       const problem = asSvcError(thrown).message;
       broken.set(kind, { state: 'failing', since: clock.now(), problem, botName: null });
       log.error({ bot: kind, error: problem }, 'a bot was not started');
@@ -162,7 +160,7 @@ export function createBots({
     await service?.close();
   }
 
-  /** Has a service forget its bot; gives what it may still do when it could not be told. */
+  /** Makes a service forget its bot; returns what it may still do if it could not be reached. */
   async function withdrawBot(kind: ChatKind): Promise<string | null> {
     const row = await db.selectFrom('bots').select('settings').where('kind', '=', kind).executeTakeFirst();
     if (row === undefined) return null;
@@ -185,7 +183,7 @@ export function createBots({
     return JSON.parse(sealer.unseal(row.settings, placeOfBot(kind))) as BotSettings[K];
   }
 
-  /** Forgets who was connected to a bot, and where it spoke. */
+  /** Removes a bot's connected users and channels. */
   async function forget(change: Transaction<Tables>, kind: ChatKind): Promise<void> {
     for (const table of ['chat_memory', 'chat_users', 'chat_codes', 'chat_channels'] as const)
       await change.deleteFrom(table).where('kind', '=', kind).execute();

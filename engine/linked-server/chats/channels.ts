@@ -10,7 +10,7 @@ import { KIND_NAMES } from './bots.ts';
 import type { ChatKind, ChatPlace } from './service.ts';
 import { cleanText } from './spans.ts';
 
-/** What a channel gets until somebody says otherwise. */
+/** The default events of a channel. */
 const FIRST_EVENTS: readonly OutboundEvent[] = ['needs_approval', 'failed', 'sealed'];
 const LONGEST_NAME = 200;
 const MOST_CHANNELS = 20;
@@ -18,11 +18,11 @@ const MOST_CHANNELS = 20;
 /** Channels, groups and private chats that get events of an account. */
 export interface Channels {
   list(account: string): Promise<ChatChannel[]>;
-  /** Null for one of another account, as for none. */
+  /** Null for an unknown channel, or one of another account. */
   find(id: string, account: string): Promise<ChatChannel | null>;
-  /** The account's channel in a place; null where it has none. */
+  /** Finds the account's channel in a place; null if it has none. */
   findAt(account: string, kind: ChatKind, place: Pick<ChatPlace, 'channel'>): Promise<ChatChannel | null>;
-  /** Throws `capability_locked`, `conflict` for one that the account has already, or too many. */
+  /** Throws `capability_locked`, `conflict` for a channel that the account already has, or too many. */
   add(
     account: string,
     kind: ChatKind,
@@ -31,9 +31,9 @@ export interface Channels {
   ): Promise<ChatChannel>;
   /** Throws `fields_invalid`. */
   change(channel: ChatChannel, events: readonly string[], actor: string): Promise<void>;
-  /** Nothing new is sent there before that time. */
+  /** The earliest time for sending anything new there. */
   mute(channel: ChatChannel, until: number): Promise<void>;
-  /** Removes it with what was sent there, whose buttons are dead then. */
+  /** Removes it with its messages, whose buttons become invalid. */
   remove(channel: ChatChannel, actor: string): Promise<void>;
 }
 

@@ -12,11 +12,11 @@ import { closePrivateChats } from './private-chats.ts';
 import type { ChatKind, Words } from './service.ts';
 import { cleanText } from './spans.ts';
 
-/** How long a code may be sent, and the page then be answered. */
+/** How long a code may be sent, and then confirmed on the page. */
 export const CODE_MS = 10 * 60_000;
 const CODE = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/;
 
-/** A code that somebody has sent to the bot. */
+/** A code that was sent to the bot. */
 export interface Claim {
   kind: ChatKind;
   purpose: ChatCodePurpose;
@@ -24,31 +24,31 @@ export interface Claim {
   place: { channel: string; channelName: string; isPrivate: boolean };
 }
 
-/** What came of sending a code. */
+/** The result of sending a code. */
 export type ClaimResult = 'claimed' | 'unknown' | 'too_many' | 'other_person' | 'not_connected';
 
-/** Which chat users speak for which people. Nobody does who was not confirmed on a page by that person. */
+/** Maps chat users to the people they speak for. Only users confirmed on a page by that person are connected. */
 export interface Connections {
-  /** The person that a chat user speaks for; null for everybody else. */
+  /** Finds the person that a chat user speaks for; null for all other users. */
   findPerson(kind: ChatKind, user: string): Promise<Person | null>;
   list(person: string): Promise<ChatUserRow[]>;
-  /** A code to be sent to the bot, once, within ten minutes; one made before opens nothing any more. */
+  /** Creates a code for the bot, valid once within ten minutes; an earlier code becomes invalid. */
   makeCode(kind: ChatKind, purpose: ChatCodePurpose, person: string): Promise<string>;
-  /** Takes a code from a chat; what follows is asked on the page. */
+  /** Accepts a code from a chat; the rest is confirmed on the page. */
   claim(kind: ChatKind, words: Words, code: string): Promise<ClaimResult>;
-  /** Codes of a person that were sent and wait for the page's answer. */
+  /** Lists codes of a person that were sent and wait for confirmation on the page. */
   listClaims(person: string): Promise<Claim[]>;
-  /** Connects the chat user who sent the code, if it still is that one. False when it is not, or time is up. */
+  /** Connects the chat user who sent the code, if it is still the same one. False otherwise, or if it has expired. */
   connect(kind: ChatKind, user: string, person: Person): Promise<boolean>;
-  /** Takes the answer to a code for a channel; null when it is not that one, or time is up. */
+  /** Confirms a code for a channel; null if it is a different code, or has expired. */
   takeChannel(kind: ChatKind, channel: string, person: string): Promise<Claim | null>;
-  /** Forgets a code. */
+  /** Deletes a code. */
   refuse(kind: ChatKind, purpose: ChatCodePurpose, person: string): Promise<void>;
-  /** Nothing is sent to that private chat any more either. False when nobody was connected. */
+  /** Also stops messages to that private chat. False if no user was connected. */
   disconnect(kind: ChatKind, person: Person): Promise<boolean>;
 }
 
-/** The code in what somebody wrote; null where there is none. */
+/** Finds the code in a text; null if there is none. */
 export function findCode(text: string): string | null {
   const code = normalizeTypedCode(text.replace(/^(?:start|connect)\b/i, ''));
   return CODE.test(code) ? code : null;
@@ -91,7 +91,7 @@ export function createConnections({
       .where('purpose', '=', purpose)
       .where('person_id', '=', person);
 
-  /** From now on a chat user speaks for nobody and hears nothing in private; gives who that was. */
+  /** Disconnects a chat user, who then receives nothing in private; returns the former person. */
   async function letGo(change: Transaction<Tables>, kind: ChatKind, person: Person) {
     await closePrivateChats(change, person, kind);
     const removed = await change
@@ -214,7 +214,7 @@ export function createConnections({
           .where('person_id', '=', person.id)
           .executeTakeFirst();
         if (before !== undefined && before.user_id !== user) await letGo(change, kind, person);
-        // Whoever speaks for somebody else already is let go by that person only.
+        // A user who already speaks for another person can only be disconnected by that person.
         const made = await change
           .insertInto('chat_users')
           .values({
@@ -247,7 +247,7 @@ export function createConnections({
         .returningAll()
         .executeTakeFirst();
       if (taken === undefined) return null;
-      // Whoever was connected from a group is known by their private chat only now.
+      // A user who was connected from a group is only known by their private chat now.
       if (taken.is_private === 1)
         await db
           .updateTable('chat_users')

@@ -2,29 +2,29 @@ import type { Kysely } from 'kysely';
 import type { ChatChannel, ChatMessageRow, Tables } from '../database/tables.ts';
 import { type MessageRows, ROWS_AT_ONCE } from './message-rows.ts';
 
-/** More than so many events within that time become one message. */
+/** More events than this within that time become one message. */
 const MOST_AT_ONCE = 5;
 const CROWD_MS = 60_000;
 
 /** The event of a message about several of them. */
 export const CROWD = 'several';
 
-/** What such a message is about. */
+/** The contents of such a message. */
 export interface CrowdFacts {
-  /** How many there are of each event. */
+  /** The count of each event. */
   counts: Record<string, number>;
-  /** Others of that minute have messages of their own. */
+  /** Other events of that minute have separate messages. */
   isMore: boolean;
 }
 
 export function readCrowd({ facts }: Pick<ChatMessageRow, 'facts'>): CrowdFacts {
   const read = JSON.parse(facts) as Partial<CrowdFacts>;
-  // At first it was the counts alone.
+  // Older rows contain only the counts.
   const { counts = read as CrowdFacts['counts'], isMore = false } = read;
   return { counts, isMore };
 }
 
-/** How many events a message is about. */
+/** Returns how many events a message is about. */
 export const countCrowd = ({ counts }: Pick<CrowdFacts, 'counts'>): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);
 
@@ -32,7 +32,7 @@ export type Crowds = ReturnType<typeof createCrowds>;
 
 export function createCrowds({ db, rows }: { db: Kysely<Tables>; rows: MessageRows }) {
   return {
-    /** Puts what waits into one message where it is too much for one minute. */
+    /** Combines pending messages into one if there are too many for one minute. */
     async gather(channel: ChatChannel, now: number): Promise<void> {
       await db.transaction().execute(async (change) => {
         const ofChannel = change.selectFrom('chat_messages').where('channel_id', '=', channel.id);
@@ -48,7 +48,7 @@ export function createCrowds({ db, rows }: { db: Kysely<Tables>; rows: MessageRo
           .where('state', '=', 'sent')
           .where('event', '!=', CROWD)
           .where('sent_at', '>', now - CROWD_MS)
-          // Of a clock that was ahead.
+          // From a clock that was ahead.
           .where('sent_at', '<=', now)
           .executeTakeFirstOrThrow();
         const crowd = await ofChannel

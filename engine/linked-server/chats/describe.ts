@@ -4,7 +4,7 @@ import type { WaitingDecision } from '../links/pending.ts';
 import type { Span } from './service.ts';
 import { own, say } from './spans.ts';
 
-// Decisions and what became of them, in sentences that pages and chats share. Values from outside stay apart in them.
+// Formats decisions and their outcomes as sentences for pages and chats. Values from outside are kept separate.
 
 const SOURCES: Readonly<Record<WaitingDecision['source'], string>> = {
   task: 'a signed request',
@@ -18,14 +18,14 @@ const SOURCES: Readonly<Record<WaitingDecision['source'], string>> = {
 export const describeOrigin = ({ source, author }: Pick<WaitingDecision, 'source' | 'author'>): Span[] =>
   author === null ? own(SOURCES[source]) : say`${own(SOURCES[source])}, ${author}`;
 
-/** What a decision is called: its title, or what stands for it. */
+/** Names a decision: its title, or a replacement. */
 export const nameDecision = ({
   title,
   agent,
   task_id,
 }: Pick<WaitingDecision, 'title' | 'agent' | 'task_id'>): string => title ?? agent ?? task_id;
 
-/** A time of day, such as `11:05 UTC`. */
+/** Formats a time of day, such as `11:05 UTC`. */
 export const clockTime = (at: number): string => `${new Date(at).toISOString().slice(11, 16)} UTC`;
 
 const WAYS: Readonly<Record<string, string>> = {
@@ -44,9 +44,9 @@ function describeDecided({ state, decided_by, session_id }: CommandOutcome): Spa
 /** Describes the outcome of a command, for the person who gave it. */
 function describeOutcome({ person, channel, outcome }: Command): {
   text: Span[];
-  /** It is as it was wished. */
+  /** True if the request was fulfilled. */
   isGood: boolean;
-  /** It says how the decision ended. */
+  /** True if it states how the decision ended. */
   isFinal: boolean;
 } {
   const said = JSON.parse(outcome ?? '{}') as CommandOutcome;
@@ -76,18 +76,18 @@ function describeOutcome({ person, channel, outcome }: Command): {
   };
 }
 
-/** Whether a command says how its decision ended, which may still be in the list of what waits. */
+/** Reports whether a command states how its decision ended, which may still be in the list of pending ones. */
 export const isFinal = (command: Command | null): boolean =>
   command !== null && command.outcome !== null && describeOutcome(command).isFinal;
 
-/** How a decision ended that waits no more: as its newest command says, or an event. */
+/** Describes how a closed decision ended: by its newest command, or an event. */
 export function describeEnd(command: Command | null, ended: string | null): Span[] {
   if (command !== null && isFinal(command)) return describeOutcome(command).text;
   if (ended !== null) return own(ended === 'approved' ? 'It was approved.' : 'It was denied.');
   return own('It is no longer pending.');
 }
 
-/** What there is to say of a command: how it ended, or what it waits for. */
+/** Describes a command: how it ended, or what it waits for. */
 export function describeCommand(
   command: Command,
   { now, isConnected = null }: { now: number; isConnected?: boolean | null },
@@ -100,7 +100,7 @@ export function describeCommand(
       text: say`${what}, but the workspace did not answer by ${until}.`,
       isGood: false,
     };
-  // A message that stays does not say how it was at that moment.
+  // A permanent message does not show the state of that moment.
   if (isConnected === null)
     return { text: say`${what}. It waits for the workspace until ${until}.`, isGood: true };
   const why = own(isConnected ? 'The workspace has not answered yet' : 'The workspace is offline');

@@ -3,7 +3,7 @@ import type { ChatChannel, ChatMessageRow, Tables } from '../database/tables.ts'
 
 export type DueMessages = ReturnType<typeof createDueMessages>;
 
-/** Which message is to be sent or changed next. */
+/** Finds the next message to send or change. */
 export function createDueMessages(db: Kysely<Tables>) {
   return {
     async listDueChannels(now: number): Promise<string[]> {
@@ -23,7 +23,7 @@ export function createDueMessages(db: Kysely<Tables>) {
       return rows.map(({ id }) => id);
     },
 
-    /** When something is due next after `now`; null when nothing is. */
+    /** Returns when something is due next after `now`; null for nothing. */
     async findNextDue(now: number): Promise<number | null> {
       const rows = await db
         .selectFrom('chat_channels')

@@ -32,11 +32,11 @@ export interface Chats extends DecisionFollower {
   bots: Bots;
   connections: Connections;
   channels: Channels;
-  /** Writes what channels get of these events, in the caller's transaction. Call `wake` after the commit. */
+  /** Writes the messages for these events, in the caller's transaction. Call `wake` after the commit. */
   queue(change: Transaction<Tables>, origin: EventOrigin, events: readonly LinkedEvent[]): Promise<boolean>;
-  /** Somebody has asked for something about a decision, or was answered. */
+  /** Called when a command about a decision was requested or answered. */
   followCommand(workspace: string, decision: string): Promise<void>;
-  /** Resolves when nothing is under way and nothing more is due. */
+  /** Resolves when nothing is in progress and nothing more is due. */
   settled(): Promise<void>;
   start(): Promise<void>;
   close(): Promise<void>;

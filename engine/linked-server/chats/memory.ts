@@ -3,7 +3,7 @@ import type { Clock } from '../../core/base/clock.ts';
 import type { Tables } from '../database/tables.ts';
 import type { ChatKind, ChatMemory } from './service.ts';
 
-/** What one bot remembers, in the database. */
+/** The persistent memory of one bot, in the database. */
 export function createChatMemory({
   db,
   clock,

@@ -4,26 +4,26 @@ import type { PendingDecision } from '../../core/link-protocol/messages.ts';
 import type { ChatMessageRow, Tables } from '../database/tables.ts';
 import type { LinkedEvent } from '../deliveries/linked-event.ts';
 
-// The rows of messages: one for each event in each channel. A row says what it is about and not what is shown: that is worked
-// out from the database whenever something may have changed, so what a chat shows becomes true again after any outage.
+// The rows of messages: one for each event in each channel. A row records its subject and not its text: the text is
+// computed from the database whenever something may have changed, so chats become correct again after any outage.
 
-/** A statement about more rows than this is made in several. */
+/** A statement about more rows than this is split. */
 export const ROWS_AT_ONCE = 200;
 
-/** What a message is about, as it is kept. */
+/** The stored subject of a message. */
 export interface MessageFacts {
   workspace: string;
   event: LinkedEvent;
-  /** As it was when it was shown last. */
+  /** Its state when it was last shown. */
   decision: PendingDecision | null;
 }
 
 export type Db = Kysely<Tables> | Transaction<Tables>;
 
-/** Makes rows and has them looked at. */
+/** Creates rows and schedules them. */
 export type MessageRows = Awaited<ReturnType<typeof openMessageRows>>;
 
-/** Gives out ids that grow. */
+/** Generates increasing ids. */
 async function createIdSource(db: Kysely<Tables>): Promise<() => number> {
   const { newest } = await db
     .selectFrom('chat_messages')
@@ -59,7 +59,7 @@ export async function openMessageRows({ db, clock }: { db: Kysely<Tables>; clock
       ...facts,
     }),
 
-    /** Adds those whose event the channel does not have yet. */
+    /** Adds rows whose event the channel does not have yet. */
     async insert(change: Db, rows: readonly ChatMessageRow[]): Promise<void> {
       for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
         await change
@@ -69,7 +69,7 @@ export async function openMessageRows({ db, clock }: { db: Kysely<Tables>; clock
           .execute();
     },
 
-    /** Has messages looked at again. */
+    /** Schedules messages for another check. */
     touch: (change: Db) =>
       change
         .updateTable('chat_messages')

@@ -7,16 +7,16 @@ import type { LinkedEvent } from '../deliveries/linked-event.ts';
 import { readChannelEvents } from './channels.ts';
 import type { Db, MessageFacts, MessageRows } from './message-rows.ts';
 
-/** A decision that has not been told yet is waited for so long; then the event is said without buttons. */
+/** How long to wait for an unknown decision; then the event is sent without buttons. */
 const DECISION_PATIENCE_MS = 30_000;
 
 export type Messages = ReturnType<typeof createMessages>;
 
-/** What there is to say, and what may have to be said differently. */
+/** Keeps track of messages to send, and messages that may have to change. */
 export function createMessages({ db, clock, rows }: { db: Kysely<Tables>; clock: Clock; rows: MessageRows }) {
   const { touch } = rows;
 
-  /** Those that have a bot and hear now. */
+  /** Lists channels that have a running bot and receive events. */
   const openChannels = db
     .selectFrom('chat_channels')
     .selectAll()
@@ -31,12 +31,12 @@ export function createMessages({ db, clock, rows }: { db: Kysely<Tables>; clock:
       (await change.executeQuery<ChatChannel>({ ...openChannels, parameters: [account, clock.now()] })).rows,
   );
 
-  /** Decisions that a workspace has told of. */
+  /** Lists decisions that a workspace has reported. */
   const isTold = (change: Db, workspace: string) =>
     change.selectFrom('pending_decisions').select('decision_id').where('workspace_id', '=', workspace);
 
   return {
-    /** Writes what the account's channels get of these events, in the caller's transaction, and says whether that is anything. */
+    /** Writes the messages for these events, in the caller's transaction, and reports whether there are any. */
     async queue(
       change: Transaction<Tables>,
       { accountId, workspaceId, workspaceName }: EventOrigin,
@@ -81,7 +81,9 @@ export function createMessages({ db, clock, rows }: { db: Kysely<Tables>; clock:
       return touched > 0n || added.length > 0;
     },
 
-    /** In the transaction in which a workspace has told what waits: what is shown of it may be true no longer. */
+    /**
+     * Called in the transaction in which a workspace reports its pending decisions: shown messages may be outdated.
+     */
     async followDecisions(change: Transaction<Tables>, workspace: string, isAllChanged: boolean) {
       const ofWorkspace = touch(change).where('workspace_id', '=', workspace).where('is_open', '=', 1);
       await ofWorkspace
@@ -106,7 +108,7 @@ export function createMessages({ db, clock, rows }: { db: Kysely<Tables>; clock:
           .execute();
     },
 
-    /** Somebody has asked for something about a decision, or it was answered. */
+    /** Called when a command about a decision was requested or answered. */
     async touchDecision(workspace: string, decision: string): Promise<void> {
       await touch(db)
         .where('workspace_id', '=', workspace)
@@ -115,7 +117,7 @@ export function createMessages({ db, clock, rows }: { db: Kysely<Tables>; clock:
         .execute();
     },
 
-    /** Has everything looked at that may have changed while nobody looked. */
+    /** Schedules a check of everything that may have changed while no process was running. */
     async touchOpen(): Promise<void> {
       await touch(db).where('is_open', '=', 1).where('state', '=', 'sent').execute();
     },

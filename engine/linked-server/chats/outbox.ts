@@ -18,30 +18,30 @@ import { type Button, ChatSendError, type ChatService, type Span } from './servi
 import type { Tickets } from './tickets.ts';
 import { fingerprintOf, sayCrowd, sayDecision, sayEvent } from './wording.ts';
 
-// Sends messages and changes them when what they say has changed: a loop for each channel, so that one that is slow or gone
-// delays no other.
+// Sends messages and updates them when their text has changed: one loop per channel, so that a slow or missing
+// channel delays no other.
 
-/** A channel whose account may not use chats is looked at again after so long. */
+/** The interval for checking a channel whose account may not use chats. */
 const LOCKED_MS = 3600_000;
-/** A service that refuses the bot is asked again after so long at the earliest. */
+/** The minimum interval for retrying a service that refuses the bot. */
 const REFUSED_MS = 60_000;
 
-/** What a message shows now. */
+/** The current contents of a message. */
 interface Shown {
   lines: Span[][];
-  /** Without tickets, which are made when it is sent. */
+  /** Without tickets, which are created when it is sent. */
   buttons: ({ label: string; verb: 'approve' | 'deny' } | { label: string; url: string })[];
-  /** The decision that it is about, while that waits. */
+  /** The pending decision that it is about. */
   decision: PendingDecision | null;
 }
 
 export interface ChatOutbox {
   start(): Promise<void>;
-  /** Something may have become due. */
+  /** Called when something may have become due. */
   wake(): void;
-  /** Resolves when nothing is under way and nothing more is due. */
+  /** Resolves when nothing is in progress and nothing more is due. */
   settled(): Promise<void>;
-  /** Sends nothing more, and waits for what is under way. */
+  /** Stops sending, and waits for requests in progress. */
   close(): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ export function createChatOutbox({
   origin: string;
   random?(): number;
 }): ChatOutbox {
-  /** When each channel was tried last, or had its idle time taken off. */
+  /** When each channel was last tried, or had its idle time subtracted. */
   const triedAt = new Map<string, number>();
   const loops = createDueLoops({
     clock,
@@ -110,7 +110,7 @@ export function createChatOutbox({
     const command = await commands.findNewest(row.workspace_id, row.decision_id);
     const hasEnded = row.ended !== null || isFinal(command);
     if (waiting === null || hasEnded) {
-      // Decided before anybody was asked.
+      // Decided before anyone was asked.
       if (row.state === 'waiting' && hasEnded) return null;
       const said = describeEnd(command, row.ended);
       const known = facts.decision ?? waiting;
@@ -143,7 +143,7 @@ export function createChatOutbox({
           style: wanted.verb === 'approve' ? 'good' : 'bad',
         };
 
-  /** Sends or changes one message. Throws `ChatSendError`. */
+  /** Sends or updates one message. Throws `ChatSendError`. */
   async function post(row: ChatMessageRow, channel: ChatChannel, service: ChatService): Promise<void> {
     const shown = await findShown(row, channel);
     if (shown === null) {
@@ -164,7 +164,7 @@ export function createChatOutbox({
     await sent.settle(row, {
       state: 'sent',
       posted_id: postedId,
-      // One that was said before its decision was told is looked at once more.
+      // A message sent before its decision was reported is checked again.
       is_open: decision !== null || (row.state === 'waiting' && row.decision_id !== null) ? 1 : 0,
       hash: decision?.hash ?? row.hash,
       looks,
@@ -172,7 +172,7 @@ export function createChatOutbox({
     });
   }
 
-  /** What becomes of a message that was not sent or changed. */
+  /** Handles a message that was not sent or updated. */
   async function settleFailure(
     row: ChatMessageRow,
     channel: ChatChannel,
@@ -197,7 +197,7 @@ export function createChatOutbox({
     await sent.postpone(channel, now + pause, message);
   }
 
-  /** Sends what is due to one channel, one after the other. */
+  /** Sends the due messages of one channel sequentially. */
   async function sendDue(id: string, isClosing: () => boolean): Promise<number | null> {
     while (!isClosing()) {
       const now = clock.now();
@@ -206,7 +206,7 @@ export function createChatOutbox({
       const service = bots.find(channel.kind);
       const { capabilities } = await plans.entitlementsOf(channel.account_id);
       if (service === null || !capabilities.includes('assistant')) {
-        // Nobody wants to read tomorrow what waited for a plan; what was sent is made true again.
+        // Outdated messages that waited for a plan are dropped; sent messages are corrected.
         if (service !== null) await sent.dropWaiting(id);
         return now + LOCKED_MS;
       }
@@ -239,7 +239,7 @@ export function createChatOutbox({
   };
 }
 
-/** A decision without what only this server knows. */
+/** A decision without the fields that only this server has. */
 function toPending(decision: PendingDecision & { workspace?: unknown }): PendingDecision {
   const { workspace: _workspace, ...rest } = decision;
   return rest;

@@ -5,8 +5,8 @@ import { findProxy, isProxyRefusal, type ProxySettings } from '../../core/http/p
 const CONNECT_MS = 10_000;
 
 /**
- * Opens connections to a chat service, through the proxy that the environment names for it. Always a tunnel: a proxy has no
- * business with tokens of bots. Throws `config_invalid`.
+ * Opens connections to a chat service, through the proxy from the environment. Always a tunnel: a proxy must not see
+ * tokens of bots. Throws `config_invalid`.
  */
 export function createOutgoing(
   service: URL,
@@ -17,7 +17,7 @@ export function createOutgoing(
     ...options
   }: Omit<Agent.Options, 'connect' | 'factory'> & {
     connectMs?: number;
-    /** Called with each connection that was opened, to the service or to the proxy. */
+    /** Called with each opened connection, to the service or to the proxy. */
     onWire?(wire: Socket): void;
   } = {},
 ): Dispatcher {
@@ -54,7 +54,7 @@ function tellWires(
     });
 }
 
-/** That a service cannot be reached, and by whom it is known why. */
+/** Error for an unreachable service, with the known cause. */
 export const describeUnreachable = (service: string, error: unknown): string =>
   isProxyRefusal(error)
     ? `${service} cannot be reached: the proxy of HTTPS_PROXY or HTTP_PROXY refuses the connection`

@@ -17,7 +17,7 @@ import type { Tickets } from './tickets.ts';
 export const notConnected = (kind: ChatKind, origin: string): string =>
   `You are not connected to a person of this server, so nothing was done. Connect ${KIND_NAMES[kind]} at ${origin}/app/chats`;
 
-/** What a press of a button does: it is a wish of a connected person, and the workspace decides. */
+/** Handles the press of a button: a request of a connected person, which the workspace decides on. */
 export function createPresses({
   clock,
   plans,
@@ -45,7 +45,7 @@ export function createPresses({
   polls: Pick<Polls, 'isConnected'>;
   workspaces: Pick<Workspaces, 'find'>;
   origin: string;
-  /** Messages may have changed. */
+  /** Called when messages may have changed. */
   wake(): void;
 }): { press(kind: ChatKind, press: Press): Promise<string | null> } {
   return {
@@ -53,7 +53,7 @@ export function createPresses({
       const person = await connections.findPerson(kind, user.id);
       if (person === null) return strangers.limit(kind, user, notConnected(kind, origin));
       const found = await tickets.find(ticket);
-      // A ticket of another account, or one that was carried to another place, is like none.
+      // A ticket of another account, or one moved to another place, is treated as unknown.
       if (
         found === null ||
         found.account_id !== person.account_id ||
@@ -81,7 +81,7 @@ export function createPresses({
       // Without a code it would count as a wrong one.
       if (verb === 'approve' && decision.approval === 'code')
         return `Approval requires a one-time code: ${origin}/app/decisions/${workspace_id}/${id}`;
-      // The message itself shows what the workspace makes of it.
+      // The message itself shows the decision of the workspace.
       const command = await commands.give(workspace, {
         verb,
         decision: id,

@@ -3,8 +3,8 @@ import type { Tables } from '../database/tables.ts';
 import type { ChatKind } from './service.ts';
 
 /**
- * Sends nothing more of their account into the private chats of somebody, as long as they are known: call it in the transaction in
- * which they are disconnected or removed, and before that.
+ * Stops messages of an account to the private chats of a person, while they are known: call it in the transaction
+ * that disconnects or removes them, before that.
  * @param kind of one service only
  */
 export async function closePrivateChats(

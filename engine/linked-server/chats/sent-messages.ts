@@ -7,7 +7,7 @@ import type { MessageRows } from './message-rows.ts';
 
 export type SentMessages = ReturnType<typeof createSentMessages>;
 
-/** What came of sending messages, and of changing them. */
+/** Results of sending and updating messages. */
 export function createSentMessages({
   db,
   clock,
@@ -18,7 +18,7 @@ export function createSentMessages({
   rows: MessageRows;
 }) {
   return {
-    /** A message was posted twice, since the first answer was lost: the other one is kept true as well. */
+    /** A message was posted twice, since the first answer was lost: the other one is updated as well. */
     async adopt(row: ChatMessageRow, postedId: string): Promise<void> {
       const copy = createHash('sha256').update(`${row.event_id} ${postedId}`).digest('hex');
       const { channel_id, account_id, workspace_id, decision_id, event, facts, is_open, ended } = row;
@@ -47,7 +47,7 @@ export function createSentMessages({
       ]);
     },
 
-    /** Notes what is shown now. What has changed since it was read is looked at again. */
+    /** Records the shown contents. Later changes are checked again. */
     async settle(
       row: ChatMessageRow,
       shown: Partial<Pick<ChatMessageRow, 'state' | 'posted_id' | 'is_open' | 'hash' | 'looks' | 'facts'>>,
@@ -73,7 +73,7 @@ export function createSentMessages({
       });
     },
 
-    /** Gives a message up: it is not sent, or not changed any more. */
+    /** Abandons a message: it is no longer sent or updated. */
     async giveUp(row: ChatMessageRow, problem: string | null): Promise<void> {
       await db.transaction().execute(async (change) => {
         await change
@@ -90,7 +90,7 @@ export function createSentMessages({
       });
     },
 
-    /** Leaves a channel alone for a while. */
+    /** Pauses a channel for a while. */
     async postpone(channel: ChatChannel, until: number, problem: string): Promise<void> {
       await db
         .updateTable('chat_channels')
@@ -99,7 +99,7 @@ export function createSentMessages({
         .execute();
     },
 
-    /** Gives what is due there the time back in which nothing was tried. */
+    /** Extends deadlines there by the time in which nothing was tried. */
     async postponeEnd(channel: string, idle: number, now: number): Promise<void> {
       await db
         .updateTable('chat_messages')
@@ -109,7 +109,7 @@ export function createSentMessages({
         .execute();
     },
 
-    /** Nothing that waits is sent there. */
+    /** Drops all pending messages there. */
     async dropWaiting(channel: string): Promise<void> {
       await db
         .updateTable('chat_messages')

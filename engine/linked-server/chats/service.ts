@@ -1,47 +1,47 @@
-// What the assistant asks of a chat service, and what one tells it. `index.ts` decides who may do what and what is said;
-// `telegram/` and `slack/` know how each service says it.
+// The interface of a chat service. `index.ts` decides permissions and texts; `telegram/` and `slack/` implement each
+// service.
 
 export const CHAT_KINDS = ['slack', 'telegram'] as const;
 export type ChatKind = (typeof CHAT_KINDS)[number];
 
-/** A piece of a line. What comes from outside is shown as it is: it cannot format, mention, link or unfurl. */
+/** A piece of a line. Text from outside is shown literally: it cannot format, mention, link or unfurl. */
 export interface Span {
   text: string;
   isOutside: boolean;
 }
 
 export type Button =
-  /** Pressed, it comes back as `Press.ticket`: at most 64 bytes. */
+  /** Returned as `Press.ticket` when pressed: at most 64 bytes. */
   | { label: string; ticket: string; style: 'good' | 'bad' | 'plain' }
   /** Opens a page of the server. */
   | { label: string; url: string };
 
 export interface ChatMessage {
   lines: readonly (readonly Span[])[];
-  /** In one row; none takes those away that a message had. */
+  /** In one row; an empty list removes the buttons of a message. */
   buttons: readonly Button[];
 }
 
-/** A user of a chat service: the id never changes, the name is what they call themselves today. */
+/** A user of a chat service: the id never changes, the name is their current one. */
 export interface ChatUser {
   id: string;
   name: string;
 }
 
-/** Where somebody did something. */
+/** The place of an action. */
 export interface ChatPlace {
   /** The id of a channel, a group or a private chat. */
   channel: string;
-  /** What people call it; null where the service does not say. */
+  /** Its display name; null if the service does not report it. */
   channelName: string | null;
-  /** Between one person and the bot. */
+  /** True for a chat between one person and the bot. */
   isPrivate: boolean;
 }
 
 export interface Press {
   user: ChatUser;
   place: ChatPlace;
-  /** Of the message that the button is at. */
+  /** The id of the message with the button. */
   messageId: string;
   ticket: string;
 }
@@ -54,36 +54,36 @@ export interface Words {
 }
 
 /**
- * What is done about what people do. Both may be asked twice about one thing; the answer is for that person alone, and null where
- * nothing is said.
+ * Handlers for people's actions. Both may be called twice for one action; the answer is for that person only, and
+ * null for none.
  */
 export interface ChatHandlers {
   onPress(press: Press): Promise<string | null>;
   onWords(words: Words): Promise<string | null>;
 }
 
-/** What a service remembers across restarts; keys and ids are its own. */
+/** A service's memory across restarts; it defines keys and ids. */
 export interface ChatMemory {
   read(key: string): Promise<string | null>;
   write(key: string, value: string): Promise<void>;
-  /** False when the id was claimed before and that has not ended: what is received twice is done once. */
+  /** False if the id was claimed before and that has not ended: repeated deliveries are handled once. */
   claim(id: string, until: number): Promise<boolean>;
 }
 
-/** Why something was not sent. */
+/** The reason why something was not sent. */
 export type SendProblem =
-  /** Later it may be: the network, a limit, an error of theirs. */
+  /** Temporary: the network, a limit, an error of theirs. */
   | 'later'
-  /** The message or the channel is not there, or the bot is not let in. */
+  /** The message or the channel is missing, or the bot has no access. */
   | 'gone'
-  /** The service does not take the bot's token, or not this request. */
+  /** The service rejects the bot's token, or this request. */
   | 'refused';
 
 export class ChatSendError extends Error {
   readonly problem: SendProblem;
-  /** How long the service wants to be left alone, ms. */
+  /** How long the service asks to wait, ms. */
   readonly retryAfterMs: number | null;
-  /** @param message in words of svc, without anything that the service has answered */
+  /** @param message in svc's own words, without anything from the service's answer */
   constructor(problem: SendProblem, message: string, retryAfterMs: number | null = null) {
     super(message);
     this.name = 'ChatSendError';
@@ -92,20 +92,20 @@ export class ChatSendError extends Error {
   }
 }
 
-/** How a bot stands, for the operator. */
+/** The state of a bot, for the operator. */
 export interface ChatStatus {
   state: 'starting' | 'open' | 'failing' | 'closed';
-  /** Since when it is in that state, ms since 1970. */
+  /** When that state started, ms since 1970. */
   since: number;
-  /** A clause in words of svc; null while all is well. */
+  /** A clause in svc's own words; null if all is well. */
   problem: string | null;
-  /** The bot as people mention it, with its @; null until the service has said. */
+  /** The bot's mention name, with its @; null until it is known. */
   botName: string | null;
 }
 
 /** A request of a service to an address of this server, `/chats/KIND/PATH`. */
 export interface ChatRequest {
-  /** Behind the kind, without a slash. */
+  /** The part after the kind, without a slash. */
   path: string;
   /** Names in lower case. */
   headers: Readonly<Record<string, string | undefined>>;
@@ -121,17 +121,17 @@ export interface ChatAnswer {
 /** One bot of one service. */
 export interface ChatService {
   readonly kind: ChatKind;
-  /** Begins to receive; what fails is tried again, and `status` says how it stands. */
+  /** Starts to receive; failures are retried, and `status` has the state. */
   start(): void;
   status(): ChatStatus;
-  /** Says something and gives the id of the message. Throws `ChatSendError`. */
+  /** Sends a message and returns its id. Throws `ChatSendError`. */
   send(channel: string, message: ChatMessage): Promise<string>;
-  /** Says something else in its place. Throws `ChatSendError`. */
+  /** Replaces the text of a message. Throws `ChatSendError`. */
   edit(channel: string, messageId: string, message: ChatMessage): Promise<void>;
-  /** Answers a request from outside; every one of its own is looked at here, and no other comes. */
+  /** Answers an outside request; all requests of its service are handled here. */
   receive(request: ChatRequest): Promise<ChatAnswer>;
-  /** Receives no more, and ends what is under way. */
+  /** Stops receiving, and ends requests in progress. */
   close(): Promise<void>;
-  /** Closes it for good: the service keeps nothing for this bot any more. Throws `ChatSendError` when it may still. */
+  /** Closes it permanently: the service deletes everything of this bot. Throws `ChatSendError` if it may not have. */
   remove(): Promise<void>;
 }

@@ -1,11 +1,13 @@
 import { cutToWidth, toPrintable } from '../../core/base/text.ts';
 import type { Span } from './service.ts';
 
-/** Text from outside as one line without control characters and marks of direction, and not longer than so many UTF-16 units. */
+/**
+ * Cleans text from outside: one line without control and direction characters, limited to a number of UTF-16 units.
+ */
 export const cleanText = (text: string, most = 300): string =>
   cutToWidth(toPrintable(text.toWellFormed()).replace(/\s+/g, ' ').trim(), most, ({ length }) => length);
 
-/** A sentence of ours with values from outside in it, which stay what they are: say`Approved by ${name}`. */
+/** Builds a sentence of ours with literal values from outside: say`Approved by ${name}`. */
 export const say = (words: TemplateStringsArray, ...values: readonly (string | readonly Span[])[]): Span[] =>
   words
     .flatMap((word, at): (Span | readonly Span[])[] => {
@@ -19,5 +21,5 @@ export const say = (words: TemplateStringsArray, ...values: readonly (string | r
 
 export const joinSpans = (spans: readonly Span[]): string => spans.map(({ text }) => text).join('');
 
-/** Words of ours that were put together. */
+/** Marks text as our own. */
 export const own = (text: string): Span[] => [{ text, isOutside: false }];

@@ -1,19 +1,19 @@
 import type { Clock } from '../../core/base/clock.ts';
 import type { ChatKind, ChatUser } from './service.ts';
 
-/** A chat user whom nobody has connected is told the same thing once in so long. */
+/** How often an unconnected chat user gets the same answer. */
 const SILENCE_MS = 5 * 60_000;
-/** Of so many at a time; others are told nothing. */
+/** Maximum number of remembered users; others get no answer. */
 const MOST_REMEMBERED = 1000;
 
-/** Sees to it that people who are not connected cannot make a bot speak all the time. */
+/** Limits answers, so that unconnected people cannot make a bot send constantly. */
 export interface StrangerAnswers {
-  /** The text, or null when this user was told so just now. */
+  /** Returns the text, or null if this user received it recently. */
   limit(kind: ChatKind, user: Pick<ChatUser, 'id'>, text: string): string | null;
 }
 
 export function createStrangerAnswers({ clock }: { clock: Clock }): StrangerAnswers {
-  /** Until when somebody is told nothing more, in the order of these times. */
+  /** Until when a user gets no further answer, ordered by time. */
   const silent = new Map<string, number>();
 
   function forgetOver(now: number): void {

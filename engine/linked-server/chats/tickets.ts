@@ -4,10 +4,13 @@ import { hashToken, makeToken } from '../secrets.ts';
 
 export type Tickets = ReturnType<typeof createTickets>;
 
-/** Random tickets at the buttons of messages. They live in the database as hashes, so buttons survive a restart. */
+/**
+ * Random tickets for the buttons of messages. They are stored in the database as hashes, so buttons survive a
+ * restart.
+ */
 export function createTickets(db: Kysely<Tables>) {
   return {
-    /** A ticket for a button, which stands for exactly this. */
+    /** Creates a ticket for a button with exactly this meaning. */
     async make(message: ChatMessageRow, verb: 'approve' | 'deny', hash: string): Promise<string> {
       const { token, hash: ticketHash } = makeToken();
       await db
@@ -17,7 +20,7 @@ export function createTickets(db: Kysely<Tables>) {
       return token;
     },
 
-    /** What a button stands for; null for none of ours. */
+    /** Returns the meaning of a button; null for an unknown one. */
     async find(ticket: string) {
       const found = await db
         .selectFrom('chat_tickets')

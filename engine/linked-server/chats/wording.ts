@@ -7,9 +7,9 @@ import type { MessageFacts } from './message-rows.ts';
 import type { Button, ChatMessage, Span } from './service.ts';
 import { own, say } from './spans.ts';
 
-// What messages say. Nothing that came from outside is joined to our own words: it stays a span of its own.
+// Builds message texts. Text from outside is never joined to our own: it stays a separate span.
 
-/** What an event is called, before its title. */
+/** The name of an event, before its title. */
 const EVENT_WORDS: Readonly<Record<string, string>> = {
   task_created: 'New task',
   needs_approval: 'Waits for approval',
@@ -34,7 +34,7 @@ function describePlace(workspace: string, project: string | null): Span[] {
   return project === null ? say`${workspace}` : say`${workspace}, ${project}`;
 }
 
-/** A message about an event that asks nobody for anything. */
+/** Builds a message about an event that requires no action. */
 export function sayEvent({ workspace, event }: MessageFacts): Span[][] {
   const title = textOf(event.title) ?? textOf(event.agent) ?? textOf(event.task_id) ?? 'svc';
   const ids = [event.decision_id, event.task_id, event.session_id].flatMap((id) => textOf(id) ?? []);
@@ -49,7 +49,7 @@ export function sayEvent({ workspace, event }: MessageFacts): Span[][] {
   ];
 }
 
-/** A message about a decision, and what became of it. */
+/** Builds a message about a decision, and its outcome. */
 export function sayDecision(
   workspace: string,
   decision: PendingDecision,
@@ -68,7 +68,7 @@ export function sayDecision(
   ];
 }
 
-/** One message in place of many. */
+/** Builds one message for several events. */
 export function sayCrowd({ counts, isMore }: CrowdFacts): Span[][] {
   return [
     own(formatCount(countCrowd({ counts }), isMore ? 'more event' : 'event')),
@@ -78,7 +78,10 @@ export function sayCrowd({ counts, isMore }: CrowdFacts): Span[][] {
   ];
 }
 
-/** Of what a message shows: the same as long as nothing needs to be changed. Tickets are left out, since each is new. */
+/**
+ * Fingerprints the contents of a message: unchanged as long as no update is needed. Tickets are left out, since each
+ * is new.
+ */
 export const fingerprintOf = (lines: ChatMessage['lines'], buttons: readonly Button[]): string =>
   createHash('sha256')
     .update(JSON.stringify([lines, buttons.map((each) => ({ ...each, ticket: undefined }))]))

@@ -25,7 +25,7 @@ const HELP = [
   'help: this',
 ].join('\n');
 
-/** Answers what people say to a bot. */
+/** Answers people's messages to a bot. */
 export function createWords({
   clock,
   plans,

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { createTable } from './create-table.ts';
 import type { Tables } from './tables.ts';
 
-/** Bots of chat services, who speaks there for whom, and what was said. */
+/** Bots of chat services, their connected users, and their messages. */
 export async function addChats(db: Kysely<Tables>): Promise<void> {
   await createTable(
     db,

@@ -1,13 +1,13 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** Codes that wait are counted by the network that they were asked for from: all of a /64 of IPv6 is one asker's. */
+/** Pending codes are counted by the requesting network: a /64 of IPv6 counts as one requester. */
 export async function addNetworks(db: Kysely<Tables>): Promise<void> {
   await db.schema
     .alterTable('device_requests')
     .addColumn('network', 'text', (made) => made.notNull().defaultTo(''))
     .execute();
-  // They wait for a quarter of an hour, so it is enough that each counts for its address.
+  // They wait for a quarter of an hour, so it is enough to count each for its address.
   await db
     .updateTable('device_requests')
     .set(({ ref }) => ({ network: ref('address') }))

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { createTable } from './create-table.ts';
 import type { Tables } from './tables.ts';
 
-/** Room for the signatures that decided, and targets that name workspaces by their ids, which no rename changes. */
+/** Adds the signatures of decisions, and targets that refer to workspaces by id, which renaming does not change. */
 export async function addSignedDecisions(db: Kysely<Tables>): Promise<void> {
   await createTable(
     db,
@@ -14,7 +14,7 @@ export async function addSignedDecisions(db: Kysely<Tables>): Promise<void> {
   const workspaces = await db.selectFrom('workspaces').select(['id', 'account_id', 'name']).execute();
   for (const target of await db.selectFrom('targets').select(['id', 'account_id', 'workspaces']).execute()) {
     const names = JSON.parse(target.workspaces) as string[];
-    // A name that no workspace has is dropped: what was meant for some never becomes what is meant for all.
+    // An unknown name is dropped: a target for some must never become one for all.
     const ids = workspaces
       .filter(({ account_id, name }) => account_id === target.account_id && names.includes(name))
       .map(({ id }) => id);

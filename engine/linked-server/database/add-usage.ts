@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { createTable } from './create-table.ts';
 import type { Tables } from './tables.ts';
 
-/** What workspaces count by the day. */
+/** Daily counts of workspaces. */
 export async function addUsage(db: Kysely<Tables>): Promise<void> {
   await createTable(
     db,

@@ -3,21 +3,21 @@ import type { Client } from 'pg';
 import { backoffMs } from '../../core/base/backoff.ts';
 import { SvcError } from '../../core/base/errors.ts';
 
-/** Any number that other programs of the same database do not use: "svc server" in ASCII, cut to 63 bits. */
+/** An arbitrary number that other programs of the same database do not use: "svc server" in ASCII, cut to 63 bits. */
 const LOCK = 0x737663207365n.toString();
-/** While PostgreSQL is away it is asked again so often. */
+/** Interval for retrying while PostgreSQL is unavailable. */
 const AGAIN = { firstMs: 250, longestMs: 5000, shortestMs: 100 };
 
-/** The lock on a database of PostgreSQL that its one server holds, by a connection of its own. */
+/** The lock of the one server on a PostgreSQL database, held by a separate connection. */
 export interface AdvisoryLock {
-  /** The database, for people. */
+  /** The display name of the database. */
   name: string;
-  /** Resolves when another server has it: PostgreSQL was away, and that one was back sooner. */
+  /** Resolves when another server has it: PostgreSQL was unavailable, and the other one was back sooner. */
   lost: Promise<SvcError>;
   release(): Promise<void>;
 }
 
-/** Takes the lock; null when it is held by somebody else, who is named then. */
+/** Takes the lock; null if another server holds it, which is named then. */
 async function tryLock(client: Client): Promise<{ holder: string } | null> {
   const { rows } = await client.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1) AS held', [LOCK]);
   if (rows[0]?.held === true) return null;
@@ -37,8 +37,8 @@ const heldError = (holder: string): SvcError =>
   });
 
 /**
- * Holds a database for this process. PostgreSQL gives the lock up with the connection, so after that was lost it is taken again.
- * Throws `already_running` with who holds it.
+ * Locks a database for this process. PostgreSQL releases the lock with the connection, so after a lost connection it
+ * is taken again. Throws `already_running` with the holder.
  */
 export async function holdDatabase(makeClient: () => Client): Promise<AdvisoryLock> {
   const closing = new AbortController();
@@ -54,7 +54,7 @@ export async function holdDatabase(makeClient: () => Client): Promise<AdvisoryLo
 
   async function connect(): Promise<Client> {
     const made = makeClient();
-    // A lost connection is told by its end.
+    // The end of a connection signals its loss.
     made.on('error', () => undefined);
     await made.connect();
     return made;

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** Asks once for each account of a transaction, in which events of many workspaces may be kept. */
+/** Checks once per account of a transaction, which may contain events of many workspaces. */
 export function askOncePerAccount<Answer>(
   ask: (change: Transaction<Tables>, account: string) => Promise<Answer>,
 ): (change: Transaction<Tables>, account: string) => Promise<Answer> {

@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** Columns of a table by name: `text`, `integer`, and with `?` one that may be null. */
+/** Columns of a table by name: `text`, `integer`, and with `?` nullable. */
 type Columns = Record<string, 'text' | 'integer' | 'text?' | 'integer?'>;
 
-/** Makes a table that SQLite and PostgreSQL hold alike; what `refers` to a row goes with it. */
+/** Creates a table that works in SQLite and PostgreSQL; rows that `refers` to a row are deleted with it. */
 export async function createTable(
   db: Kysely<Tables>,
   name: string,
@@ -24,7 +24,7 @@ export async function createTable(
   table = table.addPrimaryKeyConstraint(`${name}_key`, key as never[]);
   for (const column of unique) table = table.addUniqueConstraint(`${name}_${column}`, [column] as never[]);
   await table.execute();
-  // What is deleted with its owner is found by it.
+  // An index for deletions by owner.
   for (const column of Object.keys(refers))
     await db.schema.createIndex(`${name}_by_${column}`).on(name).column(column).execute();
 }

@@ -4,23 +4,23 @@ import type { Kysely, Transaction } from 'kysely';
 import { SvcError } from '../../core/base/errors.ts';
 import type { Tables } from './tables.ts';
 
-/** Transactions that share the wait for the disk, and do not hold the process while it lasts. */
+/** Transactions that share the wait for the disk, without blocking the process. */
 export interface DeferredSync {
-  /** Runs one transaction. What it wrote may not be on disk yet: nobody is to be told of it before `sync`. */
+  /** Runs one transaction. Its changes may not be on disk yet: no one must be notified before `sync`. */
   transact<Result>(work: (change: Transaction<Tables>) => Promise<Result>): Promise<Result>;
-  /** Resolves once everything that was transacted before is on disk. Throws `storage_failed`. */
+  /** Resolves once all earlier transactions are on disk. Throws `storage_failed`. */
   sync(): Promise<void>;
 }
 
-/** For a database that answers a commit when it is on disk, without holding this process. */
+/** For a database that answers a commit when it is on disk, without blocking this process. */
 export const syncAtCommit = (db: Kysely<Tables>): DeferredSync => ({
   transact: (work) => db.transaction().execute(work),
   sync: async () => undefined,
 });
 
 /**
- * For SQLite, whose commit waits for the disk within the call: these commit without, and their log file is synced by another
- * thread. SQLite reads a log up to the last whole commit, so whatever was synced is there after a loss of power.
+ * For SQLite, whose commit waits for the disk within the call: these commit without, and another thread syncs the log
+ * file. SQLite reads a log up to the last whole commit, so synced data survives a power loss.
  * @see https://www.sqlite.org/pragma.html#pragma_synchronous
  */
 export function deferSqliteSync({
@@ -30,7 +30,7 @@ export function deferSqliteSync({
 }: {
   db: Kysely<Tables>;
   sqlite: Database;
-  /** How a file is brought to the disk. */
+  /** Syncs a file to disk. */
   syncFile?(file: FileHandle): Promise<void>;
 }): DeferredSync & { lost: Promise<SvcError>; close(): Promise<void> } {
   const { promise: lost, resolve: lose } = Promise.withResolvers<SvcError>();
@@ -39,7 +39,7 @@ export function deferSqliteSync({
   return {
     lost,
     transact: (work) =>
-      // Nobody else uses the connection until this is done with it.
+      // No one else uses the connection until this is done.
       db.connection().execute(async (connection) => {
         sqlite.exec('PRAGMA synchronous = NORMAL');
         try {
@@ -50,11 +50,11 @@ export function deferSqliteSync({
       }),
     async sync() {
       try {
-        // It is there from the first commit on, as long as the connection is open.
+        // It exists from the first commit on, as long as the connection is open.
         log ??= open(`${sqlite.name}-wal`, 'r+');
         await syncFile(await log);
       } catch (cause) {
-        // What the system could not write it forgets, and a later sync would succeed without it.
+        // The system forgets failed writes, and a later sync would succeed without them.
         failure ??= new SvcError('storage_failed', `the disk failed: ${(cause as Error).message}`, { cause });
         lose(failure);
       }

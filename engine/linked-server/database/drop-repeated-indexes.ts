@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** Indexes whose columns begin a primary key or another index of their table: each was written with every row and found nothing sooner. */
+/** Redundant indexes whose columns start a primary key or another index of their table. */
 const REPEATED = [
   'workspace_events_by_workspace_id',
   'pending_decisions_by_workspace_id',

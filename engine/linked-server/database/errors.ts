@@ -2,18 +2,21 @@ import { NoResultError } from 'kysely';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import { toStorageError } from '../../storage/index.ts';
 
-/** What PostgreSQL, or the way to it, says when nothing can be kept now: away, starting, shutting down, out of connections. */
+/**
+ * Errors of PostgreSQL, or of its connection, that mean that nothing can be stored now: unavailable, starting,
+ * shutting down, out of connections.
+ */
 const AWAY = /^(?:ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|08...|57P0.|53[023]00|55006|40P01)$/;
 const FULL = '53100';
-/** A row refers to one that is not there. */
+/** A row refers to a missing row. */
 const ORPHANED = /^(?:SQLITE_CONSTRAINT_FOREIGNKEY|23503)$/;
-/** Two transactions waited for each other, and PostgreSQL has ended one of them. */
+/** Two transactions waited for each other, and PostgreSQL ended one of them. */
 const DEADLOCK = '40P01';
 const MOST_TRIES = 5;
 
 /**
- * An error of a route as clients are told it: where the database failed, that the same may be sent again; where somebody has
- * removed in the meantime what it was about, so.
+ * Converts a route's error for clients: a database failure allows sending the same again; a concurrent removal is
+ * reported as such.
  */
 export function toServerError(thrown: unknown): SvcError {
   if (thrown instanceof SvcError || !(thrown instanceof Error)) return asSvcError(thrown);
@@ -25,7 +28,7 @@ export function toServerError(thrown: unknown): SvcError {
     return toStorageError(thrown, 'nothing was saved');
   if (word === FULL)
     return new SvcError('storage_full', `nothing was saved: ${thrown.message}`, { cause: thrown });
-  // pg has no code for a connection that ends under a query.
+  // pg has no code for a connection that ends during a query.
   if (
     AWAY.test(word) ||
     /^(?:Connection terminated|timeout exceeded when trying to connect)/.test(thrown.message)
@@ -34,7 +37,7 @@ export function toServerError(thrown: unknown): SvcError {
   return asSvcError(thrown);
 }
 
-/** What takes many rows along may meet others who write them: a deletion that PostgreSQL has ended for that begins anew. */
+/** A deletion of many rows may conflict with concurrent writers: if PostgreSQL ends it for that, it is repeated. */
 export async function retryDeadlocks<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

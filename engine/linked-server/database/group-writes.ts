@@ -1,4 +1,4 @@
-/** So many at most share a commit. */
+/** The maximum number that shares a commit. */
 const MOST_TOGETHER = 64;
 
 interface Waiting<Item, Result> {
@@ -7,14 +7,14 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void;
 }
 
-/** Makes one write of what several callers ask for at about the same time, since what takes long is the commit. */
+/** Combines concurrent writes of several callers into one, since the commit is the slow part. */
 export function createGroupWrites<Item, Result>({
   write,
   sync,
 }: {
-  /** One transaction for all of them, which gives each its result in order, or keeps none of them. */
+  /** One transaction for all of them, which returns their results in order, or stores none of them. */
   write(items: readonly Item[]): Promise<readonly Result[]>;
-  /** Awaited before a result is given, while the next group is written already. */
+  /** Awaited before a result is returned, while the next group is already being written. */
   sync(): Promise<void>;
 }): (item: Item) => Promise<Result> {
   let queue: Waiting<Item, Result>[] = [];
@@ -26,7 +26,7 @@ export function createGroupWrites<Item, Result>({
       results = await write(group.map(({ item }) => item));
     } catch (error) {
       if (group.length === 1) group[0]?.reject(error);
-      // One that cannot be kept takes no other along.
+      // A failing write must not take others along.
       else for (const each of group) await writeGroup([each]);
       return;
     }
@@ -40,7 +40,7 @@ export function createGroupWrites<Item, Result>({
     );
   }
 
-  /** Waits for turns of the event loop as long as each brings more: a lone piece waits for microseconds. */
+  /** Waits for turns of the event loop as long as each brings more: a single write waits for microseconds. */
   async function gather(): Promise<void> {
     for (let before = 0; before < queue.length && queue.length < MOST_TOGETHER; ) {
       before = queue.length;

@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
 /**
- * The order of each list that pages show, after what it is a list of. Events of a workspace have none: they are written at every
- * request, each into another page of such an index, and ten thousand of them are sorted in time.
+ * The sort order of each list on pages, after its owner. Events of a workspace have no index: they are written at
+ * every request, each into a different page of such an index, and ten thousand of them can be sorted in time.
  */
 const ORDERS = {
   people: ['account_id', 'name', 'id'],
@@ -14,7 +14,7 @@ const ORDERS = {
   deliveries: ['target_id', 'id'],
 } as const satisfies Partial<Record<keyof Tables, readonly string[]>>;
 
-/** Indexes whose columns begin another one of their table. */
+/** Indexes whose columns start another one of their table. */
 const REPEATED = [
   'people_by_account_id',
   'machines_by_account_id',
@@ -25,7 +25,7 @@ const REPEATED = [
   'targets_by_account_id',
 ];
 
-/** Lists are read a page at a time, however long they are; so a pending decision says whose it is and since when it waits. */
+/** Lists are read a page at a time at any length; so a pending decision has columns for its owner and its start. */
 export async function indexLists(db: Kysely<Tables>): Promise<void> {
   const decisions = db.schema.alterTable('pending_decisions');
   await decisions.addColumn('account_id', 'text', (made) => made.notNull().defaultTo('')).execute();

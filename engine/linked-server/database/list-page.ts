@@ -1,25 +1,25 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 
-// Every list that grows is read a page at a time, from the place where the one before ended: how many rows there are makes no
-// difference then, and rows that come or go meanwhile neither hide another nor show it twice.
+// Every growing list is read a page at a time, from the end of the previous one: the number of rows makes no
+// difference then, and rows that are added or removed neither hide another nor show it twice.
 
 const ROWS_ON_A_PAGE = 50;
 const LONGEST_CURSOR = 1000;
 
-/** Which page of a list: the one after a row, the one before a row, else the first. What is no cursor of the list means the first. */
+/** The page of a list: after a row, before a row, or the first. An invalid cursor means the first. */
 export interface PageWish {
   after?: string | undefined;
   before?: string | undefined;
 }
 
-/** A page of a list, with the cursors of the pages beside it; null where there is none. */
+/** A page of a list, with the cursors of its neighbours; null for none. */
 export interface ListPage<Row> {
   rows: Row[];
   previous: string | null;
   next: string | null;
 }
 
-/** How a list is sorted: by columns that name a single row together, all of them in one direction. */
+/** The order of a list: columns that identify a row together, all in one direction. */
 export interface ListOrder {
   columns: Readonly<Record<string, 'text' | 'integer'>>;
   direction: 'asc' | 'desc';
@@ -27,7 +27,7 @@ export interface ListOrder {
 
 type Key = readonly (string | number)[];
 
-/** Reads one page of what a query finds, which has the columns of the order among its own. */
+/** Reads one page of a query's results, which contain the columns of the order. */
 export async function readListPage<DB, TB extends keyof DB, Row>(
   query: SelectQueryBuilder<DB, TB, Row>,
   order: ListOrder,
@@ -36,7 +36,7 @@ export async function readListPage<DB, TB extends keyof DB, Row>(
   const end = readCursor(before, order);
   if (end !== null) {
     const rows = await readRows(standBefore(query, order, end), reverse(order));
-    // Where less than a page stands before the row, that is the first page.
+    // If less than a page precedes the row, that is the first page.
     if (rows.length > ROWS_ON_A_PAGE) {
       const shown = rows.slice(0, ROWS_ON_A_PAGE).reverse();
       return { rows: shown, previous: cursorOf(shown.at(0), order), next: cursorOf(shown.at(-1), order) };
@@ -50,7 +50,7 @@ export async function readListPage<DB, TB extends keyof DB, Row>(
   return { ...cutPage(await readRows(query, order), order), previous: null };
 }
 
-/** One page of a list that is at hand as a whole, by a key of which each row has its own. */
+/** Returns one page of a complete list, by a unique key. */
 export function cutListPage<Row>(
   rows: readonly Row[],
   readKey: (row: Row) => string,
@@ -68,7 +68,7 @@ export function cutListPage<Row>(
   };
 }
 
-/** How many rows follow the last one of a page. */
+/** Counts the rows after the last one of a page. */
 export async function countBehind<DB, TB extends keyof DB, Row>(
   query: SelectQueryBuilder<DB, TB, Row>,
   order: ListOrder,
@@ -104,7 +104,7 @@ const standBefore = <DB, TB extends keyof DB, Row>(
   key: Key,
 ): SelectQueryBuilder<DB, TB, Row> => standAfter(query, reverse(order), key);
 
-/** The rows of a page, and one more where there are more. */
+/** Returns the rows of a page, and one more if there are more. */
 function readRows<DB, TB extends keyof DB, Row>(
   query: SelectQueryBuilder<DB, TB, Row>,
   { columns, direction }: ListOrder,
@@ -127,7 +127,7 @@ const keyOf = (row: unknown, { columns }: ListOrder): Key =>
 const cursorOf = (row: unknown, order: ListOrder): string =>
   Buffer.from(JSON.stringify(keyOf(row, order))).toString('base64url');
 
-/** The values of a cursor; null for none, and for what is none of this list. PostgreSQL takes no NUL in a text. */
+/** Parses a cursor; null for none, and for a cursor of another list. PostgreSQL accepts no NUL in a text. */
 function readCursor(text: string | undefined, { columns }: ListOrder): Key | null {
   if (text === undefined || text.length > LONGEST_CURSOR) return null;
   let key: unknown;

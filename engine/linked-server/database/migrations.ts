@@ -9,7 +9,7 @@ import { dropRepeatedIndexes } from './drop-repeated-indexes.ts';
 import { indexLists } from './index-lists.ts';
 import type { Tables } from './tables.ts';
 
-/** One step of the schema. A step that was released is never changed; the next one follows it. */
+/** One step of the schema. A released step is never changed; the next one follows it. */
 type Migration = (schema: Kysely<Tables>) => Promise<void>;
 
 const MIGRATIONS: readonly Migration[] = [
@@ -277,13 +277,13 @@ const MIGRATIONS: readonly Migration[] = [
   addNetworks,
 ];
 
-/** Where the number of the schema is kept. */
+/** The location of the schema's number. */
 export const SCHEMA_KEY = 'schema';
 
 /** The number of the newest step. */
 export const NEWEST_SCHEMA = MIGRATIONS.length;
 
-/** The schema of an open database; 0 for a new one. */
+/** Returns the schema of an open database; 0 for a new one. */
 export async function readSchemaNumber(db: Kysely<Tables>): Promise<number> {
   await sql`CREATE TABLE IF NOT EXISTS meta (key text PRIMARY KEY, value text NOT NULL)`.execute(db);
   const row = await db.selectFrom('meta').select('value').where('key', '=', SCHEMA_KEY).executeTakeFirst();
@@ -291,8 +291,8 @@ export async function readSchemaNumber(db: Kysely<Tables>): Promise<number> {
 }
 
 /**
- * Brings the schema up to date, one transaction for each step. Throws `storage_newer` and has then changed nothing.
- * @param last the step after which it ends
+ * Updates the schema, one transaction for each step. Throws `storage_newer` without changing anything.
+ * @param last the last step to run
  */
 export async function migrateServerDatabase(db: Kysely<Tables>, last = NEWEST_SCHEMA): Promise<void> {
   const found = await readSchemaNumber(db);

@@ -14,28 +14,30 @@ import { keepStatements } from './statement-cache.ts';
 import type { Tables } from './tables.ts';
 import type { TokenChanges } from './token-changes.ts';
 
-/** The open database of a linked server, held by this process alone. */
+/** The open database of a linked server, locked by this process. */
 export interface ServerDatabase {
   db: Kysely<Tables>;
-  /** For writes that many ask for at once. */
+  /** For frequent concurrent writes. */
   deferred: DeferredSync;
-  /** Lets something read for long while all else goes on: SQLite has one connection, which others would wait for. */
+  /** Runs a long read while everything else continues: SQLite has one connection, which others would wait for. */
   readApart<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
-  /** For people: a file, or the address of PostgreSQL without its password. */
+  /** The display name: a file, or the address of PostgreSQL without its password. */
   name: string;
-  /** Resolves when this process may use the database no longer: another server has taken it, or its disk has failed. */
+  /**
+   * Resolves when this process must no longer use the database: another server has taken it, or its disk has failed.
+   */
   lost: Promise<SvcError>;
-  /** Null for PostgreSQL, whose lock may go to another server: what tokens open is asked at every request then. */
+  /** Null for PostgreSQL, whose lock may move to another server: then tokens are checked at every request. */
   tokenChanges: TokenChanges | null;
   /**
-   * Takes what was deleted out of the files as well: until then the log of SQLite has it, and so may the file itself. What an
-   * export is reading stays until the next time.
+   * Removes deleted data from the files as well: until then it is in SQLite's log, and perhaps in the file itself.
+   * Data that an export is reading stays until the next time.
    */
   eraseDeleted(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** How long a lock of another program on the file is waited for, ms. */
+/** How long to wait for another program's lock on the file, ms. */
 const BUSY_MS = 5000;
 
 const SERVER_WORDS = {
@@ -44,7 +46,7 @@ const SERVER_WORDS = {
   hint: 'stop it first; commands such as svc server person add go through it',
 };
 
-/** Where PostgreSQL is; null for SQLite. Throws `usage`. */
+/** Returns the address of PostgreSQL; null for SQLite. Throws `usage`. */
 export function readDatabaseUrl(env: NodeJS.ProcessEnv): string | null {
   const { DATABASE_URL: url = '' } = env;
   if (url === '') return null;
@@ -55,8 +57,8 @@ export function readDatabaseUrl(env: NodeJS.ProcessEnv): string | null {
 }
 
 /**
- * Opens and migrates the database: PostgreSQL at `url`, else `server.db` in `folder`, which exists. Throws
- * `already_running` with who holds it, `storage_newer`, `storage_failed`.
+ * Opens and migrates the database: PostgreSQL at `url`, otherwise `server.db` in `folder`, which exists. Throws
+ * `already_running` with the holder, `storage_newer`, `storage_failed`.
  */
 export async function openServerDatabase(folder: string, url: string | null): Promise<ServerDatabase> {
   const lock = holdHostLock(folder, SERVER_WORDS);
@@ -92,10 +94,10 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
   sqlite.pragma('trusted_schema = OFF');
   sqlite.pragma('journal_mode = WAL');
   sqlite.pragma('synchronous = FULL');
-  // In pages, so 16 MB of log. Each checkpoint holds the process while the disk writes.
+  // In pages, so 16 MB of log. Each checkpoint blocks the process while the disk writes.
   sqlite.pragma('wal_autocheckpoint = 4000');
   sqlite.pragma('foreign_keys = ON');
-  // What was deleted is overwritten, not only forgotten.
+  // Deleted data is overwritten, not only forgotten.
   sqlite.pragma('secure_delete = ON');
   const tokenChanges: TokenChanges = { count: 0 };
   const database = keepStatements(sqlite, tokenChanges);
@@ -110,7 +112,7 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
     name: file,
     lost: deferred.lost,
     tokenChanges,
-    // The one connection is waited for: within a transaction there is no checkpoint.
+    // Waits for the one connection: within a transaction there is no checkpoint.
     eraseDeleted: () => db.connection().execute(async () => void sqlite.pragma('wal_checkpoint(TRUNCATE)')),
     async readApart(work) {
       const apart = new DatabaseFile(file, { readonly: true, timeout: BUSY_MS });
@@ -125,8 +127,8 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
 }
 
 /**
- * Copies a database with all that its log holds, whole or not at all. The copy takes the place of one that was made before: whoever
- * went back to an older version has written more since.
+ * Copies a database with its log, completely or not at all. The copy replaces an earlier one: a person who went back
+ * to an older version has written more since.
  */
 async function copyDatabase(sqlite: Database, copy: string): Promise<void> {
   const draft = `${copy}.part`;
@@ -141,7 +143,7 @@ async function copyDatabase(sqlite: Database, copy: string): Promise<void> {
 async function openPostgres(url: string): Promise<ServerDatabase> {
   const { default: pg } = await import('pg');
   const { PostgresDialect } = await import('kysely');
-  // PostgreSQL's bigint arrives as text, since it may be larger than a number holds; ours are times and counts.
+  // PostgreSQL's bigint arrives as text, since it may exceed a number; ours are times and counts.
   const types = {
     getTypeParser: (oid: number, format?: 'text' | 'binary') =>
       oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'),
@@ -160,7 +162,7 @@ async function openPostgres(url: string): Promise<ServerDatabase> {
     lost: held.lost,
     tokenChanges: null,
     readApart: (work) => work(db),
-    // It does so by itself, when it vacuums.
+    // PostgreSQL does this by itself when it vacuums.
     eraseDeleted: async () => undefined,
     async close() {
       await db.destroy();

@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { SqliteDatabase } from 'kysely';
 import { mayChangeTokens, type TokenChanges } from './token-changes.ts';
 
-/** More texts than the server has; lists of values make some of their own. */
+/** More statements than the server has; lists of values create variants. */
 const MOST_KEPT = 500;
 
 interface Kept {
@@ -10,7 +10,10 @@ interface Kept {
   mayChangeTokens: boolean;
 }
 
-/** The database as kysely uses it, which would compile each statement anew at every call. Each is run as soon as it is asked for. */
+/**
+ * The database for kysely, which would compile each statement at every call. Each statement runs as soon as it is
+ * executed.
+ */
 export function keepStatements(database: Database, tokenChanges: TokenChanges): SqliteDatabase {
   const kept = new Map<string, Kept>();
   return {

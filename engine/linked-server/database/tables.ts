@@ -22,15 +22,15 @@ export {
   type TargetKind,
 } from './tables/targets.ts';
 
-// Text and integers only, so that SQLite and PostgreSQL hold the same. Times are milliseconds since 1970; what opens
-// something (passwords apart) is kept as its SHA-256 only.
+// Text and integers only, so that SQLite and PostgreSQL store the same. Times are milliseconds since 1970; secrets
+// (except passwords) are only stored as their SHA-256.
 
 interface MetaTable {
   key: string;
   value: string;
 }
 
-/** All that a server keeps. */
+/** All tables of a server. */
 export interface Tables extends PeopleTables, LinkTables, TargetTables, ChatTables {
   meta: MetaTable;
 }

@@ -4,11 +4,11 @@ import { SCHEMA_KEY } from './migrations.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Waits until nobody else is between a call of this and the end of their transaction: what is counted or looked for after it
- * stays true until the own one ends, on PostgreSQL too. For what is rare and short.
+ * Waits until no other caller is between this call and the end of its transaction: counts and lookups after it stay
+ * true until the transaction ends, on PostgreSQL too. For rare and short transactions.
  */
 export async function takeTurn(change: Transaction<Tables>): Promise<void> {
-  // The row is there in every database; who writes it holds it.
+  // The row exists in every database; writing it locks it.
   await change
     .updateTable('meta')
     .set(({ ref }) => ({ value: ref('value') }))
@@ -16,7 +16,7 @@ export async function takeTurn(change: Transaction<Tables>): Promise<void> {
     .execute();
 }
 
-/** Does something in one transaction while nobody else is in such a one. */
+/** Runs a transaction exclusively among such transactions. */
 export const changeInTurn = <T>(
   db: Kysely<Tables>,
   work: (change: Transaction<Tables>) => Promise<T>,

@@ -4,10 +4,10 @@ import { Agent, buildConnector } from 'undici';
 import { SvcError } from '../../core/base/errors.ts';
 import { findCarriedV4, isMetadataAddress, makeBlockList } from '../../core/http/metadata-addresses.ts';
 
-// Addresses of targets are other people's input, and this server may stand in a network that they do not. An address is
-// judged when it is saved and at every connection, by what the name resolves to at that moment.
+// Addresses of targets are untrusted input, and this server may be in a network that their authors are not in. An
+// address is checked when it is saved and at every connection, by its current name resolution.
 
-/** Networks that are not the public internet's (the registries of RFC 6890 and their later entries). */
+/** Networks that are not part of the public internet (the registries of RFC 6890 and their later entries). */
 const PRIVATE_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -26,13 +26,13 @@ const PRIVATE_V4 = [
   '240.0.0.0/4',
 ];
 
-/** What is not below 2000::/3 is refused as a whole; these are within it. */
+/** Addresses outside 2000::/3 are all refused; these are within it. */
 const PRIVATE_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '5f00::/16'];
 
 const privateV4 = makeBlockList(PRIVATE_V4);
 const privateV6 = makeBlockList(PRIVATE_V6);
 const publicV6 = makeBlockList(['2000::/3']);
-/** Where IPv4 is reached through a translator (RFC 6052): what counts is the address in the last 32 bits. */
+/** IPv4 through a translator (RFC 6052): the address in the last 32 bits is checked. */
 const translated = makeBlockList(['64:ff9b::/96']);
 function isPublic(address: string, carried: string | null): boolean {
   if (isIP(address) === 4) return !privateV4.check(address);
@@ -40,13 +40,13 @@ function isPublic(address: string, carried: string | null): boolean {
   return publicV6.check(address, 'ipv6') && !privateV6.check(address, 'ipv6');
 }
 
-/** Judges addresses, and connects to those that are not refused. */
+/** Checks addresses, and connects to allowed ones. */
 export interface AddressGuard {
-  /** Why nothing may be sent to an IP address, as the end of a sentence; null when it may. */
+  /** Explains why an IP address is refused, as the end of a sentence; null if it is allowed. */
   findFault(address: string): string | null;
-  /** Checks where an address of a target leads now. Throws `address_refused` with the reason. */
+  /** Checks the current target of an address. Throws `address_refused` with the reason. */
   check(url: string): Promise<void>;
-  /** `fetch` over connections that are checked each. */
+  /** `fetch` over connections that are each checked. */
   agent: Agent;
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ const OF_METADATA = 'belongs to the metadata of a cloud';
 const OF_OWN_NETWORK = 'is in a private network (loopback, private, link-local, shared or multicast)';
 const NO_ADDRESS = 'is not an address';
 
-/** What whoever has typed an address can do about its fault. */
+/** Advice for a person who has entered an address. */
 const HINTS: Readonly<Record<string, string>> = {
   [OF_METADATA]: 'no option opens this address',
   [OF_OWN_NETWORK]: 'the operator of this server can open a network with --allow-target',
@@ -69,12 +69,12 @@ export function createAddressGuard({
   isAllowed,
   lookup = lookUpName as LookupFunction,
 }: {
-  /** Whether `--allow-target` names it. */
+  /** Reports whether `--allow-target` names it. */
   isAllowed(address: string): boolean;
   lookup?: LookupFunction;
 }): AddressGuard {
   function findFault(given: string): string | null {
-    // A zone such as %eth0 only says through which interface.
+    // A zone such as %eth0 only names the interface.
     const address = given.replace(/^\[|\]$|%.*$/g, '');
     if (isIP(address) === 0) return NO_ADDRESS;
     const carried = findCarriedV4(address);
@@ -83,7 +83,7 @@ export function createAddressGuard({
     return isPublic(address, carried) ? null : OF_OWN_NETWORK;
   }
 
-  /** As `dns.lookup`, but an answer with one refused address is refused as a whole. */
+  /** Like `dns.lookup`, but one refused address refuses the whole answer. */
   const lookUpChecked: LookupFunction = (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error !== null) return callback(error, '', 4);
@@ -99,7 +99,8 @@ export function createAddressGuard({
     });
   };
 
-  // Of HTTP/2 one connection would serve all, and after a try without an answer the next ones would wait on it as well.
+  // With HTTP/2 one connection would serve all requests, and after an unanswered one the next ones would wait on it
+  // as well.
   const connect = buildConnector({ timeout: 10_000, allowH2: false, lookup: lookUpChecked });
   const agent = new Agent({
     connect: (options, callback) => {
@@ -112,7 +113,7 @@ export function createAddressGuard({
     allowH2: false,
     connections: 4,
     keepAliveTimeout: 10_000,
-    // Neither is read; a target must not keep this server busy with them.
+    // Neither is read; a target must not keep this server busy.
     maxHeaderSize: 16 * 1024,
     bodyTimeout: 10_000,
   });
@@ -132,7 +133,7 @@ export function createAddressGuard({
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       lookUpChecked(hostname, { all: true }, (error) => {
         if (error === null) resolve();
-        // Not which address: what names in this server's network lead to is nothing that its users are told.
+        // The address is not named: users must not learn about names in this server's network.
         else if (error instanceof RefusedAddress && error.message !== NO_ADDRESS)
           reject(refuse(`it resolves to an address that ${error.message}`, HINTS[error.message]));
         else reject(refuse('the name is not known'));

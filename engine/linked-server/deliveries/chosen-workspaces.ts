@@ -2,18 +2,21 @@ import type { Kysely } from 'kysely';
 import { SvcError } from '../../core/base/errors.ts';
 import type { Tables, Target } from '../database/tables.ts';
 
-/** So many workspaces can be chosen for a target; a whole list of them is read with each event. */
+/** Maximum number of workspaces chosen for a target; the whole list is read with each event. */
 const MOST_CHOSEN = 5000;
 
-/** Whose events a target gets, as its form says it. */
+/** The workspaces of a target, as entered in its form. */
 export interface WorkspaceWish {
-  /** `all` of the account, later ones too; those `ticked` in the form; those `listed`, which are chosen on a page of their own. */
+  /**
+   * `all` of the account, including later ones; the `ticked` ones of the form; the `listed` ones, which are chosen on
+   * a separate page.
+   */
   scope: 'all' | 'ticked' | 'listed';
   /** Ids of workspaces. */
   ticked: readonly string[];
 }
 
-/** Ids of the workspaces that a target is for; null means all of the account, later ones too. */
+/** Parses the ids of a target's workspaces; null for all of the account, including later ones. */
 export const readWorkspaces = (target: Pick<Target, 'workspaces'>): string[] | null =>
   JSON.parse(target.workspaces) as string[] | null;
 
@@ -32,8 +35,8 @@ const writeChosen = (ids: readonly string[]): string => {
 };
 
 /**
- * What a wish makes of the choice of a target, as the database has it; a new one has none. Throws `fields_invalid`, also for a
- * workspace that the account does not have.
+ * Applies a form's choice to a target, as stored in the database; a new one has none. Throws `fields_invalid`, also
+ * for a workspace of another account.
  */
 export async function readWorkspaceWish(
   db: Kysely<Tables>,
@@ -54,8 +57,8 @@ export async function readWorkspaceWish(
 }
 
 /**
- * Adds workspaces to those of a target and leaves others out; what the account does not have is passed over. Throws `fields_invalid`
- * when none would be left, `conflict` when somebody else has changed it meanwhile.
+ * Adds workspaces to a target and removes others; unknown ones are ignored. Throws `fields_invalid` if none would be
+ * left, `conflict` if someone else has changed it.
  */
 export async function changeChosen(
   db: Kysely<Tables>,

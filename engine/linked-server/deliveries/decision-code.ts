@@ -1,13 +1,14 @@
 import type { AddonName } from '../../core/link-protocol/capabilities.ts';
 import type { VerificationCode } from './verification-code.ts';
 
-// What people paste into their tool so that it decides: the signed request of docs/automate/receiver.md, to the decision_url of an event.
+// Code that people paste into their tool so that it decides: the signed request of docs/automate/receiver.md, to the
+// decision_url of an event.
 
 const SIGN = `const body = JSON.stringify({ decision_id, nonce: crypto.randomUUID() });
 const timestamp = String(Math.floor(Date.now() / 1000));
 const signature = crypto.createHmac('sha256', secret).update(\`\${timestamp}.\${body}\`).digest('hex');`;
 
-/** Code for each tool that has a catch URL, and how it is used there. */
+/** Code for each tool that has a catch URL, with instructions. */
 export const DECISION_CODES: Record<AddonName, VerificationCode> = {
   n8n: {
     steps: [

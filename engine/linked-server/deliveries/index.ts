@@ -16,14 +16,14 @@ import { buildSample } from './samples.ts';
 import { type Attempt, sendEvent } from './send.ts';
 import { capabilityOf, readEvents, type Targets } from './targets.ts';
 
-// Events of linked workspaces on their way to the targets of their account. A delivery is written in the transaction in which
-// the event came in; each target has a loop of its own.
+// Events of linked workspaces on their way to the targets of their account. A delivery is written in the transaction
+// of its event; each target has a separate loop.
 
-/** At most ten a second go to one target. */
+/** Minimum interval per target: at most ten a second. */
 const SPACING_MS = 100;
-/** A target that is locked is looked at again after so long. */
+/** Interval for checking a locked target. */
 const LOCKED_MS = 3600_000;
-/** A statement takes so many values at most. */
+/** The maximum number of values in a statement. */
 const ROWS_AT_ONCE = 500;
 
 export interface EventOrigin {
@@ -34,26 +34,26 @@ export interface EventOrigin {
 
 export interface Deliveries {
   /**
-   * Writes what the account's targets get of these events, in the caller's transaction. An event that a target has already
-   * is left out. Says how many there are: call `wake` after the commit when there are any.
+   * Writes the deliveries for these events, in the caller's transaction. Skips events that a target already has.
+   * Returns their number: call `wake` after the commit if there are any.
    */
   queueDeliveries(
     change: Transaction<Tables>,
     origin: EventOrigin,
     events: readonly LinkedEvent[],
   ): Promise<number>;
-  /** From now on what is due is sent. */
+  /** Starts sending what is due. */
   start(): void;
-  /** Something may have become due. */
+  /** Called when something may have become due. */
   wake(): void;
-  /** Resolves when nothing is under way and nothing more is due. */
+  /** Resolves when nothing is in progress and nothing more is due. */
   settled(): Promise<void>;
   list: Outbox['list'];
-  /** False when the account has no such delivery. */
+  /** False if the account has no such delivery. */
   sendAgain(id: number, account: string): Promise<boolean>;
-  /** Sends an `alert` titled `test` to a target now, whatever it asks for, and waits for the answer. */
+  /** Sends an `alert` titled `test` to a target now, regardless of its events, and waits for the answer. */
   test(target: Target): Promise<Attempt>;
-  /** Ends what is under way, and leaves it waiting. */
+  /** Ends requests in progress, and leaves them pending. */
   close(): Promise<void>;
 }
 
@@ -76,9 +76,9 @@ export async function createDeliveries({
 }): Promise<Deliveries> {
   const outbox = createOutbox(db);
   const closing = new AbortController();
-  /** When each target was sent to last, by the process's own clock. */
+  /** When each target was last sent to, by the process's own clock. */
   const sentAt = new Map<string, number>();
-  /** When each target was tried last, or had its idle time taken off, by the clock. */
+  /** When each target was last tried, or had its idle time subtracted, by the clock. */
   const triedAt = new Map<string, number>();
   let lastId = await outbox.newestId();
   const loops = createDueLoops({
@@ -155,7 +155,7 @@ export async function createDeliveries({
     if (at > now) await delay(at - now, undefined, { signal: closing.signal });
   }
 
-  /** Sends what is due to one target, one after the other. */
+  /** Sends the due deliveries of one target sequentially. */
   async function sendDue(id: string): Promise<number | null> {
     while (!closing.signal.aborted) {
       const now = clock.now();
@@ -164,7 +164,7 @@ export async function createDeliveries({
       const { target, delivery } = found;
       const { capabilities } = await plans.entitlementsOf(target.account_id);
       if (!capabilities.includes(capabilityOf(target.kind))) {
-        // Locked: it waits, and a plan that is raised lets it go.
+        // Locked: it waits, and an upgraded plan releases it.
         return now + LOCKED_MS;
       }
       const idle = idleMs({ dueAt: delivery.next_at, triedAt: triedAt.get(id) ?? 0, now });
@@ -222,8 +222,8 @@ export async function createDeliveries({
 }
 
 /**
- * What becomes of a delivery and its target: delivered; tried again for a day; the target paused when it says that it is gone,
- * or has failed for a day; dead where only this one has failed for that long.
+ * Records the result of a delivery and its target: delivered; retried for a day; the target paused if it reports that
+ * it is gone, or has failed for a day; dead if only this delivery has failed for that long.
  */
 function settleAttempt(
   { first_at, tries }: DeliveryRow,

@@ -1,8 +1,8 @@
 import type { Envelope } from '../../notify/sending/index.ts';
 
-/** An event as it came from a workspace: the envelope of docs/automate/events.md, with the addresses that this server has for it. */
+/** Builds an event from a workspace: the envelope of docs/automate/events.md, with this server's addresses. */
 export interface LinkedEvent extends Envelope {
   workspace_id: string;
-  /** Where the decision that it names is made; null where it names none. */
+  /** The page of the named decision; null if it names none. */
   decision_url: string | null;
 }

@@ -3,9 +3,9 @@ import { laterBy } from '../database/later-by.ts';
 import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
 import type { DeliveryRow, DeliveryState, PauseReason, Tables, Target } from '../database/tables.ts';
 
-// The rows of deliveries, and which of them is next.
+// The rows of deliveries, and the choice of the next one.
 
-/** What an attempt leads to. */
+/** The result of an attempt. */
 export interface Settled {
   state: DeliveryState;
   nextAt: number;
@@ -13,7 +13,7 @@ export interface Settled {
   status: number | null;
   ms: number;
   error: string | null;
-  /** What becomes of the target: nothing is left of its failures, or they go on. */
+  /** The effect on the target: its failures are cleared, or continue. */
   target: { failingSince: number | null; pausedAt: number | null; pausedWhy: PauseReason | null };
 }
 
@@ -28,7 +28,7 @@ const NEWEST_FIRST: ListOrder = { columns: { 'deliveries.id': 'integer' }, direc
 export type Outbox = ReturnType<typeof createOutbox>;
 
 export function createOutbox(db: Kysely<Tables>) {
-  /** Targets that are sent to: switched on, and not paused. */
+  /** Lists active targets: enabled, and not paused. */
   const open = db.selectFrom('targets').where('is_on', '=', 1).where('paused_at', 'is', null);
 
   return {
@@ -40,7 +40,7 @@ export function createOutbox(db: Kysely<Tables>) {
       return Number(newest ?? 0);
     },
 
-    /** Ids of targets to which something is due. */
+    /** Lists ids of targets with due deliveries. */
     async listDueTargets(now: number): Promise<string[]> {
       const rows = await open
         .select('targets.id')
@@ -57,7 +57,7 @@ export function createOutbox(db: Kysely<Tables>) {
       return rows.map(({ id }) => id);
     },
 
-    /** When something is due next after `now`; null when nothing is. */
+    /** Returns when something is due next after `now`; null for nothing. */
     async findNextDue(now: number): Promise<number | null> {
       const rows = await open
         .select(({ selectFrom }) =>
@@ -73,7 +73,7 @@ export function createOutbox(db: Kysely<Tables>) {
       return times.length === 0 ? null : Math.min(...times);
     },
 
-    /** The next delivery of a target that may be sent to now. */
+    /** Finds the next sendable delivery of a target. */
     async findDue(target: string, now: number): Promise<{ target: Target; delivery: DeliveryRow } | null> {
       const found = await open.selectAll().where('id', '=', target).executeTakeFirst();
       if (found === undefined) return null;
@@ -90,7 +90,7 @@ export function createOutbox(db: Kysely<Tables>) {
       return delivery === undefined ? null : { target: found, delivery };
     },
 
-    /** Gives a target and what waits for it the time back in which nothing was tried. */
+    /** Extends a target's deadlines by the time in which nothing was tried. */
     async postponeEnd({ id, failing_since }: Target, idle: number, now: number): Promise<void> {
       await db.transaction().execute(async (change) => {
         await change
@@ -109,8 +109,8 @@ export function createOutbox(db: Kysely<Tables>) {
     },
 
     /**
-     * Records an attempt; nothing happens where the delivery was settled or removed meanwhile, nor to a target whose address was
-     * changed: it is another one that has answered.
+     * Records an attempt; ignored if the delivery was settled or removed in the meantime, or for a target whose
+     * address was changed: a different one has answered.
      */
     async settle({ id }: DeliveryRow, target: Target, settled: Settled): Promise<void> {
       const { failingSince, pausedAt, pausedWhy } = settled.target;
@@ -139,7 +139,7 @@ export function createOutbox(db: Kysely<Tables>) {
       });
     },
 
-    /** Newest first, of one target if it is named. */
+    /** Lists deliveries, newest first, of one target if it is named. */
     async list(
       account: string,
       { target = null, ...wish }: PageWish & { target?: string | null } = {},
@@ -161,7 +161,7 @@ export function createOutbox(db: Kysely<Tables>) {
       };
     },
 
-    /** Sends a delivery again now, under its id; false when the account has none such. */
+    /** Sends a delivery again now, under its id; false if the account has no such delivery. */
     async sendAgain(id: number, account: string, now: number): Promise<boolean> {
       const { numUpdatedRows } = await db
         .updateTable('deliveries')

@@ -10,7 +10,7 @@ const RUN = { task_id: 't-42', session_id: 's-88', agent: 'claude', title: 'Repa
 const DECIDED = { ...RUN, session_id: null, decision_id: 'd-17', status: 'open' };
 const ASK = { ...RUN, status: 'running' };
 
-/** What is in each event besides what all of them have. */
+/** Fields of each event in addition to the common ones. */
 const DIFFERING: Record<OutboundEvent, Differing> = {
   task_created: { ...DECIDED, decision_id: null },
   needs_approval: { ...DECIDED, reason: 'the request did not ask for approval to be skipped' },
@@ -29,7 +29,7 @@ const DIFFERING: Record<OutboundEvent, Differing> = {
   alert: { title: 'the disk is nearly full' },
 };
 
-/** What a target gets of an event. With `isTest` it says that it is a test, and has an id of its own. */
+/** Builds the body of an event for a target. With `isTest` it is marked as a test, with a separate id. */
 export function buildSample(
   event: OutboundEvent,
   { at, isTest = false }: { at: number; isTest?: boolean },

@@ -2,15 +2,15 @@ import { fetch as fetchOverAgent } from 'undici';
 import { attemptDelivery, type Outcome, type Secrets } from '../../notify/sending/index.ts';
 import type { AddressGuard } from './address-guard.ts';
 
-/** One attempt, in words for people. */
+/** One attempt, described for people. */
 export interface Attempt extends Outcome {
-  /** How long it took, ms. */
+  /** Duration, ms. */
   ms: number;
 }
 
 const NONSENSE = 'its answer is not valid HTTP';
 
-/** What `fetch` says of a failure, in our own words; never the answer's body. */
+/** Describes a failure of `fetch` in our own words; never the answer's body. */
 const WORDS: Readonly<Record<string, string>> = {
   ADDRESS_REFUSED: 'its name resolves to an address that this server does not send to',
   ECONNREFUSED: 'nothing listens there',
@@ -33,13 +33,13 @@ const WORDS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
 };
 
-/** Posts a signed event over connections that the guard checks. Null when `signal` ended it. */
+/** Posts a signed event over connections that the guard checks. Null if `signal` ended it. */
 export async function sendEvent(
   wanted: { url: string; body: string; messageId: string; secrets: Secrets },
   { guard, now, signal }: { guard: AddressGuard; now: number; signal: AbortSignal },
 ): Promise<Attempt | null> {
   const begin = performance.now();
-  // The Agent of this undici does not work in Node's own fetch; its types differ, what they do is the same.
+  // The Agent of this undici does not work in Node's own fetch; its types differ, their behaviour is the same.
   const fetch = ((url: URL, init: object) =>
     fetchOverAgent(url, { ...init, dispatcher: guard.agent })) as unknown as typeof globalThis.fetch;
   const outcome = await attemptDelivery(wanted, { fetch, now, signal });
@@ -52,6 +52,6 @@ export async function sendEvent(
   };
 }
 
-/** A code that has no words of its own, such as one of TLS, stands behind what happened. */
+/** A code without a text, such as one of TLS, follows the description. */
 const describeError = (error: string): string =>
   WORDS[error] ?? (/^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(error) ? `the connection failed (${error})` : error);

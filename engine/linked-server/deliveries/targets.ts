@@ -16,21 +16,21 @@ import { makeServerId } from '../secrets.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { changeChosen, readWorkspaceWish, type WorkspaceWish } from './chosen-workspaces.ts';
 
-/** After a new secret was made, the one before signs as well for so long. */
+/** How long the previous secret also signs after a new one was created. */
 export const OVERLAP_MS = 24 * 3600_000;
 const SIGNS_YET = 'a new secret was created within the last day, and the previous one still signs';
-/** Whether the secret before the present one signs as well. */
+/** Reports whether the previous secret still signs. */
 export const isOverlapping = ({ old_until }: Pick<Target, 'old_until'>, now: number): boolean =>
   (old_until ?? 0) > now;
-/** How many hosted webhooks an account has at most. */
+/** Maximum number of hosted webhooks of an account. */
 const MOST_WEBHOOKS = 20;
 const LONGEST_URL = 2000;
 const SECRET_BYTES = 32;
 
-/** What somebody fills in. */
+/** The fields of the form. */
 export interface TargetWish {
   name: string;
-  /** Empty keeps the one that is saved. */
+  /** Empty keeps the saved one. */
   url: string;
   events: readonly string[];
   workspaces: WorkspaceWish;
@@ -38,9 +38,9 @@ export interface TargetWish {
 
 export interface Targets {
   list(account: string): Promise<(Target & { waiting: number })[]>;
-  /** Null for one of another account, as for none. */
+  /** Null for an unknown target, or one of another account. */
   find(id: string, account: string): Promise<Target | null>;
-  /** The secret is told this once. Throws `fields_invalid`, `address_refused`, `conflict`, `capability_locked`. */
+  /** Returns the secret, only once. Throws `fields_invalid`, `address_refused`, `conflict`, `capability_locked`. */
   add(
     kind: TargetKind,
     wish: TargetWish,
@@ -48,7 +48,7 @@ export interface Targets {
     actor: string,
   ): Promise<{ target: Target; secret: string }>;
   change(target: Target, wish: TargetWish, actor: string): Promise<void>;
-  /** Adds workspaces to those that it is for and leaves others out. Throws `fields_invalid`, `conflict`. */
+  /** Adds workspaces to its own and removes others. Throws `fields_invalid`, `conflict`. */
   changeWorkspaces(
     target: Target,
     wish: { add: readonly string[]; leave: readonly string[] },
@@ -57,21 +57,21 @@ export interface Targets {
   switch(target: Target, isOn: boolean, actor: string): Promise<void>;
   remove(target: Target, actor: string): Promise<void>;
   /**
-   * A new secret, told this once; the old one signs as well for a day. Throws `conflict` within that day, unless what still signs is
-   * to end at once.
+   * Creates a new secret, returned only once; the old one also signs for a day. Throws `conflict` within that day,
+   * unless the old one has to end immediately.
    */
   rotateSecret(target: Target, actor: string, how?: { endsOverlap?: boolean }): Promise<string>;
-  /** Sends again what waits at one that was paused. */
+  /** Resumes sending to a paused target. */
   resume(target: Target, actor: string): Promise<void>;
-  /** Where a target leads, and what signs for it now. */
+  /** The current address and signing secrets of a target. */
   open(target: Target): { url: string; secrets: Secrets };
 }
 
-/** What an account needs to have such a target. */
+/** The capability that such a target requires. */
 export const capabilityOf = (kind: TargetKind): AccountCapability =>
   kind === 'webhook' ? 'hosted_webhook' : `catch_url_${kind satisfies AddonName}`;
 
-/** n8n's addresses for trying a workflow out, which listen for two minutes after a click. */
+/** n8n's test addresses, which listen for two minutes after a click. */
 export const isShortLived = ({ kind, url }: { kind: TargetKind; url: string }): boolean =>
   kind === 'n8n' && /\/webhook-test\//.test(url);
 
@@ -127,7 +127,7 @@ export function createTargets({
   sealer: Sealer;
   guard: Pick<AddressGuard, 'check'>;
   follower: DecisionFollower;
-  /** Something may be due. */
+  /** Called when something may be due. */
   wake(): void;
 }): Targets {
   const makeSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
@@ -142,7 +142,7 @@ export function createTargets({
     );
   }
 
-  /** What its tool has asked for with its secret and nobody has answered. */
+  /** Open requests of its tool, signed with its secret. */
   const withdrawWishesOf = (change: Transaction<Tables>, { account_id, slot }: Target): Promise<void> =>
     withdrawWishes(
       change,
@@ -231,7 +231,7 @@ export function createTargets({
       const workspaces = await readWorkspaceWish(db, wish.workspaces, chosen);
       const read = {
         ...readNameAndEvents(wish),
-        // Another admin may be choosing others.
+        // Another admin may be choosing concurrently.
         ...(workspaces === target.workspaces ? {} : { workspaces }),
       };
       const url = wish.url.trim() === '' ? null : readUrl(wish.url);
@@ -328,7 +328,7 @@ export function createTargets({
   };
 }
 
-/** Throws `conflict` where an account has as many hosted webhooks as it may have. */
+/** Throws `conflict` if an account has the maximum number of hosted webhooks. */
 async function requireRoom(change: Transaction<Tables>, account: string): Promise<void> {
   const { count } = await change
     .selectFrom('targets')

@@ -1,7 +1,8 @@
 import type { TargetKind } from '../database/tables.ts';
 
-// What people paste into their tool so that it takes events of their own server only. It stands for itself, checks every
-// signature of `webhook-signature`, so that it works through a change of the secret, and refuses what is older than 5 minutes.
+// Code that people paste into their tool so that it only accepts events of their own server. It is self-contained,
+// checks every signature of `webhook-signature`, so that it works while the secret changes, and refuses events older
+// than 5 minutes.
 
 const CHECK = `const crypto = require('crypto');
 const age = Math.abs(Date.now() / 1000 - Number(timestamp));
@@ -13,7 +14,7 @@ const isOurs = String(signatures).split(' ').some((each) => {
 });
 if (!isOurs || !(age < 300)) throw new Error('this event did not come from svc');`;
 
-/** Code to paste into a tool, and how it is used there. */
+/** Code to paste into a tool, with instructions. */
 export interface VerificationCode {
   steps: readonly string[];
   code: string;

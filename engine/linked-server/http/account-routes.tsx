@@ -16,7 +16,7 @@ const SAID: Readonly<Record<string, string>> = {
   password: 'The password was changed, and all other sign-ins were ended.',
 };
 
-/** Pages of an account, for its people. What belongs to another account is 404, like what does not exist. */
+/** Pages of an account, for its people. Objects of another account are 404, like missing ones. */
 export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
   const { people, passwordChecks, machines, changes, origin } = parts;
   const routes = new Hono<ServerEnv>();
@@ -43,8 +43,8 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
     return context.html(<PeoplePage signedIn={signedIn} people={listed} {...facts} />, status);
   }
   /**
-   * A person of the visitor's own account whom they may change; null for any other. Who sets the password of an operator is one, so
-   * only operators change each other.
+   * Finds a person of the visitor's own account whom they may change; null for any other. Setting an operator's
+   * password would make one an operator, so only operators change each other.
    */
   async function findOwn(context: ServerContext) {
     const { account, person: visitor } = context.get('signedIn');
@@ -143,7 +143,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
     if (!checked.isRight) return renderSignIns(context, 'That is not your password.', 403);
     try {
       const changed = await people.setPassword(person, field('password'));
-      // All sign-ins are over, this one too; it goes on under a new id.
+      // All sign-ins end, including this one, which continues under a new id.
       const browser = readHeader(context, 'user-agent') ?? '';
       const token = await people.signIn(changed, { address: context.get('address'), browser });
       writeSessionCookie(context, origin, token);

@@ -4,11 +4,13 @@ import { RequestError } from '@hono/node-server';
 const PAGE_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Only what came over https may ask for https from then on. */
+/** Only answers over https may request https from then on. */
 const listTransportHeaders = (origin: string): [string, string][] =>
   origin.startsWith('https:') ? [['Strict-Transport-Security', 'max-age=31536000']] : [];
 
-/** Headers of every answer. `Referrer-Policy: no-referrer` would make Chromium send our own forms with `Origin: null`. */
+/**
+ * Headers of every answer. `Referrer-Policy: no-referrer` would make Chromium send our own forms with `Origin: null`.
+ */
 const listSecurityHeaders = (origin: string): [string, string][] => [
   ['Content-Security-Policy', PAGE_POLICY],
   ['X-Content-Type-Options', 'nosniff'],
@@ -17,7 +19,7 @@ const listSecurityHeaders = (origin: string): [string, string][] => [
   ...listTransportHeaders(origin),
 ];
 
-/** What Node says of a request that it does not read to its end. */
+/** Node's answers to requests that it does not read to their end. */
 const STATUS_OF: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
@@ -25,8 +27,8 @@ const STATUS_OF: Readonly<Record<string, number>> = {
 };
 
 /**
- * Gives every answer of a server the headers that guard browsers, also one to a request that no route ever sees. What a route
- * says of its own caching counts. To be called before the routes listen.
+ * Adds the headers that guard browsers to every answer of a server, even for requests that reach no route. A route's
+ * own cache header takes precedence. Call it before the routes listen.
  */
 export function addSecurityHeaders(server: Server, origin: string): void {
   const headers = listSecurityHeaders(origin);
@@ -44,6 +46,6 @@ export function addSecurityHeaders(server: Server, origin: string): void {
   });
 }
 
-/** Answers a request whose address or Host makes no sense; other errors are answered by the app. */
+/** Answers a request with an invalid address or Host; other errors are answered by the app. */
 export const answerUnreadable = (error: unknown): Response =>
   new Response(null, { status: error instanceof RequestError ? 400 : 500 });

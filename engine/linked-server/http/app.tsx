@@ -29,7 +29,7 @@ import { signedRoutes } from './signed-routes.ts';
 import { targetWorkspacesRoutes } from './target-workspaces-routes.tsx';
 import { usageRoutes } from './usage-routes.tsx';
 
-/** Programs ask these, and are answered with problem details instead of pages. */
+/** Paths for programs, which get problem details instead of pages. */
 const FOR_PROGRAMS = /^\/(?:v1|oauth)\//;
 
 const toSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
@@ -39,7 +39,7 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
   const { origin, log, clock } = parts;
   const app = new Hono<ServerEnv>();
   const isOurHost = checkHost(origin);
-  // One for all: each of its own would take as long as what it does.
+  // One for all: separate ones would take as long as their work.
   app.use('*', async (context, next) => {
     const begin = clock.monotonic();
     const misdirected = isOurHost(context);
@@ -55,7 +55,7 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
         path: showPath(context),
         status: context.res.status,
         ms: clock.monotonic() - begin,
-        // A proxy that passes another name on is found by it.
+        // Detects a proxy that forwards another name.
         ...(misdirected === null ? {} : { host: readHeader(context, 'host') }),
       },
       'request',
@@ -80,7 +80,7 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
       'Cache-Control': 'public, max-age=3600',
     }),
   );
-  // Terminals bring no cookie, and their requests need none.
+  // Terminals send no cookie, and their requests need none.
   app.route('/', oauthRoutes(parts));
   app.route('/v1', linkRoutes(parts));
   app.route('/chats', chatRequests(parts));

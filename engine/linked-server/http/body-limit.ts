@@ -5,9 +5,9 @@ import { LARGEST_DECISIONS_BYTES, LARGEST_EVENTS_BYTES } from '../../core/link-p
 import { readHeader, type ServerContext } from './context.ts';
 
 const LARGEST_FORM_BYTES = 64 * 1024;
-/** What chat services send may quote whole messages. */
+/** Chat services may quote whole messages. */
 const LARGEST_CHAT_BYTES = 1024 * 1024;
-/** What workspaces send is larger than any form. */
+/** Workspaces send more than any form. */
 const LARGER: ReadonlyMap<string, number> = new Map([
   ['/v1/events', LARGEST_EVENTS_BYTES],
   ['/v1/decisions', LARGEST_DECISIONS_BYTES],
@@ -20,7 +20,7 @@ function findLimit(path: string): number {
   return LARGER.get(path) ?? LARGEST_FORM_BYTES;
 }
 
-/** Refuses bodies that are too large by what they declare, and those that declare nothing. */
+/** Refuses bodies that are too large by their declared length, and bodies without one. */
 export function limitBody(context: ServerContext): Response | null {
   const length = readHeader(context, 'content-length');
   const most = findLimit(context.req.path);

@@ -22,7 +22,7 @@ const SAID: Readonly<Record<string, string>> = {
 
 const readKind = (text: string): ChatKind | null => CHAT_KINDS.find((kind) => kind === text) ?? null;
 
-/** What chat services send to this server. They bring no cookie, and each request proves itself. */
+/** Requests of chat services to this server. They have no cookie; each request is verified separately. */
 export function chatRequests({ chats, log }: ServerParts): Hono<ServerEnv> {
   const routes = new Hono<ServerEnv>();
   routes.post('/:kind/*', async (context) => {
@@ -44,7 +44,7 @@ export function chatRequests({ chats, log }: ServerParts): Hono<ServerEnv> {
   return routes;
 }
 
-/** Pages on who speaks for whom in chats, and where events of the account go there. */
+/** Pages about connected chat users, and channels for events of the account. */
 export function chatRoutes(parts: ServerParts): Hono<ServerEnv> {
   const { chats, plans, clock } = parts;
   const { bots, connections, channels } = chats;
@@ -115,7 +115,7 @@ export function chatRoutes(parts: ServerParts): Hono<ServerEnv> {
     return context.redirect('/app/chats?said=disconnected', 303);
   });
 
-  /** Adds a channel, and says so or why not. */
+  /** Adds a channel, and reports the result. */
   async function addChannel(
     context: ServerContext,
     kind: ChatKind,
@@ -152,7 +152,7 @@ export function chatRoutes(parts: ServerParts): Hono<ServerEnv> {
     return addChannel(context, kind, { channel: user.private_channel, name: user.name, isPrivate: true });
   });
 
-  /** The channel that the address names; null for one of another account. */
+  /** Finds the channel in the address; null for one of another account. */
   const findChannel = (context: ServerContext): Promise<ChatChannel | null> =>
     channels.find(context.req.param('id') ?? '', context.get('signedIn').account.id);
   const renderChannel = (context: ServerContext, channel: ChatChannel, error?: string) =>

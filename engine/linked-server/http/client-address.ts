@@ -1,6 +1,6 @@
 import { isIP, SocketAddress } from 'node:net';
 
-/** An address in the one way that this server writes it; null for what is none. A port, a zone and brackets are left out. */
+/** Normalizes an address; null for other texts. A port, a zone and brackets are dropped. */
 function readAddress(text: string): string | null {
   const [, bracketed, withPort] = /^\[(.*)\](?::\d+)?$|^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text.trim()) ?? [];
   const address = (bracketed ?? withPort ?? text.trim()).replace(/%.*$/, '');
@@ -10,7 +10,10 @@ function readAddress(text: string): string | null {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(canonical)?.[1] ?? canonical;
 }
 
-/** The client behind proxies: the last address of `X-Forwarded-For` that is no trusted proxy; the peer's own where that is none. */
+/**
+ * Returns the client behind proxies: the last address of `X-Forwarded-For` that is not a trusted proxy; the peer's
+ * own if that is none.
+ */
 export function findClientAddress(
   peer: string,
   forwarded: string | undefined,
@@ -27,7 +30,7 @@ export function findClientAddress(
   return address;
 }
 
-/** The eight groups of an address of IPv6. */
+/** Splits an IPv6 address into its eight groups. */
 function readGroups(address: string): string[] {
   const [head = '', tail] = address.split('::');
   const split = (part: string): string[] => part.split(':').filter((group) => group !== '');
@@ -37,13 +40,13 @@ function readGroups(address: string): string[] {
 }
 
 /**
- * Whose attempts are counted together: an address of IPv4, and the /64 of one of IPv6, all of which belongs to whoever has one
- * of its addresses.
+ * Returns the network whose attempts are counted together: an IPv4 address, or the /64 of an IPv6 address, which
+ * belongs to one subscriber.
  */
 export const networkOf = (address: string): string =>
   isIP(address) === 6 ? `${readGroups(address).slice(0, 4).join(':')}::/64` : address;
 
-/** Two addresses that may be of one network: the same one, or in the same /24 or /64. */
+/** Reports whether two addresses may be of one network: the same one, or in the same /24 or /64. */
 export function isSameNetwork(one: string, other: string): boolean {
   if (isIP(one) !== isIP(other)) return false;
   if (isIP(one) !== 4) return networkOf(one) === networkOf(other);

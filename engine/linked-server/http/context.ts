@@ -27,7 +27,7 @@ import type { People, SignedIn } from '../people/people.ts';
 import type { LeaseIssuer } from '../plans/leases.ts';
 import type { Plans } from '../plans/plans.ts';
 
-/** Everything that answers are made of. */
+/** The dependencies of all answers. */
 export interface ServerParts {
   db: Kysely<Tables>;
   readApart: ServerDatabase['readApart'];
@@ -54,33 +54,36 @@ export interface ServerParts {
   deliveries: Deliveries;
   chats: Chats;
   retention: ServerRetention;
-  /** Scheme, host and port that links, the issuer and the checks of origin come from. */
+  /** Scheme, host and port for links, the issuer and origin checks. */
   origin: string;
   isTrustedProxy(address: string): boolean;
-  /** The hash of the token that opens `/metrics`; null when none was made. */
+  /** The hash of the token for `/metrics`; null if none was created. */
   metricsTokenHash(): Promise<string | null>;
 }
 
-/** What a request carries besides itself. */
+/** Variables of a request. */
 export interface ServerEnv {
   Bindings: HttpBindings;
   Variables: {
-    /** Of the client, behind trusted proxies. */
+    /** The client's address, behind trusted proxies. */
     address: string;
     signedIn: SignedIn;
-    /** Nothing has happened that anybody would look for in the log. */
+    /** True if nothing relevant for the log has happened. */
     isUneventful: boolean;
   };
 }
 
 export type ServerContext = HonoContext<ServerEnv>;
 
-/** A header of a request as Node has read it. Hono would build a native Headers of all of them, which takes as long as a short answer. */
+/**
+ * Reads a header of a request as Node parsed it. Hono would build a native Headers of all of them, which takes as
+ * long as a short answer.
+ */
 export function readHeader(context: ServerContext, name: Lowercase<string>): string | undefined {
   const value = context.env.incoming.headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** The path of a request as the log has it, without what opens something. */
+/** Returns the path of a request for the log, without secrets. */
 export const showPath = ({ req }: ServerContext): string =>
   req.path.replace(/^\/(invitation|chats\/\w+)\/.*/, '/$1/…');

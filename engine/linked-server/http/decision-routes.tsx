@@ -5,7 +5,7 @@ import { ConfirmPage } from '../pages/front.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readForm, readPageWish, readSaid, requireAdmin } from './guards.ts';
 
-/** A press of a button is answered when the workspace has answered, or after so long. */
+/** Time limit for the workspace's answer to a button. */
 const PATIENCE_MS = 5000;
 
 const SAID: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const readDecisionId = (context: ServerContext): string | null => {
   return /^d-[1-9]\d{0,14}$/.test(id) ? id : null;
 };
 
-/** Pages on what waits in workspaces, and on the workspaces. The server passes wishes on; the workspace decides. */
+/** Pages about pending decisions, and about workspaces. The server forwards requests; the workspace decides. */
 export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
   const { clock, pending, workspaces, commands, polls, events } = parts;
   const routes = new Hono<ServerEnv>();
@@ -33,7 +33,7 @@ export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
     return context.html(<WaitingPage signedIn={signedIn} waiting={waiting} hasWorkspaces={linked > 0} />);
   });
 
-  // What cannot be an id is asked of no database: PostgreSQL takes no NUL in a text.
+  // Invalid ids are not looked up: PostgreSQL accepts no NUL in a text.
   async function findWorkspace(context: ServerContext) {
     const id = context.req.param('workspace') ?? '';
     return /^w_[\w-]{1,64}$/.test(id) ? workspaces.find(context.get('signedIn').account.id, id) : null;
@@ -84,7 +84,7 @@ export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
       const command = await commands.give(workspace, {
         verb,
         decision: decision.decision_id,
-        // What the page showed, which may be older than what waits now.
+        // The hash that the page showed, which may be older than the pending decision.
         hash,
         person: signedIn.person.name,
         channel: 'page',

@@ -8,12 +8,12 @@ import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from
 import { findVisitor, readForm, readNextPage, writeSessionCookie } from './guards.ts';
 import { askToWait, describeRefused, readRefusal } from './refusals.ts';
 
-/** Pages before sign-in: setting up, signing in and out, invitations. */
+/** Pages before sign-in: setup, signing in and out, invitations. */
 export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
   const { people, passwordChecks, firstRun, failures, origin } = parts;
   const routes = new Hono<ServerEnv>();
 
-  /** A new session under a new id; whatever the browser brought is worth nothing. */
+  /** Starts a new session under a new id; the browser's earlier cookie is ignored. */
   async function openSession(context: ServerContext, person: Person): Promise<void> {
     const token = await people.signIn(person, {
       address: context.get('address'),

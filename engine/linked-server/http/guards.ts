@@ -8,10 +8,10 @@ import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from
 
 type Guard = MiddlewareHandler<ServerEnv>;
 
-/** What refuses a request before any route sees it; null for one that may go on. */
+/** Guards that refuse a request before it reaches a route; null to let it pass. */
 type Check = (context: ServerContext) => Response | Promise<Response> | null;
 
-/** A second one would be read by somebody else than the first (RFC 9112, section 3.2). */
+/** Different programs could read different ones of two headers (RFC 9112, section 3.2). */
 function isNamedOnce(rawHeaders: readonly string[], name: string): boolean {
   let found = 0;
   for (let at = 0; at < rawHeaders.length; at += 2)
@@ -19,12 +19,12 @@ function isNamedOnce(rawHeaders: readonly string[], name: string): boolean {
   return found === 1;
 }
 
-/** Another `Host` than the public one is 421: this server answers under one name only (RFC 9110, section 15.5.20). */
+/** A `Host` other than the public one is 421: this server answers under one name only (RFC 9110, section 15.5.20). */
 export const checkHost = (origin: string): Check => {
   const { host, protocol } = new URL(origin);
-  // Without TLS it is on loopback, and whoever asks is on this machine.
+  // Without TLS it is on loopback, and the client is on this machine.
   const answer = protocol === 'https:' ? 'this server has another name' : `this server is at ${origin}`;
-  /** A target with a whole address names the host instead of the header (RFC 9112, section 3.2.2). */
+  /** An absolute target overrides the header's host (RFC 9112, section 3.2.2). */
   const isOther = (target = ''): boolean => !target.startsWith('/') && URL.parse(target)?.host !== host;
   return (context) => {
     const { url, rawHeaders } = context.env.incoming;
@@ -33,10 +33,10 @@ export const checkHost = (origin: string): Check => {
   };
 };
 
-/** An address with a NUL in it leads nowhere: PostgreSQL takes none in a text. */
+/** Refuses an address with a NUL: PostgreSQL accepts none in a text. */
 export const refuseNul: Check = (context) => (context.req.url.includes('%00') ? context.notFound() : null);
 
-/** The client's address, behind trusted proxies. */
+/** Returns the client's address, behind trusted proxies. */
 export const findAddress = (context: ServerContext, { isTrustedProxy }: ServerParts): string =>
   findClientAddress(
     context.env.incoming.socket.remoteAddress ?? '',
@@ -45,8 +45,8 @@ export const findAddress = (context: ServerContext, { isTrustedProxy }: ServerPa
   );
 
 /**
- * What a browser sends with a cookie comes from our own pages: `Sec-Fetch-Site: same-origin`, or an `Origin` that is ours,
- * whatever the content type. Applies to every form, before sign-in too.
+ * Requires that requests with a cookie come from our own pages: `Sec-Fetch-Site: same-origin`, or our `Origin`, for
+ * any content type. Applies to every form, before sign-in too.
  */
 export const checkSameOrigin =
   (origin: string): Guard =>
@@ -60,13 +60,16 @@ export const checkSameOrigin =
     await next();
   };
 
-/** The cookie's name: with `__Host-` over https; a plain one on loopback, where not every browser takes Secure. */
+/**
+ * Returns the cookie's name: with `__Host-` over https; a plain one on loopback, where not every browser accepts
+ * Secure.
+ */
 const cookieName = (origin: string): string => (origin.startsWith('https:') ? '__Host-svc' : 'svc');
 
 export const readSessionCookie = (context: ServerContext, origin: string): string | undefined =>
   getCookie(context, cookieName(origin));
 
-/** Gives the browser its session, or takes it away with ''. */
+/** Sets the browser's session cookie, or clears it with ''. */
 export function writeSessionCookie(context: ServerContext, origin: string, token: string): void {
   setCookie(context, cookieName(origin), token, {
     path: '/',
@@ -77,7 +80,7 @@ export function writeSessionCookie(context: ServerContext, origin: string, token
   });
 }
 
-/** Who is signed in; null for nobody. */
+/** Returns the signed-in person; null for none. */
 export async function findVisitor(
   context: ServerContext,
   { people, origin }: ServerParts,
@@ -86,7 +89,7 @@ export async function findVisitor(
   return token === undefined || token === '' ? null : people.findSignedIn(token);
 }
 
-/** Lets only people in who are signed in; a page that was asked for is opened after they are. */
+/** Requires sign-in; the requested page opens afterwards. */
 export const requireSignedIn =
   (parts: ServerParts): Guard =>
   async (context, next) => {
@@ -101,22 +104,22 @@ export const requireSignedIn =
     await next();
   };
 
-/** Hides from others what only operators see: 404, like what does not exist. */
+/** Hides operator pages from others: 404, like missing pages. */
 export const requireOperator: Guard = async (context, next) => {
   if (context.get('signedIn').person.is_operator !== 1) return context.notFound();
   await next();
 };
 
-/** Lets only admins change their account; others see no such page. */
+/** Restricts changes of an account to admins; others see no such page. */
 export const requireAdmin: Guard = async (context, next) => {
   if (context.get('signedIn').person.role !== 'admin') return context.notFound();
   await next();
 };
 
-/** What a browser sends of a text; nobody types a NUL, and PostgreSQL takes none. */
+/** Checks a browser's text; no one types a NUL, and PostgreSQL accepts none. */
 const readText = (value: unknown): string => (typeof value === 'string' ? value.replaceAll('\0', '') : '');
 
-/** Throws `body_invalid` for what no browser sends, such as parts without a boundary. */
+/** Throws `body_invalid` for bodies that no browser sends, such as parts without a boundary. */
 async function parseForm(context: ServerContext): Promise<Record<string, unknown>> {
   try {
     return await context.req.parseBody({ all: true });
@@ -125,13 +128,13 @@ async function parseForm(context: ServerContext): Promise<Record<string, unknown
   }
 }
 
-/** A field of a form: its last value, as text. */
+/** Returns a field of a form: its last value, as text. */
 export async function readForm(context: ServerContext): Promise<(name: string) => string> {
   const field = await readFormLists(context);
   return (name) => field(name).at(-1) ?? '';
 }
 
-/** All values of each field of a form, as text. */
+/** Returns all values of each field of a form, as text. */
 export async function readFormLists(context: ServerContext): Promise<(name: string) => string[]> {
   const body = await parseForm(context);
   return (name) =>
@@ -141,17 +144,17 @@ export async function readFormLists(context: ServerContext): Promise<(name: stri
       .map(readText);
 }
 
-/** Which page of its list the address asks for. */
+/** Reads the requested page of a list from the address. */
 export const readPageWish = (context: ServerContext): PageWish => ({
   after: context.req.query('after'),
   before: context.req.query('before'),
 });
 
-/** A page of this server to go to, from outside; `/app` for anything else. */
+/** Returns a page of this server to redirect to, from outside input; `/app` for anything else. */
 export const readNextPage = (text: string): string =>
   /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && text.length < 500 ? text : '/app';
 
-/** What a page says after a change: the address carries the word, never the sentence. */
+/** The notice of a page after a change: the address carries its key, never the sentence. */
 export function readSaid(context: ServerContext, sentences: Readonly<Record<string, string>>): string | null {
   const word = context.req.query('said') ?? '';
   return Object.hasOwn(sentences, word) ? (sentences[word] ?? null) : null;

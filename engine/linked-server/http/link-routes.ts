@@ -19,12 +19,12 @@ import { hashToken } from '../secrets.ts';
 import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 import { answerProblems } from './problems.ts';
 
-/** Requests of one token: so many at once, and so many a second from then on. */
+/** Rate limit per token: a burst, and then a number per second. */
 const BURST = 100;
 const PER_SECOND = 50;
 const MOST_COUNTED = 10_000;
 
-/** How many requests each token may still make: a bucket for each, of which those that are full are forgotten. */
+/** Counts the remaining requests of each token: a bucket for each; full ones are forgotten. */
 function createRateLimit(now: () => number): (token: string) => boolean {
   const buckets = new Map<string, { left: number; at: number }>();
   return (token) => {
@@ -33,13 +33,13 @@ function createRateLimit(now: () => number): (token: string) => boolean {
     buckets.delete(token);
     const left = Math.min(BURST, bucket.left + ((at - bucket.at) / 1000) * PER_SECOND);
     buckets.set(token, { left: Math.max(0, left - 1), at });
-    // The one that was asked for longest ago has filled up again.
+    // The least recently used one is full again.
     if (buckets.size > MOST_COUNTED) buckets.delete(buckets.keys().next().value!);
     return left >= 1;
   };
 }
 
-/** What workspaces call, with a token of their own and no cookie. */
+/** Routes for workspaces, with their token and no cookie. */
 export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
   const { clock, machines, workspaces, events, pending, commands, polls, usage, leases, log } = parts;
   const routes = new Hono<ServerEnv>();
@@ -173,7 +173,7 @@ export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
         if (found.length > 0) return answer(found);
         const left = ends - clock.monotonic();
         if (left <= 0) return answer([]);
-        // What is contested now is looked at again when it may be over.
+        // A contested poll is checked again when the conflict may be over.
         const why = await poll.wait(Math.min(left, isContested ? 5000 : left));
         if (why === 'displaced')
           throw new SvcError('displaced', 'another engine polls with the token of this workspace');

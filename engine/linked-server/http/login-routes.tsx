@@ -15,13 +15,13 @@ export const CLIENT_ID = 'svc';
 
 const showCode = (text: string): string => normalizeTypedCode(text).replace(/^(.{4})(?=.)/, '$1-');
 
-/** Where people type in the code of a terminal. */
+/** The page where people type in the code of a terminal. */
 export function deviceRoutes(parts: ServerParts): Hono<ServerEnv> {
   const { devices, failures } = parts;
   const routes = new Hono<ServerEnv>();
   routes.use('*', requireSignedIn(parts));
 
-  // Opening the page, with the code in its address or not, changes nothing.
+  // Opening the page, with or without the code in its address, changes nothing.
   routes.get('/', (context) =>
     context.html(
       <DeviceCodePage
@@ -57,7 +57,7 @@ export function deviceRoutes(parts: ServerParts): Hono<ServerEnv> {
         />,
         404,
       );
-    // Wrong ones before it count on, or whoever has a code of their own may guess for ever.
+    // Earlier wrong codes still count, or a person with a valid code could guess for ever.
     for (const key of listKeys(context)) await failures.takeBack(key);
     return context.html(
       <DeviceAnswerPage
@@ -86,7 +86,7 @@ export function deviceRoutes(parts: ServerParts): Hono<ServerEnv> {
   return routes;
 }
 
-/** The protocol's side for terminals: RFC 8628, with metadata as RFC 8414 has it and revocation as RFC 7009. */
+/** The protocol for terminals: RFC 8628, with metadata (RFC 8414) and revocation (RFC 7009). */
 export function oauthRoutes({ devices, machines, origin }: ServerParts): Hono<ServerEnv> {
   const routes = new Hono<ServerEnv>();
 
@@ -108,7 +108,10 @@ export function oauthRoutes({ devices, machines, origin }: ServerParts): Hono<Se
     return context.json({ error, ...(about === undefined ? {} : { error_description: about }) }, status);
   };
 
-  /** The parameters of a form, each of which may be there once (RFC 6749, section 3.2); a text says what is wrong. */
+  /**
+   * Reads the parameters of a form, each of which may occur once (RFC 6749, section 3.2); returns a text for an
+   * error.
+   */
   async function readParameters(context: ServerContext): Promise<Map<string, string> | string> {
     const type = readHeader(context, 'content-type')?.split(';')[0]?.trim().toLowerCase();
     if (type !== 'application/x-www-form-urlencoded')
@@ -116,7 +119,7 @@ export function oauthRoutes({ devices, machines, origin }: ServerParts): Hono<Se
     const found = new Map<string, string>();
     for (const [name, value] of new URLSearchParams(await context.req.text())) {
       if (found.has(name)) return `${name} is given twice`;
-      // A parameter without a value counts as left out.
+      // A parameter without a value counts as missing.
       if (value !== '') found.set(name, value);
     }
     return found;

@@ -10,7 +10,7 @@ const COUNTED = [
   'device_requests',
 ] as const;
 
-/** Counts of what the server keeps, and its memory, as Prometheus reads them (text format 0.0.4). */
+/** Formats counts of stored rows, and memory, for Prometheus (text format 0.0.4). */
 export async function formatMetrics({ db }: ServerParts): Promise<string> {
   const lines: string[] = [];
   const add = (name: string, about: string, value: number): void => {

@@ -12,10 +12,10 @@ import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readForm, readPageWish, requireOperator, requireSignedIn } from './guards.ts';
 import { type Refusal, readRefusal } from './refusals.ts';
 
-/** How far back the sums over all accounts go. */
+/** The time range of the sums over all accounts. */
 const TOTALS_DAYS = 30;
 
-/** Pages for those who run this server. */
+/** Pages for operators of this server. */
 export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
   const { people, plans, deliveries, usage, chats, origin } = parts;
   const routes = new Hono<ServerEnv>();

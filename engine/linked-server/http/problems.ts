@@ -5,7 +5,7 @@ import { PROBLEM_JSON, problemDetails } from '../../core/http/problem-details.ts
 import { toServerError } from '../database/errors.ts';
 import { type ServerEnv, showPath } from './context.ts';
 
-/** Answers programs with problem details (RFC 9457), and logs faults of our own. Every 401 has its `challenge`. */
+/** Answers programs with problem details (RFC 9457), and logs our own faults. Every 401 has its `challenge`. */
 export const answerProblems =
   (log: Pick<Log, 'error'>, challenge: string): ErrorHandler<ServerEnv> =>
   (thrown, context) => {

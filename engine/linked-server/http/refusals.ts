@@ -4,13 +4,13 @@ import { formatPause } from '../pages/layout.tsx';
 import type { PasswordRefusal } from '../people/password-checks.ts';
 import type { ServerContext } from './context.ts';
 
-/** What a page says of what was refused. */
+/** A page's text for a refusal. */
 export interface Refusal {
   error: string;
   status: 403 | 404 | 409 | 422;
 }
 
-/** What was refused, in words and as a status; faults of our own, and what nobody can do anything about here, go on. */
+/** Converts a refusal to a text and a status; rethrows our own faults and other errors. */
 export function readRefusal(thrown: unknown): Refusal {
   const { code, message, hint } = toServerError(thrown);
   const status = toHttpStatus(code);
@@ -19,7 +19,7 @@ export function readRefusal(thrown: unknown): Refusal {
   return { error, status: status === 403 || status === 404 || status === 409 ? status : 422 };
 }
 
-/** Tells a program how long to wait, and gives the sentence for a person. */
+/** Sets the retry header for a program, and returns the sentence for a person. */
 export function askToWait(context: ServerContext, why: string, waitMs: number): string {
   context.header('Retry-After', String(Math.ceil(waitMs / 1000)));
   return `${why}. Try again in ${formatPause(waitMs)}.`;
@@ -31,6 +31,6 @@ const WHY_NOT_COMPARED = {
   busy: 'Too many people sign in just now',
 } as const satisfies Record<PasswordRefusal['refused'], string>;
 
-/** What a page says of a password that was not compared. */
+/** A page's text for a password that was not compared. */
 export const describeRefused = (context: ServerContext, { refused, waitMs }: PasswordRefusal): string =>
   askToWait(context, WHY_NOT_COMPARED[refused], waitMs);

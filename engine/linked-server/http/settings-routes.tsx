@@ -24,7 +24,7 @@ const SAID: Readonly<Record<string, string>> = {
 const FIRST_EVENTS = ['needs_approval', 'failed', 'sealed'];
 
 const EVERY_WORKSPACE: WorkspaceWish = { scope: 'all', ticked: [] };
-/** So many workspaces of a target are named; the others are counted. */
+/** Number of named workspaces of a target; the others are counted. */
 const NAMES_SHOWN = 10;
 
 const readKind = (text: string): TargetKind | null => TARGET_KINDS.find((kind) => kind === text) ?? null;
@@ -46,7 +46,7 @@ async function readWish(context: ServerContext): Promise<{ kind: TargetKind | nu
   };
 }
 
-/** Pages on where events of an account go. Everybody of the account sees them; admins change them. */
+/** Pages about targets of an account's events. All of its people see them; admins change them. */
 export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
   const { targets, deliveries, plans, people, workspaces, clock } = parts;
   const routes = new Hono<ServerEnv>();
@@ -71,7 +71,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
     );
   });
 
-  /** The workspaces that a form offers, and the names of the first of those that a target is for. */
+  /** Lists the workspaces for a form, and the names of the first ones of a target. */
   async function readOffered(account: string, target?: Target): Promise<OfferedWorkspaces> {
     const [first, named] = await Promise.all([
       workspaces.listPage(account, {}),
@@ -140,7 +140,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
       status,
     );
   }
-  /** The target that the address names; null for one of another account. */
+  /** Finds the target in the address; null for one of another account. */
   const findTarget = (context: ServerContext): Promise<Target | null> =>
     targets.find(context.req.param('id') ?? '', context.get('signedIn').account.id);
 

@@ -1,19 +1,19 @@
 import { SvcError } from '../../core/base/errors.ts';
 import { isAddressOf, parseNetwork } from '../../core/base/values/address.ts';
 
-/** How a server is reached. */
+/** The addresses of a server. */
 export interface ServerSettings {
   host: string;
   port: number;
-  /** What people and machines type: scheme, host and port, without a path; null for the address that it listens on. */
+  /** The public address: scheme, host and port, without a path; null for the listening address. */
   publicUrl: URL | null;
-  /** Whether an address is a proxy's whose `X-Forwarded-For` counts. */
+  /** Reports whether an address is a trusted proxy for `X-Forwarded-For`. */
   isTrustedProxy(address: string): boolean;
   /** Without one, all clients of a proxy count as one address. */
   hasTrustedProxy: boolean;
-  /** Whether events may be sent to an address of a network that is not the public internet's. */
+  /** Reports whether events may be sent to an address outside the public internet. */
   isAllowedTarget(address: string): boolean;
-  /** Where the Bot API of Telegram and the Web API of Slack are. */
+  /** Addresses of Telegram's Bot API and Slack's Web API. */
   telegramApi: string;
   slackApi: string;
 }
@@ -71,7 +71,7 @@ export function readServerSettings({
   };
 }
 
-/** The address of a chat service, with a slash at its end: tokens of bots go there. */
+/** Checks the address of a chat service, with a trailing slash: tokens of bots are sent there. */
 function readApi(text: string): string {
   const url = URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '')
@@ -96,7 +96,7 @@ function readPublicUrl(text: string): URL {
   return url;
 }
 
-/** Whether an address is in one of the ranges. Throws `usage`. */
+/** Reports whether an address is in one of the ranges. Throws `usage`. */
 function makeRangeCheck(ranges: readonly string[]): (address: string) => boolean {
   const networks = ranges.map((range) => {
     const network = parseNetwork(range);

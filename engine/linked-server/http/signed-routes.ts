@@ -24,14 +24,14 @@ import { networkOf } from './client-address.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { answerProblems } from './problems.ts';
 
-/** A request is answered when the workspace has answered, or after so long. */
+/** Time limit for the workspace's answer to a request. */
 const PATIENCE_MS = 5000;
 const SCHEME = SCHEMES.svc;
 
-/** A request whose signature holds. */
+/** A request with a valid signature. */
 interface SignedRequest {
   workspace: LinkedWorkspace;
-  /** The catch URL whose secret it was signed with. */
+  /** The catch URL whose secret signed it. */
   target: Target;
   signature: Buffer;
   signedAt: number;
@@ -39,8 +39,8 @@ interface SignedRequest {
 }
 
 /**
- * Where an automation asks and decides, signed with the secret of its catch URL: the routes of the receiver
- * (docs/automate/receiver.md), for workspaces that no request from outside reaches. The workspace decides.
+ * Routes for automations to query and decide, signed with the secret of their catch URL: the routes of the receiver
+ * (docs/automate/receiver.md), for workspaces that are not reachable from outside. The workspace decides.
  */
 export function signedRoutes(parts: ServerParts): Hono<ServerEnv> {
   const { db, clock, log, targets, plans, workspaces, pending, commands, polls, signatures } = parts;
@@ -48,7 +48,7 @@ export function signedRoutes(parts: ServerParts): Hono<ServerEnv> {
   const failures = createFailures({ clock });
   routes.onError(answerProblems(log, SCHEME.challenge));
 
-  /** Whose secret signed it. A workspace that does not exist has none, so nobody learns which do. */
+  /** Finds the signing secret. A missing workspace has none, so its existence is not revealed. */
   async function findSigner(id: string, verify: (secrets: readonly string[]) => Buffer | null) {
     const workspace = /^w_[\w-]{1,64}$/.test(id) ? await workspaces.findLinked(id) : null;
     if (workspace === null) return null;
@@ -77,7 +77,7 @@ export function signedRoutes(parts: ServerParts): Hono<ServerEnv> {
       throw new SvcError('not_found', `the catch URL of ${target.kind} is not for this workspace`);
   }
 
-  /** The checks that every request passes, in the receiver's order. Nothing is parsed before the signature is verified. */
+  /** The checks of every request, in the receiver's order. Nothing is parsed before the signature is verified. */
   async function readSigned(context: ServerContext, method: 'GET' | 'POST'): Promise<SignedRequest> {
     const { headers } = context.env.incoming;
     if (context.req.method !== method)
@@ -106,7 +106,7 @@ export function signedRoutes(parts: ServerParts): Hono<ServerEnv> {
     return { workspace, id, decision, command };
   }
 
-  /** Runs what may refuse a request; a request that was refused for its content has used its signature up. */
+  /** Runs code that may refuse a request; a refused request has used up its signature. */
   async function runOnce<T>({ signature, signedAt }: SignedRequest, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -150,7 +150,7 @@ export function signedRoutes(parts: ServerParts): Hono<ServerEnv> {
       const standing = { ...before.standing, command: newest };
       checkOutcome(standing);
       if (newest?.outcome == null) return context.json(describeStanding(standing, clock), 202);
-      // Somebody else was first, perhaps the other way.
+      // Another caller was first, perhaps with the opposite decision.
       isDecided(standing, verb);
       return context.json(describeStanding(standing, clock));
     });

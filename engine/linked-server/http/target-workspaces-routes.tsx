@@ -11,10 +11,10 @@ import { type Refusal, readRefusal } from './refusals.ts';
 
 const LONGEST_SEARCH = 200;
 
-/** What of the address, or of a form, says where on the page one is. */
+/** The position on the page, from the address or a form. */
 interface Place extends WorkspaceSearch {
   wish: PageWish;
-  /** The same as the address has it. */
+  /** The same for the address. */
   query: Record<string, string>;
 }
 
@@ -27,7 +27,7 @@ function readPlace(read: (name: string) => string | undefined): Place {
   return { find, isChosenOnly, wish, query };
 }
 
-/** The page on which an admin chooses workspaces of a target among many. */
+/** The page on which an admin chooses a target's workspaces among many. */
 export function targetWorkspacesRoutes({ targets, workspaces }: ServerParts): Hono<ServerEnv> {
   const routes = new Hono<ServerEnv>();
   const path = '/settings/targets/:id/workspaces';

@@ -5,7 +5,7 @@ import { USAGE_SPANS, UsagePage } from '../pages/usage.tsx';
 import type { ServerEnv, ServerParts } from './context.ts';
 import { readPageWish, requireAdmin } from './guards.ts';
 
-/** What the workspaces of an account have counted. Everybody of the account sees it; admins delete it. */
+/** Counts of an account's workspaces. All of its people see them; admins delete them. */
 export function usageRoutes({ usage }: ServerParts): Hono<ServerEnv> {
   const routes = new Hono<ServerEnv>();
   routes.get('/usage', async (context) => {

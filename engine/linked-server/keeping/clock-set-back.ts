@@ -6,15 +6,15 @@ import { OVERLAP_MS } from '../deliveries/targets.ts';
 import { EXPIRES_S } from '../login/device-requests.ts';
 import { INVITATION_MS } from '../people/invitations.ts';
 
-/** What is tried again waits no longer than an hour, and what a chat service asks for is a pause of less than a day. */
+/** Retries wait no longer than an hour, and chat services request pauses of less than a day. */
 const LONGEST_PAUSE_MS = 3600_000;
 const LONGEST_CHAT_PAUSE_MS = 86_400_000;
-/** So far ahead is still now: somebody may have written it a moment ago. */
+/** Tolerance for times ahead: another process may have written it a moment ago. */
 const SLACK_MS = 60_000;
 
 /**
- * Looks for times that lie further ahead than they can, since the clock was ahead when they were written and was set back: what
- * waits would not be sent, and what opens something would open it for longer than it should.
+ * Finds times that are further ahead than possible, since the clock was ahead when they were written: pending work
+ * would not be sent, and secrets would be valid for too long.
  */
 export async function bringTimesBack(db: Kysely<Tables>, now: number): Promise<void> {
   await db
@@ -57,7 +57,7 @@ export async function bringTimesBack(db: Kysely<Tables>, now: number): Promise<v
     .deleteFrom('chat_codes')
     .where('expires_at', '>', now + CODE_MS + SLACK_MS)
     .execute();
-  // Who asked meant that hour, which is over.
+  // The request was for that hour, which is over.
   await db
     .updateTable('commands')
     .set({ expires_at: now })

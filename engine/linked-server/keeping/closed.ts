@@ -13,7 +13,7 @@ import {
 import { importDatabase } from './import.ts';
 import { encryptAnew } from './rotate-key.ts';
 
-// What is done to a server that does not run: the lock on its database sees to that.
+// Operations on a stopped server: the lock on its database ensures that.
 
 interface Closed {
   folder: string;
@@ -49,8 +49,8 @@ export async function importServer(
 }
 
 /**
- * Encrypts everything anew with a new root secret, which is written to `server.key`; with `SVC_LEASE_SECRET` it is the given
- * one, and the operator sets it there. Throws `usage`, `key_mismatch`.
+ * Re-encrypts everything with a new root secret, which is written to `server.key`; with `SVC_LEASE_SECRET` it is the
+ * given one, and the operator sets it there. Throws `usage`, `key_mismatch`.
  */
 export async function rotateServerKey(
   closed: Closed,

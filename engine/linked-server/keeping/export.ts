@@ -6,14 +6,14 @@ import { NEWEST_SCHEMA, SCHEMA_KEY } from '../database/migrations.ts';
 import type { Tables } from '../database/tables.ts';
 import { ROOT_CHECK_KEY } from '../secrets.ts';
 
-// All that a server keeps as lines of JSON: a first line that says of what it is, a line for each row, a last one that says how
-// many there were. It is a backup, and the way between SQLite and PostgreSQL.
+// All data of a server as lines of JSON: a header, a line for each row, and a last line with their count. It is a
+// backup, and the way between SQLite and PostgreSQL.
 
-/** Of the first line. */
+/** The type in the first line. */
 export const EXPORT_FORMAT = 1;
 const ROWS_AT_ONCE = 200;
 
-/** Each table after those that it refers to, with its key, by which its rows are sorted. */
+/** Tables in order of their references, with the key that their rows are sorted by. */
 export const KEYS: Record<keyof Tables, readonly string[]> = {
   meta: ['key'],
   plan_values: ['plan', 'key'],
@@ -44,11 +44,11 @@ export const KEYS: Record<keyof Tables, readonly string[]> = {
 };
 export const TABLE_ORDER = Object.keys(KEYS) as (keyof Tables)[];
 
-/** Reads every table as it is at one moment, a part of it at a time. */
+/** Reads every table at one point in time, in parts. */
 async function writeTables(db: Kysely<Tables>, write: (line: object) => void): Promise<number> {
   let rows = 0;
   for (const table of TABLE_ORDER) {
-    // A cursor would be another thing in each database; what follows a key in a sorted table is the same in both.
+    // Cursors differ between databases; the rows after a key in a sorted table are the same in both.
     const columns = sql.join(KEYS[table].map((column) => sql.ref(column)));
     let last: Record<string, unknown> | undefined;
     for (;;) {
@@ -63,7 +63,7 @@ async function writeTables(db: Kysely<Tables>, write: (line: object) => void): P
         rows += 1;
       }
       if (part.rows.length < ROWS_AT_ONCE) break;
-      // SQLite answers at once each time: what else the process does has its turn.
+      // SQLite answers synchronously each time: other work of the process gets its turn.
       await nextTick();
     }
   }
@@ -71,8 +71,8 @@ async function writeTables(db: Kysely<Tables>, write: (line: object) => void): P
 }
 
 /**
- * Writes everything to a new file that only its owner reads. What is encrypted stays so; the root secret is not in it.
- * Throws `exists`, `storage_failed`.
+ * Writes everything to a new file that only its owner can read. Encrypted values stay encrypted; the root secret is
+ * not included. Throws `exists`, `storage_failed`.
  */
 export async function exportDatabase(
   db: Kysely<Tables>,

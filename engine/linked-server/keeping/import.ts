@@ -12,7 +12,7 @@ const ROWS_AT_ONCE = 200;
 const head = z.object({
   svc_server: z.literal(EXPORT_FORMAT),
   schema: z.int(),
-  /** Of the root secret with which secrets in it are encrypted. */
+  /** The check value of the root secret that its secrets are encrypted with. */
   root_secret_check: z.string(),
   at: z.string(),
 });
@@ -40,9 +40,9 @@ function parseLine<S extends z.ZodType>(schema: S, text: string, line: number): 
 }
 
 /**
- * Fills an empty database with an export, whole or not at all.
- * @param rootCheck of the secret that this server has
- * @throws `conflict` where the database has something, `key_mismatch`, `storage_newer`, `body_invalid` with the line
+ * Fills an empty database from an export, completely or not at all.
+ * @param rootCheck of this server's secret
+ * @throws `conflict` if the database is not empty, `key_mismatch`, `storage_newer`, `body_invalid` with the line
  */
 export async function importDatabase(
   db: Kysely<Tables>,
@@ -82,7 +82,7 @@ export async function importDatabase(
   }
 }
 
-/** Throws `conflict` where somebody has set something up: what would be left of both is neither. */
+/** Throws `conflict` if the server has been set up: a mixture would be neither. */
 async function requireEmpty(change: Transaction<Tables>): Promise<void> {
   for (const table of ['accounts', 'plan_values', 'bots'] as const) {
     const { rows } = await sql`SELECT 1 FROM ${sql.table(table)} LIMIT 1`.execute(change);
@@ -93,7 +93,7 @@ async function requireEmpty(change: Transaction<Tables>): Promise<void> {
   }
 }
 
-/** Takes row after row, and writes those of a table together. */
+/** Collects rows, and writes those of a table together. */
 async function createFilling(change: Transaction<Tables>, rootCheck: string) {
   const columns = await readColumns(change);
   let waiting: { table: Row['table']; rows: Row['row'][]; first: number; last: number } | null = null;
@@ -135,7 +135,7 @@ async function createFilling(change: Transaction<Tables>, rootCheck: string) {
 
 type Columns = ReadonlyMap<string, 'text' | 'integer'>;
 
-/** What each column holds: SQLite would take anything. */
+/** The type of each column: SQLite would accept anything. */
 async function readColumns(change: Transaction<Tables>): Promise<ReadonlyMap<string, Columns>> {
   const tables = await change.introspection.getTables();
   return new Map(
@@ -146,7 +146,7 @@ async function readColumns(change: Transaction<Tables>): Promise<ReadonlyMap<str
   );
 }
 
-/** What is wrong with a row, as the end of a sentence; null for nothing. */
+/** Explains what is wrong with a row, as the end of a sentence; null for nothing. */
 function findFault(columns: Columns | undefined, values: Row['row']): string | null {
   for (const [name, held] of Object.entries(values)) {
     const kind = columns?.get(name);

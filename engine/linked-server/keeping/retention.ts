@@ -11,14 +11,14 @@ import { bringTimesBack } from './clock-set-back.ts';
 
 const HOUR = 3600_000;
 const DAY = 24 * HOUR;
-/** What waits at a target that is off, paused or locked is kept so long. */
+/** How long deliveries of a disabled, paused or locked target are kept. */
 const KEPT_WAITING_MS = 7 * DAY;
-/** Deliveries are shown for so long. */
+/** How long deliveries are shown. */
 const KEPT_DELIVERIES_MS = 30 * DAY;
-/** The log of changes goes back so far. */
+/** How long the log of changes is kept. */
 const KEPT_CHANGES_MS = 400 * DAY;
 
-/** Removes what has been kept long enough, every hour, and brings back what the clock has put too far ahead. */
+/** Removes expired data every hour, and corrects times that the clock put too far ahead. */
 export interface ServerRetention {
   start(): void;
   clean(): Promise<void>;
@@ -40,7 +40,7 @@ export function createServerRetention({
   failures: Pick<FailureCounter, 'clean'>;
   signatures: Pick<UsedSignatures, 'clean'>;
   eraseDeleted(): Promise<void>;
-  /** Something may have become due. */
+  /** Called when something may have become due. */
   wake(): void;
 }): ServerRetention {
   const timer = createDueTimer({ clock, onDue: start });
@@ -64,7 +64,7 @@ export function createServerRetention({
       .deleteFrom('changes')
       .where('at', '<', now - KEPT_CHANGES_MS)
       .execute();
-    // Buttons of a message that is no longer known are answered so.
+    // Buttons of a forgotten message get this answer.
     await db
       .deleteFrom('chat_messages')
       .where('created_at', '<', now - KEPT_DELIVERIES_MS)

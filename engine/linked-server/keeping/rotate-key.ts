@@ -5,10 +5,12 @@ import type { Tables } from '../database/tables.ts';
 import { createSealer } from '../sealing.ts';
 import { checkValueOf, ROOT_CHECK_KEY, SEALING } from '../secrets.ts';
 
-/** Columns that hold what is encrypted, of tables with an id. */
+/** Encrypted columns, of tables with an id. */
 const SEALED = { targets: ['url', 'secret', 'old_secret'] } as const;
 
-/** Encrypts everything anew with another root secret, in one transaction. Leases that were signed with the old one count no more. */
+/**
+ * Re-encrypts everything with another root secret, in one transaction. Leases signed with the old one become invalid.
+ */
 export async function encryptAnew(
   db: Kysely<Tables>,
   secrets: { before: string; after: string },

@@ -4,14 +4,17 @@ import type { Channel } from '../../core/link-protocol/channels.ts';
 import type { Tables } from '../database/tables.ts';
 import type { DecisionFollower } from './follower.ts';
 
-/** Who asks a workspace for something, and by what: a person of its account, or the tool of a catch URL. */
+/** The requester of a command, and the channel: a person of the account, or the tool of a catch URL. */
 export interface Asker {
   account: string;
   person: string;
   channel: Channel;
 }
 
-/** Throws `actor_denied` for who may not ask any more: somebody may have removed them since the request was let in. */
+/**
+ * Throws `actor_denied` if the requester is no longer allowed: they may have been removed since the request was
+ * accepted.
+ */
 export async function requireAsker(
   change: Transaction<Tables>,
   { account, person, channel }: Asker,
@@ -38,8 +41,8 @@ export async function requireAsker(
 }
 
 /**
- * Takes back what somebody has asked for and no workspace has answered, in the transaction in which they lose the right to ask.
- * What a workspace was given already it may still do. Wake the follower after the commit.
+ * Withdraws unanswered commands of a requester, in the transaction that removes their right to ask. A workspace may
+ * still run commands that it has received. Wake the follower after the commit.
  */
 export async function withdrawWishes(
   change: Transaction<Tables>,
@@ -47,7 +50,7 @@ export async function withdrawWishes(
   now: number,
   followDecisions: DecisionFollower['followDecisions'],
 ): Promise<void> {
-  // Who asks holds the row of the workspace, so one that is under way ends before this goes on.
+  // A requester locks the row of the workspace, so a concurrent request ends before this continues.
   await change
     .updateTable('workspaces')
     .set(({ ref }) => ({ command_seq: ref('command_seq') }))
@@ -64,7 +67,7 @@ export async function withdrawWishes(
     .where('expires_at', '>', now)
     .returning('workspace_id')
     .execute();
-  // Messages that say that it waits have their buttons again.
+  // Messages about a pending command get their buttons back.
   for (const workspace of new Set(withdrawn.map((each) => each.workspace_id)))
     await followDecisions(change, workspace, true);
 }

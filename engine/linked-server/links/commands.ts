@@ -7,45 +7,49 @@ import type { ChangeLog } from '../people/changes.ts';
 import { makeServerId } from '../secrets.ts';
 import { requireAsker } from './askers.ts';
 
-/** Commands are kept so long after they ended. */
+/** How long commands are kept after they ended. */
 const KEPT_MS = 30 * 86_400_000;
-/** Given out at once at most: workspaces read no answer of more than 64 KB, and a command may have a thousand bytes. */
+/**
+ * Maximum number given out at once: workspaces read no answer over 64 KB, and a command may have a thousand bytes.
+ */
 const MOST_GIVEN = 60;
 
-/** What somebody asks a workspace to do. */
+/** A command to a workspace. */
 export interface Wish {
   verb: 'approve' | 'deny';
   decision: string;
-  /** Of what they were shown. */
+  /** The hash that the requester saw. */
   hash: string;
   person: string;
   channel: Channel;
-  /** A one-time code, which is forgotten with the outcome. */
+  /** A one-time code, which is deleted with the outcome. */
   code?: string | null;
   /** For the log of the account. */
   reason?: string;
 }
 
-/** Commands to workspaces and how they ended. */
+/** Commands to workspaces and their outcomes. */
 export interface Commands {
   /**
-   * Asks the workspace. The same wish again while it waits is the same command.
-   * @param within does more in the same transaction; what it throws undoes all
+   * Sends a command. A repeated request while it is pending is the same command.
+   * @param within runs more in the same transaction; its errors undo everything
    */
   give(
     workspace: Pick<LinkedWorkspace, 'id' | 'account_id' | 'name'>,
     wish: Wish,
     within?: (change: Transaction<Tables>) => Promise<void>,
   ): Promise<Command>;
-  /** Asks the linked workspaces of an account to fetch their leases anew. */
+  /** Asks the linked workspaces of an account to fetch their leases again. */
   giveRefresh(account: string): Promise<void>;
-  /** Those without an outcome after that one, in order. */
+  /** Lists commands without an outcome after a given one, in order. */
   listWaiting(workspace: string, after: number): Promise<LinkCommand[]>;
-  /** Records how a command ended; the first word counts. False for a command that the workspace was not given. */
+  /**
+   * Records the outcome of a command; the first one is final. False for a command that the workspace did not receive.
+   */
   settle(workspace: LinkedWorkspace, id: string, outcome: CommandOutcome): Promise<boolean>;
-  /** The newest command about a decision; null for none. */
+  /** Returns the newest command about a decision; null for none. */
   findNewest(workspace: string, decision: string): Promise<Command | null>;
-  /** Waits until a command has its outcome, or so long, ms. */
+  /** Waits until a command has its outcome, or for a time in ms. */
   waitForOutcome(id: string, ms: number): Promise<void>;
 }
 
@@ -73,7 +77,7 @@ export function createCommands({
   changes: ChangeLog;
   /** Called after the commit: there is something for the workspace. */
   onGiven(workspace: string): void;
-  /** Called after the commit: somebody has asked for something about a decision, or it was answered. */
+  /** Called after the commit: a command about a decision was requested or answered. */
   onChanged(workspace: string, decision: string): Promise<void>;
 }): Commands {
   const waiting = new Map<string, Set<() => void>>();
@@ -93,7 +97,7 @@ export function createCommands({
     const now = clock.now();
     const { id, isNew } = await db.transaction().execute(async (trx) => {
       await asked?.within?.(trx);
-      // The row of the workspace is held until the commit, so numbers are given out in the order of commits.
+      // The row of the workspace is locked until the commit, so numbers are assigned in commit order.
       const { command_seq: seq } = await trx
         .updateTable('workspaces')
         .set(({ eb }) => ({ command_seq: eb('command_seq', '+', 1) }))
@@ -106,7 +110,7 @@ export function createCommands({
         const { by: actor, what, detail } = asked;
         await changes.record(trx, { account, actor, what, detail });
       }
-      // A refresh that was given may be under way, with what was true before.
+      // A refresh that was given out may be in progress, with the earlier state.
       const isRepeatable = facts.verb === 'refresh';
       const same = isRepeatable
         ? undefined
@@ -237,7 +241,7 @@ export function createCommands({
       const all = waiting.get(id) ?? new Set();
       waiting.set(id, all.add(resolve));
       const timer = setTimeout(resolve, ms);
-      // It may have ended before anybody waited.
+      // It may have ended before anyone waited.
       const row = await db.selectFrom('commands').select('outcome').where('id', '=', id).executeTakeFirst();
       if (row?.outcome == null) await promise;
       clearTimeout(timer);

@@ -11,32 +11,32 @@ import type { Deliveries } from '../deliveries/index.ts';
 import type { LinkedEvent } from '../deliveries/linked-event.ts';
 import type { Teller } from './workspaces.ts';
 
-/** Events are kept so long: longer than a workspace sends one again. */
+/** How long events are kept: longer than a workspace repeats one. */
 const KEPT_MS = 30 * 86_400_000;
 const PURGE_EVERY_MS = 3600_000;
 
-/** A statement takes so many rows at most. */
+/** The maximum number of rows in a statement. */
 const ROWS_AT_ONCE = 500;
 
-/** What one workspace tells in one request. */
+/** The events of a workspace in one request. */
 interface Call {
   workspace: Teller;
   events: readonly LinkEvent[];
 }
 
-/** What of a call was new. */
+/** The new events of a call. */
 interface Kept {
   events: number;
-  /** Whether there is something to send now. */
+  /** True if there is something to send now. */
   toTargets: boolean;
   toChats: boolean;
 }
 
-/** What workspaces have told. */
+/** Events of workspaces. */
 export interface WorkspaceEvents {
-  /** Keeps those that are new, in one transaction with what follows from them, and says how many. */
+  /** Stores new events, in one transaction with their consequences, and returns their number. */
   add(workspace: Teller, events: readonly LinkEvent[]): Promise<number>;
-  /** Those that came in last first. */
+  /** Lists the latest arrivals first. */
   list(workspace: string, wish?: PageWish): Promise<ListPage<LinkEvent>>;
 }
 
@@ -45,11 +45,11 @@ const NEWEST_FIRST: ListOrder = {
   direction: 'desc',
 };
 
-/** Where an automation decides, signed as docs/automate/receiver.md describes. */
+/** The address where an automation decides, signed as in docs/automate/receiver.md. */
 const decisionUrl = (origin: string, workspace: string, decision: string): string =>
   `${origin}/v1/decisions/${workspace}/${decision}`;
 
-/** The envelope of docs/automate/events.md, which says where an event comes from and where its decision is made. */
+/** Builds the envelope of docs/automate/events.md, with the origin of an event and the address of its decision. */
 function toEnvelope(
   { id, event, at, ...rest }: LinkEvent,
   { id: workspaceId, name }: Pick<LinkedWorkspace, 'id' | 'name'>,
@@ -57,7 +57,7 @@ function toEnvelope(
 ): LinkedEvent {
   return {
     id,
-    // Targets ask for events by name, so one of an unknown name goes nowhere.
+    // Targets subscribe to events by name, so an unknown name goes nowhere.
     event: event as OutboundEvent,
     at,
     workspace: name,
@@ -78,15 +78,15 @@ export function createWorkspaceEvents({
   db: Kysely<Tables>;
   deferred: DeferredSync;
   clock: Clock;
-  /** What follows from an event: what targets and chats of the account get of it. */
+  /** Consequences of an event: deliveries to targets and chats of the account. */
   deliveries: Pick<Deliveries, 'queueDeliveries' | 'wake'>;
   chats: Pick<Chats, 'queue' | 'wake'>;
-  /** Of this server, for addresses. */
+  /** The origin of this server, for addresses. */
   origin: string;
 }): WorkspaceEvents {
   let purgedAt = 0;
 
-  /** By how many rows it takes: building a statement takes longer than running it. */
+  /** By number of rows: building a statement takes longer than running it. */
   const inserts = new Map<number, CompiledQuery<Pick<WorkspaceEventRow, 'workspace_id' | 'id'>>>();
   function insertNew(rows: readonly WorkspaceEventRow[]) {
     const known = inserts.get(rows.length);
@@ -94,7 +94,7 @@ export function createWorkspaceEvents({
     const compiled = db
       .insertInto('workspace_events')
       .values(rows)
-      // A known id was told before, by a call whose answer was lost.
+      // A known id was sent before, by a call whose answer was lost.
       .onConflict((same) => same.doNothing())
       .returning(['workspace_id', 'id'])
       .compile();
@@ -102,7 +102,7 @@ export function createWorkspaceEvents({
     return compiled;
   }
 
-  /** Keeps what several workspaces tell, in one transaction. */
+  /** Stores the events of several workspaces in one transaction. */
   async function keep(calls: readonly Call[]): Promise<Kept[]> {
     const now = clock.now();
     const isPurgeDue = now - purgedAt > PURGE_EVERY_MS;
@@ -162,7 +162,7 @@ export function createWorkspaceEvents({
       const query = db.selectFrom('workspace_events').selectAll().where('workspace_id', '=', workspace);
       const { rows, ...beside } = await readListPage(query, NEWEST_FIRST, wish);
       const told = rows.map(({ body }) => JSON.parse(body) as LinkEvent);
-      // Several of one request came in at the same time.
+      // Events of one request have the same arrival time.
       return { ...beside, rows: told.sort((one, other) => other.at.localeCompare(one.at)) };
     },
   };

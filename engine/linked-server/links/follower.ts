@@ -1,13 +1,13 @@
 import type { Transaction } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 
-/** Shows decisions elsewhere, as messages in chats do, and follows what becomes of them. */
+/** Shows decisions elsewhere, such as messages in chats, and follows their state. */
 export interface DecisionFollower {
   /**
-   * Follows what waits in a workspace, in the transaction that writes it. Call `wake` after the commit.
-   * @param isAllChanged something else than the list has changed too
+   * Follows the pending decisions of a workspace, in the transaction that writes them. Call `wake` after the commit.
+   * @param isAllChanged something other than the list has changed too
    */
   followDecisions(change: Transaction<Tables>, workspace: string, isAllChanged: boolean): Promise<void>;
-  /** Something may have become due. */
+  /** Called when something may have become due. */
   wake(): void;
 }

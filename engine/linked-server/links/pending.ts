@@ -10,24 +10,24 @@ import {
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
 import type { DecisionFollower } from './follower.ts';
 
-/** A decision that waits, with the workspace that it waits in. */
+/** A pending decision, with its workspace. */
 export interface WaitingDecision extends PendingDecision {
   workspace: { id: string; name: string; channels: readonly string[] };
 }
 
-/** A page of them, and how many more wait behind it, in this list and in workspaces that do not tell of all. */
+/** A page of decisions, and how many more are pending, in this list and in workspaces that do not report all. */
 export interface WaitingPage extends Omit<ListPage<WaitingDecision>, 'rows'> {
   decisions: WaitingDecision[];
   more: number;
 }
 
-/** The decisions that wait in workspaces, as each has told last. */
+/** The pending decisions of workspaces, as last reported. */
 export interface PendingDecisions {
-  /** Takes the place of everything that the workspace has told before. */
+  /** Replaces everything that the workspace has reported before. */
   replace(workspace: LinkedWorkspace, told: DecisionsRequest): Promise<void>;
-  /** Of an account, the oldest first. */
+  /** Lists those of an account, the oldest first. */
   list(account: string, wish?: PageWish): Promise<WaitingPage>;
-  /** One of an account; null where it does not wait any more. */
+  /** Finds a decision of an account; null if it is no longer pending. */
   find(account: string, workspace: string, decision: string): Promise<WaitingDecision | null>;
 }
 

@@ -1,18 +1,21 @@
 import type { Clock } from '../../core/base/clock.ts';
 
-/** While two engines alternate, and so long after, no command is given out. */
+/** While two engines alternate, and this long afterwards, no command is given out. */
 const CONTESTED_MS = 60_000;
 const MOST_POLLS = 1000;
-/** Between two polls a workspace counts as connected for so long. */
+/** How long a workspace counts as connected between two polls. */
 const PAUSE_MS = 10_000;
 
-/** What ends a pause: there may be news, or the time is up; all others end the poll for good. `gone`: nobody waits for it. */
+/**
+ * The end of a pause: there may be news, or the time is over; all other values end the poll permanently. `gone`: the
+ * client has left.
+ */
 export type PollEnd = 'news' | 'time' | 'gone' | 'displaced' | 'revoked' | 'closing';
 
 interface Line {
   /** The engine that polled last. */
   instance: string;
-  /** By the monotonic clock, as the next. */
+  /** By the monotonic clock, like the next one. */
   contestedUntil: number;
   /** When its last poll ended; null for none. */
   endedAt: number | null;
@@ -23,21 +26,21 @@ interface Line {
 /** A poll that is open. */
 export interface OpenPoll {
   isContested(): boolean;
-  /** Resolves with what ends a pause of at most so long, ms. */
+  /** Resolves with the reason that ends a pause, after at most a time in ms. */
   wait(ms: number): Promise<PollEnd>;
   close(): void;
 }
 
 /** The long polls of workspaces, one for each: a second engine with the same token displaces the first. */
 export interface Polls {
-  /** Null when too many are open. */
+  /** Null if too many are open. */
   open(workspace: string, instance: string, signal: AbortSignal): OpenPoll | null;
   isConnected(workspace: string): boolean;
-  /** There is something for the workspace. */
+  /** Called when there is something for the workspace. */
   tell(workspace: string): void;
   /** Ends its poll: the token was revoked. */
   revoke(workspace: string): void;
-  /** Ends all of them. */
+  /** Ends all polls. */
   close(): void;
 }
 
@@ -52,7 +55,7 @@ export function createPolls(clock: Clock): Polls {
       open += 1;
       const line = lines.get(workspace) ?? { instance, contestedUntil: 0, endedAt: null, end: null };
       lines.set(workspace, line);
-      // One that has gone is not in the way: an engine that was started again is no second one.
+      // An ended poll does not count: a restarted engine is not a second one.
       if (line.instance !== instance && line.end !== null)
         line.contestedUntil = clock.monotonic() + CONTESTED_MS;
       line.end?.(line.instance === instance ? 'gone' : 'displaced');
@@ -60,7 +63,7 @@ export function createPolls(clock: Clock): Polls {
       let ended: PollEnd | null = isClosing ? 'closing' : null;
       let wake: (() => void) | null = null;
       const end = (why: PollEnd): void => {
-        // News may be missed by nobody; what ends the poll for good is never overwritten by it.
+        // News must not be missed; they never overwrite a permanent end.
         if (ended === null || ended === 'news') ended = why;
         wake?.();
       };

@@ -6,16 +6,16 @@ import { retryDeadlocks } from '../database/errors.ts';
 import { isSightingDue } from '../database/last-seen.ts';
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
 
-/** Workspaces that were seen are written down together, so long after the first of them. */
+/** Delay after which seen workspaces are written together. */
 const GATHERED_MS = 1000;
-/** A statement takes so many at most. */
+/** The maximum number in a statement. */
 const MOST_AT_ONCE = 500;
 
-/** When each workspace was seen last, for people to read: what a crash takes of it comes again with the next poll. */
+/** Last-seen times of workspaces, for display: a crash loses some until the next poll. */
 export interface Sightings {
-  /** Notes that it was seen now, in what is in memory of it too. */
+  /** Records that it was seen now, in its cached row too. */
   note(workspace: Pick<LinkedWorkspace, 'id' | 'last_seen_at'>): void;
-  /** Writes what was noted. */
+  /** Writes the recorded times. */
   close(): Promise<void>;
 }
 

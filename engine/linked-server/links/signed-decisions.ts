@@ -13,20 +13,20 @@ import type { CommandOutcome } from '../../core/link-protocol/messages.ts';
 import type { Command, LinkedWorkspace } from '../database/tables.ts';
 import type { WaitingDecision } from './pending.ts';
 
-// What an automation asks for with a signed request, and what it is answered: the receiver's own fields, and what the server
-// knows of a decision besides.
+// Requests of automations, signed, and their answers: the receiver's own fields, and the server's knowledge of a
+// decision.
 
 const CHANNEL: Channel = 'automation';
 const FIELDS = ['decision_id', 'workspace_id', 'hash', 'reason', 'nonce'];
 const LONGEST_REASON = 200;
 
-/** What the body of a request to approve or deny says. */
+/** The body of a request to approve or deny. */
 export interface SignedWish {
   hash: string | null;
   reason: string | null;
 }
 
-/** Reads it. Throws `body_invalid`, `fields_invalid`: what is not named here is refused, as in all that this server reads. */
+/** Parses it. Throws `body_invalid`, `fields_invalid`: unknown fields are refused, as everywhere in this server. */
 export function readSignedWish(
   text: Buffer,
   { workspace, decision }: { workspace: string; decision: string },
@@ -36,7 +36,7 @@ export function readSignedWish(
   refuseOwnEvent(body, problems);
   for (const field of Object.keys(body))
     if (!FIELDS.includes(field) && field !== 'event') problems.push({ field, problem: 'is not known here' });
-  // The signature covers neither path, so the body may name what it is about.
+  // The signature does not cover the path, so the body may name its subject.
   for (const [field, place] of [
     ['decision_id', decision],
     ['workspace_id', workspace],
@@ -51,20 +51,20 @@ export function readSignedWish(
   return { hash, reason: reason === null ? null : toPrintable(reason).slice(0, LONGEST_REASON) };
 }
 
-/** How a decision stands, as far as this server knows. */
+/** The known state of a decision. */
 export interface Standing {
   workspace: LinkedWorkspace;
   id: string;
-  /** Null where it does not wait, as the workspace has told last. */
+  /** Null if it is not pending, according to the workspace. */
   decision: WaitingDecision | null;
-  /** What was asked of the workspace about it last. */
+  /** The last command about it. */
   command: Command | null;
 }
 
 const readOutcome = ({ command }: Standing): CommandOutcome | null =>
   command?.outcome == null ? null : (JSON.parse(command.outcome) as CommandOutcome);
 
-/** How it was decided; null while it waits, or where that is not known here. */
+/** How it was decided; null while it is pending or unknown. */
 function findVerdict(standing: Standing) {
   const said = readOutcome(standing);
   if (said === null) return null;
@@ -78,7 +78,7 @@ function findVerdict(standing: Standing) {
   return null;
 }
 
-/** What is answered with 200, or 202 while the workspace has not said. Throws `not_found`. */
+/** Builds the answer with 200, or 202 before the workspace's answer. Throws `not_found`. */
 export function describeStanding(standing: Standing, clock: Clock) {
   const { workspace, id, decision, command } = standing;
   const verdict = findVerdict(standing);
@@ -120,7 +120,7 @@ export function describeStanding(standing: Standing, clock: Clock) {
   };
 }
 
-/** Whether it was decided this way before, so that nothing is left to do. Throws `already_decided` for the other way. */
+/** Reports whether it was already decided this way. Throws `already_decided` for the opposite. */
 export function isDecided(standing: Standing, verb: 'approve' | 'deny'): boolean {
   const verdict = findVerdict(standing);
   if (verdict === null) return false;
@@ -130,7 +130,10 @@ export function isDecided(standing: Standing, verb: 'approve' | 'deny'): boolean
   });
 }
 
-/** What waits, if an automation may ask for this. The workspace checks all of it again. Throws what it would refuse. */
+/**
+ * Returns the pending decision, if an automation may request this. The workspace checks everything again. Throws its
+ * expected refusals.
+ */
 export function requireDecidable(
   { workspace, id, decision }: Standing,
   verb: 'approve' | 'deny',
@@ -165,7 +168,7 @@ const codeWanted = (data: Data) =>
     data: { ...data },
   });
 
-/** Throws what the workspace has refused; nothing where it did what it was asked for, or has not answered. */
+/** Throws the workspace's refusal; nothing on success, or without an answer. */
 export function checkOutcome(standing: Standing): void {
   const said = readOutcome(standing);
   const data = { decision_id: standing.id };

@@ -4,9 +4,9 @@ import type { DecisionFollower } from './follower.ts';
 import type { Polls } from './polls.ts';
 
 /**
- * Ends what goes on with workspaces whose token opens nothing from now on, in the transaction that sees to that: nothing that waits
- * there can be decided from here. Resolves with what is to be called after the commit, which ends their polls.
- * @param which of the account: those whose machine is logged in no longer, or all of them, which are deleted next
+ * Stops workspaces whose token becomes invalid, in the transaction that revokes it: their pending decisions can no
+ * longer be decided from here. Resolves with a function to call after the commit, which ends their polls.
+ * @param which workspaces of the account: those of a logged out machine, or all of them, before they are deleted
  */
 export type StopWorkspaces = (
   change: Transaction<Tables>,

@@ -13,26 +13,29 @@ import type { ChangeLog } from '../people/changes.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What was done on a UTC day, of one or more workspaces. */
+/** Counts of a UTC day, of one or more workspaces. */
 export interface UsageDay {
   /** `2026-11-22`. */
   day: string;
   counts: DayCounts;
-  /** How many workspaces have told it. */
+  /** How many workspaces have reported it. */
   workspaces: number;
 }
 
-/** Figures of days that workspaces have counted. */
+/** Daily figures of workspaces. */
 export interface Usage {
-  /** Takes the place of what the workspace had told of that day. Throws `fields_invalid` for a day that is not kept. */
+  /** Replaces what the workspace has reported for that day. Throws `fields_invalid` for a day that is not kept. */
   put(workspace: LinkedWorkspace, day: TelemetryDay): Promise<void>;
-  /** The last days of an account, today as well, each with what its workspaces have told; oldest first, with the empty ones. */
+  /**
+   * Returns the last days of an account, including today, each with its workspaces' figures; oldest first, with empty
+   * days.
+   */
   list(account: string, days: number): Promise<UsageDay[]>;
-  /** The same of all accounts together. */
+  /** Returns the same for all accounts together. */
   listTotals(days: number): Promise<UsageDay[]>;
-  /** Deletes what a workspace has told. */
+  /** Deletes the figures of a workspace. */
   deleteOfWorkspace(workspace: LinkedWorkspace): Promise<void>;
-  /** Deletes what all workspaces of an account have told, and says how many rows that were. */
+  /** Deletes the figures of all workspaces of an account, and returns the number of rows. */
   deleteOfAccount(account: string, actor: string): Promise<number>;
 }
 
@@ -63,7 +66,7 @@ export function createUsage({
     }
     for (const { day, body } of rows) {
       const sum = listed.get(day);
-      // A clock that is ahead may have told of tomorrow.
+      // A clock that is ahead may have reported tomorrow.
       if (sum === undefined) continue;
       addDayCounts(sum.counts, JSON.parse(body) as TelemetryDay);
       sum.workspaces += 1;
@@ -73,7 +76,7 @@ export function createUsage({
 
   return {
     async put({ id, account_id }, told) {
-      // Days that are still to come would never be shown, nor removed.
+      // Future days would never be shown or removed.
       if (told.day > dayBefore(-1) || told.day <= dayBefore(KEPT_TELEMETRY_DAYS))
         throw new SvcError('fields_invalid', `day: not one of the last ${KEPT_TELEMETRY_DAYS} days`);
       const facts = { body: JSON.stringify(told), received_at: clock.now() };

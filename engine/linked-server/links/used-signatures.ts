@@ -4,19 +4,19 @@ import { SvcError } from '../../core/base/errors.ts';
 import { clockSetBackError } from '../../core/http/signature.ts';
 import type { Tables } from '../database/tables.ts';
 
-/** Longer than a signed time is taken, in either direction. */
+/** Longer than a signed time is accepted, in either direction. */
 const KEPT_MS = 600_000;
-/** Where the newest signed time is kept whose signatures may be forgotten. */
+/** The key of the newest signed time whose signatures may be forgotten. */
 const FORGOTTEN_KEY = 'signatures_forgotten_until';
 
-/** Signatures of requests that decided something, kept in the database, so that none counts twice across a restart. */
+/** Signatures of deciding requests, stored in the database, so that none is accepted twice across a restart. */
 export interface UsedSignatures {
   /**
-   * Uses a signature up, in the caller's transaction. Throws `replayed`, and `timestamp_out_of_range` for a time whose
-   * signatures may be forgotten, because the clock was set back.
+   * Uses up a signature, in the caller's transaction. Throws `replayed`, and `timestamp_out_of_range` for a time
+   * whose signatures may be forgotten, because the clock was set back.
    */
   use(change: Kysely<Tables>, signature: Buffer, signedAt: number): Promise<void>;
-  /** Forgets those whose time is no longer taken. */
+  /** Deletes signatures whose time is no longer accepted. */
   clean(): Promise<void>;
 }
 

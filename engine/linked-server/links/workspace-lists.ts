@@ -5,22 +5,22 @@ import type { LinkedWorkspace, Tables } from '../database/tables.ts';
 /** A workspace as pages list it. */
 export type ListedWorkspace = LinkedWorkspace & { machine: string | null };
 
-/** Which workspaces of an account are listed. */
+/** A filter for workspaces of an account. */
 export interface WorkspaceFilter {
-  /** A part of their name or of their machine's, in any case; all of them where it is empty. */
+  /** A part of the name of the workspace or its machine, in any case; empty for all. */
   find?: string;
-  /** None but these. */
+  /** Only these. */
   ids?: readonly string[];
 }
 
-/** Workspaces of an account, by name. */
+/** Lists workspaces of an account, by name. */
 export interface WorkspaceLists {
   list(account: string): Promise<ListedWorkspace[]>;
-  /** The same, a page at a time. */
+  /** Lists them a page at a time. */
   listPage(account: string, wish: PageWish, filter?: WorkspaceFilter): Promise<ListPage<ListedWorkspace>>;
-  /** The ids of all that a filter leaves. */
+  /** Lists the ids of all matching workspaces. */
   listIds(account: string, filter: WorkspaceFilter): Promise<string[]>;
-  /** How many are linked. */
+  /** Counts linked workspaces. */
   countLinked(account: string): Promise<number>;
 }
 
@@ -44,7 +44,7 @@ export function createWorkspaceLists(db: Kysely<Tables>): WorkspaceLists {
       query = ids.length === 0 ? query.where(sql<boolean>`1 = 0`) : query.where('workspaces.id', 'in', ids);
     if (find === '') return query;
     const pattern = `%${find.replace(/[\\%_]/g, '\\$&')}%`;
-    // SQLite knows the case of ASCII only: other letters are found as they are written.
+    // SQLite ignores case of ASCII only: other letters must match exactly.
     const tests = (['workspaces.name', 'machines.name'] as const).flatMap((column) => [
       sql<boolean>`lower(${sql.ref(column)}) LIKE ${pattern.toLowerCase()} ESCAPE '\\'`,
       sql<boolean>`${sql.ref(column)} LIKE ${pattern} ESCAPE '\\'`,

@@ -16,39 +16,39 @@ import type { DecisionFollower } from './follower.ts';
 import { createSightings } from './sightings.ts';
 import { createWorkspaceLists, type WorkspaceLists } from './workspace-lists.ts';
 
-/** Who tells something: what of a workspace changes only with what its token opens. */
+/** The sender of a report: these fields of a workspace change only with the validity of its token. */
 export type Teller = Pick<LinkedWorkspace, 'id' | 'account_id' | 'name'>;
 
-/** Workspaces that were linked from machines of an account, each with a token of its own. */
+/** Workspaces linked from machines of an account, each with its own token. */
 export interface Workspaces extends WorkspaceLists {
-  /** One of that account; null for any other. */
+  /** Finds a workspace of the account; null for any other. */
   find(account: string, id: string): Promise<LinkedWorkspace | null>;
-  /** One that is linked, of whatever account; null for any other. */
+  /** Finds a linked workspace of any account; null for any other. */
   findLinked(id: string): Promise<LinkedWorkspace | null>;
   /**
-   * Links a workspace, or links it again under its former id: older tokens open nothing then. Throws `quota_exceeded` where the
+   * Links a workspace, or relinks it under its former id: older tokens become invalid. Throws `quota_exceeded` if the
    * plan has no room for another one.
    */
   link(
     given: { key: string; name: string; version: string },
     by: { machine: Machine; person: Person },
   ): Promise<{ workspace: LinkedWorkspace; token: string }>;
-  /** Whose token it is. Throws `token_invalid` for an unknown one, `revoked`. */
+  /** Finds the owner of a token. Throws `token_invalid` for an unknown one, `revoked`. */
   findByToken(token: string): Promise<LinkedWorkspace>;
-  /** The same, mostly from memory. */
+  /** Does the same, mostly from a cache. */
   findTeller(token: string): Promise<Teller>;
-  /** A token that takes the place of the present one, which opens until the new one was used. */
+  /** Creates a token that replaces the current one, which is valid until the new one was used. */
   rotateToken(workspace: LinkedWorkspace): Promise<string>;
   rename(workspace: Teller, name: string): Promise<void>;
-  /** False when the account has no such workspace, or it is revoked. */
+  /** False if the account has no such workspace, or it is revoked. */
   revoke(account: string, id: string, actor: string): Promise<boolean>;
-  /** Deletes everything that was kept of it; its token opens nothing then. False when the account has no such workspace. */
+  /** Deletes everything about it, including its token. False if the account has no such workspace. */
   remove(account: string, id: string, actor: string): Promise<boolean>;
-  /** Writes down which were seen. */
+  /** Writes the last-seen times. */
   close(): Promise<void>;
 }
 
-/** So many are remembered. */
+/** Size of the cache. */
 const MOST_TELLERS = 10_000;
 
 const cleanName = (name: string): string => cleanToldWords(name, 200, 'unnamed');
@@ -73,7 +73,7 @@ export function createWorkspaces({
   eraseDeleted(): Promise<void>;
 }): Workspaces {
   const sightings = createSightings({ db, clock, log });
-  /** Built once, since every request of a workspace asks it; its two values are the hash. */
+  /** Built once, since every request of a workspace runs it; both of its values are the hash. */
   const byToken = db
     .selectFrom('workspaces')
     .leftJoin('machines', 'machines.id', 'workspaces.machine_id')
@@ -82,7 +82,7 @@ export function createWorkspaces({
     .where((where) => where.or([where('workspaces.token_hash', '=', ''), where('next_token_hash', '=', '')]))
     .compile();
 
-  /** Who told something lately, by the hashes of their tokens, as they were after so many changes. */
+  /** Recent senders, by the hashes of their tokens, as of a number of changes. */
   const tellers = new Map<string, Teller & { last_seen_at: number | null }>();
   let tellersAsOf = 0;
 
@@ -190,7 +190,7 @@ export function createWorkspaces({
       }
       const { id, account_id, name, last_seen_at } = await findByHash(hash);
       const found = { id, account_id, name, last_seen_at };
-      // What has changed meanwhile may have changed this.
+      // A change in the meantime may have affected this.
       if (tokenChanges.count === asOf) tellers.set(hash, found);
       if (tellers.size > MOST_TELLERS) tellers.delete(tellers.keys().next().value ?? '');
       return found;
@@ -220,7 +220,7 @@ export function createWorkspaces({
           .returning('name')
           .executeTakeFirst();
         if (revoked === undefined) return false;
-        // What waits there can be decided from here no longer.
+        // Its pending decisions can no longer be decided from here.
         await change.deleteFrom('pending_decisions').where('workspace_id', '=', id).execute();
         await follower.followDecisions(change, id, true);
         await changes.record(change, { account, actor, what: 'workspace unlinked', detail: revoked.name });
@@ -231,7 +231,7 @@ export function createWorkspaces({
     },
     async remove(account, id, actor) {
       const removeRow = async (change: Transaction<Tables>): Promise<boolean> => {
-        // Its events, decisions and commands go with the row.
+        // Its events, decisions and commands are deleted with the row.
         const removed = await change
           .deleteFrom('workspaces')
           .where('id', '=', id)
@@ -252,7 +252,7 @@ export function createWorkspaces({
   };
 }
 
-/** A target that was for this workspace only is for none then, and never for all. */
+/** A target for this workspace only becomes one for none, never for all. */
 async function forgetInTargets(change: Transaction<Tables>, account: string, id: string): Promise<void> {
   const targets = await change
     .selectFrom('targets')

@@ -10,38 +10,38 @@ import { cleanToldWords } from '../told-words.ts';
 
 // The device authorization grant, RFC 8628.
 
-/** How long a code may be typed in. */
+/** How long a code is valid. */
 export const EXPIRES_S = 15 * 60;
-/** The pause between two polls, and what a poll that came too soon adds to it for good (section 3.5). */
+/** The pause between two polls, and the permanent increase by an early poll (section 3.5). */
 const INTERVAL_MS = 5000;
 const SLOWER_MS = 5000;
-/** Codes that wait at once, by network. */
+/** Maximum number of pending codes per network. */
 const MOST_OPEN = 20;
-/** Ended requests are kept so long, so that a late poll hears `expired_token` and not `invalid_grant`. */
+/** How long ended requests are kept, so that a late poll gets `expired_token` and not `invalid_grant`. */
 const KEPT_MS = 24 * 3600_000;
 
-/** What a terminal says of itself, '' for nothing; shown as untrusted. */
+/** A terminal's own description, '' for none; shown as untrusted. */
 export interface DeviceFacts {
   machine: string;
   version: string;
   system: string;
 }
 
-/** What a poll is told: the errors are those of section 3.5. */
+/** The answer to a poll: errors as in section 3.5. */
 export type PollAnswer =
   | { token: string; machine: Machine; person: Person; account: string }
   | { error: 'authorization_pending' | 'slow_down' | 'expired_token' | 'access_denied' | 'invalid_grant' };
 
 export interface DeviceRequests {
-  /** Null when too many codes of the address wait, of IPv6 those of its /64. */
+  /** Null if too many codes of the address are pending; IPv6 counts by /64. */
   start(
     facts: DeviceFacts,
     address: string,
   ): Promise<{ deviceCode: string; userCode: string; intervalS: number } | null>;
   poll(deviceCode: string): Promise<PollAnswer>;
-  /** Finds what a typed code stands for, and binds it to the one who looked; null for wrong, expired, used and taken ones. */
+  /** Finds the request of a typed code, and binds it to that person; null for wrong, expired, used and taken ones. */
   look(userCode: string, person: Person): Promise<DeviceRequest | null>;
-  /** Only whoever looked may answer; false when it is no longer theirs to answer. */
+  /** Only the person who looked may answer; false if they no longer can. */
   answer(userCode: string, person: Person, isAllowed: boolean): Promise<boolean>;
 }
 
@@ -96,7 +96,7 @@ export function createDeviceRequests({
             })
             .onConflict((same) => same.doNothing())
             .executeTakeFirst();
-          // A code that is in use already is made anew.
+          // A code that is already in use is regenerated.
           if (Number(numInsertedOrUpdatedRows) === 1)
             return { deviceCode, userCode, intervalS: INTERVAL_MS / 1000 };
         }
@@ -115,7 +115,7 @@ export function createDeviceRequests({
       if (request.state === 'denied') return { error: 'access_denied' };
       if (request.expires_at <= now) return { error: 'expired_token' };
       if (request.state === 'pending') {
-        // A poll that lies ahead was before the clock was set back.
+        // A poll in the future was before the clock was set back.
         const isTooSoon =
           request.polled_at !== null && Math.abs(now - request.polled_at) < request.interval_ms;
         await db
@@ -130,7 +130,7 @@ export function createDeviceRequests({
       }
       const { token, hash: tokenHash } = makeToken('svcm_');
       const redeemed = await db.transaction().execute(async (change) => {
-        // One compare-and-set: of polls at the same time one gets the token.
+        // One compare-and-set: of concurrent polls one gets the token.
         const taken = await change
           .updateTable('device_requests')
           .set({ state: 'redeemed' })

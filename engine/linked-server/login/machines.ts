@@ -12,12 +12,12 @@ export type ListedMachine = Machine & { person: string };
 
 /** Machines that people logged in from, each with a token. */
 export interface Machines {
-  /** Those that logged in first. */
+  /** Lists the earliest logins first. */
   list(account: string, wish?: PageWish): Promise<ListPage<ListedMachine>>;
-  /** Whose token it is; null for an unknown or revoked one. */
+  /** Finds the owner of a token; null for an unknown or revoked one. */
   findByToken(token: string): Promise<{ machine: Machine; person: Person; account: string } | null>;
   revokeToken(token: string): Promise<void>;
-  /** False when the account has no such machine. */
+  /** False if the account has no such machine. */
   revoke(id: string, by: Person): Promise<boolean>;
 }
 
@@ -37,7 +37,7 @@ export function createMachines({
   changes: ChangeLog;
   stopWorkspaces: StopWorkspaces;
 }): Machines {
-  /** Removes a machine, and stops what was linked from it; false where there is none such. */
+  /** Removes a machine, and stops its workspaces; false if there is no such machine. */
   async function remove(
     column: 'id' | 'token_hash',
     value: string,

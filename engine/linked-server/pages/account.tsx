@@ -13,7 +13,7 @@ interface Shown {
   error?: string | null;
 }
 
-/** Machines that people of the account logged in from. */
+/** Lists machines that people of the account logged in from. */
 export function MachinesPage({
   signedIn,
   said,
@@ -67,7 +67,7 @@ export function MachinesPage({
   );
 }
 
-/** Who belongs to the account; admins invite, change and remove. */
+/** Lists people of the account; admins invite, change and remove. */
 export function PeoplePage({
   signedIn,
   said,
@@ -78,7 +78,7 @@ export function PeoplePage({
 }: Shown & {
   people: ListPage<ListedPerson>;
   link?: { name: string; url: string } | null;
-  /** Who was to be invited and could not be. */
+  /** The person who could not be invited. */
   wish?: { name: string; role: Role };
 }) {
   const isAdmin = signedIn.person.role === 'admin';
@@ -146,7 +146,7 @@ export function PeoplePage({
   );
 }
 
-/** Where one is signed in, and the own password. */
+/** Shows the person's sign-ins, and a form for their password. */
 export function SignInsPage({
   signedIn,
   said,
@@ -208,7 +208,7 @@ export function SignInsPage({
   );
 }
 
-/** What was changed in the account, the newest first. */
+/** Lists changes of the account, the newest first. */
 export function LogPage({ signedIn, changes }: Shown & { changes: ListPage<Change> }) {
   return (
     <Page title="Log" path="/app/log" signedIn={signedIn}>

@@ -15,7 +15,7 @@ const STATE_WORDS: Readonly<Record<ChatStatus['state'], string>> = {
 const describeStatus = ({ state, problem }: ChatStatus): string =>
   problem === null ? STATE_WORDS[state] : `${STATE_WORDS[state]}: ${problem}`;
 
-/** The bots of this server and how they stand. */
+/** Lists the bots of this server and their states. */
 export function BotTable({ bots }: { bots: readonly ListedBot[] }) {
   return (
     <>
@@ -41,7 +41,7 @@ export function BotTable({ bots }: { bots: readonly ListedBot[] }) {
   );
 }
 
-/** Where an operator sets a bot up. What was typed in before is never shown. */
+/** The form for setting up a bot. Saved values are never shown. */
 export function BotPage({
   signedIn,
   kind,

@@ -9,7 +9,7 @@ import type { ChatChannel, ChatCodePurpose, ChatUserRow } from '../database/tabl
 import type { SignedIn } from '../people/people.ts';
 import { Action, Choices, Notice, Page, TableHead, Time } from './layout.tsx';
 
-/** A code to be sent to a bot, shown once. */
+/** Shows a code for a bot, once. */
 interface ShownCode {
   kind: ChatKind;
   purpose: ChatCodePurpose;
@@ -46,7 +46,7 @@ function CodeNotice({ code, bots }: { code: ShownCode | null; bots: readonly Lis
   );
 }
 
-/** What the page asks when a code has arrived. */
+/** Asks for confirmation when a code has arrived. */
 function ClaimForm({ claim }: { claim: Claim }) {
   const { kind, purpose, user, place } = claim;
   const isPerson = purpose === 'person';
@@ -93,13 +93,13 @@ function describeState(channel: ChatChannel, { isLocked, now }: { isLocked: bool
   return channel.problem === null ? 'on' : `failing: ${channel.problem}`;
 }
 
-/** What tells a channel from others of its name; empty where the name is all that is known. */
+/** Distinguishes a channel from others with its name; empty if only the name is known. */
 const describePlace = ({ is_private, channel, name }: ChatChannel): string => {
   if (is_private === 1) return 'private';
   return channel === name ? '' : channel;
 };
 
-/** Who speaks for the person in chats, and where events of the account go there. */
+/** Shows the person's chat users, and channels for events of the account. */
 export function ChatsPage({
   signedIn,
   said,
@@ -231,7 +231,7 @@ function AddChannel({
   );
 }
 
-/** One channel: what goes there. */
+/** Shows one channel and its events. */
 export function ChannelPage({
   signedIn,
   channel,

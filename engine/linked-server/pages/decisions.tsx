@@ -28,7 +28,7 @@ function CommandNotice({
   return <Notice {...(isGood ? { said: joinSpans(text) } : { error: joinSpans(text) })} />;
 }
 
-/** What waits in all workspaces of the account, the oldest first. */
+/** Lists pending decisions in all workspaces of the account, the oldest first. */
 export function WaitingPage({
   signedIn,
   waiting,
@@ -125,7 +125,7 @@ function DecideForm({ decision }: { decision: WaitingDecision }) {
   );
 }
 
-/** One decision: what is known of it here, the buttons, and what became of the last press. */
+/** Shows one decision: its known facts, the buttons, and the result of the last press. */
 export function DecisionPage({
   signedIn,
   decision,
@@ -136,7 +136,7 @@ export function DecisionPage({
   error,
 }: {
   signedIn: SignedIn;
-  /** Null where it waits no more. */
+  /** Null if it is no longer pending. */
   decision: WaitingDecision | null;
   id: string;
   command: Command | null;
@@ -187,7 +187,7 @@ export function DecisionPage({
   );
 }
 
-/** Workspaces of the account with their last contact. */
+/** Lists workspaces of the account with their last contact. */
 export function WorkspacesPage({
   signedIn,
   workspaces,
@@ -253,7 +253,7 @@ export function WorkspacesPage({
   );
 }
 
-/** What a workspace has told, the newest first. */
+/** Lists a workspace's events, the newest first. */
 export function WorkspacePage({
   signedIn,
   id,

@@ -10,14 +10,14 @@ import { Action, Notice, Page, TableHead, Time } from './layout.tsx';
 import { PageLinks } from './page-links.tsx';
 import { describeTarget } from './settings.tsx';
 
-/** What happens to a target before anything goes there. */
+/** Explains why a target receives nothing yet. */
 const WAITS_UNTIL: Readonly<Record<string, string>> = {
   off: 'switched on',
   paused: 'resumed',
   locked: 'unlocked',
 };
 
-/** What a delivery waits for; nothing where it does not. */
+/** Explains what a delivery waits for; nothing otherwise. */
 function Waiting({ row, entitlements }: { row: ListedDelivery; entitlements: Entitlements }) {
   if (row.state !== 'waiting') return null;
   const until = WAITS_UNTIL[describeTarget(row.target, entitlements).word];
@@ -31,7 +31,7 @@ function Waiting({ row, entitlements }: { row: ListedDelivery; entitlements: Ent
   );
 }
 
-/** What was sent where, the newest first. */
+/** Lists deliveries, the newest first. */
 export function DeliveriesPage({
   signedIn,
   said,
@@ -43,7 +43,7 @@ export function DeliveriesPage({
   entitlements: Entitlements;
   said: string | null;
   deliveries: ListPage<ListedDelivery>;
-  /** The only target that is listed; null for all of them. */
+  /** The only listed target; null for all. */
   target: string | null;
 }) {
   const isAdmin = signedIn.person.role === 'admin';

@@ -3,7 +3,7 @@ import type { DeviceRequest } from '../database/tables.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Field, Notice, Page, Time } from './layout.tsx';
 
-/** Where the code of a terminal is typed in. */
+/** The page for typing in the code of a terminal. */
 export function DeviceCodePage({
   signedIn,
   code = '',
@@ -31,7 +31,7 @@ export function DeviceCodePage({
   );
 }
 
-/** What asks to be let in, as it says of itself. */
+/** The requesting terminal's own description. */
 export function DeviceAnswerPage({
   signedIn,
   request,

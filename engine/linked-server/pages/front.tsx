@@ -2,7 +2,7 @@
 import type { SignedIn } from '../people/people.ts';
 import { Field, Notice, Page, WhosePassword } from './layout.tsx';
 
-/** The first page of a new server. What was typed stays, so that one field is to be mended and not all of them. */
+/** The first page of a new server. Typed values stay, so that only one field needs correction. */
 export function SetupPage({
   error,
   code = '',
@@ -62,7 +62,7 @@ export function SignInPage({
   );
 }
 
-/** Where an invitation, or an address for a new password, leads. */
+/** The page of an invitation, or for a new password. */
 export function InvitationPage({
   name,
   token,
@@ -91,7 +91,7 @@ export function InvitationPage({
   );
 }
 
-/** A page that only says something; who is signed in has the navigation to go on by. */
+/** A page with only a message; signed-in people also get the navigation. */
 export function MessagePage({
   title,
   text,
@@ -113,7 +113,7 @@ export function MessagePage({
   );
 }
 
-/** What cannot be undone is asked once more. */
+/** Asks again before something that cannot be undone. */
 export function ConfirmPage({
   signedIn,
   title,

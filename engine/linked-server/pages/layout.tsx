@@ -18,7 +18,7 @@ const LINKS = [
   ['/app/log', 'Log'],
 ] as const;
 
-/** What a tab of a browser has room for. */
+/** The length that fits a browser tab. */
 const LONGEST_TITLE = 60;
 const cutTitle = (title: string): string =>
   title.length <= LONGEST_TITLE
@@ -27,7 +27,7 @@ const cutTitle = (title: string): string =>
         .slice(0, LONGEST_TITLE - 1)
         .join('')}…`;
 
-/** Every page: head, navigation for those who are signed in, one main part. */
+/** Every page: head, navigation for signed-in people, one main part. */
 export function Page({
   title,
   path,
@@ -69,7 +69,7 @@ export function Page({
   );
 }
 
-/** Who is signed in, and the way out. */
+/** Shows the signed-in person, and the sign-out button. */
 const Visitor = ({ signedIn: { person, account } }: { signedIn: SignedIn }) => (
   <div class="visitor">
     <span class="dim">{`${person.name}, ${account.name}`}</span>
@@ -105,7 +105,7 @@ function Navigation({ signedIn, path }: { signedIn: SignedIn; path: string }) {
   );
 }
 
-/** What happened, or why it did not; read aloud at once. */
+/** Shows what happened, or why it did not; read aloud immediately. */
 export function Notice({ error, said }: { error?: string | null; said?: string | null }) {
   if (error)
     return (
@@ -122,7 +122,7 @@ export function Notice({ error, said }: { error?: string | null; said?: string |
   return null;
 }
 
-/** The address that an invited person opens, shown to whoever invited them; nothing where there is none. */
+/** Shows the address for an invited person to the inviter; nothing if there is none. */
 export function OneTimeAddress({ link }: { link?: { name: string; url: string } | null }) {
   if (!link) return null;
   return (
@@ -135,7 +135,7 @@ export function OneTimeAddress({ link }: { link?: { name: string; url: string } 
   );
 }
 
-/** The head of a table. With `hasActions` a last column has buttons, and its name is only heard. */
+/** The head of a table. With `hasActions` a last column has buttons, with a name for screen readers only. */
 export function TableHead({
   columns,
   hasActions = false,
@@ -198,7 +198,7 @@ export function Field({
   );
 }
 
-/** Whose password a form sets: shown, and known to a browser's keeper of passwords. */
+/** The name for a password form: shown, and known to a browser's password manager. */
 export const WhosePassword = ({ name, label = 'Name' }: { name: string; label?: string }) => (
   <>
     <label for="username">{label}</label>
@@ -206,7 +206,7 @@ export const WhosePassword = ({ name, label = 'Name' }: { name: string; label?: 
   </>
 );
 
-/** A box or a button beside what it chooses. */
+/** A checkbox or radio button next to its label. */
 export const Choice = ({
   type,
   name,
@@ -233,7 +233,7 @@ export const Choice = ({
   </label>
 );
 
-/** Boxes of which any number may be ticked; the form has them as `name[]`. */
+/** Checkboxes of which any number may be ticked; the form has them as `name[]`. */
 export function Choices({
   name,
   label,
@@ -242,7 +242,7 @@ export function Choices({
 }: {
   name: string;
   label: string;
-  /** Values and what they mean. */
+  /** Values and their labels. */
   choices: readonly (readonly [value: string, about: string])[];
   chosen: readonly string[];
 }) {
@@ -264,7 +264,7 @@ export function Choices({
   );
 }
 
-/** A button that posts, with nothing to fill in. */
+/** A button that posts, without input. */
 export function Action({
   action,
   label,
@@ -273,7 +273,7 @@ export function Action({
 }: {
   action: string;
   label: string;
-  /** What it acts on, for those who hear the page. */
+  /** Its subject, for screen readers. */
   about?: string;
   kind?: 'plain' | 'bad';
 }) {
@@ -286,14 +286,14 @@ export function Action({
   );
 }
 
-/** A time as `2026-11-23 11:05 UTC`. */
+/** Formats a time as `2026-11-23 11:05 UTC`. */
 export function Time({ at }: { at: number | null }) {
   if (at === null) return <>never</>;
   const text = new Date(at).toISOString();
   return <time datetime={text}>{`${text.slice(0, 16).replace('T', ' ')} UTC`}</time>;
 }
 
-/** A time span in words, such as `in 2 minutes`. */
+/** Formats a time span, such as `in 2 minutes`. */
 export const formatPause = (ms: number): string => {
   const seconds = Math.ceil(ms / 1000);
   return seconds < 120 ? formatCount(seconds, 'second') : formatCount(Math.ceil(seconds / 60), 'minute');

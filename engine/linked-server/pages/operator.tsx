@@ -12,7 +12,7 @@ import { Action, Field, Notice, OneTimeAddress, Page, TableHead } from './layout
 import { PageLinks } from './page-links.tsx';
 import { listToldDays, RunsChart, UsageTable } from './usage.tsx';
 
-/** What one account has, to be assigned. */
+/** Shows the plan of one account, for changing it. */
 export function AccountPage({
   signedIn,
   account,
@@ -87,13 +87,13 @@ export function AccountPage({
   );
 }
 
-/** Such as `ann, bob, carl and 12 more`. */
+/** Formats names such as `ann, bob, carl and 12 more`. */
 function namePeople({ count, names }: ListedAccount['people']): string {
   const shown = names.join(', ');
   return count > names.length ? `${shown} and ${count - names.length} more` : shown;
 }
 
-/** Accounts of this server, for those who run it. */
+/** Lists accounts of this server, for operators. */
 export function OperatorPage({
   signedIn,
   accounts,
@@ -107,12 +107,12 @@ export function OperatorPage({
   signedIn: SignedIn;
   accounts: ListPage<ListedAccount>;
   bots: readonly ListedBot[];
-  /** What all accounts together have told. */
+  /** Shows the sums of all accounts. */
   totals: readonly UsageDay[];
   said?: string | null;
   error?: string | null;
   link?: { name: string; url: string } | null;
-  /** What was to be added and could not be. */
+  /** The account that could not be added. */
   wish?: { account: string; name: string };
 }) {
   return (

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 import type { ListPage } from '../database/list-page.ts';
 
-/** The ways to the pages of a list beside this one; nothing where it has one page only. */
+/** Links to the other pages of a list; nothing if it has one page only. */
 export function PageLinks({
   page: { previous, next },
   path,
@@ -10,9 +10,9 @@ export function PageLinks({
 }: {
   page: Pick<ListPage<unknown>, 'previous' | 'next'>;
   path: string;
-  /** What they lead to, said in full, since a link may be heard without what stands around it. */
+  /** The full name of their target, since a link may be read aloud without its context. */
   names: { previous: string; next: string };
-  /** What else the address of the page says. */
+  /** Other parameters of the page's address. */
   query?: Readonly<Record<string, string>>;
 }) {
   if (previous === null && next === null) return null;

@@ -14,7 +14,7 @@ import { capabilityOf, readEvents } from '../deliveries/targets.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Notice, Page, TableHead, Time } from './layout.tsx';
 
-/** How each kind is called on pages. */
+/** Display names of the kinds. */
 export const KIND_NAMES: Record<TargetKind, string> = {
   n8n: 'n8n',
   zapier: 'Zapier',
@@ -22,11 +22,11 @@ export const KIND_NAMES: Record<TargetKind, string> = {
   webhook: 'hosted webhook',
 };
 
-/** What adds a target of a kind is called. */
+/** Labels for adding a target of a kind. */
 export const describeAddition = (kind: TargetKind): string =>
   `Add ${kind === 'webhook' ? 'a' : 'the catch URL of'} ${KIND_NAMES[kind]}`;
 
-/** How a target stands, in a word and a sentence. */
+/** The state of a target, as a word and a sentence. */
 export function describeTarget(
   target: Pick<Target, 'kind' | 'is_on' | 'paused_why'>,
   { capabilities }: Pick<Entitlements, 'capabilities'>,
@@ -40,7 +40,7 @@ export function describeTarget(
   return { word: 'on', why: 'events go there' };
 }
 
-/** Those that wait for somebody, above everything else. */
+/** Codes that wait for confirmation, above everything else. */
 function PausedTargets({ targets }: { targets: readonly (Target & { waiting: number })[] }) {
   const paused = targets.filter(({ paused_at, is_on }) => paused_at !== null && is_on === 1);
   return (
@@ -57,7 +57,7 @@ function PausedTargets({ targets }: { targets: readonly (Target & { waiting: num
   );
 }
 
-/** What the account has, and where its events go. */
+/** Shows the account's plan, and the targets of its events. */
 export function SettingsPage({
   signedIn,
   said,
@@ -68,7 +68,7 @@ export function SettingsPage({
   signedIn: SignedIn;
   said: string | null;
   entitlements: Entitlements & { addons: readonly AddonName[] };
-  /** How many there are of what is counted, where the server counts it. */
+  /** Counts of quotas, if the server counts them. */
   used: Record<'people' | 'workspaces', number>;
   targets: readonly (Target & { waiting: number })[];
 }) {

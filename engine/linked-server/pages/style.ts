@@ -80,5 +80,5 @@ dd { margin: 0; }
 }
 `;
 
-/** Browsers keep it for an hour: another one has another address. */
+/** Browsers cache it for an hour: a changed one has another address. */
 export const STYLE_PATH = `/style.css?v=${hash('sha256', STYLE, 'hex').slice(0, 8)}`;

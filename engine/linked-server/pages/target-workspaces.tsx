@@ -8,11 +8,11 @@ import type { SignedIn } from '../people/people.ts';
 import { Choice, Field, Notice, Page } from './layout.tsx';
 import { PageLinks } from './page-links.tsx';
 
-/** The workspaces of an account as the form of a target has them. */
+/** The workspaces of an account for a target's form. */
 export interface OfferedWorkspaces {
-  /** To be ticked in the form; null where they are more than a page has room for. */
+  /** Checkboxes for the form; null if there are too many for a page. */
   offered: readonly ListedWorkspace[] | null;
-  /** The first of those that the target is for. */
+  /** The first workspaces of the target. */
   named: readonly ListedWorkspace[];
 }
 
@@ -31,7 +31,7 @@ function WorkspaceChoice({
   );
 }
 
-/** Whose events a target gets, in its form. */
+/** The choice of workspaces in a target's form. */
 export function WorkspaceFields({
   wish: { scope, ticked },
   offered,
@@ -72,7 +72,7 @@ export function WorkspaceFields({
   );
 }
 
-/** Whose events a target gets, in words. */
+/** Describes the workspaces of a target. */
 export function describeChosen(target: Target, named: OfferedWorkspaces['named']): string {
   const chosen = readWorkspaces(target);
   if (chosen === null) return 'all of the account';
@@ -82,14 +82,14 @@ export function describeChosen(target: Target, named: OfferedWorkspaces['named']
   return more > 0 ? `${names} and ${more} more` : names;
 }
 
-/** What is looked for among the workspaces of an account. */
+/** The search among the workspaces of an account. */
 export interface WorkspaceSearch {
   find: string;
-  /** None but those that the target is for. */
+  /** Only those of the target. */
   isChosenOnly: boolean;
 }
 
-/** Where the workspaces of a target are chosen among many, a page of them at a time. */
+/** The page for choosing the workspaces of a target among many. */
 export function TargetWorkspacesPage({
   signedIn,
   target,
@@ -103,10 +103,10 @@ export function TargetWorkspacesPage({
   signedIn: SignedIn;
   target: Target;
   search: WorkspaceSearch;
-  /** What else the address says. */
+  /** Other parameters of the address. */
   place: Readonly<Record<string, string>>;
   workspaces: ListPage<ListedWorkspace>;
-  /** How many were found by their name, on all pages. */
+  /** Number of matches by name, on all pages. */
   found: number;
   said?: string | null;
   error?: string | null;

@@ -27,7 +27,7 @@ function TargetForm({
   kind: TargetKind;
   wish: TargetWish;
   offered: OfferedWorkspaces['offered'];
-  /** What is said of an address that need not be typed again. */
+  /** The hint about an address that need not be typed again. */
   urlHint?: string;
 }) {
   const hint =
@@ -59,7 +59,7 @@ function TargetForm({
   );
 }
 
-/** Where a target is added. */
+/** The page for adding a target. */
 export function NewTargetPage({
   signedIn,
   kind,
@@ -84,7 +84,7 @@ export function NewTargetPage({
   );
 }
 
-/** One target: how it stands, what can be done, and what its tool needs. */
+/** Shows one target: its state, actions, and instructions for its tool. */
 export function TargetPage({
   signedIn,
   target,
@@ -100,14 +100,14 @@ export function TargetPage({
   signedIn: SignedIn;
   target: Target;
   now: number;
-  /** What was typed in and refused; what is saved where nothing was. */
+  /** Refused input; the saved values otherwise. */
   wish?: TargetWish;
   entitlements: Entitlements;
   workspaces: OfferedWorkspaces;
   isShortLived: boolean;
   said?: string | null;
   error?: string | null;
-  /** Shown this once. */
+  /** Shown only once. */
   secret?: string | null;
 }) {
   const { id, name, kind, is_on, paused_at, old_until, shown_url, created_at } = target;
@@ -225,7 +225,7 @@ function Code({ steps, code }: VerificationCode) {
   );
 }
 
-/** How a tool that has a catch URL decides. */
+/** Explains how a tool with a catch URL decides. */
 function DecidingThere({ kind }: { kind: AddonName }) {
   return (
     <>
@@ -239,7 +239,7 @@ function DecidingThere({ kind }: { kind: AddonName }) {
   );
 }
 
-/** What the form of a target begins with. */
+/** The initial values of a target's form. */
 function readWish(target: Target): TargetWish {
   const chosen = readWorkspaces(target);
   return {

@@ -7,7 +7,7 @@ import type { SignedIn } from '../people/people.ts';
 import { Notice, Page, TableHead } from './layout.tsx';
 import { PageLinks } from './page-links.tsx';
 
-/** How far back a page can look, in days. */
+/** How far back a page can go, in days. */
 export const USAGE_SPANS = [30, 90, 400] as const;
 
 const BAR = { width: 10, gap: 2, height: 120 };
@@ -15,21 +15,21 @@ const BAR = { width: 10, gap: 2, height: 120 };
 const sumOf = (counts: Partial<Record<string, number>>): number =>
   Object.values(counts).reduce<number>((sum, n) => sum + (n ?? 0), 0);
 
-/** Runs of a day: how many ended well, and in any other way. */
+/** Runs of a day: how many succeeded, and how many ended otherwise. */
 function sumRuns({ runs }: Pick<DayCounts, 'runs'>): { sealed: number; failed: number } {
   const all = sumOf(Object.fromEntries(Object.entries(runs).map(([preset, ends]) => [preset, sumOf(ends)])));
   const sealed = Object.values(runs).reduce((sum, ends) => sum + (ends.sealed ?? 0), 0);
   return { sealed, failed: all - sealed };
 }
 
-/** Runs by the day as bars: those that ended well below, the others on top. The table says the same in numbers. */
+/** Renders runs by day as bars: successful ones at the bottom, the others on top. The table has the same numbers. */
 export function RunsChart({ days }: { days: readonly UsageDay[] }) {
   const runs = days.map(({ counts }) => sumRuns(counts));
   const most = Math.max(0, ...runs.map(({ sealed, failed }) => sealed + failed));
   if (most === 0) return null;
   const width = days.length * (BAR.width + BAR.gap);
   const heightOf = (n: number): number => Math.round((n / most) * BAR.height);
-  // One path for all bars of a kind: an element for each would be most of the page.
+  // One path for all bars of a kind: separate elements would be most of the page.
   const drawBars = (barOf: (of: (typeof runs)[number]) => { height: number; above: number }): string =>
     runs
       .map((of, index) => ({ ...barOf(of), x: index * (BAR.width + BAR.gap) }))
@@ -62,11 +62,11 @@ export function RunsChart({ days }: { days: readonly UsageDay[] }) {
   );
 }
 
-/** Those of these days on which something was told, the newest first. */
+/** Selects days with figures, the newest first. */
 export const listToldDays = (days: readonly UsageDay[]): UsageDay[] =>
   days.filter(({ workspaces }) => workspaces > 0).reverse();
 
-/** Days in numbers. */
+/** Renders days as numbers. */
 export function UsageTable({ days }: { days: readonly UsageDay[] }) {
   if (days.length === 0) return <p>No figures were received for these days.</p>;
   return (
@@ -94,7 +94,7 @@ export function UsageTable({ days }: { days: readonly UsageDay[] }) {
   );
 }
 
-/** What the workspaces of an account have counted. */
+/** Shows the figures of an account's workspaces. */
 export function UsagePage({
   signedIn,
   days,
@@ -103,7 +103,7 @@ export function UsagePage({
 }: {
   signedIn: SignedIn;
   days: readonly UsageDay[];
-  /** Which page of the table. */
+  /** The page of the table. */
   wish: PageWish;
   said?: string | null;
 }) {

@@ -15,7 +15,7 @@ export interface Accounts {
   /** Throws `not_found`. */
   findAccount(name: string): Promise<Account>;
   findAccountById(id: string): Promise<Account | null>;
-  /** The account of the last operator stays: throws `conflict`. */
+  /** The account of the last operator cannot be removed: throws `conflict`. */
   removeAccount(name: string, actor: string): Promise<void>;
 }
 

@@ -9,22 +9,22 @@ const NEWEST_FIRST: ListOrder = {
   direction: 'desc',
 };
 
-/** What is written down of a change. */
+/** The record of a change. */
 export interface ChangeEntry {
-  /** Null for one of the whole server. */
+  /** Null for a change of the whole server. */
   account: string | null;
   actor: string;
   what: string;
   detail?: string;
 }
 
-/** The log of what was changed and by whom: sign-ins, logins of machines, people, plans. */
+/** The log of changes with their authors: sign-ins, logins of machines, people, plans. */
 export interface ChangeLog {
-  /** Writes down a change within its transaction: one is never kept without the other. */
+  /** Records a change within its transaction: one is never stored without the other. */
   record(within: Transaction<Tables>, entry: ChangeEntry): Promise<void>;
-  /** Makes a change in a transaction of its own, and writes it down there. Throws what the change throws, and nothing is kept then. */
+  /** Makes and records a change in a separate transaction. Rethrows the change's errors, and then stores nothing. */
   make<T>(entry: ChangeEntry, change: (within: Transaction<Tables>) => Promise<T>): Promise<T>;
-  /** The newest first. */
+  /** Lists the newest first. */
   list(account: string, wish?: PageWish): Promise<ListPage<Change>>;
 }
 

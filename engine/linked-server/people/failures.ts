@@ -3,16 +3,16 @@ import type { Clock } from '../../core/base/clock.ts';
 import type { Tables } from '../database/tables.ts';
 import { hashToken } from '../secrets.ts';
 
-// PostgreSQL has to be told the type of a value that stands alone.
+// PostgreSQL needs the type of a standalone value.
 const bigint = (value: number) => sql<number>`CAST(${value} AS bigint)`;
 
-/** How many failures are free, and what follows them. */
+/** The number of free failures, and the pauses after them. */
 export interface FailureRule {
   free: number;
-  /** The pause after the first that is not free; it doubles up to `longestMs`. */
+  /** The pause after the first penalized failure; it doubles up to `longestMs`. */
   firstMs: number;
   longestMs: number;
-  /** Failures are forgotten when there was none for so long. */
+  /** How long without a failure until they are forgotten. */
   forgetMs: number;
 }
 
@@ -32,18 +32,18 @@ export const CODE_RULE: FailureRule = {
   forgetMs: 15 * 60_000,
 };
 
-/** Counts attempts that fail, by key. Kept in the database, so that a restart frees nobody. */
+/** Counts failed attempts, by key. Stored in the database, so that a restart resets nothing. */
 export interface FailureCounter {
   /**
-   * Counts an attempt before it is made, so that many at once are counted each; how long to wait when it is not allowed,
-   * ms, else 0.
+   * Counts an attempt before it is made, so that concurrent ones are all counted; returns the waiting time if it is
+   * not allowed, ms, otherwise 0.
    */
   begin(key: string, rule: FailureRule): Promise<number>;
-  /** The attempt was right: all before it are forgotten. */
+  /** The attempt was right: all earlier ones are forgotten. */
   forgive(key: string): Promise<void>;
-  /** The attempt was right: it does not count, and those before it do. */
+  /** The attempt was right: it does not count, but earlier ones do. */
   takeBack(key: string): Promise<void>;
-  /** Removes what counts no more, of whoever has not come back. */
+  /** Removes expired counts of those who have not come back. */
   clean(): Promise<void>;
 }
 
@@ -61,14 +61,14 @@ export function createFailureCounter({ db, clock }: { db: Kysely<Tables>; clock:
         .where((where) =>
           where.or([
             where.and([where('last_at', '<', now - forgetMs), where('refused_until', '<=', now)]),
-            // The clock was set back: nobody waits longer than the rule says.
+            // The clock was set back: no one waits longer than the rule allows.
             where('refused_until', '>', now + longestMs),
           ]),
         )
         .execute();
       const steps = Math.ceil(Math.log2(longestMs / firstMs));
       const after = sql<number>`CAST(failures.failures + 1 - ${bigint(free)} AS integer)`;
-      // One statement, so that attempts at the same time are counted one by one.
+      // One statement, so that concurrent attempts are counted one by one.
       const counted = await db
         .insertInto('failures')
         .values({ key: hash, failures: 1, refused_until: free > 1 ? 0 : now + firstMs, last_at: now })

@@ -10,9 +10,9 @@ import type { People } from './people.ts';
 
 const KEY = 'setup_code';
 const WRONG_KEY = 'setup_code_wrong';
-/** So many wrong codes make a new one. */
+/** Number of wrong codes after which a new one is created. */
 const MOST_WRONG = 10;
-/** No vowels, so that no word comes out; no characters that look alike. */
+/** No vowels, so that no word appears; no characters that look alike. */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 
 /** Eight letters in two groups, such as `BCDF-GHJK`: 34 bits. */
@@ -21,22 +21,22 @@ export const makeTypedCode = (groups = 2): string =>
     Array.from({ length: 4 }, () => LETTERS[randomInt(LETTERS.length)]).join(''),
   ).join('-');
 
-/** A code as it is compared: any case, spacing and dashes. */
+/** Normalizes a code for comparison: any case, spacing and dashes. */
 export const normalizeTypedCode = (text: string): string =>
   text
     .toUpperCase()
     .replace(/[^A-Z0-9]/g, '')
     .slice(0, 64);
 
-/** The one time that a database has no operator: whoever reads the code beside the server makes themselves one. */
+/** The one time that a database has no operator: a person who can read the code on the server becomes one. */
 export interface FirstRun {
-  /** Whether somebody still has to set the server up. */
+  /** Reports whether the server has not been set up yet. */
   isOpen(): Promise<boolean>;
-  /** Makes a code, prints it through `tell` and writes it to `setup-code`, unless the server is set up. */
+  /** Creates a code, prints it through `tell` and writes it to `setup-code`, unless the server is set up. */
   offer(): Promise<void>;
   /**
-   * Takes the code, once even when two try, and makes the first account and its operator; null for a wrong one. Throws as
-   * `addWithAccount`, and the code goes on opening then; `conflict` where somebody else was sooner.
+   * Accepts the code, once even if two try, and creates the first account and its operator; null for a wrong one.
+   * Throws as `addWithAccount`, and the code stays valid then; `conflict` if another person was sooner.
    */
   take(code: string, wish: { name: string; password: string; account: string }): Promise<Person | null>;
 }
@@ -100,7 +100,7 @@ export function createFirstRun({
       }
       const wish = { name, account, isOperator: true, password };
       const { person } = await people.addWithAccount(wish, name, async (change) => {
-        // Only whoever deletes it goes on.
+        // Only the caller that deletes it continues.
         const taken = await change
           .deleteFrom('meta')
           .where('key', '=', KEY)

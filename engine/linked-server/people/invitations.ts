@@ -5,19 +5,19 @@ import { hashToken, makeToken } from '../secrets.ts';
 import type { ChangeLog } from './changes.ts';
 import type { Passwords } from './passwords.ts';
 
-/** How long an address that invites somebody, or lets them set a new password, opens. */
+/** How long an address for an invitation or a new password is valid. */
 export const INVITATION_MS = 72 * 3600_000;
 
-/** Where the token of an invitation is taken, on the server of that origin. */
+/** Returns the address of an invitation, on the server of that origin. */
 export const invitationUrl = (origin: string, token: string): string => `${origin}/invitation/${token}`;
 
-/** Addresses that let a person set their password, once. */
+/** One-time addresses for setting a person's password. */
 export interface Invitations {
-  /** The token of such an address. Older ones open no longer. */
+  /** Creates the token of such an address. Older ones become invalid. */
   invite(person: Person, actor: string): Promise<string>;
-  /** Who an invitation is for; null when it is unknown, used or too old. */
+  /** Finds the person of an invitation; null if it is unknown, used or expired. */
   findInvited(token: string): Promise<Person | null>;
-  /** Sets the password by an invitation, once even when two try; null when it is not valid. Ends their other sessions. */
+  /** Sets the password by an invitation, once even if two try; null if it is invalid. Ends their other sessions. */
   takeInvitation(token: string, password: string): Promise<Person | null>;
 }
 

@@ -1,13 +1,13 @@
 import { SvcError } from '../../core/base/errors.ts';
 
-/** Letters with the marks that many scripts write on them, but for marks that nobody sees; digits and a few signs. */
+/** Letters with their combining marks, except invisible ones; digits and a few signs. */
 const NAME =
   /^(?=.{1,48}$)(?!.*\p{Default_Ignorable_Code_Point})[\p{L}\p{N}]\p{M}{0,3}(?:[\p{L}\p{N}]\p{M}{0,3}|[ ._-])*$/u;
 
-/** A name as it is compared, and as tries of it are counted: one key, in whatever way it was typed. */
+/** Normalizes a name for comparison and for counting attempts: one key for all spellings. */
 export const nameKey = (name: string): string => name.trim().normalize('NFKC').toLowerCase();
 
-/** The name of a person or an account, as it is kept. Throws `fields_invalid`. */
+/** Validates the name of a person or an account, as it is stored. Throws `fields_invalid`. */
 export function checkName(name: string, what: string): string {
   const normal = name.normalize('NFC').trim();
   if (!NAME.test(normal))

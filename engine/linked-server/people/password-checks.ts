@@ -3,23 +3,25 @@ import { type FailureCounter, SIGN_IN_RULE } from './failures.ts';
 import { nameKey } from './names.ts';
 import type { Passwords } from './passwords.ts';
 
-/** So many passwords of one network wait to be compared, and so many of all: each takes a good part of a second. */
+/**
+ * Maximum number of passwords waiting for comparison, per network and in total: each takes a good part of a second.
+ */
 const MOST_OF_NETWORK = 8;
 const MOST = 64;
 const BUSY_MS = 2000;
 
-/** Why a password was not compared at all, and how long to wait, ms. */
+/** The reason why a password was not compared, and the waiting time, ms. */
 export interface PasswordRefusal {
   refused: 'too_many_wrong' | 'network_busy' | 'busy';
   waitMs: number;
 }
 
-/** Whether a password was right, if it was compared. */
+/** The result of a comparison, if the password was compared. */
 export type PasswordCheck = { isRight: boolean } | PasswordRefusal;
 
-/** Compares passwords that people type, so often for a name and network, and so many at once. */
+/** Compares people's passwords, limited by name and network, and by number. */
 export interface PasswordChecks {
-  /** @param stored null for a person who is not there or has no password yet, which takes as long and is wrong */
+  /** @param stored null for a missing person or one without a password, which takes as long and is wrong */
   check(
     password: string,
     of: { name: string; stored: string | null },

@@ -17,13 +17,13 @@ export interface PasswordCost {
   p: number;
 }
 
-/** 64 MiB and some 150 ms for each: what the OWASP cheat sheet on password storage asks of scrypt. */
+/** 64 MiB and some 150 ms for each: as the OWASP cheat sheet on password storage recommends for scrypt. */
 const COST: PasswordCost = { logN: 16, r: 8, p: 2 };
 const BYTES = 32;
 const SHORTEST = 10;
 const LONGEST = 200;
 
-// Two at once: each takes 64 MiB, and whoever guesses is not to fill the memory.
+// Two concurrently: each takes 64 MiB, and a guesser must not fill the memory.
 const lanes = [createSerialQueue(), createSerialQueue()];
 let next = 0;
 
@@ -31,11 +31,11 @@ function hashPassword(password: string, salt: Buffer, { logN, r, p }: PasswordCo
   const lane = lanes[next % lanes.length]!;
   next += 1;
   const N = 2 ** logN;
-  // NFKC, so that one keyboard's é is another's.
+  // NFKC, so that an é from any keyboard is the same.
   return lane(() => scryptAsync(password.normalize('NFKC'), salt, BYTES, { N, r, p, maxmem: 256 * N * r }));
 }
 
-/** Throws `fields_invalid` for a password that cannot be taken. */
+/** Throws `fields_invalid` for an unacceptable password. */
 function checkPassword(password: string): void {
   const { length } = [...password];
   if (length < SHORTEST || length > LONGEST)
@@ -44,15 +44,15 @@ function checkPassword(password: string): void {
     });
 }
 
-/** Keeps passwords so that whoever reads the database cannot tell them. */
+/** Stores passwords so that the database does not reveal them. */
 export interface Passwords {
-  /** What is kept of one: `scrypt$16$8$2$salt$hash`. Throws `fields_invalid`. */
+  /** Returns the stored form of one: `scrypt$16$8$2$salt$hash`. Throws `fields_invalid`. */
   store(password: string): Promise<string>;
-  /** Whether a password is the stored one; with null, for a person who is not there, it takes as long and is false. */
+  /** Reports whether a password is the stored one; with null, for a missing person, it takes as long and is false. */
   matches(password: string, stored: string | null): Promise<boolean>;
 }
 
-/** @param cost of new ones; what was stored keeps its own */
+/** @param cost of new ones; stored ones keep theirs */
 export function createPasswords(cost: PasswordCost = COST): Passwords {
   const format = (salt: string, hash: string): string =>
     ['scrypt', cost.logN, cost.r, cost.p, salt, hash].join('$');

@@ -9,14 +9,14 @@ export interface ListedPerson {
   account: string;
   role: Role;
   is_operator: boolean;
-  /** False until an invitation was taken. */
+  /** False until an invitation was accepted. */
   has_password: boolean;
 }
 
-/** An account as operators see it: how many people it has, and the names of the first of them. */
+/** An account as operators see it: its number of people, and their first names in the list. */
 export type ListedAccount = Account & { people: { count: number; names: string[] } };
 
-/** So many names stand beside an account. */
+/** Number of names next to an account. */
 const NAMES_SHOWN = 3;
 
 const PEOPLE: ListOrder = { columns: { 'people.name': 'text', 'people.id': 'text' }, direction: 'asc' };
@@ -26,17 +26,17 @@ const SESSIONS: ListOrder = {
   direction: 'desc',
 };
 
-/** Accounts, people and where they are signed in, as lists. */
+/** Lists of accounts, people and their sign-ins. */
 export interface PeopleLists {
   listAccounts(): Promise<Account[]>;
-  /** A page of them, by name. */
+  /** Returns a page of them, by name. */
   listAccountPage(wish: PageWish): Promise<ListPage<ListedAccount>>;
-  /** Of all accounts, or of one. */
+  /** Counts those of all accounts, or of one. */
   list(account?: string): Promise<ListedPerson[]>;
-  /** A page of those of an account, by name. */
+  /** Returns a page of an account's people, by name. */
   listPage(account: string, wish: PageWish): Promise<ListPage<ListedPerson>>;
   count(account: string): Promise<number>;
-  /** Where a person is signed in: who asked last stands first. */
+  /** Lists a person's sign-ins: the most recently used first. */
   listSessions(person: string, wish?: PageWish): Promise<ListPage<BrowserSession>>;
 }
 
@@ -52,14 +52,14 @@ export function createPeopleLists(db: Kysely<Tables>): PeopleLists {
       sql<boolean>`people.is_operator = 1`.as('is_operator'),
       sql<boolean>`people.password IS NOT NULL`.as('has_password'),
     ]);
-  // SQLite has numbers for what is true and what is not.
+  // SQLite uses numbers for booleans.
   const readPerson = (row: ListedPerson): ListedPerson => ({
     ...row,
     is_operator: Boolean(row.is_operator),
     has_password: Boolean(row.has_password),
   });
 
-  /** How many people each of these accounts has, with the first of their names. */
+  /** Counts the people of each of these accounts, with the first of their names. */
   async function describePeople(accounts: readonly string[]): Promise<Map<string, ListedAccount['people']>> {
     const found = new Map<string, ListedAccount['people']>();
     if (accounts.length === 0) return found;
@@ -113,7 +113,7 @@ export function createPeopleLists(db: Kysely<Tables>): PeopleLists {
   };
 }
 
-/** How many people an account has. */
+/** Counts the people of an account. */
 export async function countPeople(db: Kysely<Tables>, account: string): Promise<number> {
   const { count } = await db
     .selectFrom('people')

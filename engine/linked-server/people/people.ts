@@ -20,7 +20,7 @@ import { createSignIns, requirePassword, type SignIns } from './sign-ins.ts';
 
 export type { SignedIn } from './sign-ins.ts';
 
-/** The channels by which somebody asks in their own name. */
+/** The channels that a person uses in their own name. */
 const PERSONAL = CHANNELS.filter((channel) => channel !== 'automation');
 
 export interface NewPerson {
@@ -31,14 +31,14 @@ export interface NewPerson {
   password: string | null;
 }
 
-/** Accounts, the people in them, and who is signed in where. */
+/** Accounts, the people in them, and their sign-ins. */
 export interface People extends PeopleLists, Accounts, Invitations, SignIns {
   countOperators(): Promise<number>;
   /** Throws `conflict` for a name that is taken, `fields_invalid`, `quota_exceeded`. */
   add(person: NewPerson, actor: string): Promise<Person>;
   /**
-   * Adds an account, by its name, with its first person, who is its admin: both or neither. Throws as `addAccount` and `add`.
-   * @param claim what has to be done with it, in the same transaction, or it is not done
+   * Adds an account with its first person, who is its admin: both or neither. Throws as `addAccount` and `add`.
+   * @param claim a required action in the same transaction
    */
   addWithAccount(
     person: Omit<NewPerson, 'role'>,
@@ -47,12 +47,14 @@ export interface People extends PeopleLists, Accounts, Invitations, SignIns {
   ): Promise<{ person: Person; account: Account }>;
   /** Throws `not_found`. */
   find(name: string, account?: string): Promise<Person>;
-  /** One of that account; null for any other. */
+  /** Finds a person of that account; null for any other. */
   findById(id: string, account: string): Promise<Person | null>;
-  /** The last admin of an account and the last operator stay: throws `conflict`. */
+  /** The last admin of an account and the last operator cannot be removed: throws `conflict`. */
   remove(person: Person, actor: string): Promise<void>;
   setRole(person: Person, role: Role, actor: string): Promise<void>;
-  /** Ends all sign-ins. Throws `conflict` where the person has another password than the one that was checked, `fields_invalid`. */
+  /**
+   * Ends all sign-ins. Throws `conflict` if the person's password has changed since it was checked, `fields_invalid`.
+   */
   setPassword(person: Person, password: string): Promise<Person>;
 }
 
@@ -75,7 +77,7 @@ export function createPeople({
   stopWorkspaces: StopWorkspaces;
   eraseDeleted(): Promise<void>;
 }): People {
-  /** Removing or demoting is refused where nobody would be left who can undo it: as they are now, not as they were read. */
+  /** Removing or demoting is refused if no one could undo it: based on the current state, not an earlier one. */
   async function checkSomebodyStays(
     change: Transaction<Tables>,
     person: string,
@@ -116,7 +118,7 @@ export function createPeople({
     };
   }
 
-  /** In a transaction that has its turn. */
+  /** Runs in an exclusive transaction. */
   async function insertPerson(change: Transaction<Tables>, row: Person, actor: string): Promise<void> {
     const { account_id: account, name, role } = row;
     await plans.requireRoom(change, account, 'people', await countPeople(change, account));
@@ -219,7 +221,7 @@ export function createPeople({
         await requirePassword(change, person);
         await change.updateTable('people').set({ password: stored }).where('id', '=', person.id).execute();
         await change.deleteFrom('browser_sessions').where('person_id', '=', person.id).execute();
-        // An address for a new password that was made before would undo this one.
+        // An earlier address for a new password would undo this one.
         await change.deleteFrom('invitations').where('person_id', '=', person.id).execute();
       });
       return { ...person, password: stored };

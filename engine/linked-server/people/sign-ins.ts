@@ -10,27 +10,30 @@ import type { ChangeLog } from './changes.ts';
 const IDLE_MS = 7 * 24 * 3600_000;
 const LONGEST_MS = 30 * 24 * 3600_000;
 
-/** Who is signed in, in what browser. */
+/** A signed-in person, with the browser. */
 export interface SignedIn {
   person: Person;
   account: Account;
-  /** Of the browser's session; opens nothing. */
+  /** The id of the browser's session; grants no access. */
   sessionId: string;
 }
 
-/** Who is signed in where. */
+/** Sessions of browsers. */
 export interface SignIns {
-  /** The token of the browser's session. Throws `conflict` where the person has another password than the one that was checked. */
+  /**
+   * Creates the token of a browser's session. Throws `conflict` if the person's password has changed since it was
+   * checked.
+   */
   signIn(person: Person, browser: { address: string; browser: string }): Promise<string>;
-  /** Who a cookie stands for. */
+  /** Finds the person of a cookie. */
   findSignedIn(token: string): Promise<SignedIn | null>;
-  /** By its id; or all of the person's but the one to keep. Resolves with how many there were. */
+  /** Ends one by its id, or all of the person's except one. Resolves with their number. */
   endSessions(person: string, which: { only: string } | { allBut: string | null }): Promise<number>;
 }
 
 /**
- * Holds the row of a person whose password is the one that was checked: a change of it ends all sign-ins, also one that is under
- * way. Throws `conflict`.
+ * Locks the row of a person whose password was checked: changing it ends all sign-ins, including concurrent ones.
+ * Throws `conflict`.
  */
 export async function requirePassword(
   change: Transaction<Tables>,

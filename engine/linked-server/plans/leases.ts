@@ -7,13 +7,13 @@ import type { LinkedWorkspace, Tables } from '../database/tables.ts';
 import type { RootSecret } from '../secrets.ts';
 import type { Plans } from './plans.ts';
 
-/** Signs what the plan of a workspace's account is. */
+/** Signs the plan of a workspace's account. */
 export interface LeaseIssuer {
   /** The `x` of the JWK that verifies leases: pinned by a workspace when it is linked. */
   publicKey: string;
   /**
-   * A lease for three days.
-   * @param nonce of the question, 16 to 64 letters, digits, `-` and `_`; throws `fields_invalid` for any other
+   * Creates a lease for three days.
+   * @param nonce of the request, 16 to 64 letters, digits, `-` and `_`; throws `fields_invalid` for any other
    */
   issue(workspace: Pick<LinkedWorkspace, 'id' | 'account_id'>, nonce: string): Promise<string>;
 }

@@ -15,14 +15,14 @@ import {
 import type { Account, Tables } from '../database/tables.ts';
 import type { ChangeLog } from '../people/changes.ts';
 
-/** What a plan holds: numbers of what is counted (null for no limit), and capabilities that are not add-ons. */
+/** The contents of a plan: quotas (null for no limit), and capabilities that are not add-ons. */
 export interface Plan {
   name: PlanName;
   quotas: Record<QuotaName, number | null>;
   capabilities: AccountCapability[];
 }
 
-/** Where an operator has set nothing else. */
+/** Defaults, unless an operator has set others. */
 const DEFAULTS: Record<PlanName, Omit<Plan, 'name'>> = {
   free: { quotas: { projects: 3, workspaces: 3, people: 5 }, capabilities: [] },
   professional: {
@@ -35,20 +35,20 @@ const DEFAULTS: Record<PlanName, Omit<Plan, 'name'>> = {
   },
 };
 
-/** What is switched on for one account rather than by its plan. */
+/** Capabilities enabled for one account rather than by its plan. */
 const findAddon = (capability: AccountCapability): AddonName | null => ACCOUNT_CAPABILITIES[capability].addon;
 
-/** Plans as data, and what each account has of them. No money moves here: the operator assigns. */
+/** Plans as data, and each account's plan. No payments: the operator assigns. */
 export interface Plans {
   list(): Promise<Plan[]>;
   /** Sets a quota (a number, or `none`) or a capability (`on`, `off`) of a plan. Throws `fields_invalid`. */
   set(plan: PlanName, key: string, value: string, actor: string): Promise<Plan>;
-  /** What an account is allowed now. */
+  /** Returns what an account is currently allowed. */
   entitlementsOf(account: string): Promise<Entitlements & { addons: AddonName[] }>;
   assign(account: Account, plan: PlanName, actor: string): Promise<void>;
   switchAddon(account: Account, addon: AddonName, isOn: boolean, actor: string): Promise<void>;
   /**
-   * Throws `quota_exceeded` when an account that has so many already may not have one more. They are counted in the transaction
+   * Throws `quota_exceeded` if an account with this count may not have one more. They are counted in the transaction
    * that adds one, after `takeTurn`.
    */
   requireRoom(change: Transaction<Tables>, account: string, quota: QuotaName, used: number): Promise<void>;
@@ -75,7 +75,7 @@ export function createPlans({
 }: {
   db: Kysely<Tables>;
   changes: ChangeLog;
-  /** Called after something else is allowed to these accounts: their leases say what was. */
+  /** Called after these accounts' permissions changed: their leases are outdated. */
   onChanged(accounts: readonly string[]): Promise<void>;
 }): Plans {
   async function readPlans(from: Kysely<Tables> = db): Promise<Record<PlanName, Plan>> {

@@ -11,11 +11,13 @@ export const GIVE_UP_MS = 24 * 3_600_000;
 /** The outcome of one attempt. `error` never quotes fetch, whose message may contain the address with credentials. */
 export interface Outcome {
   ok: boolean;
-  /** Whether the target says that it is gone (410). Make says so of a scenario that is only switched off. */
+  /**
+   * True if the target says that it is gone (410). Make also says so for a scenario that is merely switched off.
+   */
   gone: boolean;
   status: number | null;
   error: string | null;
-  /** Delay that the target asks for, ms from now. */
+  /** Delay requested by the target, ms from now. */
   retryAfterMs: number | null;
 }
 
@@ -50,7 +52,7 @@ export async function attemptDelivery(
       method: 'POST',
       headers,
       body,
-      // A redirect would take the signed event to an address that nobody configured.
+      // A redirect would take the signed event to an address that is not configured.
       redirect: 'manual',
       signal: ending.signal,
     });
@@ -101,14 +103,15 @@ function describeCause(error: unknown, timeout: AbortSignal): string {
 }
 
 /**
- * How long nothing was tried although something was due, ms: a machine that slept, an engine or a server that did not run, a
- * target that was switched off. Whatever waits is not older for that. 0 where tries are no further apart than they may be.
+ * Returns the time without attempts although something was due, ms: because a machine slept, an engine or a server
+ * did not run, or a target was switched off. Pending deliveries do not age in it. 0 if attempts are no further apart
+ * than allowed.
  */
 export function idleMs({ dueAt, triedAt, now }: { dueAt: number; triedAt: number; now: number }): number {
   const idle = now - Math.max(dueAt, triedAt);
   return idle > LONGEST_MS ? idle : 0;
 }
 
-/** Exponential backoff with full jitter: up to 5 s after the first failure, up to an hour eventually. */
+/** Returns the exponential backoff with full jitter: up to 5 s after the first failure, up to an hour eventually. */
 export const nextTryMs = (failures: number, random: () => number): number =>
   backoffMs(failures, { firstMs: FIRST_BACKOFF_MS, longestMs: LONGEST_MS, shortestMs: SHORTEST_MS, random });

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 
-/** Of one target: the newest first, then those that are still valid while it is changed. */
+/** The secrets of one target: the newest first, then those still valid during a rotation. */
 export type Secrets = readonly [string, ...string[]];
 
 /**
  * Builds the headers of one attempt with a fresh signature in both schemes: svc's own, as on /task (hex HMAC-SHA256 of
  * `<timestamp>.<body>`), and Standard Webhooks (base64 HMAC-SHA256 of `<id>.<timestamp>.<body>`,
- * https://www.standardwebhooks.com). Only the latter has room for several signatures; svc's own is made with the newest secret.
+ * https://www.standardwebhooks.com). Only Standard Webhooks has room for several signatures; svc's own is made with the newest secret.
  */
 export function signedHeaders({
   secrets,

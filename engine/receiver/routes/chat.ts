@@ -21,8 +21,9 @@ interface Sender {
 }
 
 /**
- * `POST /chat`: a slash command. `<template> <prompt>` makes a task; `approve <id>`, `deny <id> [reason]` and
- * `status <id>` act on what is there, and win over templates of those names. Answers are seen by the sender only.
+ * Creates the route `POST /chat`: a slash command. `<template> <prompt>` creates a task; `approve <id>`, `deny <id>
+ * [reason]` and `status <id>` act on existing ones, and take precedence over templates of those names. Only the
+ * sender sees the answers.
  */
 export function createChatRoute({
   intake,
@@ -39,7 +40,7 @@ export function createChatRoute({
   sessions: Sessions;
   config(): ReceiverConfig;
 }): Route {
-  /** Whether the sender is missing from a non-empty list: such users may request work but decide nothing. */
+  /** Reports whether the sender is missing from a nonempty list: such users may request work but decide nothing. */
   const isStranger = ({ actor }: By): boolean => {
     const { actors } = config().policy;
     return actors.length > 0 && !actors.includes(actor);
@@ -131,7 +132,7 @@ export function createChatRoute({
   };
 }
 
-/** Warns of a prompt that is not what it looks like; empty for any other. */
+/** Warns of a prompt with invisible characters; empty for any other. */
 function warnOfUnseen({ prompt }: Pick<Task, 'prompt'>): string {
   const holds = describeUnseen(countUnseen(prompt));
   return holds === null ? '' : ` Its prompt ${holds}.`;
@@ -142,7 +143,7 @@ const describeFate = (task: Task): string =>
     ? `awaits approval: ${task.decisionId} (approve ${task.decisionId}, or deny ${task.decisionId}).${warnOfUnseen(task)}`
     : `dispatched as ${task.sessionId}.`;
 
-/** Escapes `&`, `<` and `>`, which are chat markup: `<!channel>` in a title must not notify anybody. */
+/** Escapes `&`, `<` and `>`, which are chat markup: `<!channel>` in a title must not notify anyone. */
 const escapeMarks = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 

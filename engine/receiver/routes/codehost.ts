@@ -14,8 +14,8 @@ const TRUSTED = ['OWNER', 'MEMBER', 'COLLABORATOR'];
 type Work = Exclude<Occurrence, { kind: 'ignored' }>;
 
 /**
- * `POST /codehost`: issues and `/svc` comments of a code-hosting service. The scheme signs no time, so an issue or
- * comment creates one task, ever.
+ * Creates the route `POST /codehost`: issues and `/svc` comments of a code-hosting service. The scheme signs no time,
+ * so an issue or comment creates one task, ever.
  */
 export function createCodehostRoute({
   intake,
@@ -51,7 +51,7 @@ export function createCodehostRoute({
   ): Task {
     const { ref: sourceRef } = work;
     const stranger = findStranger(work, config().policy.actors);
-    // The event has no approve field: it runs at once only where require_approval is false.
+    // The event has no approve field: it runs immediately only if require_approval is false.
     return intake.submitTask(
       {
         ...named,
@@ -72,7 +72,7 @@ export function createCodehostRoute({
     safe: false,
     handle(request) {
       const name = findHeader(request.headers, EVENT_HEADERS) ?? null;
-      // The signature is of the bytes as they came, and was checked before.
+      // The signature covers the received bytes, and was checked before.
       const body = readFormPayload(request.body, findHeader(request.headers, ['content-type']));
       const work = readEvent(name, parseJsonBody(body), body);
       if (work.kind === 'ignored') return ignoredAnswer(work.reason);
@@ -91,7 +91,10 @@ export function createCodehostRoute({
   };
 }
 
-/** Whether the service itself says that the author belongs to the repository; `policy.actors` says nothing about that. */
+/**
+ * Reports whether the service itself reports the author as belonging to the repository, independent of
+ * `policy.actors`.
+ */
 const isVouchedByService = ({ association, author, owner }: Work): boolean =>
   association === null ? author !== null && author === owner : TRUSTED.includes(association);
 

@@ -19,8 +19,9 @@ import type { Route } from './route.ts';
 const BY: By = { actor: 'webhook', via: 'task' };
 
 /**
- * `GET /decisions/{id}`, `POST /decisions/{id}/approve` and `/deny`. The scheme signs neither path nor id, so a body
- * may name the decision (then it must be the path's) and carry a `nonce`. Ids are exact here, never prefixes.
+ * Creates the routes `GET /decisions/{id}`, `POST /decisions/{id}/approve` and `/deny`. The scheme signs neither path
+ * nor id, so a body may name the decision (then it must be the path's) and carry a `nonce`. Ids are exact here, never
+ * prefixes.
  */
 export function createDecisionRoutes({
   workflow,

@@ -6,7 +6,7 @@ import type { Answer, InboundRequest } from '../request.ts';
 export interface Route {
   method: 'GET' | 'POST';
   scheme: Scheme;
-  /** Whether requests change nothing and may be repeated; otherwise a signature is valid once. */
+  /** True if requests change nothing and may be repeated; otherwise a signature is valid once. */
   safe: boolean;
   /** Runs after the checks, inside `storage.write` unless `safe`. `id` comes from the path, '' when it has none. */
   handle(request: InboundRequest, id: string): Answer;

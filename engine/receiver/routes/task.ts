@@ -26,7 +26,9 @@ interface Fields {
   approve: boolean;
 }
 
-/** `POST /task`: a task from a template, or from an agent and a prompt. Unknown fields are ignored. */
+/**
+ * Creates the route `POST /task`: a task from a template, or from an agent and a prompt. Unknown fields are ignored.
+ */
 export function createTaskRoute({
   intake,
   receipts,

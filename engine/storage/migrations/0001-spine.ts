@@ -1,8 +1,8 @@
 /**
  * Tasks, decisions, sessions, the event log, the replay cache and the outbox. Times are Unix milliseconds.
  *
- * AUTOINCREMENT only where rows are deleted (delivery): elsewhere ids are not reused anyway, and an insert does not have
- * to write a second table.
+ * AUTOINCREMENT only where rows are deleted (delivery): elsewhere ids are not reused anyway, and an insert does not
+ * have to write a second table.
  */
 export const spine = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

@@ -1,8 +1,8 @@
 /**
- * Who takes part, and what they say, ask, hold, claim and prove.
+ * Participants, and their messages, asks, locks, claims and evidence.
  *
- * A session is named by text here (`s-12`, `chair-3`, a plain session's own name): most of these tables are about
- * sessions of all three kinds. `call_key` names the call that made a row, so that the same call sent again finds it.
+ * A session is named by text here (`s-12`, `chair-3`, a plain session's name): most of these tables are about
+ * sessions of all three kinds. `call_key` names the call that created a row, so that a repeat of the call finds it.
  */
 export const bus = `
 ALTER TABLE session ADD COLUMN parent TEXT;

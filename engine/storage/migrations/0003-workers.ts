@@ -1,7 +1,4 @@
-/**
- * What a run says of itself, how it goes on after a limit, which agents fail again and again, and the keys under which
- * runs reach the gateway.
- */
+/** Reports of runs, resuming after a limit, repeated failures of agents, and the keys of runs for the gateway. */
 export const workers = `
 -- -1 low, 0 normal, 1 high: among what waits, the higher goes first.
 ALTER TABLE task ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;

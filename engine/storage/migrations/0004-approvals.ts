@@ -1,6 +1,4 @@
-/**
- * What an approval is bound to, whose text a task is, and when a signature was signed.
- */
+/** The inputs of an approval, the author of a task's text, and the time of a signature. */
 export const approvals = `
 -- What would run, as JSON of one version; hash is over both. Version 0 has none: it is of before this migration.
 ALTER TABLE decision ADD COLUMN inputs TEXT;

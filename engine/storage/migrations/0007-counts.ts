@@ -1,4 +1,4 @@
-/** Counts that are kept with every change, so that nobody reads a board of many years to count it. */
+/** Counters that are updated with every change, so that a board of many years is not read for counting. */
 export const counts = `
 -- How many tasks, decisions and deliveries there are of each state. Only deliveries are ever deleted.
 CREATE TABLE state_count (

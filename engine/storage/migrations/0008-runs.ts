@@ -1,4 +1,4 @@
-/** How long a run has lasted, what its conversation has cost so far, and how often it paused in vain. */
+/** Duration of a run, cost of its conversation so far, and number of pauses without progress. */
 export const runs = `
 -- Of the clock that is never set and does not count while the machine sleeps, ms; it holds until the machine starts anew.
 ALTER TABLE session ADD COLUMN run_started_monotonic INTEGER;

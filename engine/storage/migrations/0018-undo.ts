@@ -1,4 +1,4 @@
-/** What brings back work that was discarded, and takes a promotion back. */
+/** Data for restoring discarded work and undoing a promotion. */
 export const undo = `
 -- By session. is_done: all of it was removed; else its removal has begun, and goes on when the engine starts.
 CREATE TABLE discarded_work (

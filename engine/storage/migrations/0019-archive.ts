@@ -1,4 +1,4 @@
-/** Tasks that lists leave out until they are asked for. */
+/** Tasks that lists omit by default. */
 export const archive = `
 ALTER TABLE task ADD COLUMN archived_at INTEGER;
 CREATE INDEX task_archived ON task (id) WHERE archived_at IS NOT NULL;

@@ -1,4 +1,4 @@
-/** Tasks are removed a long time after their end, with all that belongs to them. */
+/** Removal of tasks, with their data, long after their end. */
 export const retention = `
 CREATE TRIGGER task_removed AFTER DELETE ON task BEGIN
   UPDATE state_count SET n = n - 1 WHERE of = 'task' AND state = OLD.status;

@@ -25,7 +25,7 @@ import { link } from './0024-link.ts';
 import { rivals } from './0025-rivals.ts';
 import { telemetry } from './0026-telemetry.ts';
 
-/** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
+/** Migrations in order; the database's `user_version` counts the applied ones. Never edit one that has shipped. */
 export const migrations: readonly string[] = [
   spine,
   bus,

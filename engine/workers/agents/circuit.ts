@@ -14,7 +14,7 @@ const PAUSES = { firstMs: 5 * 60_000, longestMs: 60 * 60_000 };
 export interface Circuit {
   agent: string;
   failures: number;
-  /** Of the last failure. */
+  /** The code of the last failure. */
   code: string;
   text: string;
   openedAt: string;
@@ -39,15 +39,15 @@ export interface Circuits {
   /** Inside `storage.write`, at every end of a session; `failure` is null for a success. */
   recordEnd(agent: string, failure: { code: string; text: string } | null): void;
   /**
-   * How many sessions of an agent with an open circuit may run now: 0, or 1 for a trial. Agents without an entry have
-   * no limit.
+   * Returns how many sessions of an agent with an open circuit may run now: 0, or 1 for a trial. Agents without an
+   * entry have no limit.
    */
   listLimits(): Map<string, number>;
   findCircuit(agent: string): Circuit | null;
   listCircuits(): Circuit[];
-  /** Inside `storage.write`: a person closes the circuit. False when none was open. */
+  /** Inside `storage.write`: a person closes the circuit. False if none was open. */
   resetCircuit(agent: string, by: { actor: string; via: string }): boolean;
-  /** When the next trial becomes possible after `now`, Unix ms; Infinity when there is none. */
+  /** Returns when the next trial becomes possible after `now`, Unix ms; Infinity for never. */
   findNextTrial(now: number): number;
 }
 
@@ -79,7 +79,7 @@ export function createCircuits({
 
   return {
     recordEnd(agent, failure) {
-      // A session that was stopped, or failed in its task, says nothing about the agent.
+      // A stopped session, or one that failed in its task, says nothing about the agent.
       if (failure === null) remove.run(agent);
       if (failure === null || !findFailure(failure.code)?.isOfAgent) return;
       const before = one.get(agent);

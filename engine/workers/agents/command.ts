@@ -12,10 +12,10 @@ import { type RenderedCommand, renderCommand, splitCommand } from './template.ts
 /** Linux refuses one argument of 128 KiB or more; a longer prompt goes through its file. */
 const MAX_ARGUMENT_BYTES = 120 * 1024;
 
-/** What a run is asked to do. */
+/** The prompt of a run. */
 export interface RunInput {
   text: string;
-  /** The file that has this text. */
+  /** The file with this text. */
   file: string;
   /** The worker's name. */
   name: string;
@@ -24,7 +24,7 @@ export interface RunInput {
 }
 
 /**
- * Builds the argv of a run's command, without what is added for this run alone.
+ * Builds the argv of a run's command, without additions for this run only.
  * @param isArgvSeen whether other users of the machine can read our processes' arguments: a built-in command then
  * passes the prompt as a file, if its agent can read one
  */
@@ -68,7 +68,7 @@ export function wrapInAcpHost(
 export const findPresetOfCommand = (command: AgentCommand, agent: string): Preset | null =>
   locateAgent(command.template, agent).preset;
 
-/** Whether a run of a command can resume its agent's own session. */
+/** Reports whether a run of a command can resume its agent's own session. */
 export function canResumeSession(command: AgentCommand, agent: string): boolean {
   const { preset, at } = locateAgent(command.template, agent);
   return command.transport === 'acp' || (preset?.resume != null && at !== null);
@@ -77,17 +77,17 @@ export function canResumeSession(command: AgentCommand, agent: string): boolean 
 /** Dependencies for finding a session's command. */
 export interface CommandDeps {
   agents: Pick<Agents, 'withOverrides'>;
-  /** What a decision binds its run to. */
+  /** The inputs that a decision binds its run to. */
   approvals: { boundTo(decisionId: string): { options: { agents?: AgentOverrides | undefined } } };
 }
 
-/** The command of a session's agent as approved for its dispatch. Throws `unknown_agent`. */
+/** Returns the command of a session's agent as approved for its dispatch. Throws `unknown_agent`. */
 export const findCommandOfSession = (
   { agents, approvals }: CommandDeps,
   { agent, decisionId }: Pick<Session, 'agent' | 'decisionId'>,
 ): AgentCommand => agents.withOverrides(approvals.boundTo(decisionId).options.agents).findCommand(agent);
 
-/** The preset of a session's agent as configured now; by name alone when the agent is no longer configured. */
+/** Returns the preset of a session's agent as configured now; by name only if the agent is no longer configured. */
 export function findPresetOfSession(
   deps: CommandDeps,
   session: Pick<Session, 'agent' | 'decisionId'>,
@@ -100,7 +100,7 @@ export function findPresetOfSession(
 }
 
 /**
- * What a successful run prints: a stream with an end, at least some text, or maybe nothing. The agent in a person's
+ * The output of a successful run: a stream with an end, at least some text, or maybe nothing. The agent in a person's
  * own command may print plain text.
  */
 export type Expectation = 'stream' | 'words' | 'nothing';
@@ -119,10 +119,10 @@ export function findExpectation(
   }
 }
 
-/** How the output of a run is read. */
+/** The parser of a run's output. */
 export interface OutputFormat {
   transport: 'subprocess' | 'acp';
-  /** The agent's preset; null for a program that svc does not know. */
+  /** The agent's preset; null for an unknown program. */
   preset: string | null;
 }
 
@@ -146,7 +146,7 @@ export function createReader(
   return (preset === null ? null : findPreset(preset))?.reader?.(now) ?? null;
 }
 
-/** When a session's agent is shown messages to it: what it hears at its tool calls depends on its hooks. */
+/** Returns when a session's agent sees messages to it: at its tool calls this depends on its hooks. */
 export function findReadingTime(
   agents: Pick<Agents, 'findCommand'>,
   { agent, transport, state, auth }: Pick<Session, 'agent' | 'transport' | 'state' | 'auth'>,
@@ -166,7 +166,7 @@ export function findReadingTime(
 }
 
 /**
- * Lists what the output of a session's runs never says, in words that follow "it does not say", for its agent as
+ * Lists what the output of a session's runs never reports, in words that follow "it does not say", for its agent as
  * configured now.
  */
 export function listUntoldBy(

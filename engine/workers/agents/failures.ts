@@ -5,9 +5,12 @@ import type { EndCode } from './streams/stream.ts';
 
 /** The meaning of a failed session's code. */
 export interface Failure extends Meaning {
-  /** The failure concerns the agent, its login or its model, not the task: such failures open the agent's circuit. */
+  /**
+   * True if the failure concerns the agent, its login or its model, not the task: such failures open the agent's
+   * circuit.
+   */
   isOfAgent?: true;
-  /** A limit that ends by itself: if the time is known, it is a pause and no failure. */
+  /** True for a limit that ends by itself: if the time is known, it is a pause and not a failure. */
   isLimit?: true;
 }
 
@@ -108,7 +111,7 @@ const AT_START = {
   inputs_changed: ERROR_MEANINGS.inputs_changed,
 } satisfies Partial<Record<ErrorCode, Failure>>;
 
-/** Codes of sessions that failed. A start can also fail with any other code of docs/reference/errors.md. */
+/** Codes of failed sessions. A start can also fail with any other code of docs/reference/errors.md. */
 export const SESSION_FAILURES: Readonly<Record<AtEnd | keyof typeof AT_START, Failure>> = {
   ...AT_END,
   ...AT_START,

@@ -4,8 +4,8 @@ import { homeOfUser } from '../../core/base/account.ts';
 import { findPreset } from './presets/index.ts';
 
 /**
- * Finds the variable whose key an agent would use instead of the login that its person has, so that another account pays; null
- * where there is no such variable, or no login.
+ * Finds the variable whose key an agent would use instead of its person's login, so that another account pays; null
+ * if there is no such variable, or no login.
  * @param env the environment of the agent
  */
 export function findKeyBeforeLogin(agent: string, env: NodeJS.ProcessEnv): string | null {

@@ -1,4 +1,4 @@
-/** Knows agent programs: presets, the meaning of their output, and which of them get work. */
+/** Defines agent programs: presets, the meaning of their output, and which of them get work. */
 export { type Circuit, type Circuits, createCircuits } from './circuit.ts';
 export {
   buildCommand,

@@ -4,13 +4,13 @@ import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import type { Circuits } from './circuit.ts';
 
-/** What clients may ask about agents that are given no work. */
+/** Operations on suspended agents. */
 export function circuitOperations({
   circuits,
   look,
 }: {
   circuits: Circuits;
-  /** The queue may go on. */
+  /** The queue may continue. */
   look(): void;
 }) {
   return [

@@ -15,7 +15,7 @@ export const TOOL_KINDS = [
 ] as const;
 export type ToolKind = (typeof TOOL_KINDS)[number];
 
-/** Allowed without a person: whatever stays in the worktree, where nothing is lost and nothing leaves the machine. */
+/** Allowed without a person: calls that stay in the worktree, lose nothing and send nothing off the machine. */
 export const DEFAULT_PERMISSIONS: readonly string[] = [
   'read',
   'edit',
@@ -26,14 +26,14 @@ export const DEFAULT_PERMISSIONS: readonly string[] = [
   'switch_mode',
 ];
 
-/** Kinds that change the files they name: without a name nobody can tell where the change would be. */
+/** Kinds that change the files they name: without a name the location of the change is unknown. */
 const CHANGES: ReadonlySet<string> = new Set(['edit', 'delete', 'move']);
-/** Kinds that an entry may narrow to some paths. */
+/** Kinds that an entry may restrict to some paths. */
 const NARROWED: ReadonlySet<string> = new Set([...CHANGES, 'read', 'search']);
 
 interface Entry {
   kind: ToolKind;
-  /** Null is everywhere in the worktree. */
+  /** Null for everywhere in the worktree. */
   pattern: string | null;
 }
 
@@ -60,8 +60,8 @@ export function parsePermission(text: string): Entry {
 }
 
 /**
- * Whether a request needs no person. `paths` are all paths that it names, relative to the worktree; null for one
- * outside.
+ * Reports whether a request needs no person. `paths` are all paths that it names, relative to the worktree; null for
+ * one outside.
  */
 export function isPermitted(
   entries: readonly string[],
@@ -69,7 +69,7 @@ export function isPermitted(
 ): boolean {
   const mine = entries.map(parsePermission).filter((entry) => entry.kind === kind);
   if (mine.length === 0) return false;
-  // A command can reach anything: the paths that an agent names for it mean nothing.
+  // A command can access anything: the paths that an agent names for it mean nothing.
   if (kind === 'execute') return true;
   if (paths.length === 0) return !CHANGES.has(kind) && mine.some(({ pattern }) => pattern === null);
   return paths.every(

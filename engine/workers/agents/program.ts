@@ -4,7 +4,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path';
 /** The default search path, as for execvp. */
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
-/** The program's absolute path, as execvp would find it from the folder `cwd`; undefined when there is none. */
+/** Finds the program's absolute path, as execvp would find it from the folder `cwd`; undefined if there is none. */
 export function findProgram(
   name: string,
   { cwd, path = DEFAULT_PATH }: { cwd: string; path: string | undefined },

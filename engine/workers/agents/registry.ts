@@ -8,19 +8,19 @@ import { findPreset } from './presets/index.ts';
 import { findProgram } from './program.ts';
 import { checkHeadlessCommand } from './template.ts';
 
-/** What a client's environment says about agents for its dispatches: `SVC_AGENT_CMD` and others. */
+/** Settings about agents in a client's environment for its dispatches: `SVC_AGENT_CMD` and others. */
 export interface AgentOverrides {
-  /** In place of agents.default_cmd. */
+  /** Overrides agents.default_cmd. */
   command?: string | undefined;
-  /** In place of agents.default_preset. */
+  /** Overrides agents.default_preset. */
   preset?: string | undefined;
-  /** For every preset; acp only for those that support it. */
+  /** For every preset; acp only for supported ones. */
   transport?: 'subprocess' | 'acp' | undefined;
-  /** In place of agents.timeout_sec. */
+  /** Overrides agents.timeout_sec. */
   timeoutSec?: number | undefined;
 }
 
-/** The parts of the configuration that say which agent runs where. */
+/** The parts of the configuration that determine which agent runs where. */
 export interface AgentsConfig {
   agents: {
     cmds: Readonly<Record<string, string>>;
@@ -35,26 +35,26 @@ export interface AgentsConfig {
   projects: readonly { id: string; path: string }[];
 }
 
-/** How svc talks to an agent: by reading its output, or as a client of the agent client protocol. */
+/** The interface to an agent: its output, or the agent client protocol. */
 export type Transport = 'subprocess' | 'acp';
-/** Whose credentials its model calls have. */
+/** The credentials of its model calls. */
 export type Auth = 'account' | 'gateway';
 
-/** What is run for an agent. */
+/** The command of an agent. */
 export interface AgentCommand {
   transport: Transport;
   /** With unfilled placeholders; a protocol server's command has none. */
   template: string;
-  /** It is svc's built-in command, so its other forms apply as well. */
+  /** True for svc's built-in command, so its other forms apply as well. */
   isBuiltIn: boolean;
 }
 
 /** An agent that a task may name. */
 export interface AgentChoice {
   id: string;
-  /** Its placeholders not filled in. */
+  /** With unfilled placeholders. */
   command: string;
-  /** Its program can be found from here. */
+  /** True if its program can be found from here. */
   installed: boolean;
 }
 
@@ -69,7 +69,7 @@ export interface ProjectChoice {
 const ownValue = <V>(map: Readonly<Record<string, V>>, key: string): V | undefined =>
   Object.hasOwn(map, key) ? map[key] : undefined;
 
-/** What agents.default_cmd runs as. */
+/** The name of agents.default_cmd. */
 const DEFAULT = 'default';
 
 /** Applies a client's overrides to the configuration of its dispatch. */
@@ -81,7 +81,7 @@ function applyOverrides(config: AgentsConfig, overrides: AgentOverrides): Agents
     ...config,
     agents: {
       ...agents,
-      // A preset named by the client wins over the file's command.
+      // A client's preset takes precedence over the file's command.
       default_cmd: command ?? (preset === undefined ? agents.default_cmd : ''),
       default_preset: preset ?? agents.default_preset,
       transport:
@@ -101,41 +101,46 @@ function checkOverride(command: string): void {
   }
 }
 
-/** Looks agents and projects up in the configuration as it is now. */
+/** Looks agents and projects up in the current configuration. */
 export interface Agents {
-  /** The same with a client's overrides; itself without any. */
+  /** Returns the same with a client's overrides; itself without any. */
   withOverrides(overrides: AgentOverrides | undefined): Agents;
   listAgents(): AgentChoice[];
-  /** Installed presets, and registered projects other than the workspace's own, for whoever has to name one. */
+  /** Lists installed presets, and registered projects other than the workspace's own, as choices. */
   listNames(): { agents: string[]; projects: string[] };
   /** The workspace's own project first. */
   listProjects(): ProjectChoice[];
-  /** The name under which a task without an agent runs: a preset, or `default` for agents.default_cmd; null for none. */
+  /**
+   * The name under which a task without an agent runs: a preset, or `default` for agents.default_cmd; null for none.
+   */
   findDefaultAgent(): string | null;
   /** Throws `unknown_agent`. */
   findCommand(agent: string): AgentCommand;
-  /** Throws `unknown_agent`, `unknown_project`, and `tool_missing` for one whose program is not found from the project's folder. */
+  /**
+   * Throws `unknown_agent`, `unknown_project`, and `tool_missing` for one whose program is not found from the
+   * project's folder.
+   */
   checkInstalled(agent: string, project: string | null): void;
-  /** Whose credentials a run of it has. */
+  /** Returns the credentials of its runs. */
   findAuth(agent: string): Auth;
   /** See `findKeyBeforeLogin`. */
   findKeyBeforeLogin(agent: string): string | null;
-  /** Absolute folder; null is the workspace's own project. Throws `unknown_project`. */
+  /** Absolute folder; null for the workspace's own project. Throws `unknown_project`. */
   resolveFolder(project: string | null): string;
-  /** Resolves a project's id: null for the workspace's own, even when named. Throws `unknown_project`. */
+  /** Resolves a project's id: null for the workspace's own, even if named. Throws `unknown_project`. */
   resolveProjectId(project: string | null): string | null;
-  /** The registered project whose folder contains `cwd`, the innermost one; null is the workspace's own. */
+  /** Finds the registered project whose folder contains `cwd`, the innermost one; null for the workspace's own. */
   findProjectAt(cwd: string | null): string | null;
 }
 
 export function createAgents(deps: {
   root: string;
   config(): AgentsConfig;
-  /** Where the programs are looked for. */
+  /** The search path for the programs. */
   env: NodeJS.ProcessEnv;
   /** The environment of a worker. */
   workerEnvironment(): NodeJS.ProcessEnv;
-  /** Keys of svc.yaml that wait for consent: an agent that is not found may be defined there. */
+  /** Keys of svc.yaml that wait for consent: a missing agent may be defined there. */
   waitingKeys(): readonly string[];
   overrides?: AgentOverrides;
 }): Agents {

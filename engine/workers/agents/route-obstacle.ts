@@ -2,7 +2,10 @@ import { SvcError } from '../../core/base/errors.ts';
 import { locateAgent } from './locate-agent.ts';
 import type { Preset } from './presets/index.ts';
 
-/** Finds why the model calls of an agent cannot go through the gateway, in words that follow "because"; null when they can. */
+/**
+ * Explains why the model calls of an agent cannot go through the gateway, in words that follow "because"; null if
+ * they can.
+ */
 export function findRouteObstacle(template: string, agent: string): string | null {
   const { words, started, preset, at } = locateAgent(template, agent);
   const program = words[started.at] ?? words[0] ?? '';
@@ -27,13 +30,13 @@ const listRouteVariables = (preset: Preset): string[] =>
     }).env,
   );
 
-/** Throws `gateway_unroutable` when the model calls of an agent cannot go through the gateway. */
+/** Throws `gateway_unroutable` if the model calls of an agent cannot go through the gateway. */
 export function checkRoutable(template: string, agent: string): void {
   const why = findRouteObstacle(template, agent);
   if (why !== null) throw unroutableError(agent, why);
 }
 
-/** The error for an agent whose model calls cannot go through the gateway. @param why follows "because" */
+/** Creates the error for an agent whose model calls cannot go through the gateway. @param why follows "because" */
 export const unroutableError = (agent: string, why: string): SvcError =>
   new SvcError('gateway_unroutable', `${agent} cannot be routed through the gateway, because ${why}`, {
     hint: `correct its command in agents.cmds, or set agents.auth.${agent} to account`,

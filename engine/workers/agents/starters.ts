@@ -4,9 +4,9 @@ import { basename } from 'node:path';
 interface Starter {
   /** Letters of the options whose value is the next word. */
   values?: string;
-  /** How many words precede the command besides options. */
+  /** Number of words before the command, without options. */
   operands?: number;
-  /** Takes `NAME=value` before the command. */
+  /** True if it takes `NAME=value` before the command. */
   assigns?: true;
 }
 
@@ -27,15 +27,18 @@ const STARTERS: Readonly<Record<string, Starter>> = {
 
 /** A command without the programs that only start it. */
 export interface StartedCommand {
-  /** Index of the word of its program; the number of words where there is none. */
+  /** Index of the word of its program; the number of words if there is none. */
   at: number;
-  /** Variables that a program in front of it sets or removes. */
+  /** Variables that a starter sets or removes. */
   changes: string[];
-  /** A program in front of it removes all variables. */
+  /** True if a starter removes all variables. */
   isCleared: boolean;
 }
 
-/** Finds the command that `nice`, `env` and programs like them start in the end. An unusual option is taken for a command. */
+/**
+ * Finds the command that `nice`, `env` and similar programs start in the end. An unusual option is treated as a
+ * command.
+ */
 export function findStartedCommand(words: readonly string[]): StartedCommand {
   const found: StartedCommand = { at: 0, changes: [], isCleared: false };
   for (
@@ -50,7 +53,7 @@ export function findStartedCommand(words: readonly string[]): StartedCommand {
 const findStarter = (word = ''): Starter | undefined =>
   Object.hasOwn(STARTERS, basename(word)) ? STARTERS[basename(word)] : undefined;
 
-/** Moves `at` from a starter to the command behind it. */
+/** Moves `at` from a starter to the command after it. */
 function skipStarter(
   words: readonly string[],
   { values = '', operands = 0, assigns }: Starter,

@@ -9,7 +9,7 @@ interface Word {
 /** Values by placeholder name; a placeholder without a value is an error. */
 export type TemplateValues = Readonly<Record<string, string | undefined>>;
 
-/** What to start: the program and its arguments, and the file that becomes its standard input. */
+/** The start of a program: itself, its arguments, and the file for its standard input. */
 export interface RenderedCommand {
   argv: string[];
   stdinFile?: string;
@@ -34,12 +34,12 @@ export const NOTIFY_PLACEHOLDERS = [
 ] as const;
 
 /**
- * Splits a template into words as a shell would, with quotes and backslashes and nothing else: no variables, no globs,
- * no command substitution. Throws `config_invalid` for an open quote.
+ * Splits a template into words as a shell would, with quotes and backslashes and nothing else: no variables, no
+ * globs, no command substitution. Throws `config_invalid` for an open quote.
  */
 export const splitCommand = (template: string): string[] => parseWords(template).map((word) => word.text);
 
-/** The words of a command without its redirection, placeholders not filled in. Throws `config_invalid`. */
+/** Returns the words of a command without its redirection, with unfilled placeholders. Throws `config_invalid`. */
 export const listArguments = (template: string): string[] => parseCommand(template).argv;
 
 function parseWords(template: string): Word[] {
@@ -81,8 +81,8 @@ function parseWords(template: string): Word[] {
 }
 
 /**
- * The words of `template` with the placeholders filled in. Words are split before anything is put into them, so a
- * prompt can neither add an argument nor name another placeholder. Throws `config_invalid`.
+ * Returns the words of `template` with the placeholders filled in. Words are split first, so a prompt can neither add
+ * an argument nor name another placeholder. Throws `config_invalid`.
  */
 export function renderCommand(template: string, values: TemplateValues): RenderedCommand {
   const { argv, stdin } = parseCommand(template);
@@ -97,7 +97,7 @@ export function renderCommand(template: string, values: TemplateValues): Rendere
   return rendered;
 }
 
-/** One pass over the text: what a value brings in is never looked at again. */
+/** One pass over the text: inserted values are never scanned. */
 export function fillPlaceholders(text: string, values: TemplateValues): string {
   return text.replace(PLACEHOLDER, (_, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
@@ -126,16 +126,16 @@ function parseCommand(template: string): { argv: string[]; stdin: string | undef
   return { argv, stdin };
 }
 
-/** Throws `config_invalid` when the text names a placeholder outside `allowed`. */
+/** Throws `config_invalid` if the text names a placeholder outside `allowed`. */
 export function checkPlaceholders(text: string, allowed: readonly string[]): void {
   for (const [, name] of text.matchAll(PLACEHOLDER)) {
     if (!allowed.includes(name!)) throw unknownPlaceholderError(name!, allowed);
   }
 }
 
-/** Throws `config_invalid` when the command could not be started or would not be what its author expects. */
+/** Throws `config_invalid` if the command could not be started or would not do what its author expects. */
 export function checkCommand(template: string, allowed: readonly string[]): void {
-  // Before the split: `{{ prompt }}` would fall into three words and lose its meaning in silence.
+  // Before the split: `{{ prompt }}` would become three words and silently lose its meaning.
   checkPlaceholders(template, allowed);
   const { argv } = parseCommand(template);
   if (argv[0]!.includes('{{'))
@@ -153,7 +153,7 @@ export function checkCommand(template: string, allowed: readonly string[]): void
   checkShellCode(argv);
 }
 
-/** Throws as `checkCommand`, and when the prompt appears nowhere. */
+/** Throws as `checkCommand`, and if the prompt is missing. */
 export function checkHeadlessCommand(template: string): void {
   checkCommand(template, COMMAND_PLACEHOLDERS);
   if (!/\{\{prompt(?:_file)?\}\}/.test(template)) {
@@ -171,7 +171,7 @@ export function checkNotifyCommand(template: string): void {
   checkShellCode(argv, /\{\{(?:body|from_agent|to_agent|notify_base)\}\}/, 'a message');
 }
 
-// `sh -c "agent {{prompt}}"` would hand a stranger's text to a shell as code.
+// `sh -c "agent {{prompt}}"` would pass text from an untrusted author to a shell as code.
 function checkShellCode(
   argv: readonly string[],
   foreign = /\{\{(?:prompt|name)\}\}/,

@@ -18,7 +18,7 @@ export interface CleanCheckout {
   cwd: string;
 }
 
-/** How the setup of a checkout is run. */
+/** Options for running the setup of a checkout. */
 export interface SetupRun {
   /** The mark of every process of the setup. */
   mark: string;
@@ -30,7 +30,7 @@ export interface SetupRun {
 /** Owns the checkouts in which a session's work is verified after its end. */
 export interface CleanCheckouts {
   /**
-   * Checks a commit out beside the session's worktree and runs the project's setup as in the worktree. On failure
+   * Checks a commit out next to the session's worktree and runs the project's setup as in the worktree. On failure
    * everything is removed again. Throws `git_failed`, `setup_failed`, `consent_missing`, `worktree_unsafe`,
    * `cancelled`.
    */

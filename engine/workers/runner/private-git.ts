@@ -5,8 +5,8 @@ import { isObjectId } from './worktrees/git/refs.ts';
 import { readRegularFile } from './worktrees/git/regular-file.ts';
 
 /**
- * The private git folder of a strict worker in a worktree: written in place of the repository's objects, the branches
- * of sessions and their logs. The worker only reads the repository itself; the engine takes over what is new, see
+ * The private git folder of a strict worker in a worktree: written instead of the repository's objects, the branches
+ * of sessions and their logs. The worker only reads the repository itself; the engine takes over new objects, see
  * `worktrees/take-over.ts`.
  */
 export interface PrivateGit {
@@ -21,31 +21,34 @@ export interface PrivateGit {
    */
   ownRefs: string;
   ownLogs: string;
-  /** Mounted over `objects/info` and never written by a worker: names where the real objects are inside. */
+  /** Mounted over `objects/info` and never written by a worker: names the location of the real objects inside. */
   info: string;
   /** Mounted over `lfs` in a repository that has such a folder: where git-lfs stores the content of large files. */
   lfs: string;
 }
 
-/** What the engine remembers about a private git folder. */
+/** The engine's record of a private git folder. */
 export interface PrivateGitRecord {
   /** The repository's own git folder, links resolved. */
   common: string;
   worktree: string;
   /** The session's branch. */
   branch: string;
-  /** Where the branch began. */
+  /** The commit where the branch starts. */
   base: string;
-  /** The branch's commit in the repository, as the engine last put or found it. */
+  /** The branch's commit in the repository, as the engine last wrote or read it. */
   known: string;
-  /** Why its contents could not be taken over; they are then kept for a person. */
+  /** The reason why its contents could not be taken over; they are then kept for a person. */
   refused: string | null;
 }
 
-/** Where the real objects are mounted inside, read-only. */
+/** The path where the real objects are mounted inside, read-only. */
 export const REAL_OBJECTS = '/run/svc-git/objects';
 
-/** Where the real files of Git LFS are mounted inside. git-lfs looks for them next to the objects of an alternate. */
+/**
+ * The path where the real files of Git LFS are mounted inside. git-lfs looks for them next to the objects of an
+ * alternate.
+ */
 export const REAL_LFS = '/run/svc-git/lfs';
 
 /**
@@ -63,7 +66,7 @@ export const locatePrivateGit = (agentsDir: string, worktree: string): PrivateGi
 
 const recordPath = ({ folder }: Pick<PrivateGit, 'folder'>): string => join(folder, 'record.json');
 
-/** Null where there is none: no strict run was in that worktree yet. */
+/** Null if there is none: no strict run has used that worktree. */
 export function readPrivateGit(git: Pick<PrivateGit, 'folder'>): PrivateGitRecord | null {
   try {
     return JSON.parse(readFileSync(recordPath(git), 'utf8')) as PrivateGitRecord;
@@ -92,7 +95,7 @@ export function removePrivateGit(agentsDir: string, worktree: string): void {
   if (record !== null && record.refused === null) rmSync(git.folder, { recursive: true, force: true });
 }
 
-/** The trimmed text of one of the repository's files; null when there is none. */
+/** Returns the trimmed text of one of the repository's files; null if there is none. */
 function readTrimmed(file: string): string | null {
   try {
     return readFileSync(file, 'utf8').trim();
@@ -113,7 +116,7 @@ export function readRefFile(file: string): string | null {
   return isObjectId(text) ? text : null;
 }
 
-/** The commit of a session's branch inside the sandbox. */
+/** Reads the commit of a session's branch inside the sandbox. */
 export const readPrivateTip = (git: PrivateGit, { branch }: PrivateGitRecord): string | null =>
   readRefFile(join(git.refs, basename(branch)));
 
@@ -127,7 +130,7 @@ export function readBranchFromFiles(common: string, branch: string): string | nu
   return isObjectId(id) ? id : null;
 }
 
-/** Lists object folders that a repository reads as its own, and theirs in turn. */
+/** Lists object folders that a repository also reads, recursively. */
 export function listAlternates(objects: string, depth = 0): string[] {
   if (depth > 5) return [];
   return (readTrimmed(join(objects, 'info', 'alternates')) ?? '')
@@ -141,7 +144,7 @@ export function listAlternates(objects: string, depth = 0): string[] {
  * Prepares the private git folder for a run. Contents of an earlier run stay, but the branch is reset to the
  * repository's: a person, or the engine, may have committed since. Contents that could not be taken over are set
  * aside.
- * @returns null where the branch does not exist
+ * @returns null if the branch does not exist
  */
 export function preparePrivateGit(agentsDir: string, worktree: string, common: string): PrivateGit | null {
   const git = locatePrivateGit(agentsDir, worktree);
@@ -169,7 +172,7 @@ export function preparePrivateGit(agentsDir: string, worktree: string, common: s
   return git;
 }
 
-/** Copies the current branches of other sessions, to be read inside. */
+/** Copies the current branches of other sessions for reading inside. */
 function copyBranches(from: string, to: string, own: string): void {
   for (const name of listNames(from)) {
     if (name === own || name.endsWith('.lock')) continue;

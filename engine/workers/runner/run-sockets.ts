@@ -6,7 +6,7 @@ import { listenOn } from '../../core/http/listen.ts';
 import { writeDaemonRecord } from '../../core/workspace/daemon-record.ts';
 import { makeSocketFolder, resolveSocketFolder } from '../../core/workspace/socket-path.ts';
 
-/** The worker that a connection belongs to, whatever its client says. */
+/** The worker that a connection belongs to, regardless of what its client claims. */
 export interface SeatOfRun {
   sessionId: string;
   runId: string;
@@ -22,13 +22,13 @@ export interface RunSocket {
 export interface RunSockets {
   /**
    * Opens a socket whose every connection belongs to that worker, or returns the open one. When it is opened again
-   * after a restart of the engine, a run that is still going finds it at the same place, since what it sees is the
-   * folder and not the socket.
-   * @param folder where the socket is to lie; another folder is used when the path is too long for a socket
+   * after a restart of the engine, a running run finds it at the same path, since it sees the folder and not the
+   * socket.
+   * @param folder the location of the socket; another folder is used if the path is too long for a socket
    * @param seenAt the path of that folder inside the run
    */
   open(run: SeatOfRun, folder: string, seenAt: string): Promise<RunSocket>;
-  /** Sets who serves the connections; earlier connections wait until then. */
+  /** Sets the server of the connections; earlier connections wait until then. */
   attach(server: RunSocketServer): void;
   /** Closes all sockets without ending the runs. */
   close(): Promise<void>;
@@ -43,7 +43,7 @@ export interface RunSocketServer {
 /** Connections per run; an agent has a few. */
 const MOST_OF_A_RUN = 64;
 
-/** Owns the sockets of confined runs, for which neither pids nor marks identify the caller. */
+/** Owns the sockets of confined runs, whose callers cannot be identified by pids or marks. */
 export function createRunSockets({
   root,
   version,

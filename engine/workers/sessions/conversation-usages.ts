@@ -6,7 +6,7 @@ import type { SessionUsage } from './rows.ts';
 export interface ConversationUsages {
   /** Returns null for an unknown conversation. */
   conversationUsage(taskId: string, agentSession: string): SessionUsage | null;
-  /** Records the reported total, else adds the run's own usage. Call inside `storage.write`. */
+  /** Records the reported total, otherwise adds the run's own usage. Call inside `storage.write`. */
   add(
     taskId: string,
     agentSession: string,

@@ -4,14 +4,14 @@ import type { Sessions } from './registry.ts';
 import type { Session } from './rows.ts';
 import type { Visitors } from './visitors.ts';
 
-/** Finds sessions that have ended and can be sent on with more to do. */
+/** Finds ended sessions that can get more work. */
 export interface FollowUps {
   /**
-   * An ended session whose worktree is still there, and in which nothing and nobody works. Throws `conflict` for any other,
-   * and says what to do instead.
+   * Returns an ended session whose worktree still exists and is not in use. Throws `conflict` for any other, with the
+   * alternative.
    */
   require(sessionId: string): Session;
-  /** What a worker has worked in last, by its given name or `w-3`, if it can be sent on; else null. */
+  /** Finds a worker's last session, by its given name or `w-3`, if it can get more work; otherwise null. */
   findOfWorker(name: string): Session | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The outcome of a run, decided from the worker's report on its task, how the run ended, and the commits that it left.
- * Everything that reports an end uses it: task status, events, handoff, tools, commands and the dashboard.
+ * The outcome of a run, decided from the worker's report on its task, how the run ended, and its commits. Everything
+ * that reports an end uses it: task status, events, handoff, tools, commands and the dashboard.
  */
 
 /** The worker's own report on its task; null without one. It is a claim (R12): the end of the run decides. */
@@ -11,7 +11,7 @@ export interface RunFailure {
   text: string;
 }
 
-/** What is known about a run's commits. `nothing_begun`: it ended before it had a place to work. */
+/** The known facts about a run's commits. `nothing_begun`: it ended before it had a place to work. */
 export type WorkLeft = 'some' | 'none' | 'unreadable' | 'in_place' | 'nothing_begun';
 
 /** Next steps, in this order; each client has its own wording. */
@@ -29,7 +29,7 @@ export interface RunOutcome {
   status: 'done' | 'failed';
   /** Null for `done`. */
   failure: RunFailure | null;
-  /** The worker's report, as a clause, when the end contradicts it. */
+  /** The worker's report, as a clause, if the end contradicts it. */
   contradiction: string | null;
   next: readonly NextStep[];
 }
@@ -37,7 +37,7 @@ export interface RunOutcome {
 /** Code of a run that succeeded although its worker reported a failure. */
 const SAID_FAILED: RunFailure = { code: 'reported', text: 'its worker marked the task failed' };
 
-/** Outcomes by report, for a run that succeeded (exit code 0, no failure in its output) and for any other end. */
+/** Outcomes by report, for a successful run (exit code 0, no failure in its output) and for any other end. */
 const TABLE: Readonly<
   Record<'silent' | 'done' | 'failed', { well: RunFailure | null; badly: RunOutcome['contradiction'] }>
 > = {
@@ -64,8 +64,8 @@ const NEXT: Readonly<Record<RunOutcome['status'], Record<WorkLeft, readonly Next
 };
 
 /**
- * @param failure how the run ended; null for well. One that was decided by this table before may be given again.
- * @param mayRetry whether the task is this run's still, and can be tried again
+ * @param failure how the run ended; null for success. One that was decided by this table before may be passed again.
+ * @param mayRetry whether the task still belongs to this run, and can be retried
  */
 export function decideOutcome(
   word: OwnWord,
@@ -76,7 +76,7 @@ export function decideOutcome(
   const row = TABLE[word ?? 'silent'];
   const decided = failure ?? row.well;
   const status = decided === null ? 'done' : 'failed';
-  // Not a failure: what it would have run needs a new approval.
+  // Not a failure: its new inputs need a new approval.
   const isDropped = decided?.code === 'inputs_changed';
   return {
     status,
@@ -86,7 +86,7 @@ export function decideOutcome(
   };
 }
 
-/** @param run `commits` is null where there is no repository to count in, and where they could not be read */
+/** @param run `commits` is null without a repository, or if they could not be read */
 export function workLeftBy(run: {
   branch: string | null;
   cwd: string | null;

@@ -11,7 +11,7 @@ export interface Peer {
   seat: 'chair' | 'worker' | 'plain';
   state: 'live' | 'ended';
   agent: string | null;
-  /** The registered project; null is the workspace's own. */
+  /** The registered project; null for the workspace's own. */
   project: string | null;
   /** Stable over a worker's successive sessions. */
   workerId: string | null;
@@ -27,15 +27,15 @@ export interface Peer {
 
 /** The roster of worker sessions and seats. */
 export interface Peers {
-  /** Finds a session; null when that id never existed. */
+  /** Finds a session; null if that id never existed. */
   find(sessionId: string): Peer | null;
   /** Like `find`. Throws `not_found`, naming the live sessions. */
   known(sessionId: string): Peer;
   /** Lists live sessions: Chairs, then plain sessions, then workers. */
   live(): Peer[];
-  /** The newest session of a worker, live ones first; null for an unknown worker. */
+  /** Finds the newest session of a worker, live ones first; null for an unknown worker. */
   ofWorker(workerId: string): Peer | null;
-  /** The most recently active live Chair of a project; null when none is there. */
+  /** Finds the most recently active live Chair of a project; null if there is none. */
   chairOf(project: string | null): Peer | null;
 }
 

@@ -59,7 +59,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
       forgetAt = clock.now() + FORGET_EVERY_MS;
       await storage.write(() => seats.forget(clock.now() - FORGET_MS));
     }
-    // Nothing is written when nothing changed: an idle engine must not touch the disk.
+    // Nothing is written if nothing changed: an idle engine must not touch the disk.
     const changed = seats
       .watched()
       .map((seat) => ({ seat, gone: isGone(seat) }))

@@ -17,16 +17,16 @@ export interface NewSession {
   priority: -1 | 0 | 1;
   /** The ended session whose worktree and conversation it continues. */
   continues: string | null;
-  /** Its runs use the agent's own login, whatever `agents.auth` says. */
+  /** True if its runs use the agent's own login, regardless of `agents.auth`. */
   gatewayBypass: boolean;
   tokenBudget: number | null;
   /** The session that dispatched it. */
   parent: string | null;
-  /** The race that it takes part in. */
+  /** Its race. */
   race: number | null;
 }
 
-/** How a run is about to be started. */
+/** The settings of a run that is being started. */
 export interface RunStart {
   runId: string;
   transport: 'subprocess' | 'acp';
@@ -35,11 +35,11 @@ export interface RunStart {
   profile: string;
 }
 
-/** What a run reported about itself; its tokens are added to those of earlier runs. */
+/** A run's report about itself; its tokens are added to the earlier ones. */
 export interface RunFacts {
   agentSession: string | null;
   model: string | null;
-  /** Usage of this run alone. */
+  /** Usage of this run only. */
   usage: SessionUsage | null;
   /** Usage of the whole conversation, if the agent reported it. */
   conversation: SessionUsage | null;
@@ -61,7 +61,7 @@ export interface SessionFilter {
   state?: SessionState | undefined;
   live?: boolean | undefined;
   ids?: readonly string[] | undefined;
-  /** The session that a page begins after. */
+  /** The session that a page starts after. */
   cursor?: string | undefined;
   limit?: number | undefined;
 }

@@ -19,38 +19,38 @@ import { createTurns, type Turns } from './turns.ts';
 export interface Sessions extends Turns, Pick<ConversationUsages, 'conversationUsage'> {
   get(sessionId: string): Session;
   resolve(prefix: string): Session;
-  /** Whether the id is that of a worker session. */
+  /** Reports whether the id belongs to a worker session. */
   isKnown(sessionId: string): boolean;
   /**
    * Newest first, without `ids` live ones and those of one state in the order of their turn; at most `limit` (100, or
-   * as many as there are `ids`). What `ids` name and is not there is left out.
+   * as many as there are `ids`). Unknown `ids` are left out.
    */
   list(filter: SessionFilter): Session[];
   /** Lists sessions that have not ended, oldest first. */
   listLive(): Session[];
   ofTask(taskId: string): Session[];
-  /** Those that take part in a race, in the order of its agents. */
+  /** Lists the sessions of a race, in the order of its agents. */
   ofRace(race: number): Session[];
-  /** Ended ones that are to be discarded, since another one of their race was promoted. */
+  /** Lists ended ones that are due to be discarded, since another session of their race was promoted. */
   listDiscardDue(): Session[];
   setDiscardDue(sessionId: string, isDue: boolean): void;
   isDiscardDue(sessionId: string): boolean;
-  /** The newest session that has the branch. */
+  /** Finds the newest session that has the branch. */
   byBranch(branch: string): Session | null;
-  /** Finds the session that goes on with an ended one and has not ended; null for none. */
+  /** Finds the live session that continues an ended one; null for none. */
   findSuccessor(sessionId: string): Session | null;
   private(sessionId: string): SessionPrivate;
   byRunId(runId: string): Session | null;
-  /** A worker's newest session, by its given name or `w-3`; null when there is no such worker. */
+  /** Finds a worker's newest session, by its given name or `w-3`; null for an unknown worker. */
   newestOfWorker(workerId: string): Session | null;
   create(session: NewSession): Session;
   /**
-   * queued → starting under a new mark; also repeats a start that is known not to have happened. This ends a pause; its
-   * reason is kept until the run begins, because the agent is told.
+   * queued → starting under a new mark; also repeats a start that is known to have failed. This ends a pause; its
+   * reason is kept until the run starts, for the agent's prompt.
    */
   starting(sessionId: string, run: RunStart): void;
   place(sessionId: string, placement: Placement): void;
-  /** Records the log offset at which the next run's output begins, bytes. */
+  /** Records the log offset of the next run's output, bytes. */
   outputFrom(sessionId: string, logFrom: number): void;
   /** starting → running. */
   running(sessionId: string, process: RunProcess): void;
@@ -62,26 +62,29 @@ export interface Sessions extends Turns, Pick<ConversationUsages, 'conversationU
   forgetProfile(sessionId: string): void;
   /** Records the worker's report on its task, replacing an earlier one. False once the session has ended. */
   recordOwnWord(sessionId: string, word: 'done' | 'failed'): boolean;
-  /** Records why it is being stopped. The first reason stays: false when there is one, or when it has ended. */
+  /** Records why it is being stopped. The first reason stays: false if there is one, or if it has ended. */
   stopping(sessionId: string, reason: StopReason, actor: string): boolean;
-  /** → ended, once: false when it had ended. */
+  /** → ended, once: false if it had ended. */
   end(sessionId: string, end: SessionEnd): boolean;
   /** Lists ended sessions whose worktree is still on record. */
   endedWithWorktree(): Session[];
   worktreeGone(sessionId: string): void;
-  /** Its worktree is there again. */
+  /** Its worktree exists again. */
   worktreeBack(sessionId: string, path: string): void;
   /** Another session has its worktree and branch from now on. */
   handedOn(sessionId: string): void;
   promoted(sessionId: string, by: string): void;
-  /** Its base does not hold its work any more. */
+  /** Its base no longer contains its work. */
   promotionUndone(sessionId: string): void;
-  /** Ended sessions with commits, or with what could not be read, that were not promoted; of those whose worktree was removed, none whose branch is known to be over. */
+  /**
+   * Lists ended sessions with commits, or with unreadable work, that were not promoted; without a worktree, only
+   * those whose branch may still exist.
+   */
   unpromoted(): Session[];
   branchBecame(sessionId: string, state: Session['branchState']): void;
   /** Counts by state: `queued` wait for a free slot, `paused` for a time. */
   counts(): { queued: number; paused: number; running: number };
-  /** Counts all sessions ever created, or those that have not ended. */
+  /** Counts all sessions ever created, or the live ones. */
   count(only: { live?: boolean | undefined }): number;
 }
 

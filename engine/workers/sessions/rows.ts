@@ -5,7 +5,7 @@ import type { SessionSite } from './site.ts';
 
 export type SessionState = 'queued' | 'starting' | 'running' | 'ended';
 
-/** Why the engine ended a run; the exit code of a stopped program says nothing. */
+/** Why the engine ended a run; the exit code of a stopped program means nothing. */
 export type StopReason = 'timeout' | 'idle_timeout' | 'cancelled';
 
 /** Tokens over all runs of a session, as reported by its agent. `input` includes `cached`. */
@@ -13,18 +13,18 @@ export interface SessionUsage {
   input: number;
   cached: number;
   output: number;
-  /** US dollars; null when the agent does not report them. */
+  /** US dollars; null if the agent does not report them. */
   costUsd: number | null;
 }
 
-/** What was decided about a session when it was requested. Times are RFC 3339 UTC. */
+/** The fixed options of a session, from its request. Times are RFC 3339 UTC. */
 export interface SessionOrder {
   sessionId: string;
   taskId: string;
   decisionId: string;
   /** Stable over a worker's successive sessions. */
   workerId: string;
-  /** The session that dispatched it, of whatever kind; null when a person or an automation did. */
+  /** The session of any kind that dispatched it; null if a person or an automation did. */
   parent: string | null;
   title: string;
   agent: string;
@@ -39,12 +39,12 @@ export interface SessionOrder {
   /** The ended session whose worktree and conversation it continues. */
   continues: string | null;
   tokenBudget: number | null;
-  /** The race that it takes part in: several sessions of one task, of which one is promoted. */
+  /** Its race: several sessions of one task, one of which is promoted. */
   race: number | null;
   createdAt: string;
 }
 
-/** A session's progress, and how its runs are started. Times are RFC 3339 UTC. */
+/** A session's progress, and the settings of its runs. Times are RFC 3339 UTC. */
 export interface SessionProgress {
   state: SessionState;
   stopReason: StopReason | null;
@@ -56,7 +56,10 @@ export interface SessionProgress {
   runs: number;
   /** When its agent was started last. */
   runStartedAt: string | null;
-  /** This and the next two describe its last run, from the first start on; a dispatch may have bound `auth` to account. */
+  /**
+   * This and the next two describe its last run, from the first start on; a dispatch may have bound `auth` to
+   * account.
+   */
   transport: 'subprocess' | 'acp' | null;
   auth: 'account' | 'gateway' | null;
   /** `guard.profile` at that time. */
@@ -83,7 +86,7 @@ export interface SessionResult {
    * session has it. `discarded`: it was removed, and can be restored.
    */
   branchState: 'merged' | 'gone' | 'continued' | 'discarded' | null;
-  /** The session that promoted it, or the actor when there was no session. */
+  /** The session that promoted it, or the actor without a session. */
   promotedBy: string | null;
   /** The agent's own id of its session. */
   agentSession: string | null;
@@ -101,11 +104,13 @@ export interface SessionPrivate {
   runId: string | null;
   /** The process of its last run; null before its start and once it has paused. */
   process: { pid: number; pidStart: string } | null;
-  /** Where in the log, in bytes, the output of its last run begins. */
+  /** The start of its last run's output in the log, in bytes. */
   logFrom: number;
   /** See `NewSession`. */
   bypassesGateway: boolean;
-  /** When its agent was started last, by the monotonic clock, ms; null for one that an earlier version has started. */
+  /**
+   * When its agent was last started, by the monotonic clock, ms; null for one that an earlier version has started.
+   */
   runStartedMonotonic: number | null;
   /** Pauses in a row, each after a run that did nothing. */
   idlePauses: number;
@@ -158,7 +163,7 @@ export interface SessionRow {
   run_started_at: number | null;
   continues: number | null;
   transport: 'subprocess' | 'acp' | null;
-  /** `bypass`: account, whatever the configuration says when a run starts. */
+  /** `bypass`: account, regardless of the configuration when a run starts. */
   auth: 'account' | 'gateway' | 'bypass' | null;
   profile: string | null;
   containment: 'cgroup' | 'pidns' | 'marks' | null;

@@ -2,7 +2,7 @@ import type { Caller } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 
-/** Formats the address of a project's Chair, whoever holds that seat: its inbox outlives every Chair session. */
+/** Formats the address of a project's Chair, independent of its holder: its inbox outlives every Chair session. */
 export const chairAddress = (project: string | null): string =>
   project === null ? 'chair' : `chair@${project}`;
 
@@ -13,7 +13,7 @@ export function projectOfAddress(address: string): string | null | undefined {
   return address.toLowerCase() === 'chair' ? null : undefined;
 }
 
-/** Whether a caller means its own seat: by `me`, and in the Chair seat by `chair`, in any case (03 §7). */
+/** Reports whether a caller means its own seat: by `me`, and in the Chair seat by `chair`, in any case (03 §7). */
 export function isOwnSeat(name: string, { seat }: Pick<Caller, 'seat'>): boolean {
   const word = name.trim().toLowerCase();
   return word === 'me' || (word === 'chair' && seat === 'chair');

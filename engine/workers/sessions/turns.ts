@@ -11,16 +11,16 @@ export interface ReadySession {
 
 /** The queue of waiting sessions. Methods that change it are called inside `storage.write`. */
 export interface Turns {
-  /** → queued until `resumeAt` (Unix ms), keeping its worktree. False when it is not running or is being stopped. */
+  /** → queued until `resumeAt` (Unix ms), keeping its worktree. False if it is not running or is being stopped. */
   pause(
     sessionId: string,
     why: { resumeAt: number; code: string; text: string; idlePauses: number },
   ): boolean;
-  /** Changes when a paused session resumes, Unix ms. False when it is not paused. */
+  /** Changes when a paused session resumes, Unix ms. False if it is not paused. */
   resumeAt(sessionId: string, at: number): boolean;
   /** Lists sessions that may start at `now`, oldest first; paused ones once their time has come. */
   ready(now: number): ReadySession[];
-  /** Records the process of a person who is in the session; null when they have left. */
+  /** Records the process of a person who is in the session; null once they have left. */
   attach(sessionId: string, process: { pid: number; pidStart: string } | null): void;
   /** Lists sessions that a person entered, whether or not that process is still alive. */
   attached(): { sessionId: string; pid: number; pidStart: string }[];

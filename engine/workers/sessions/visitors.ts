@@ -12,19 +12,19 @@ export interface Visitor {
 
 /** Tracks which sessions a person has entered, as long as that process lives. */
 export interface Visitors {
-  /** Lists sessions that somebody is or may be in: a process that cannot be probed counts as alive. */
+  /** Lists sessions that a person is or may be in: a process that cannot be probed counts as alive. */
   listVisited(): Set<string>;
-  /** Returns who is in a session; null for nobody. */
+  /** Returns the visitor of a session; null for none. */
   findVisitor(sessionId: string): Visitor | null;
-  /** What somebody else is told who wants to work in a session that a person is in; null when nobody is in it. */
+  /** Explains why another person cannot work in a session with a visitor; null if there is none. */
   findVisitorConflict(sessionId: string): SvcError | null;
   /** Lists sessions whose visitor's process ended without leaving. */
   listGone(): Visitor[];
-  /** Whether the record still names this process. */
+  /** Reports whether the record still names this process. */
   isRecorded(visitor: Visitor): boolean;
   /** Records that a process entered the session. Call inside `storage.write`. Throws `usage` for an unknown process. */
   enter(sessionId: string, pid: number): void;
-  /** Records that nobody is in the session any more. Call inside `storage.write`. */
+  /** Records that the visitor has left the session. Call inside `storage.write`. */
   leave(sessionId: string): void;
 }
 

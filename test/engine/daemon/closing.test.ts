@@ -27,6 +27,6 @@ test('an engine that is stopped while a notice command runs ends completely, and
   await until(() => !isRunning(pid) && !isRunning(supervisor), 'the engine and its supervisor to end');
   assert.doesNotMatch(
     readFileSync(join(ws.root, '.svc', 'log', 'daemon.out'), 'utf8'),
-    /started again|unsettled/,
+    /is restarted|unsettled/,
   );
 });

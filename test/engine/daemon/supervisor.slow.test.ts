@@ -35,7 +35,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     assert.equal(receivers.length, 1, 'the receiver is open again');
     assert.deepEqual(secrets, [{ key: 'webhook.secret_env', name: 'SVC_WEBHOOK_SECRET', is_set: true }]);
     assert.equal(shown, supervisor);
-    assert.match(out(), /started again: it ended with SIGKILL/);
+    assert.match(out(), /is restarted: it ended with SIGKILL/);
   });
 
   test('clients of a crashed engine wait for its supervisor, since theirs is another environment', async () => {
@@ -164,7 +164,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     await ws.svc(['down']);
     assert.equal((await ws.svc(['up'])).code, 0);
     const other = await ws.svc(['up'], { env: { SVC_WEBHOOK_SECRET: 'another one' } });
-    assert.deepEqual([other.code, /has another SVC_WEBHOOK_SECRET/.test(other.stderr)], [1, true]);
+    assert.deepEqual([other.code, /has a different SVC_WEBHOOK_SECRET/.test(other.stderr)], [1, true]);
     assert.doesNotMatch(other.stderr + other.stdout, new RegExp(SECRET));
     // Who has none has nothing to say about it.
     assert.equal((await ws.svc(['up'], { env: { SVC_WEBHOOK_SECRET: '' } })).code, 0);

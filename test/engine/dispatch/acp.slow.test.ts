@@ -178,7 +178,7 @@ describe('a worker on transport acp', { concurrency: 3 }, () => {
     const ended = await rig.settled(id);
     assert.equal(ended.failure, null, rig.log(id));
     const { text } = await rig.call('session.log', { session: id });
-    assert.match(text, /up\n[\s\S]*is told: Message \d+ from the Chair:[\s\S]*^first\nsecond$/m);
+    assert.match(text, /up\n[\s\S]*next message: Message \d+ from the Chair:[\s\S]*^first\nsecond$/m);
     assert.equal(text.match(/^first$/gm)?.length, 1);
     assert.equal(rig.log(id).match(/"acp":"session"/g)?.length, 1);
     assert.deepEqual([ended.usage?.input, ended.usage?.output], [35, 5]);
@@ -197,7 +197,7 @@ describe('a worker on transport acp', { concurrency: 3 }, () => {
     assert.match((await rig.call('session.log', { session: id })).text, /^stopped$/m);
     await assert.rejects(rig.call('worker.interrupt', { session: id }), {
       code: 'conflict',
-      message: /has ended/,
+      message: /has finished/,
     });
   });
 
@@ -218,7 +218,7 @@ describe('a worker on transport acp', { concurrency: 3 }, () => {
     const ended = await rig.show(used);
     assert.deepEqual([ended.failure, ended.runs, ended.commits], [null, 2, 1], rig.log(used));
     assert.equal(ended.agent_session, paused.agent_session);
-    assert.doesNotMatch(rig.log(used), /not gone on with/);
+    assert.doesNotMatch(rig.log(used), /could not be resumed/);
   });
 });
 

@@ -108,7 +108,7 @@ hostile(
     assert.equal(failure?.code, 'worktree_unsafe');
     assert.match(
       failure?.text ?? '',
-      /was in the repository .* and is in .*services\/api.*svc project repin/,
+      /was in the repository .* but is now in .*services\/api.*svc project repin/,
     );
     assert.equal(existsSync(marker()), false);
     ws.repository.write(join(api(), 'go'), '');

@@ -11,16 +11,16 @@ import { PULL_REQUEST_PROGRAMS, type PullRequestWish } from './programs.ts';
 import type { PullRequest, PullRequestRecords } from './records.ts';
 import { writePullRequestBody } from './write-body.ts';
 
-/** What a person's own program needs for a pull request. The engine itself pushes nothing and asks no host. */
+/** Operations for a person's own pull request program. The engine itself pushes nothing and calls no host. */
 export interface PullRequestMaterial extends PullRequestWish {
   sessionId: string;
   taskId: string;
-  /** Where the programs run: the top folder of the checkout. */
+  /** The folder where the programs run: the top of the checkout. */
   repository: string;
   remotes: Remote[];
-  /** Settings of git, name and value, that the programs are given: those of the person, whatever a worker writes. */
+  /** Git settings for the programs, name and value: the person's, regardless of a worker's changes. */
   settings: [name: string, value: string][];
-  /** The one that there is already; null for none. */
+  /** The existing one; null for none. */
   pullRequest: PullRequest | null;
 }
 
@@ -49,7 +49,7 @@ export function pullRequestOperations({
   const conflict = (text: string, hint: ReturnType<typeof sentence>): SvcError =>
     new SvcError('conflict', text, { hint });
 
-  /** An ended session with a branch of its own that somebody could review. */
+  /** Finds an ended session with its own reviewable branch. */
   function requirePublishable(prefix: string): Session & { branch: string; repository: string } {
     const session = sessions.resolve(prefix);
     const { sessionId: id, state, branch, repository, branchState } = session;
@@ -122,7 +122,7 @@ export function pullRequestOperations({
       changes: true,
       input: z.strictObject({
         session: z.string(),
-        /** Of a new one; left out where only the state was asked for. */
+        /** For a new one; left out for a state query. */
         opened: z
           .strictObject({
             program: z.enum(PULL_REQUEST_PROGRAMS),

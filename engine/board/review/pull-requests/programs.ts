@@ -1,19 +1,19 @@
 import type { Remote } from '../../../workers/runner/worktrees/index.ts';
 
-/** What opens a pull request from a command line: GitHub's, GitLab's, and that of Gitea and Forgejo. */
+/** Programs that open a pull request from a command line: for GitHub, GitLab, and Gitea and Forgejo. */
 export const PULL_REQUEST_PROGRAMS = ['gh', 'glab', 'tea'] as const;
 export type PullRequestProgram = (typeof PULL_REQUEST_PROGRAMS)[number];
 
 export type PullRequestState = 'open' | 'merged' | 'closed';
 
-/** A pull request as a program tells it; null is what it has not told. */
+/** A pull request as a program reports it; null for missing values. */
 export interface ToldPullRequest {
   number: number | null;
   url: string | null;
   state: PullRequestState | null;
 }
 
-/** What is to be pushed and opened. */
+/** The input of a push and a pull request. */
 export interface PullRequestWish {
   branch: string;
   base: string;
@@ -21,7 +21,7 @@ export interface PullRequestWish {
   head: string;
   title: string;
   body: string;
-  /** Objects of Git LFS are to be pushed first. */
+  /** True if objects of Git LFS have to be pushed first. */
   usesLfs: boolean;
 }
 
@@ -31,25 +31,25 @@ const HOSTS: readonly (readonly [RegExp, PullRequestProgram])[] = [
   [/gitea|forgejo|codeberg/i, 'tea'],
 ];
 
-/** The host of an address, `git@host:path` included; null for a folder. */
+/** Returns the host of an address, including `git@host:path`; null for a folder. */
 export function findHost(url: string): string | null {
   const [, host] = /^[a-z+]+:\/\/(?:[^/@]*@)?([^/:]+)/i.exec(url) ?? /^(?:[^/@:]+@)([^/:]+):/.exec(url) ?? [];
   return host ?? null;
 }
 
-/** The program for a remote by its host's name; null where that does not tell. */
+/** Returns the program for a remote by its host's name; null if that is unclear. */
 export function guessProgram(url: string): PullRequestProgram | null {
   const host = findHost(url);
   return host === null ? null : (HOSTS.find(([pattern]) => pattern.test(host))?.[1] ?? null);
 }
 
-/** The remote to push to: `origin`, or the only one. Null where a person has to say. */
+/** Returns the remote to push to: `origin`, or the only one. Null if a person has to choose. */
 export const chooseRemote = (remotes: readonly Remote[]): Remote | null =>
   remotes.find(({ name }) => name === 'origin') ?? (remotes.length === 1 ? (remotes[0] ?? null) : null);
 
 /**
- * The arguments that push exactly the commit that was shown, to the session's own branch and nothing else. Never forced,
- * and without hooks: a worker can write those of its repository.
+ * Returns the arguments that push exactly the shown commit, to the session's own branch and nothing else. Never
+ * forced, and without hooks: a worker can write those of its repository.
  */
 const buildPush = ({ branch, head }: PullRequestWish, remote: string): string[] => [
   '-c',
@@ -64,10 +64,16 @@ const buildPush = ({ branch, head }: PullRequestWish, remote: string): string[] 
   `${head}:refs/heads/${branch}`,
 ];
 
-/** The arguments that push the objects of Git LFS of that commit: hooks are off, and the hook of Git LFS with them. */
+/**
+ * Returns the arguments that push the objects of Git LFS of that commit: hooks are off, including the hook of Git
+ * LFS.
+ */
 const buildLfsPush = ({ head }: PullRequestWish, remote: string): string[] => ['lfs', 'push', remote, head];
 
-/** The commands that push a branch and open a pull request for it, in order; each is a program with its arguments. */
+/**
+ * Returns the commands that push a branch and open a pull request for it, in order; each is a program with its
+ * arguments.
+ */
 export const buildPullRequest = (
   wish: PullRequestWish,
   remote: string,
@@ -78,7 +84,7 @@ export const buildPullRequest = (
   [program, ...buildCreate(program, wish)],
 ];
 
-/** Each value is bound to its option: a title that begins with a dash is no option. */
+/** Each value is bound to its option: a title that starts with a dash is not an option. */
 function buildCreate(program: PullRequestProgram, { branch, base, title, body }: PullRequestWish): string[] {
   switch (program) {
     case 'gh':
@@ -105,7 +111,7 @@ function buildCreate(program: PullRequestProgram, { branch, base, title, body }:
   }
 }
 
-/** Asks for the state of what has this number. */
+/** Builds the query for the state of a pull request. */
 export function buildView(program: PullRequestProgram, number: number): string[] {
   switch (program) {
     case 'gh':
@@ -119,9 +125,7 @@ export function buildView(program: PullRequestProgram, number: number): string[]
 
 const ADDRESS = /https?:\/\/[^\s"'<>]+\/(?:pull|pulls|merge_requests)\/(\d+)/;
 
-/**
- * Reads which pull request a program made, or says is there already, from what it printed; null when it tells none.
- */
+/** Reads from a program's output which pull request it created, or found; null if it names none. */
 export function readCreated(printed: string): ToldPullRequest | null {
   const [url = null, number] = ADDRESS.exec(printed) ?? [];
   if (url !== null) return { number: Number(number), url, state: 'open' };
@@ -136,7 +140,7 @@ const STATES: Readonly<Record<string, PullRequestState>> = {
   closed: 'closed',
 };
 
-/** Reads the answer to `buildView`; null when it is none. */
+/** Parses the answer to `buildView`; null for other output. */
 export function readState(printed: string, number: number): ToldPullRequest | null {
   let told: unknown;
   try {

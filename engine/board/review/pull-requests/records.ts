@@ -10,7 +10,7 @@ export interface PullRequest extends ToldPullRequest {
   /** The commit that was pushed. */
   head: string;
   createdAt: string;
-  /** When its state was last asked for. */
+  /** When its state was last queried. */
   askedAt: string | null;
 }
 
@@ -37,12 +37,12 @@ const toPullRequest = (row: Row): PullRequest => ({
   askedAt: row.asked_at === null ? null : rfc3339(row.asked_at),
 });
 
-/** Which sessions have a pull request. Methods that change something are called inside `storage.write`. */
+/** The pull requests of sessions. Mutating methods are called inside `storage.write`. */
 export interface PullRequestRecords {
   find(sessionId: string): PullRequest | null;
-  /** All, by session. */
+  /** Returns all, by session. */
   list(): ReadonlyMap<string, PullRequest>;
-  /** Records one that was opened; a later one takes its place. */
+  /** Records an opened one; a later one replaces it. */
   add(
     sessionId: string,
     made: ToldPullRequest & Pick<PullRequest, 'program' | 'remote' | 'head'>,

@@ -2,7 +2,7 @@ import { formatCount, toPrintable } from '../../../core/base/text.ts';
 import type { Session } from '../../../workers/sessions/index.ts';
 import type { Verification } from '../../verify/index.ts';
 
-/** Code hosts take about as many characters; the rest would be refused. */
+/** The limit of code hosts, about; they would refuse more. */
 const MOST_CHARACTERS = 60_000;
 
 const STATES: Readonly<Record<Verification['state'], string>> = {
@@ -13,7 +13,7 @@ const STATES: Readonly<Record<Verification['state'], string>> = {
   stale: 'stale: it belongs to another commit',
 };
 
-/** What a reviewer reads: where the work comes from, and what is known of its tests. */
+/** Writes the text for a reviewer: the origin of the work, and the known results of its tests. */
 export function writePullRequestBody(
   { taskId, sessionId, agent, commits, files, insertions, deletions }: Session,
   { state, summary, criteria, tests, rerun }: Verification,

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { SvcError } from '../errors.ts';
 import { refineWith } from './duration.ts';
 
-/** Where to listen. `host` is empty for a bare port, which means every interface to most programs. */
+/** A listening address. `host` is empty for a bare port, which most programs treat as every interface. */
 export interface Address {
   host: string;
   port: number;
@@ -12,8 +12,8 @@ export interface Address {
 const HOST_NAME = /^[a-z\d](?:[a-z\d.-]*[a-z\d])?\.?$/i;
 
 /**
- * `127.0.0.1:8788`, `[::1]:0`, `localhost:80`, `:8790` or `8790`. A bare port gives host '' so that the caller
- * can refuse it. Throws `usage`.
+ * Parses `127.0.0.1:8788`, `[::1]:0`, `localhost:80`, `:8790` or `8790`. A bare port returns host '' so that the
+ * caller can refuse it. Throws `usage`.
  */
 export function parseAddress(text: string): Address {
   const match = /^(?:(?:\[([^\][]*)\]|([^\][:]*)):)?(\d{1,5})$/.exec(text);
@@ -35,7 +35,7 @@ function malformedAddressError(text: string): SvcError {
     : new SvcError('usage', 'not an address; write host:port, such as 127.0.0.1:8790 or [::1]:8790');
 }
 
-/** The address as text again, IPv6 in brackets. */
+/** Formats the address again, IPv6 in brackets. */
 export const formatAddress = ({ host, port }: Address): string =>
   isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 
@@ -49,8 +49,8 @@ function createLoopbackList(): BlockList {
 }
 
 /**
- * Whether only this machine can reach `host`: 127.0.0.0/8, ::1, their IPv4-mapped forms and the word `localhost`.
- * Any other name is not, whatever it resolves to today.
+ * Reports whether only this machine can reach `host`: 127.0.0.0/8, ::1, their IPv4-mapped forms and the name
+ * `localhost`. Any other name is remote, regardless of its address.
  */
 export function isLoopback(host: string): boolean {
   if (host === '127.0.0.1' || host.toLowerCase() === 'localhost') return true;
@@ -61,8 +61,8 @@ export function isLoopback(host: string): boolean {
 const NETWORK = /^([\d.]+|[\da-f:.]+)(?:\/(\d{1,3}))?$/i;
 
 /**
- * The addresses that a text names: one, or a network such as 10.0.0.0/8. Null for anything else, an address with a zone
- * included.
+ * Returns the addresses that a text names: one, or a network such as 10.0.0.0/8. Null for anything else, including an
+ * address with a zone.
  */
 export function parseNetwork(text: string): BlockList | null {
   const [, address = '', length] = NETWORK.exec(text) ?? [];
@@ -75,16 +75,16 @@ export function parseNetwork(text: string): BlockList | null {
   return list;
 }
 
-/** Whether an address is one of these; false for what is none. */
+/** Reports whether an address is one of these; false for an invalid one. */
 export function isAddressOf(networks: BlockList, address: string): boolean {
   const version = isIP(address);
   return version !== 0 && networks.check(address, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** A key that holds an address to listen on. */
+/** Creates a key for an address to listen on. */
 export const addressKey = () => z.string().superRefine(refineWith(parseAddress));
 
-/** A key that holds an address which must stay on this machine. */
+/** Creates a key for an address that must stay on this machine. */
 export const loopbackAddressKey = () =>
   z.string().superRefine(
     refineWith((text) => {

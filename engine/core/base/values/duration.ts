@@ -5,8 +5,8 @@ const MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800
 const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d|w))+$/;
 
 /**
- * Milliseconds in a duration such as `24h`, `1h30m`, `7d` or `0`. A number needs its unit, because `30` alone
- * would leave the reader guessing. Throws `config_invalid`.
+ * Returns the milliseconds of a duration such as `24h`, `1h30m`, `7d` or `0`. A number needs its unit, because `30`
+ * alone would be ambiguous. Throws `config_invalid`.
  */
 export function parseDuration(text: string): number {
   if (text === '0') return 0;
@@ -24,10 +24,10 @@ export function parseDuration(text: string): number {
   return Math.round(total);
 }
 
-/** A key that holds a duration; the text is kept, `parseDuration` gives its milliseconds. */
+/** Creates a key for a duration; the text is kept, and `parseDuration` returns its milliseconds. */
 export const durationKey = () => z.string().superRefine(refineWith(parseDuration));
 
-/** A zod refinement that reports what `parse` throws. */
+/** Creates a zod refinement that reports the error of `parse`. */
 export function refineWith(parse: (text: string) => unknown) {
   return (text: string, context: z.RefinementCtx<string>): void => {
     try {

@@ -6,8 +6,8 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const ISSUED = /^(?:(?:whsec|sk|pk|rk|gh[a-z]|github_pat)_|eyJ)/;
 
 /**
- * The names in a comma-separated list of environment variables. A pasted secret is refused, and no message repeats the
- * text, because it would end in a terminal's history or a log. Throws `config_invalid`.
+ * Returns the names in a comma-separated list of environment variables. A pasted secret is refused, and no message
+ * repeats the text, because it would end up in a terminal's history or a log. Throws `config_invalid`.
  */
 export function parseVariableNames(text: string): string[] {
   const names = text
@@ -27,7 +27,7 @@ export function parseVariableNames(text: string): string[] {
   return names;
 }
 
-// A name of one's own has words between underscores or is short; a key is long without a break.
+// A variable name has words between underscores or is short; a key is long without a break.
 function looksLikeSecret(name: string): boolean {
   if (name.length > 80 || (ISSUED.test(name) && name.length > 12)) return true;
   const longest = Math.max(...name.split('_').map((word) => word.length));
@@ -39,13 +39,13 @@ const checkSingle = (text: string): void => {
     throw new SvcError('config_invalid', 'expected one environment variable');
 };
 
-/** A key that names one environment variable; empty means none. */
+/** Creates a key for one environment variable name; empty means none. */
 export const variableKey = () => z.string().superRefine(refineWith(checkSingle));
 
-/** A key that names environment variables, separated by commas. */
+/** Creates a key for environment variable names, separated by commas. */
 export const variablesKey = () => z.string().superRefine(refineWith(parseVariableNames));
 
-/** A key that holds an http(s) address; empty means none unless `required`. */
+/** Creates a key for an http(s) address; empty means none unless `required`. */
 export const httpUrlKey = (required = false) =>
   z.string().superRefine(
     refineWith((text) => {

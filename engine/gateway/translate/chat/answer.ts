@@ -19,12 +19,12 @@ const REASONS: Readonly<Record<string, Ending['reason']>> = {
   sensitive: 'filter',
 };
 
-/** Words for an answer that was broken off by a fault of the provider. */
+/** Messages for an answer that the provider broke off. */
 const BROKEN = new Set(['error', 'insufficient_system_resource', 'network_error', 'abort']);
 
 /**
- * Reads why a choice has ended; null for a reason that says the answer is broken. Servers have words of their own for a normal end, and
- * some say which of the caller's texts ended it.
+ * Reads why a choice ended; null for a reason that marks a broken answer. Servers have their own names for a normal
+ * end, and some report which of the caller's stop texts ended it.
  */
 export function readEnding(choice: Fields, { stop }: Pick<Exchange, 'stop'>): Ending | null {
   const said = asText(choice.finish_reason);
@@ -41,7 +41,7 @@ export const writeReason = ({ reason }: Ending): string => {
   return reason === 'length' ? 'length' : 'stop';
 };
 
-/** The texts of a content that is a string or a list of parts, which some servers put thoughts into. */
+/** Returns the texts of a content that is a string or a list of parts, which some servers put thoughts into. */
 export function readTexts(content: unknown): { kind: 'text' | 'thinking'; text: string }[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
   return asFieldsList(content).flatMap((part): { kind: 'text' | 'thinking'; text: string }[] => {
@@ -99,18 +99,21 @@ export function readAnswer(body: Fields, exchange: Exchange): Answer {
   };
 }
 
-/** A call as chat has it. The seal of thoughts before it is where Google's own chat endpoint has signatures: clients keep it there. */
+/**
+ * Writes a call in chat format. The seal of the preceding thoughts goes into the field that Google's chat endpoint
+ * uses for signatures, because clients keep it there.
+ */
 export const writeCallHead = (id: string, seals: readonly string[]): Record<string, unknown> => ({
   id,
   ...(seals.length === 0 ? {} : writeCallSignature(joinSeals(seals))),
 });
 
-/** The field of a call in which Google's chat endpoint has a signature. */
+/** Writes the field of a call in which Google's chat endpoint puts a signature. */
 export const writeCallSignature = (signature: string): Record<string, unknown> => ({
   extra_content: { google: { thought_signature: signature } },
 });
 
-/** The signature of a call from Google's chat endpoint, which wants it again. */
+/** Returns the signature of a call from Google's chat endpoint, which requires it back. */
 export function readCallSignature(call: Fields): { signature: string } | null {
   const signature = textOrNull(asFields(asFields(call.extra_content).google).thought_signature);
   return signature === null ? null : { signature };

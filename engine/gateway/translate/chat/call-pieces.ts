@@ -3,9 +3,9 @@ import { makeId } from '../answer-ids.ts';
 import type { BlockSink } from '../conversation.ts';
 import { asFields, asText, type Fields, numberOrNull, parseJson, textOrNull } from '../fields.ts';
 
-/** A call that a stream tells piece by piece. */
+/** A call that a stream sends in pieces. */
 interface OpenCall {
-  /** Null until the call is told: its name is known to be whole when its arguments start. */
+  /** Null until the call is emitted: its name is only complete when its arguments start. */
   key: string | null;
   id: string | null;
   name: string;
@@ -14,28 +14,32 @@ interface OpenCall {
   isClosed: boolean;
 }
 
-/** Puts the calls of a stream together. */
+/** Assembles the calls of a stream. */
 export interface CallPieces {
   read(piece: Fields): void;
-  /** Tells all calls so far, and closes those whose arguments are whole; pieces of the others may still come. */
+  /** Emits all calls so far, and closes those with complete arguments; pieces of the others may still arrive. */
   settle(): void;
-  /** Whether the stream may end here without a word for its end: the arguments of every call are whole. */
+  /** Reports whether the stream may end here without an end marker: the arguments of every call are complete. */
   areWhole(): boolean;
-  /** Whether there are arguments of a call that never got a name. */
+  /** Reports whether there are arguments of a call that never got a name. */
   areNameless(): boolean;
 }
 
 const isBlank = (text: string): boolean => text.trim() === '';
 const isWhole = ({ text }: OpenCall): boolean => !isBlank(text) && parseJson(text) !== undefined;
 
-/** Some servers begin every call with empty arguments, and send the real ones after that. */
+/**
+ * Reports whether a call has no arguments yet: some servers start every call with empty arguments and send the real
+ * ones later.
+ */
 const isUnsaid = ({ text }: OpenCall): boolean => isBlank(text) || text === '{}';
 
 /**
- * Creates what reads the pieces of calls. Servers number calls by an index, by an id, or not at all; they repeat names, or cut them.
- * @param isTool - whether the request had a tool of that name
- * @param onCall - runs when a call begins
- * @param beforeCall - runs before it is told
+ * Creates a reader for the pieces of calls. Servers number calls by an index, by an id, or not at all; they repeat
+ * names or split them.
+ * @param isTool - reports whether the request had a tool of that name
+ * @param onCall - runs when a call starts
+ * @param beforeCall - runs before it is emitted
  */
 export function createCallPieces(
   sink: Pick<BlockSink, 'open' | 'append' | 'close'>,
@@ -56,7 +60,7 @@ export function createCallPieces(
     return known ?? (id === null || name === '' ? calls.at(-1) : undefined);
   }
 
-  /** Whether a piece at the place of a call begins another one. */
+  /** Reports whether a piece in the position of a call starts another call. */
   function beginsOther(call: OpenCall, id: string | null, name: string, text: string): boolean {
     if (name === '') return false;
     if (id !== null && call.id !== null && id !== call.id) return true;
@@ -65,7 +69,7 @@ export function createCallPieces(
       return !goesOn && (name !== call.name || !isBlank(text));
     }
     if (!isBlank(call.text) || call.key !== null) return false;
-    // Two names in a row: a call without arguments and the next one, or two halves of one name.
+    // Two names in a row: a call without arguments followed by the next one, or two halves of one name.
     return name !== call.name && isTool(call.name) && isTool(name) && !isTool(`${call.name}${name}`);
   }
 
@@ -77,7 +81,7 @@ export function createCallPieces(
   }
 
   function tell(call: OpenCall): void {
-    // Those before it have all of their names by now.
+    // Earlier calls have complete names by now.
     for (const each of calls.slice(0, calls.indexOf(call) + 1)) {
       if (each.key !== null || each.name === '') continue;
       beforeCall();
@@ -104,7 +108,7 @@ export function createCallPieces(
 
   function addText(call: OpenCall, text: string): void {
     if (text === '' || call.isClosed) return;
-    // Some servers repeat all of the arguments at their end.
+    // Some servers repeat all arguments at the end.
     if (text === call.text && isWhole(call)) return;
     if (call.key === null) {
       call.text = isUnsaid(call) && !isBlank(text) ? text : `${call.text}${text}`;

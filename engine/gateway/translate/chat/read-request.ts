@@ -58,7 +58,7 @@ const DROPPED = new Set([
   'function_call',
 ]);
 
-/** Whether a field of the protocol is read, refused or left out; all others are related fields. */
+/** Reports whether a field of the protocol is read, refused or omitted; all others are related fields. */
 export const isKnownField = (field: string): boolean => READ.has(field) || DROPPED.has(field);
 
 function readPart(part: Fields, field: string): Part {
@@ -172,7 +172,7 @@ function readTool(tool: Fields, field: string): ToolDefinition {
   };
 }
 
-/** The name in a tool of a choice, whichever type it has. */
+/** Returns the tool name in a tool choice of any type. */
 const nameIn = (tool: Fields): string => asText(asFields(tool[asText(tool.type)]).name);
 
 function readToolChoice(choice: unknown): Pick<Conversation, 'toolChoice' | 'allowedTools'> {
@@ -194,7 +194,7 @@ function refuseUnknowable(body: Fields): void {
   refuseIfSet(body, 'functions', 'use tools instead');
 }
 
-/** The effort of thinking, in OpenAI's word or in those of other servers for a model that is not to think. */
+/** Returns the effort of thinking, by OpenAI's field or by other servers' fields for disabling thinking. */
 function readBodyEffort(body: Fields): Conversation['effort'] {
   const reasoning = asFields(body.reasoning);
   const template = asFields(body.chat_template_kwargs);

@@ -11,12 +11,15 @@ import { readCallSignature, readEnding, readTexts, writeCallHead, writeReason } 
 import { createCallPieces } from './call-pieces.ts';
 import { joinDetails, readThought, sealThought } from './thoughts.ts';
 
-/** Reads chunks up to `[DONE]`, or to the end of a stream that has said why it ends. Usage may be in every chunk, in one without choices, or nowhere. */
+/**
+ * Reads chunks up to `[DONE]`, or to the end of a stream that has given its finish reason. Usage may be in every
+ * chunk, in one without choices, or missing.
+ */
 export function readStream(sink: BlockSink, exchange: Exchange): StreamReader {
   const { model, names } = exchange;
-  /** The text or the thoughts that are being said. */
+  /** The current text or thoughts. */
   let said: { key: string; kind: string; field: string | null; text: string } | null = null;
-  /** Records of thoughts that no block has yet. */
+  /** Records of thoughts that are not in a block yet. */
   let details: readonly Fields[] = [];
   let signature: string | null = null;
   let ending: Ending | null = null;
@@ -37,7 +40,7 @@ export function readStream(sink: BlockSink, exchange: Exchange): StreamReader {
     return taken;
   }
 
-  /** Thoughts without a text of their own. */
+  /** Thoughts without text. */
   function tellRecord(seal: string): void {
     const key = nextKey();
     sink.open(key, { kind: 'thinking' });
@@ -45,7 +48,7 @@ export function readStream(sink: BlockSink, exchange: Exchange): StreamReader {
     sink.close(key);
   }
 
-  /** Records that are told with a call, or after all that was said. */
+  /** Emits records, with a call or at the end. */
   function tellRecords(): void {
     closeSaid();
     if (details.length > 0) tellRecord(sealThought(model, { field: null, text: '', details: takeDetails() }));
@@ -123,14 +126,14 @@ export function readStream(sink: BlockSink, exchange: Exchange): StreamReader {
       sink.start(textOrNull(chunk.id), textOrNull(chunk.model));
       for (const choice of asFieldsList(chunk.choices)) if ((choice.index ?? 0) === 0) readChoice(choice);
     },
-    // Not every service that speaks this protocol says [DONE].
+    // Not every service of this protocol sends [DONE].
     end() {
       if (ending !== null) finish();
     },
   };
 }
 
-/** Writes chunks, with the usage in one of its own when the caller asked for it, and `[DONE]`. */
+/** Writes chunks, with usage in a separate chunk if the caller requested it, and `[DONE]`. */
 export function writeStream(emit: EmitEvent, exchange: Exchange): StreamWriter {
   let head = { id: '', object: 'chat.completion.chunk', created: 0, model: '' };
   let index = -1;

@@ -1,21 +1,24 @@
-/** What a model thought, where servers of chat have it, and how it goes back to them. */
+/** A model's thoughts in the fields that chat servers use, and how they are returned to them. */
 import { asFieldsList, asText, type Fields, textOrNull } from '../fields.ts';
 import { sealReasoning } from '../reasoning.ts';
 
-/** Where servers have what a model thought; the first that is there. */
+/** The fields in which servers put thoughts; the first existing one is used. */
 const THOUGHT_FIELDS = ['reasoning_content', 'reasoning'] as const;
 
-/** Where routers keep the records of the models behind them: texts, summaries, and what is signed or encrypted. */
+/**
+ * The field in which routers keep the records of the models behind them: texts, summaries, and signed or encrypted
+ * data.
+ */
 const DETAILS_FIELD = 'reasoning_details';
 
 export interface Thought {
-  /** The field that the text was in; null for one that is in the details only. */
+  /** The field that the text was in; null if it is only in the details. */
   field: string | null;
   text: string;
   details: readonly Fields[];
 }
 
-/** What a model thought, in a message or in a piece of one; null for nothing. */
+/** Reads the thoughts in a message or a piece of one; null for none. */
 export function readThought(message: Fields): Thought | null {
   const given = message[DETAILS_FIELD];
   const details = given === undefined ? [] : asFieldsList(given);
@@ -35,7 +38,7 @@ const isContinued = (last: Fields | undefined, next: Fields): last is Fields =>
   (last.id ?? next.id) === (next.id ?? last.id) &&
   typeof next.data !== 'string';
 
-/** The details of one piece of a stream after those before it: a text that goes on is one text. */
+/** Merges the details of one stream piece with the previous ones: a continued text is one text. */
 export function joinDetails(before: readonly Fields[], pieces: readonly Fields[]): readonly Fields[] {
   const joined = [...before];
   for (const piece of pieces) {
@@ -55,14 +58,14 @@ export function joinDetails(before: readonly Fields[], pieces: readonly Fields[]
   return joined;
 }
 
-/** The sealed record of a thought. */
+/** Returns the sealed record of a thought. */
 export const sealThought = (model: string, { field, text, details }: Thought): string =>
   sealReasoning('chat', model, {
     ...(field === null ? {} : { field, text }),
     ...(details.length === 0 ? {} : { details }),
   });
 
-/** The fields of a message that hold the thoughts in these records again. */
+/** Returns the message fields that restore the thoughts in these records. */
 export function writeThoughts(records: readonly Fields[]): Record<string, unknown> {
   const field = asText(records.find((record) => 'field' in record)?.field);
   const details = records.flatMap((record) => asFieldsList(record.details));

@@ -43,7 +43,7 @@ function writeMedia(part: MediaPart, exchange: Exchange): Message {
   return { type: 'file', file: { filename: part.name ?? 'document', file_data: formatMediaUrl(part) } };
 }
 
-/** Text alone is one string: not every server accepts a list. */
+/** Writes content. Text alone is one string: not every server accepts a list. */
 function writeContent(parts: readonly Part[], exchange: Exchange): string | Message[] {
   if (!parts.some(({ kind }) => kind === 'media')) return joinTexts(parts);
   return parts.flatMap((part): Message[] => {
@@ -58,7 +58,7 @@ const writeResult = (result: ResultPart): Message => ({
   content: describeResult(result),
 });
 
-/** The media that tools answered with, as said by the user: results are text only in this protocol. */
+/** Returns media in tool results, moved to a user message: results are text only in this protocol. */
 function resultMedia(results: readonly ResultPart[]): Part[] {
   return results.flatMap(({ callId, content }): Part[] => {
     const media = content.filter((part) => part.kind === 'media');
@@ -95,10 +95,10 @@ function writeCalls(parts: readonly Part[], exchange: Exchange): Message[] {
   });
 }
 
-/** What stands for thoughts that are not known, where a server demands some. */
+/** Placeholder for unknown thoughts, if a server demands some. */
 const NO_THOUGHTS = { reasoning_content: '(not recorded)' };
 
-/** What the model thought in the fields that it was read from. */
+/** Returns the thoughts in the fields that they were read from. */
 function writeTurnThoughts(parts: readonly Part[], isDemanded: boolean, { model }: Exchange): Message {
   const thoughts = writeThoughts(
     parts.flatMap((part) => (part.kind === 'thinking' ? openReasoning(part.seal, 'chat', model) : [])),
@@ -124,13 +124,13 @@ function writeAssistant(
   ];
 }
 
-/** Whether the user says something in a turn, beside results of calls. */
+/** Reports whether a turn contains text of the user in addition to tool results. */
 const isSaid = ({ role, parts }: Turn): boolean =>
   role === 'user' && parts.some(({ kind }) => kind !== 'result');
 
 /**
- * The answers whose thoughts go back: those since the user's last words, and those of every round that called tools, as servers
- * demand it. Other rounds are over.
+ * Returns the answers whose thoughts are returned: those since the user's last text, and those of every round that
+ * called tools, as servers demand. Other rounds are finished.
  */
 function listThoughtful(turns: readonly Turn[]): ReadonlySet<Turn> {
   const thoughtful = new Set<Turn>();
@@ -147,7 +147,10 @@ function listThoughtful(turns: readonly Turn[]): ReadonlySet<Turn> {
   return thoughtful;
 }
 
-/** Mistral wants an answer between results and what the user says, and to be told of an answer that it is to go on with. */
+/**
+ * Adapts messages for Mistral, which requires an answer between results and user text, and a flag for an answer that
+ * it must continue.
+ */
 function fitMistral(messages: readonly Message[]): Message[] {
   const fitted = messages.flatMap((message, index) =>
     message.role === 'user' && messages[index - 1]?.role === 'tool'
@@ -164,7 +167,7 @@ function writeTool(tool: ToolDefinition, { names }: Exchange): Message {
     name: names.toProvider(tool),
     description: tool.takesText ? describeTextTool(tool) : tool.description,
     parameters: tool.takesText ? TEXT_SCHEMA : parameters,
-    // Servers other than OpenAI's may not know it.
+    // Other servers may not know it.
     strict: strict ? true : null,
   };
   return { type: 'function', function: dropUnset(definition) };
@@ -188,7 +191,7 @@ const writeFormat = (format: AnswerFormat | null): object | null => {
     : { type: 'json_schema', json_schema: describeSchema(format) };
 };
 
-/** Hints of OpenAI's own, which change no answer; other servers of the protocol may refuse a request for them. */
+/** Hints that only OpenAI uses and that change no answer; other servers of the protocol may refuse them. */
 const HINTS = ['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options', 'safety_identifier'];
 
 function writeHints(conversation: Conversation, exchange: Exchange): Message {

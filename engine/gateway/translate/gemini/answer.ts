@@ -26,7 +26,7 @@ const REASONS: Readonly<Record<string, Ending['reason']>> = {
   IMAGE_RECITATION: 'filter',
 };
 
-/** Reads `finishReason`; null for one that says the answer is broken, such as `MALFORMED_FUNCTION_CALL`. */
+/** Reads `finishReason`; null for a value that marks a broken answer, such as `MALFORMED_FUNCTION_CALL`. */
 export function readEnding(reason: string): Ending | null {
   const known = lookUp(REASONS, reason);
   return known === undefined ? null : { reason: known, stopSequence: null };
@@ -43,13 +43,13 @@ const FINISH_REASONS: Readonly<Record<Ending['reason'], string>> = {
 
 export const writeReason = ({ reason }: Ending): string => FINISH_REASONS[reason];
 
-/** The sealed signature of a part; null without one. */
+/** Returns the sealed signature of a part; null without one. */
 export function sealPart(part: Fields, model: string): string | null {
   const signature = textOrNull(part.thoughtSignature);
   return signature === null ? null : sealReasoning('gemini', model, { signature });
 }
 
-/** A call, with an id where Google gave none: callers need one that no other call of the conversation has. */
+/** Reads a call, with an id if Google gave none: callers need one that is unique in the conversation. */
 export const readCall = (call: Fields): CallPart => ({
   kind: 'call',
   id: textOrNull(call.id) ?? makeId('call_'),
@@ -59,7 +59,7 @@ export const readCall = (call: Fields): CallPart => ({
   input: asFields(call.args),
 });
 
-/** Whether a prompt was refused before anything was said. */
+/** Reports whether a prompt was refused before any output. */
 export const isBlocked = (body: Fields): boolean =>
   textOrNull(asFields(body.promptFeedback).blockReason) !== null;
 
@@ -96,7 +96,7 @@ export function readAnswer(body: Fields, { model }: Exchange): Answer {
   };
 }
 
-/** The part of a call with the thoughts before it; null where the arguments are no JSON object. */
+/** Returns the part of a call with the preceding thoughts; null if the arguments are not a JSON object. */
 export function callPart(
   call: Pick<CallPart, 'id' | 'name' | 'takesText' | 'input'>,
   seals: readonly string[],
@@ -118,14 +118,14 @@ function writeParts({ parts, ending }: Answer): Item[] {
     const written = callPart(part, seals);
     seals = [];
     if (written !== null) return [written];
-    // A call that the limit cut short is no call.
+    // A call that the limit cut off is dropped.
     if (ending.reason === 'length') return [];
     throw refuseAnswer(`the arguments of the call of ${part.name} are not a JSON object`);
   });
   return [...written, ...sealedPart(seals)];
 }
 
-/** A part of nothing but the records that no call has taken, as Google's own answers end with one. */
+/** Returns a part that only carries the records that no call took, as at the end of Google's own answers. */
 export const sealedPart = (seals: readonly string[]): Item[] =>
   seals.length === 0 ? [] : [{ text: '', thoughtSignature: joinSeals(seals) }];
 

@@ -4,7 +4,7 @@ import { readRequest } from './read-request.ts';
 import { readStream, writeStream } from './stream.ts';
 import { writeRequest } from './write-request.ts';
 
-/** Google's generateContent, which Gemini CLI speaks. The model and whether to stream are in its path, not in the body. */
+/** Google's generateContent, which Gemini CLI speaks. Model and streaming are given in the path, not in the body. */
 export const gemini: Dialect = {
   readRequest,
   writeRequest,

@@ -26,10 +26,10 @@ import { toJsonSchema } from './schema.ts';
 
 const toSnake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** A field by its name, which may be written in either way. */
+/** Reads a field by its name, in either spelling. */
 const field = (fields: Fields, name: string): unknown => fields[name] ?? fields[toSnake(name)];
 
-/** What tools that Google runs itself did, which is left out of a conversation; and what is said beside a part. */
+/** Output of tools that Google runs itself, which is omitted from a conversation, and annotations of a part. */
 const HOSTED_PARTS = new Set([
   'executable_code',
   'code_execution_result',
@@ -40,10 +40,10 @@ const HOSTED_PARTS = new Set([
   'part_metadata',
 ]);
 
-/** Files that Google keeps, which nobody else can fetch. */
+/** Files stored at Google, which no other provider can fetch. */
 const STORED = /^(?:gs:|https:\/\/generativelanguage\.googleapis\.com\/)/;
 
-/** Gives ids to calls and results that have none: results come in the order of the calls of their name. */
+/** Assigns ids to calls and results without them: results come in the order of the calls of the same name. */
 function createCallIds() {
   let count = 0;
   const open: { id: string; name: string }[] = [];
@@ -99,7 +99,7 @@ function readResult(response: Fields, at: string, ids: CallIds): Part {
 
 function readPart(part: Fields, at: string, ids: CallIds): Part[] {
   const seal = asText(field(part, 'thoughtSignature'));
-  // Only a record that we sealed can be of use to another provider.
+  // Only a record that we sealed is of use to another provider.
   const thoughts: Part[] = isReasoningSeal(seal) ? [{ kind: 'thinking', text: '', seal }] : [];
   const call = field(part, 'functionCall');
   if (isJsonObject(call)) {
@@ -193,7 +193,10 @@ function refuseUnknowable(body: Fields, config: Fields): void {
     throw refuseField('generationConfig.responseModalities', 'only answers of text can be translated');
 }
 
-/** Reads the body of `generateContent`. Whether to stream is in the path of the request; the server repeats it as `stream` in the body. */
+/**
+ * Reads the body of `generateContent`. The path decides about streaming; the server repeats it as `stream` in the
+ * body.
+ */
 export function readRequest(body: Fields): Conversation {
   const config = asFields(field(body, 'generationConfig'));
   refuseUnknowable(body, config);

@@ -1,12 +1,12 @@
 import { isJsonObject } from '../../../core/base/json-object.ts';
 import { asList, type Fields } from '../fields.ts';
 
-/** Fields of Google's schemas that hold a schema, a list of them, or one by name. */
+/** Fields of Google's schemas that contain a schema, a list of schemas, or named schemas. */
 const ONE = new Set(['items', 'additionalProperties', 'not']);
 const MANY = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 const NAMED = new Set(['properties', '$defs', 'defs']);
 
-/** Counts, which are texts in the JSON of Google's 64-bit integers. */
+/** Counts, which Google's 64-bit integers encode as text in JSON. */
 const COUNTS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
 
 /** Fields that JSON Schema does not know. */

@@ -1,2 +1,2 @@
-/** What Google documents for calls that another model made: in place of a signature, it skips the check of one. */
+/** The value that Google documents for calls of another model: it skips the signature check. */
 export const NO_SIGNATURE = 'skip_thought_signature_validator';

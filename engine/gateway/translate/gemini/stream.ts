@@ -16,7 +16,10 @@ import { asFields, asFieldsList, asText, type Fields, textOrNull } from '../fiel
 import { writeGeminiUsage } from '../write-usage.ts';
 import { callPart, isBlocked, readCall, readEnding, sealedPart, sealPart, writeReason } from './answer.ts';
 
-/** Reads chunks, each of which is an answer with the next parts. There is no event for the end: a reason for it has to have come. */
+/**
+ * Reads chunks, each of which is an answer with the next parts. There is no end event: the finish reason must have
+ * arrived.
+ */
 export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
   let said: { key: string; kind: string } | null = null;
   let ending: Ending | null = null;
@@ -89,12 +92,12 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
   };
 }
 
-/** Writes chunks: pieces of text as they come, calls whole, and the reason for the end with the usage. */
+/** Writes chunks: text as it arrives, whole calls, and the finish reason with the usage. */
 export function writeStream(emit: EmitEvent, exchange: Exchange): StreamWriter {
   let head = { modelVersion: '', responseId: '' };
   let kind: Block['kind'] = 'text';
   let seals: string[] = [];
-  /** The name of a call whose arguments are JSON, but no object. */
+  /** The name of a call whose arguments are JSON, but not an object. */
   let strange: string | null = null;
 
   const say = (part: object, more: object = {}, rest: object = {}): void =>

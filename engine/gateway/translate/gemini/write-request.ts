@@ -34,7 +34,7 @@ function writeResult(result: ResultPart, calls: ReadonlyMap<string, string>): It
 
 function writeUser(parts: readonly Part[], calls: ReadonlyMap<string, string>): Item[] {
   const results = parts.filter((part) => part.kind === 'result');
-  // Media in a response itself is known to newer models only; beside it, to all.
+  // Only newer models accept media inside a response; next to it, all do.
   const media = results.flatMap(({ content }) => content.filter((part) => part.kind === 'media'));
   const others = parts.flatMap((part): Item[] => {
     if (part.kind === 'media') return [writeMedia(part)];
@@ -43,7 +43,10 @@ function writeUser(parts: readonly Part[], calls: ReadonlyMap<string, string>): 
   return [...results.map((result) => writeResult(result, calls)), ...media.map(writeMedia), ...others];
 }
 
-/** A signature goes back with the text or the call that it came with; newer models demand one of the first call of a turn. */
+/**
+ * Writes a model turn. A signature is returned with its text or call; newer models require it for the first call of a
+ * turn.
+ */
 function writeModel(parts: readonly Part[], { model, names }: Exchange): Item[] {
   let signature = '';
   let hasCalls = false;

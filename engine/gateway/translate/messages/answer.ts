@@ -17,7 +17,7 @@ const REASONS: Readonly<Record<string, Ending['reason']>> = {
   stop_sequence: 'stop_sequence',
   max_tokens: 'length',
   model_context_window_exceeded: 'length',
-  // The answer goes on when it is asked for again, which other protocols do not know: it is not whole.
+  // The answer continues on request, which other protocols do not know: it is incomplete.
   pause_turn: 'length',
   tool_use: 'calls',
   refusal: 'refusal',
@@ -37,7 +37,7 @@ const STOP_REASONS: Readonly<Record<Ending['reason'], string>> = {
   refusal: 'refusal',
 };
 
-/** The fields of an answer that say how it ended. */
+/** Returns the fields of an answer that describe its end. */
 export const describeEnding = ({ reason, stopSequence }: Ending): Block => ({
   stop_reason: STOP_REASONS[reason],
   stop_sequence: stopSequence,
@@ -47,7 +47,9 @@ export const describeEnding = ({ reason, stopSequence }: Ending): Block => ({
       : null,
 });
 
-/** The sealed record of a block of thoughts; null for one without a signature, which nobody accepts again. */
+/**
+ * Returns the sealed record of a thinking block; null for one without a signature, which no provider accepts back.
+ */
 export function sealBlock(block: Fields, model: string): string | null {
   if (textOrNull(block.type === 'redacted_thinking' ? block.data : block.signature) === null) return null;
   const { type, thinking, signature, data } = block;
@@ -96,7 +98,10 @@ export function readAnswer(body: Fields, { model }: Exchange): Answer {
   };
 }
 
-/** A signature for thoughts whose provider gave none, so that they are known as not Anthropic's when they come back. */
+/**
+ * Returns a signature for thoughts whose provider gave none, so that they are recognised as not Anthropic's when they
+ * come back.
+ */
 export const signatureOf = (seal: string | null, { to, model }: Exchange): string =>
   seal ?? sealReasoning(to, model, {});
 
@@ -108,7 +113,7 @@ export const callBlock = (id: string, name: string, input: object): Block => ({
   caller: { type: 'direct' },
 });
 
-/** The beginning of a message. */
+/** Returns the start of a message. */
 export const describeMessage = ({ id, model }: Pick<Answer, 'id' | 'model'>, exchange: Exchange): Block => ({
   id: adaptId('msg_', id),
   type: 'message',
@@ -118,7 +123,7 @@ export const describeMessage = ({ id, model }: Pick<Answer, 'id' | 'model'>, exc
   diagnostics: null,
 });
 
-/** The usage of a message with all of its fields. */
+/** Returns the usage of a message with all of its fields. */
 export const describeUsage = (usage: Answer['usage']): Block => ({
   ...writeMessagesUsage(usage),
   cache_creation: null,
@@ -134,7 +139,7 @@ function writePart(part: Answer['parts'][number], isCut: boolean, exchange: Exch
     case 'call': {
       const input = parseArguments(part);
       if (input !== null) return [callBlock(part.id, part.name, input)];
-      // A call that the limit cut short is no call.
+      // A call that the limit cut off is dropped.
       if (isCut) return [];
       throw refuseAnswer(`the arguments of the call of ${part.name} are not a JSON object`);
     }

@@ -19,10 +19,13 @@ import { refuseField, refuseIfSet } from '../refusal.ts';
 /** Tools that Anthropic runs itself. */
 const HOSTED_TOOL = /^(?:web_search|web_fetch|code_execution|tool_search_tool|advisor|mcp_toolset)/;
 
-/** What those did, which is left out of a conversation. */
+/** The output of those tools, which is omitted from a conversation. */
 const HOSTED_BLOCK = /^(?:server_tool_use|mcp_tool_(?:use|result)|\w+_tool_result|compaction)$/;
 
-/** A line for Anthropic's books in the system prompt of Claude Code. It differs in each request, so a prompt cache would never hit. */
+/**
+ * A line for Anthropic's accounting in the system prompt of Claude Code. It differs in each request, so a prompt
+ * cache would never hit.
+ */
 const BOOKKEEPING = 'x-anthropic-billing-header:';
 
 const textPart = (text: string): TextPart => ({ kind: 'text', text: text.toWellFormed() });
@@ -72,10 +75,10 @@ function readBlock(block: Fields, field: string): Part[] {
         textPart([block.title, block.source].map(asText).join('\n')),
         ...readContent(block.content, field),
       ];
-    // The tools themselves are among those of the request.
+    // The tools themselves are among the tools of the request.
     case 'tool_reference':
       return [textPart(`The tool ${asText(block.tool_name)} can be called now.`)];
-    // Only a record that we sealed can be of use to another provider.
+    // Only a record that we sealed is of use to another provider.
     case 'thinking': {
       const seal = asText(block.signature);
       return isReasoningSeal(seal) ? [{ kind: 'thinking', text: asText(block.thinking), seal }] : [];
@@ -155,7 +158,7 @@ function readToolChoice({ type, name }: Fields): ToolChoice | null {
   }
 }
 
-/** A model that is not to think makes no other effort either. */
+/** Reads the thinking options. A model with thinking disabled has no other effort either. */
 function readThinking(
   { type, budget_tokens: budget }: Fields,
   effort: Conversation['effort'],
@@ -164,7 +167,7 @@ function readThinking(
   return effort ?? (type === 'enabled' ? effortOfBudget(numberOrNull(budget) ?? -1) : null);
 }
 
-/** Reads the body of `POST /v1/messages`. Marks of a cache are left out: other protocols keep one by themselves. */
+/** Reads the body of `POST /v1/messages`. Cache marks are omitted: other protocols cache automatically. */
 export function readRequest(body: Fields): Conversation {
   if (body.max_tokens === 0)
     throw refuseField('max_tokens', 'filling a cache without an answer cannot be translated');

@@ -19,11 +19,11 @@ interface Said {
   kind: Block['kind'];
   text: string;
   signature: string;
-  /** Arguments that came with the beginning of a call, for servers that send no pieces. */
+  /** Arguments that came with the start of a call, for servers that send no pieces. */
   input: object;
 }
 
-/** The kind of a block; null for what Anthropic's own tools did, which is left out. */
+/** Returns the kind of a block; null for output of Anthropic's own tools, which is omitted. */
 function kindOf(type: unknown): Block['kind'] | null {
   if (type === 'text') return 'text';
   if (type === 'thinking' || type === 'redacted_thinking') return 'thinking';

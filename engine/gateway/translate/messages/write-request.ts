@@ -26,7 +26,7 @@ import { fitAnthropicSchema, fitToolSchema, isClosable } from '../schemas.ts';
 
 type Block = Record<string, unknown>;
 
-/** The protocol demands a limit; what its models can write at least. */
+/** The protocol requires a limit; this is the minimum that its models support. */
 const DEFAULT_MAX_TOKENS = 32_000;
 
 const IMAGE_TYPES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
@@ -46,7 +46,7 @@ function writeMedia(part: MediaPart, exchange: Exchange): Block {
   return { type: 'document', source: document, ...(name === null ? {} : { title: name }) };
 }
 
-/** Text that is nothing but space is refused by the protocol. */
+/** Writes a text, except whitespace only, which the protocol refuses. */
 const writeText = (text: string): Block[] => (text.trim() === '' ? [] : [{ type: 'text', text }]);
 
 function writeContent(parts: readonly Part[], exchange: Exchange): Block[] {
@@ -97,11 +97,11 @@ function writeTurn({ role, parts }: Turn, isThinking: boolean, exchange: Exchang
           ...writeContent(parts, exchange),
         ];
   if (content.length > 0) return [{ role, content }];
-  // An answer of nothing is left out; a conversation that the user ended has to end with the user.
+  // An empty answer is omitted; a conversation that the user ended must end with the user.
   return role === 'assistant' ? [] : [{ role, content: writeText(NO_CONTENT.text) }];
 }
 
-/** The last answer, which the model goes on with: the protocol refuses one that ends with space. */
+/** Returns the last answer, which the model continues: the protocol refuses one that ends with whitespace. */
 function trimLast(messages: Block[]): Block[] {
   const last = messages.at(-1);
   const block = (last?.content as Block[] | undefined)?.at(-1);
@@ -131,8 +131,8 @@ function writeToolChoice({ toolChoice, tools, isParallel }: Conversation, { name
 }
 
 /**
- * Whether thinking can be asked for. It cannot with a forced call, nor where the model goes on with an answer, nor in the middle of
- * calls whose thoughts are missing: the protocol wants the last answer of the model to begin with them.
+ * Reports whether thinking can be requested. It cannot with a forced call, if the model continues an answer, or in
+ * the middle of calls whose thoughts are missing: the protocol requires the model's last answer to start with them.
  */
 function canThink({ toolChoice }: Conversation, turns: readonly Turn[], { model }: Exchange): boolean {
   if (toolChoice?.kind === 'required' || toolChoice?.kind === 'tool') return false;
@@ -147,7 +147,7 @@ function canThink({ toolChoice }: Conversation, turns: readonly Turn[], { model 
 
 function writeThinking({ effort }: Conversation, maxTokens: number, { model }: Exchange): Block {
   if (effort === null) return {};
-  // Anthropic's models do not think unless they are asked to; others behind this protocol do.
+  // Anthropic's models only think on request; others behind this protocol think by default.
   if (effort === 'none') return isClaude(model) ? {} : { thinking: { type: 'disabled' } };
   if (hasAdaptiveThinking(model)) {
     const most = effort === 'xhigh' && !knowsHighestEffort(model) ? 'high' : effort;
@@ -164,7 +164,7 @@ function writeSampling(
   { model }: Exchange,
 ): Block {
   if (isThinking || !acceptsSampling(model)) return {};
-  // The scale ends at 1 here and at 2 elsewhere; one of the two alone is accepted.
+  // The scale ends at 1 here and at 2 elsewhere; only one of the two fields is accepted.
   if (temperature !== null) return { temperature: Math.min(1, temperature), top_k: topK };
   return { top_p: topP, top_k: topK };
 }
@@ -208,7 +208,8 @@ export function writeRequest(conversation: Conversation, exchange: Exchange): Bl
     output_config: Object.keys(output).length === 0 ? null : output,
     ...writeSampling(conversation, isThinking, exchange),
     stop_sequences: stop.length === 0 ? null : stop,
-    // The other protocols cache what is repeated by themselves; here it has to be asked for, and pays in the loop of an agent.
+    // The other protocols cache repeated content automatically; here it must be requested, and pays off in the loop
+    // of an agent.
     cache_control: tools.length > 0 && isClaude(exchange.model) ? { type: 'ephemeral' } : null,
     stream: conversation.isStream ? true : null,
   });

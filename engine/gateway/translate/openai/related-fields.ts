@@ -1,13 +1,13 @@
 import type { Conversation, Exchange } from '../conversation.ts';
 import type { Fields } from '../fields.ts';
 
-/** The fields of a body that are not `known`: those that both protocols of OpenAI have, and new ones. */
+/** Returns the fields of a body that are not `known`: shared by both OpenAI protocols, or new. */
 export const readRelated = (body: Fields, known: (field: string) => boolean): Record<string, unknown> =>
   Object.fromEntries(Object.entries(body).filter(([field, value]) => !known(field) && value !== null));
 
 /**
- * Those fields for a provider that speaks the other protocol of OpenAI; any other provider gets none. What is `known` to that protocol
- * has another place in the neutral form, or was not meant by a caller who does not know it.
+ * Returns those fields for a provider of the other OpenAI protocol; any other provider gets none. A field that is
+ * `known` to that protocol has another place in the neutral form, or was not meant by a caller who does not know it.
  */
 export function writeRelated(
   { related }: Conversation,
@@ -18,6 +18,6 @@ export function writeRelated(
   return Object.fromEntries(Object.entries(related).filter(([field]) => !known(field)));
 }
 
-/** How wordy the answer should be, which the two protocols have in different places. */
+/** Returns the verbosity of the answer, which the two protocols store in different places. */
 export const relatedVerbosity = ({ related }: Conversation): string | null =>
   typeof related.verbosity === 'string' ? related.verbosity : null;

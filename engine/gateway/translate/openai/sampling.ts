@@ -4,8 +4,8 @@ import { isNewOpenAi, isOpenAiReasoner } from '../model-traits.ts';
 const isForeign = (from: Exchange['from']): boolean => from === 'messages' || from === 'gemini';
 
 /**
- * Temperature and top_p as both protocols of OpenAI have them. Its newer models refuse them, and programs for other protocols
- * set them whatever the model, so those of others are left out there.
+ * Returns temperature and top_p of both OpenAI protocols. Newer OpenAI models refuse them, and programs for other
+ * protocols set them for every model, so values from other protocols are omitted there.
  */
 export function writeSampling(
   { temperature, topP }: Conversation,
@@ -15,7 +15,7 @@ export function writeSampling(
   return { temperature, top_p: topP };
 }
 
-/** Words of other protocols for an effort, as every reasoning model of OpenAI knows them. */
+/** Effort names of other protocols, in terms that every reasoning model of OpenAI knows. */
 const COMMON: Readonly<Record<Effort, Effort | null>> = {
   none: null,
   minimal: 'low',
@@ -26,7 +26,9 @@ const COMMON: Readonly<Record<Effort, Effort | null>> = {
   max: 'high',
 };
 
-/** The effort of thinking, for the models that know one; a caller of a protocol of OpenAI chose its word itself. */
+/**
+ * Returns the effort of thinking, for models that support it; a caller of an OpenAI protocol chose the name itself.
+ */
 export function writeEffort({ effort }: Conversation, { from, model }: Exchange): Effort | null {
   if (effort === null || !isOpenAiReasoner(model)) return null;
   return isForeign(from) ? COMMON[effort] : effort;

@@ -3,7 +3,7 @@ import type { AnswerFormat, ToolDefinition } from '../conversation.ts';
 import { type Fields, textOrNull } from '../fields.ts';
 import { closeObjects, fitToolSchema, isAllRequired } from '../schemas.ts';
 
-/** Reads `response_format` of chat or `text.format` of responses, which differ in where the schema is. */
+/** Reads `response_format` of chat or `text.format` of responses, which differ in the place of the schema. */
 export function readAnswerFormat(value: unknown, detailsOf: (format: Fields) => Fields): AnswerFormat | null {
   if (!isJsonObject(value)) return null;
   if (value.type === 'json_object') return { kind: 'json' };
@@ -19,15 +19,17 @@ export function readAnswerFormat(value: unknown, detailsOf: (format: Fields) => 
 }
 
 /**
- * A schema with its `strict`. A strict one has to require every property, and to allow no other; where it does not, OpenAI would refuse
- * the request.
+ * Returns a schema with its `strict`. A strict schema must require every property and allow no others; otherwise
+ * OpenAI would refuse the request.
  */
 function fitStrictness(schema: Fields, isStrict: boolean | null): { schema: Fields; strict: boolean } {
   const strict = isStrict === true && isAllRequired(schema);
   return { schema: strict ? closeObjects(schema) : schema, strict };
 }
 
-/** The schema of a tool's arguments. Responses take a missing `strict` for true, which no other protocol does. */
+/**
+ * Returns the schema of a tool's arguments. Responses treat a missing `strict` as true, unlike any other protocol.
+ */
 export function describeParameters({ schema: given, isStrict }: ToolDefinition): {
   parameters: Fields;
   strict: boolean;
@@ -36,7 +38,7 @@ export function describeParameters({ schema: given, isStrict }: ToolDefinition):
   return { parameters: schema, strict };
 }
 
-/** The schema of an answer with the name that OpenAI's protocols want. */
+/** Returns the schema of an answer with the name that OpenAI's protocols require. */
 export const describeSchema = (format: AnswerFormat & { kind: 'schema' }): Record<string, unknown> => ({
   name: format.name ?? 'answer',
   ...(format.description === null ? {} : { description: format.description }),

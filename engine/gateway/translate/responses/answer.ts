@@ -11,7 +11,9 @@ import { writeResponsesUsage } from '../write-usage.ts';
 
 type Item = Record<string, unknown>;
 
-/** The sealed record of a reasoning item; null for one that was not encrypted, since nobody accepts that again. */
+/**
+ * Returns the sealed record of a reasoning item; null if it was not encrypted, since no provider accepts that back.
+ */
 export function sealItem(item: Fields, model: string): string | null {
   const { id, summary, encrypted_content: encrypted } = item;
   if (typeof encrypted !== 'string') return null;
@@ -27,7 +29,7 @@ const textsIn = (list: unknown): string =>
     .map(({ text }) => asText(text))
     .join('\n\n');
 
-/** What a reasoning item says: its summary, else its own words. */
+/** Returns the text of a reasoning item: its summary, otherwise its content. */
 export const thoughtsOf = (item: Fields): string => textsIn(item.summary) || textsIn(item.content);
 
 export const readCallItem = (item: Fields): CallPart => {
@@ -60,7 +62,7 @@ function readItem(item: Fields, model: string): Answer['parts'] {
   );
 }
 
-/** How a response ended; what it was cut short by is in its details. */
+/** Returns how a response ended; its details name the limit that cut it off. */
 export function readEnding(response: Fields): Ending {
   if (response.status !== 'incomplete') return { reason: 'stop', stopSequence: null };
   const { reason } = asFields(response.incomplete_details);
@@ -94,11 +96,11 @@ const REPEATED = [
   'top_p',
 ];
 
-/** The fields of a request that a response repeats; the rest of a conversation need not be kept for it. */
+/** Returns the request fields that a response repeats; the rest of a conversation need not be kept for it. */
 export const pickRepeated = (body: Fields): Fields =>
   Object.fromEntries(REPEATED.map((field) => [field, body[field]]));
 
-/** What a response says beside its output; it repeats what was asked. */
+/** Returns the fields of a response besides its output; it repeats the request. */
 export function describeResponse(
   { id, model }: Pick<Answer, 'id' | 'model'>,
   { asked, model: askedModel }: Exchange,
@@ -130,7 +132,7 @@ export function describeResponse(
   };
 }
 
-/** The fields of a response that has ended. */
+/** Returns the fields of a finished response. */
 export function describeEnding({ reason }: Ending, usage: Usage | null): Item {
   const isCut = reason === 'length' || reason === 'filter' || reason === 'refusal';
   return {
@@ -143,7 +145,7 @@ export function describeEnding({ reason }: Ending, usage: Usage | null): Item {
   };
 }
 
-/** The fields of a response that has failed. */
+/** Returns the fields of a failed response. */
 export const describeFailure = (fault: Fault): Item => ({
   status: 'failed',
   error: { code: responsesCode(fault), message: fault.message },

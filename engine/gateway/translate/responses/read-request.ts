@@ -51,10 +51,10 @@ const DROPPED = new Set([
   'top_logprobs',
 ]);
 
-/** Whether a field of the protocol is read, refused or left out; all others are related fields. */
+/** Reports whether a field of the protocol is read, refused or omitted; all others are related fields. */
 export const isKnownField = (field: string): boolean => READ.has(field) || DROPPED.has(field);
 
-/** Tools that OpenAI runs itself, and the items that say what they did: those are left out of a conversation. */
+/** Tools that OpenAI runs itself, and their output items, which are omitted from a conversation. */
 const HOSTED_TOOL =
   /^(?:web_search|file_search|code_interpreter|image_generation|mcp|tool_search|programmatic_tool_calling)/;
 const HOSTED_ITEM = /^(?:web_search|file_search|code_interpreter|image_generation|mcp|tool_search|program)/;
@@ -102,7 +102,7 @@ function readMessage(item: Fields, field: string): Turn {
   }
 }
 
-/** A reasoning item. Only a record that we sealed can be of use to another provider; a text alone is not replayed. */
+/** Reads a reasoning item. Only a record that we sealed is of use to another provider; text alone is not replayed. */
 function readReasoning(item: Fields): Part[] {
   const seal = asText(item.encrypted_content);
   if (!isReasoningSeal(seal)) return [];
@@ -128,7 +128,7 @@ function readResult(item: Fields, field: string): Turn {
   };
 }
 
-/** An item of the input as a turn; null for one that is left out. */
+/** Reads an item of the input as a turn; null for an omitted one. */
 function readItem(item: Fields, field: string): Turn | null {
   const type = asText(item.type) || 'message';
   const isCustom = type === 'custom_tool_call';

@@ -4,7 +4,7 @@ import { readFault } from '../faults.ts';
 import { asFields, asFieldsList, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
 import { isCallItem, readCallItem, readEnding, sealItem, thoughtsOf } from './answer.ts';
 
-/** A block and what was said of it; events that end one repeat all of it. */
+/** A block and its text so far; end events repeat all of it. */
 interface Said {
   key: string;
   text: string;
@@ -17,7 +17,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
   const doneItems = new Set<number>();
   /** The item at each number, by its id. */
   const ids = new Map<number, string>();
-  /** The number of the last item at each index: some servers give several items the same index, or none. */
+  /** The number of the last item at each index: some servers reuse an index, or send none. */
   const numbers = new Map<number, number>();
   let taken = 0;
 
@@ -26,7 +26,10 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
     return numbers.get(given) ?? given;
   };
 
-  /** The number of an item: its index, unless another item had that before. Ids of items may change, those of calls do not. */
+  /**
+   * Returns the number of an item: its index, unless another item already had it. Ids of items may change, ids of
+   * calls do not.
+   */
   function numberItem(index: unknown, item: Fields): number {
     const id = textOrNull(item.call_id) ?? textOrNull(item.id) ?? '';
     let number = current(index);
@@ -45,7 +48,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
     sink.append(said.key, text);
   }
 
-  /** Appends what of the whole text was not said yet: some servers send nothing but the end. */
+  /** Appends the part of the whole text that was not sent yet: some servers only send the end. */
   function complete(said: Said, whole: string): void {
     if (whole.length > said.text.length && whole.startsWith(said.text))
       append(said, whole.slice(said.text.length));
@@ -79,7 +82,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
     append(said, asText(event.delta));
   }
 
-  /** An item that is whole: says what is missing of it, and closes its blocks. */
+  /** Emits the missing parts of a complete item and closes its blocks. */
   function finishItem(index: number, item: Fields): void {
     if (doneItems.has(index)) return;
     doneItems.add(index);

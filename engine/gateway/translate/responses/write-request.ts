@@ -25,7 +25,7 @@ import { isKnownField } from './read-request.ts';
 
 type Item = Record<string, unknown>;
 
-/** What the protocol demands. */
+/** Required by the protocol. */
 const LEAST_OUTPUT = 16;
 
 function writeMedia(part: MediaPart, exchange: Exchange): Item {

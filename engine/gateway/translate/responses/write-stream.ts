@@ -20,7 +20,7 @@ const prefixOf = (block: Block): string => {
   return block.takesText ? 'ctc_' : 'fc_';
 };
 
-/** The item of a block. */
+/** Returns the item of a block. */
 function itemOf(block: Block, id: string, status: string, text: string, seal: string | null): Item {
   switch (block.kind) {
     case 'call':
@@ -48,7 +48,7 @@ export function writeStream(emit: EmitEvent, exchange: Exchange): StreamWriter {
   const say = (type: string, fields: object): void =>
     emit({ type, ...fields, sequence_number: sequence++ }, type);
 
-  /** Where the current block is. */
+  /** Returns the position of the current block. */
   const at = (): object => ({ item_id: itemId, output_index: output.length });
   const inContent = (): object => ({ ...at(), content_index: 0 });
   const inSummary = (): object => ({ ...at(), summary_index: 0 });

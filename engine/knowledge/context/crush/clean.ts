@@ -1,13 +1,15 @@
 import { tellsOfFailure } from './failure.ts';
 
-/** What a terminal would show of a text, and how much it would have drawn over. */
+/** The text that a terminal would show, and how much it would have overwritten. */
 export interface CleanText {
   lines: string[];
-  /** States of progress that later ones replaced. */
+  /** Number of overwritten progress states. */
   redrawn: number;
 }
 
-/** Sequences that begin with ESC: control (CSI), operating system (OSC), strings (DCS, PM, APC, SOS), and short ones. */
+/**
+ * Sequences that start with ESC: control (CSI), operating system (OSC), strings (DCS, PM, APC, SOS), and short ones.
+ */
 const SEQUENCE = new RegExp(
   [
     '\\u001b\\[([0-?]*)[ -/]*([@-~])',
@@ -20,16 +22,16 @@ const SEQUENCE = new RegExp(
 
 const NEEDS_CLEANING = /[\u001b\b]|\r(?!\n|$)/;
 
-/** Whether anything in it is meant for a terminal rather than a reader. Line ends of Windows are not. */
+/** Reports whether a text contains terminal sequences. Windows line ends do not count as such. */
 export const needsCleaning = (text: string): boolean => NEEDS_CLEANING.test(text);
 
 /**
- * Resolves what is meant for a terminal: colours go, and of lines that are drawn again and again the last state stays.
- * Unlike a terminal it keeps what was drawn over by something of another kind, since that is news and not progress.
+ * Resolves terminal sequences: colours are removed, and of redrawn lines the last state stays. Unlike a terminal it
+ * keeps a line that was overwritten by a line of another kind, since that is news, not progress.
  */
 export function cleanTerminalText(text: string): CleanText {
   if (!needsCleaning(text)) return { lines: splitLines(text), redrawn: 0 };
-  // What moves up comes as a line of its own, `\u0000A<n>`, and is resolved below.
+  // A cursor movement up becomes a separate line, `\u0000A<n>`, and is resolved below.
   const plain = text
     .replaceAll('\u0000', '')
     .replace(SEQUENCE, (_, parameters: string | undefined, final: string | undefined) =>
@@ -70,11 +72,14 @@ const splitLines = (text: string): string[] => {
   return lines.map((line) => line.replace(/\r+$/, ''));
 };
 
-/** A share, a count of all, a rate, a bar or a spinner; some files have returns for line ends, and are content. */
+/**
+ * A share, a count, a rate, a bar or a spinner; in some files carriage returns are line ends, and the lines are
+ * content.
+ */
 const IS_METER =
   /%|\d ?\/ ?\d|\d of \d|B\/s|it\/s|\beta\b|[█▏▎▍▌▋▊▉▇▆▅▄▃▂▁#=━>.]{3,}|[⠀-⣿◐◓◑◒]|^ *[-|/\\] |[-|/\\] *$|\.{2,}/iu;
 
-/** The states of one line that nothing of their kind replaced. */
+/** Returns the states of one line that were not replaced by a state of the same kind. */
 function resolveReturns(line: string): { kept: string[]; replaced: number } {
   const kept: string[] = [];
   let replaced = 0;
@@ -101,7 +106,10 @@ function resolveBackspaces(text: string): string {
 
 const VARYING = /[\d.,:%|/\\#=>█▏▎▍▌▋▊▉━╸╺─╌⠀-⣿◐◓◑◒●○•*·+-]+|\b[kKMGT]i?B?(?:\/s)?\b/gu;
 
-/** Two states of the same display: the same words around numbers and bars, or all but the end of them. */
+/**
+ * Reports whether two states belong to the same display: the same words around numbers and bars, or equal up to the
+ * end.
+ */
 function isSameProgress(old: string, state: string): boolean {
   if (old === state) return true;
   const before = old.replace(VARYING, ' ').split(/\s+/).filter(Boolean);
@@ -110,6 +118,6 @@ function isSameProgress(old: string, state: string): boolean {
   let same = 0;
   while (same < before.length && same < after.length && before[same] === after[same]) same += 1;
   if (same === before.length) return true;
-  // The name of what is worked on changes, a word of failure in either does not.
+  // The name of the current item changes, but not a word of failure in either state.
   return same * 2 >= Math.max(before.length, after.length) && !tellsOfFailure(old);
 }

@@ -1,29 +1,29 @@
 import { ID, readNumber, TIME } from './shape.ts';
 
-/** What is compared: one line or several, with the tokens of all of them. */
+/** A unit of comparison: one or several lines, with the tokens of all of them. */
 export interface Item {
   start: number;
-  /** After its last line. */
+  /** The line after its last line. */
   end: number;
   tokens: readonly string[];
   masked: readonly string[];
 }
 
-/** Which of many items alike are odd, and what the others differ in. */
+/** The odd ones among similar items, and the differences of the others. */
 export interface Comparison {
   odd: Set<Item>;
-  /** For the marker: every name with its number, then between what durations lie. */
+  /** For the marker: every name with its number, then the range of the durations. */
   values: string;
 }
 
-/** Values up to this many may have rare ones among them. */
+/** Up to this many values, a rare value is odd. */
 const FEW = 12;
-/** More odd ones than this are not odd. */
+/** Above this number, items are not odd. */
 const MOST_ODD = 8;
 
 /**
- * Compares items with equal masks token by token. Odd is a rare value among few, and a number far from the others. Times and ids
- * that only a machine reads tell nothing, and durations are told by their range; whatever else differs is told in full.
+ * Compares items with equal masks token by token. A rare value among few, or a number far from the others, is odd.
+ * Times and machine ids are ignored, durations are given as a range; all other differences are listed in full.
  */
 export function compareItems(items: readonly Item[]): Comparison {
   const odd = new Set<Item>();
@@ -47,7 +47,7 @@ export function compareItems(items: readonly Item[]): Comparison {
   return { odd, values: [...names, ...ranges].join('; ') };
 }
 
-/** The places of tokens that are not the same in all items; times differ always and tell nothing. */
+/** Returns the positions of tokens that differ between items; times always differ and are ignored. */
 function listVarying(items: readonly Item[]): number[] {
   const [example] = items;
   if (example === undefined) return [];
@@ -80,7 +80,10 @@ function isNumeric(items: readonly Item[], at: number): boolean {
 const MACHINE_ID =
   /0x[0-9a-f]{4,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?<![0-9a-z])(?=[0-9a-f]*\d)[0-9a-f]{16,}(?![0-9a-z])/gi;
 
-/** A UUID, an address or a long hash, which changes from line to line; a short hash is a name. */
+/**
+ * Reports whether a token is a UUID, an address or a long hash, which changes from line to line; a short hash is a
+ * name.
+ */
 const isMachineId = (token: string): boolean => {
   const rest = token.replace(MACHINE_ID, '');
   return rest !== token && !/\d/.test(rest);
@@ -88,7 +91,7 @@ const isMachineId = (token: string): boolean => {
 
 const THREAD = /^(?:worker|thread|pool|exec|executor|proc|process|pid|fiber|goroutine)\b[-\w]*$/i;
 
-/** Which of many threads has written the line, in brackets at its beginning. */
+/** Reports whether a token is the thread that wrote the line, in brackets at its start. */
 const isThread = ({ tokens }: Item, at: number): boolean =>
   at < 8 && /^[[(]$/.test(tokens[at - 1] ?? '') && THREAD.test(tokens[at] as string);
 
@@ -97,7 +100,7 @@ const UNIT =
   /^(?:ns|us|µs|ms|msecs?|milli\p{L}*|s|secs?|seconds?|min|minutes?|sekunden?|secondes?|segundos?|ミリ秒|秒|毫秒|мс|сек|밀리초|초)[).,:]?$/iu;
 const TIME_KEY = /(?:^|[._])(?:took|duration|elapsed|latency|ms|time|ts)$|(?:Time|Ms)$/;
 
-/** How long something took: the number of an event among many, and no name. */
+/** Reports whether a token is a duration: the number of one event among many, not a name. */
 function isDuration({ tokens }: Item, at: number): boolean {
   const token = tokens[at] as string;
   if (WITH_UNIT.test(token)) return true;
@@ -105,7 +108,7 @@ function isDuration({ tokens }: Item, at: number): boolean {
   return UNIT.test(tokens[at + 1] ?? '') || TIME_KEY.test(findKey(tokens, at));
 }
 
-/** The word that a number is the value of, as in `took=5` and `"took": 5`. */
+/** Returns the key of a number, as in `took=5` and `"took": 5`. */
 function findKey(tokens: readonly string[], at: number): string {
   let before = at - 1;
   while (before >= 0 && /^[=:"']+$/.test(tokens[before] as string)) before -= 1;
@@ -115,7 +118,7 @@ function findKey(tokens: readonly string[], at: number): string {
 const STEP = /^\(?(\d+)\/(\d+)[).,:]?$/;
 const OF = /^(?:of|von|sur|de|di|van|из)$/;
 
-/** How far something has come, such as `7/300` and `7 of 300`, one step after the other. */
+/** Reports whether a token is a progress count such as `7/300` and `7 of 300`, one step after the other. */
 function isStep(items: readonly Item[], at: number): boolean {
   let before = 0;
   return items.every(({ tokens }) => {
@@ -148,7 +151,7 @@ function findFar(items: readonly Item[], at: number): Item[] {
   return found.length <= Math.max(2, Math.min(MOST_ODD, items.length * 0.05)) ? found : [];
 }
 
-/** Whether a number lies far outside of where the others are. */
+/** Reports whether a number is far outside the range of the others. */
 export function createOutlierTest(numbers: readonly number[]): (number: number) => boolean {
   const sorted = numbers.filter(Number.isFinite).sort((a, b) => a - b);
   if (sorted.length < 5) return () => false;
@@ -159,7 +162,7 @@ export function createOutlierTest(numbers: readonly number[]): (number: number) 
   return (number) => number > high + reach || number < low - reach;
 }
 
-/** What each item says at those places, with the word before it, in their order; the same said again is counted. */
+/** Returns the values of each item at those positions, with the word before, in order; repetitions are counted. */
 function describeNames(items: readonly Item[], places: readonly number[]): string[] {
   if (places.length === 0) return [];
   const spans = findSpans(items[0] as Item, places);
@@ -173,7 +176,7 @@ function describeNames(items: readonly Item[], places: readonly number[]): strin
 
 const PUNCTUATION = /^[,"'`()[\]{}=;<>|:]+$/;
 
-/** Each place with the word that names it; places with nothing but punctuation between them are one. */
+/** Returns each position with the word that names it; positions separated only by punctuation are merged. */
 function findSpans({ tokens }: Item, places: readonly number[]): [from: number, to: number][] {
   const spans: [number, number][] = [];
   for (const at of places) {

@@ -1,6 +1,6 @@
 import { beginOf } from './lines.ts';
 
-/** What is read for its own sake and passes as it is. */
+/** Content that is read for its own sake and passes unchanged. */
 export type ContentKind = 'diff' | 'grep' | 'paths' | 'source' | 'table';
 
 const DIFF_BEGIN = /^(?:diff --git |diff -|Index: |--- \S|commit [0-9a-f]{7,40}\b|From [0-9a-f]{40} )/;
@@ -9,7 +9,7 @@ const HUNK = /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@|^@@@ /;
 const GREP = /^(?:[\w.@~+-]*[/\\.][\w./\\@~+ -]*|[\w-]+)[:-]\d+[:-]/;
 const GREP_LEVEL = /^\S+:\d+(?::\d+)?:? (?:fatal |internal )?(?:error|warning|note|remark|info)\b/i;
 const GREP_NAMED = /^[\w.@~+-]*(?:\/[\w.@~+-]+)+:(?!\d+:\d|:)\S?/;
-/** What stands before a path: the state that git gives it, or the branches of a tree. */
+/** A prefix of a path: its git state, or the branches of a tree. */
 const BEFORE_PATH = /^(?:[ACDMRTU?!][ACDMRTU?! ]? |[ACDMRTU?!] |[│├└─|`\s-]*(?:── |-- ))/;
 const PATH_CHARACTERS = /^[^\s:"'<>|]+$/;
 const LISTED = /^(?:[-dlcbps][-rwxsStT]{9}[.+@]?\s|total \d+$|\s*\d[\d.]*[KMGT]?\s+\.{0,2}\/?[\w./@~+-]+$)/;
@@ -17,10 +17,10 @@ const TREE = /^[│|\s]*[├└+`][─-]+[ ┬]/;
 const SOURCE_END = /(?:[{};]|[^.,]\(|=>|\*\/|-->|:\s*#.*|[\w\])}"'],)$/;
 const SOURCE_BEGIN =
   /^\s*(?:\/\/(?!\S+:\S)|\/\*|\*\s(?!\[)|\*\/|#include|#define|#if|#endif|#!|<!--|<\/?[a-zA-Z][\w:.-]*(?:\s+[\w:.@-]+=|\s*\/?>)|(?:export |public |private |protected |static |async |pub |abstract |final |unsafe )*(?:import|from|package|using|namespace|def|class|interface|function|const|let|var|return|if \(|for \(|while \(|fn|struct|enum|impl|trait|type|use|mod|func|module|require|include|elif|else:|try:|except|with|raise|assert|yield|await|lambda|SELECT|INSERT|CREATE|UPDATE)\b|@\w+(?:\(|$)|[}\])]+[;,)]*\s*$|end$)/;
-/** An assignment, a call that stands alone, a comment, the quotes of a long string, a string. */
+/** An assignment, a standalone call, a comment, the quotes of a long string, a string. */
 const STATEMENT =
   /^\s*(?:[\w.]+(?:\[[^\]]*\])?(?:, [\w.]+)* [-+*/|&%]?= \S|[\w.]+\([^()]*(?:\([^()]*\)[^()]*)*\);?$|[rbuf]?(?:"""|'[^']*'$|"[^"]*"$)|# \S)/;
-/** How files of a program begin, and outputs do not. */
+/** First lines of program files, which outputs do not have. */
 const OPENING =
   /^(?:#!\/|\/\*|\/\/[ !]|\(\*|<!DOCTYPE|<\?(?:xml|php)|<html|package [\w.:]+;?$|#ifndef |#include |#pragma |# -\*- |=head1 |["']{3})/i;
 const FRAME = /^\s*(?:at |from |File ")/;
@@ -30,7 +30,7 @@ const LOGGED =
 const share = (lines: readonly string[], isOne: (line: string) => boolean): number =>
   lines.reduce((count, line) => count + (isOne(line) ? 1 : 0), 0) / Math.max(1, lines.length);
 
-/** What kind of content a text is; null where it may be noise. */
+/** Returns the content type of a text; null if it may be noise. */
 export function findContent(lines: readonly string[], isKnownNoise: () => boolean): ContentKind | null {
   const filled = lines.map(beginOf).filter((line) => line.trim() !== '');
   if (filled.length === 0) return null;
@@ -42,7 +42,7 @@ export function findContent(lines: readonly string[], isKnownNoise: () => boolea
     filled.some((l) => HUNK.test(l))
   )
     return 'diff';
-  // A sample is enough to tell, and the same for the same text.
+  // A sample is enough to decide, and gives the same result for the same text.
   const step = Math.ceil(filled.length / 2000);
   const sample = step === 1 ? filled : filled.filter((_, at) => at % step === 0);
   if (isTable(sample) && !isKnownNoise()) return 'table';
@@ -56,15 +56,18 @@ export function findContent(lines: readonly string[], isKnownNoise: () => boolea
   return null;
 }
 
-/** A document may show the output of programs: that is what it says. */
+/** Reports whether a text is a document, which may show program output as its content. */
 const isMarkdown = (lines: readonly string[]): boolean =>
   lines.filter((line) => /^#{1,5} \p{L}/u.test(line)).length >= 2 &&
   lines.some((line) => /^\s*(?:```|~~~)/.test(line));
 
-/** Without the commas of sentences. */
+/** Ignores the commas of sentences. */
 const SEPARATORS = [/,(?! )/, /;(?! )/, /\t/];
 
-/** Rows with the same number of cells, below a head that is none of them where they begin with a time. */
+/**
+ * Reports whether lines are rows with the same number of cells, below a header that differs from them if they start
+ * with a time.
+ */
 function isTable(lines: readonly string[]): boolean {
   const [head = ''] = lines;
   return SEPARATORS.some((separator) => {

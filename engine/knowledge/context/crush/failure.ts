@@ -1,6 +1,6 @@
 /**
- * Words that tell of something wrong, in the languages of build servers. They make folding more careful and never
- * decide by themselves that a line is left out: what is odd is found by comparing, not by its words.
+ * Words that indicate a problem, in the languages of build servers. They make folding more careful and never cause an
+ * omission by themselves: odd lines are found by comparison, not by words.
  */
 const FAILURE = new RegExp(
   [
@@ -14,11 +14,11 @@ const FAILURE = new RegExp(
   'iu',
 );
 
-/** Counts of nothing, and fields that say there was none. */
+/** Zero counts, and fields for the absence of problems. */
 const NOTHING_WRONG =
   /\b(?:0|no|zero|without) (?:errors?|failures?|failed|warnings?)\b|\b(?:errors?|failures?|failed|warnings?)["']?\s*[:=]\s*(?:0|null|none|false|""|\[\])(?![\w.])/giu;
 
-/** Whether the line tells of something wrong. */
+/** Reports whether the line indicates a problem. */
 export function tellsOfFailure(line: string): boolean {
   return FAILURE.test(line) && FAILURE.test(line.replace(NOTHING_WRONG, ''));
 }

@@ -4,21 +4,21 @@ import { type CleanedLines, endOfBlock } from './lines.ts';
 import type { Marks } from './recogniser.ts';
 import { createShaper, indentOf, type Shape, TIME } from './shape.ts';
 
-/** Items that say the same; all but those kept can be left out. */
+/** Equivalent items; all but the kept ones can be omitted. */
 export interface Fold {
   items: readonly Item[];
-  /** Those that stay: the example, and what is odd. */
+  /** The kept items: the example, and odd ones. */
   kept: ReadonlySet<Item>;
   what: string;
   values: string;
-  /** Whether the marker stands before the one kept rather than after. */
+  /** True if the marker comes before the kept item, not after it. */
   marksBefore?: boolean;
 }
 
-/** A line that a log has written: it begins with a time, a level or both. */
+/** A log line: it starts with a time, a level or both. */
 const LOGGED =
   /^\W?\s?(?:\d{4}[-/.]\d\d[-/.]\d\d[T_ ]+\d\d:\d\d|\d\d[-/.]\d\d[-/.]\d\d(?:\d\d)?,? \d\d:\d\d|\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE|info|warn|debug|trace)\b\]?|[IWEF]\d{4} |<\d+>|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d |\d+\.\d+\.\d+\.\d+ \S+ \S+ \[|\[ *\d+\.\d{6}\] |(?:ts|time|level|at)=)/;
-/** The same as an object of JSON: it has a level beside a time. */
+/** The same as a JSON object: a level and a time. */
 const LOGGED_LEVEL = /^\{.{0,200}?"(?:level|severity|lvl|levelname)" ?:/;
 const LOGGED_TIME = /^\{.{0,200}?"(?:time|ts|timestamp|@timestamp|asctime)" ?:/;
 const isLogLine = (line: string): boolean =>
@@ -28,12 +28,12 @@ const FRAME =
 const PYTHON_TRACE = /^\s*(?:\+ )?(?:Exception Group )?Traceback \(most recent call last\):$/;
 const CONTINUES = /^(?:Caused by:|Suppressed:|\s*\.\.\. \d+ (?:more|common))/;
 const CHAINED = /^(?:During handling of|The above exception was)/;
-/** What tells of what was expected, or sums up. */
+/** Lines with an expectation, or a summary. */
 const SPEAKS_FOR_ITSELF =
   /^\s*(?:[-+>|^~]|E\s|\(?(?:expected|received|actual|assert|want|got|left|right|diff|erwartet|erhalten|attendu|obtenu|esperado|obtenido|期待|実際|预期|实际)|(?:test (?:suites?|files|result)|tests?|snapshots?|suites|time|duration|ran|total|summary|finished|result|files|examples|assertions|coverage|ergebnis|gesamt|résultat|resumen|合計|总计)\b)/iu;
-/** Chinese, Japanese and Korean make a word of two characters. */
+/** In Chinese, Japanese and Korean two characters form a word. */
 const WORD = /\p{L}{3,}|[\u3040-\u30ff\u3400-\u9fff]{2}|[\uac00-\ud7a3]{2}/u;
-/** `7 of 300`, `7/300`: how far something has come. */
+/** A progress count: `7 of 300`, `7/300`. */
 const PROGRESS = /(?<![\d./])(\d{1,9})(?: of | von | sur | de |\/)(\d{1,9})(?![\d./])/;
 
 const LEAST_EQUAL = 4;
@@ -44,10 +44,10 @@ const LONGEST_UNIT = 400;
 const LONGEST_LINE = 4000;
 const MOST_TOKENS = 240;
 
-/** Whether lines of logs fold beside traces and equal lines; `all` takes every line for one of a log. */
+/** Folds log lines in addition to traces and equal lines; `all` treats every line as a log line. */
 export type FoldMode = 'all' | 'logs' | 'traces';
 
-/** Finds what repeats in the lines that no recogniser marked. */
+/** Finds repetition in lines that no recogniser marked. */
 export function findFolds(
   { bodies }: CleanedLines,
   marks: Marks,
@@ -69,7 +69,7 @@ export function findFolds(
 
 type Shaper = (line: string, exact?: boolean) => Shape;
 
-/** A line with what is indented below it, above all a trace with its frames: equal ones fold as a whole. */
+/** Folds lines with their indented lines, especially traces with their frames: equal units fold as a whole. */
 function foldUnits(bodies: readonly string[], taken: Uint8Array, shape: Shaper, mode: FoldMode): Fold[] {
   const groups = new Map<string, Item[]>();
   for (let at = 0; at < bodies.length; ) {
@@ -103,7 +103,7 @@ function foldUnits(bodies: readonly string[], taken: Uint8Array, shape: Shaper, 
       for (const { start, end } of items) taken.fill(1, start, end);
     }
   }
-  // What stands below a failure is about that failure: it is not compared with the lines of others.
+  // Lines below a failure concern that failure: they are not compared with lines of others.
   for (const items of groups.values()) {
     for (const { start, end } of items) {
       const isFailing =
@@ -119,7 +119,7 @@ const isFoldedUnit = (lines: readonly string[], mode: FoldMode): boolean =>
   (mode === 'logs' && isLogLine(lines[0] as string)) ||
   lines.some((line) => FRAME.test(line));
 
-/** Where the unit that begins at a line ends; the line after it where there is none. */
+/** Returns the end of the unit that starts at a line; the next line if there is no unit. */
 function findUnitEnd(bodies: readonly string[], taken: Uint8Array, at: number): number {
   if (taken[at] === 1) return at + 1;
   let end = at + 1;
@@ -137,7 +137,7 @@ function findUnitEnd(bodies: readonly string[], taken: Uint8Array, at: number): 
   return end;
 }
 
-/** The same line again and again, directly below itself, in what a log or a recognised program has written. */
+/** Folds adjacent equal lines in output of a log or a recognised program. */
 function foldRuns(bodies: readonly string[], taken: Uint8Array, mode: FoldMode, folds: Fold[]): void {
   for (let at = 0; at < bodies.length; ) {
     let end = at + 1;
@@ -166,7 +166,7 @@ const toItem = (at: number, { tokens, masked }: Pick<Shape, 'tokens' | 'masked'>
   masked,
 });
 
-/** Lines of a log that say the same but for times, durations and numbers, or also for one word. */
+/** Folds log lines that are equal except for times, durations and numbers, or one word. */
 function foldLines(
   bodies: readonly string[],
   logged: Uint8Array,
@@ -192,7 +192,7 @@ function foldLines(
     foldGroup(items, taken, folds);
 }
 
-/** Groups of lines that differ in one word at the same place, e.g. the name of what was done. */
+/** Groups of lines that differ in one word at the same position, e.g. the name of an item. */
 function joinByOneWord(groups: readonly Item[][]): Item[][] {
   const buckets = new Map<number, { groups: Item[][]; at: number; lines: number }>();
   for (const items of groups) {
@@ -228,7 +228,7 @@ function joinByOneWord(groups: readonly Item[][]): Item[][] {
 
 const isReplaceable = (masked: string): boolean =>
   /[\p{L}\p{N}]/u.test(masked) && masked !== TIME && !PLACED.test(masked);
-/** The place of a finding is never what lines merely differ in. */
+/** The location of a finding never counts as a mere difference. */
 const PLACED = /:\d/;
 
 function hasEnoughWords(example: Item, at: number): boolean {
@@ -249,7 +249,7 @@ function hashText(text: string): number {
 const hasWord = ({ tokens, masked }: Item): boolean =>
   tokens.some((token, at) => token === masked[at] && WORD.test(token));
 
-/** Lines that say how far something has come, such as `copying record 7 of 300`, one step after the other. */
+/** Progress lines such as `copying record 7 of 300`, one step after the other. */
 function foldSteps(bodies: readonly string[], taken: Uint8Array, shape: Shaper, folds: Fold[]): void {
   const groups = new Map<string, Item[]>();
   for (let at = 0; at < bodies.length; at += 1) {
@@ -263,7 +263,7 @@ function foldSteps(bodies: readonly string[], taken: Uint8Array, shape: Shaper, 
   for (const items of groups.values()) {
     const steps = items.map(({ start }) => Number(PROGRESS.exec(bodies[start] as string)?.[1]));
     const [first = 0, second = 0] = steps;
-    // A step that is missing is news; the last one may be shorter.
+    // A missing step is news; the last one may be shorter.
     const isCounted = steps.every(
       (step, at) =>
         step === first + at * (second - first) || (at === steps.length - 1 && step > (steps[at - 1] ?? 0)),
@@ -294,7 +294,7 @@ function foldGroup(items: Item[], taken: Uint8Array, folds: Fold[]): void {
   for (const { start } of items) taken[start] = 1;
 }
 
-/** Which lines a log has written, and how much of the text they are. */
+/** Returns the lines that a log wrote, and their share of the text. */
 export function findLogLines({ lines, bodies }: CleanedLines): { logged: Uint8Array; share: number } {
   const logged = new Uint8Array(bodies.length);
   let filled = 0;

@@ -8,7 +8,7 @@ import { type CleanedLines, readBodies } from './lines.ts';
 import { formatMarker, hasMarker } from './marker.ts';
 import type { Marks, NoiseClass, Recogniser } from './recogniser.ts';
 
-/** What a text was taken for: noise of some program, content that passes as it is, or nothing known (`text`). */
+/** The detected type of a text: noise of some program, content that passes unchanged, or unknown (`text`). */
 export type CrushKind =
   | 'tests'
   | 'packages'
@@ -30,22 +30,22 @@ export type CrushKind =
   | 'crushed'
   | 'text';
 
-/** Kinds that a caller can name, for a text that is not recognised by itself. */
+/** Types that a caller can set, for a text that is not recognised. */
 export const CRUSH_KINDS = ['log', 'json', 'text'] as const;
 
 export interface CrushOptions {
-  /** How the reader gets what was left out; it ends every marker. */
+  /** How the reader gets the omitted text; it ends every marker. */
   whole?: string;
-  /** Takes the text for this: `text` and `json` are left as they are, of a `log` every line may repeat. */
+  /** Forces a type: `text` and `json` are left unchanged, in a `log` every line may repeat. */
   kind?: (typeof CRUSH_KINDS)[number];
 }
 
-/** Something left out. */
+/** An omission. */
 export interface Omission {
-  /** Lines. */
+  /** Number of lines. */
   count: number;
   what: string;
-  /** The first line concerned, from 1, in the text before. */
+  /** The first affected line, from 1, in the original text. */
   line: number;
 }
 
@@ -60,8 +60,8 @@ export interface Crushed {
 const WHOLE = 'the output before svc context crush';
 
 /**
- * Leaves out of a program's output what repeats and what only says that all went well, with a counted marker in its
- * place. The same text gives the same result, a crushed text is left as it is, and the result is never longer.
+ * Omits repetition and success messages from a program's output, with a counted marker instead. The same text gives
+ * the same result, a crushed text stays unchanged, and the result is never longer.
  */
 export function crush(text: string, { whole = WHOLE, kind }: CrushOptions = {}): Crushed {
   const bytesIn = Buffer.byteLength(text);
@@ -136,7 +136,7 @@ function crushLines(
   return { ...written, kind: kind as CrushKind };
 }
 
-/** Which lines folds leave out. */
+/** Returns the lines that folds omit. */
 function listDropped(folds: readonly Fold[], length: number): Uint8Array {
   const dropped = new Uint8Array(length);
   for (const { items, kept } of folds)
@@ -164,12 +164,12 @@ function markLines(
   kinds.set(recogniser.kind, (kinds.get(recogniser.kind) ?? 0) + count);
 }
 
-/** Of what is left out a marker takes less than this share. */
+/** Maximum size of a marker as a share of the omitted text. */
 const WORTH = 0.7;
-/** Longer lines are more than what the patterns describe. */
+/** Longer lines are beyond what the patterns describe. */
 const LONGEST_MARKED = 1000;
 
-/** One fold for all lines that say the same of a kind; states of progress fold run by run. */
+/** Folds all equivalent lines of a kind together; progress states fold run by run. */
 function foldClasses(bodies: readonly string[], marks: Marks): Fold[] {
   const byWhat = new Map<string, { noise: NoiseClass; items: Item[] }>();
   const folds: Fold[] = [];
@@ -202,7 +202,9 @@ const isSameRun = (bodies: readonly string[], marks: Marks, at: number, noise: N
 
 const METER = /\d+(?:\.\d+)?%|[|[][█▏▎▍▌▋▊▉#=━>.\- ]{8,}[|\]]/u;
 
-/** What a display is about: the words before its number. Another one is no later state of it. */
+/**
+ * Returns the subject of a display: the words before its number. A state with another subject is not a later state.
+ */
 const nameDisplay = (line: string): string =>
   line
     .slice(0, Math.max(0, line.search(METER)))
@@ -213,10 +215,10 @@ const toItem = (at: number): Item => ({ start: at, end: at + 1, tokens: [], mask
 
 const DURATION = /(\d+(?:\.\d+)?) ?(ms|s|m)\b(?!.*\d ?(?:ms|s|m)\b)/;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
-/** What takes less is nobody's concern, however much less the others take. */
+/** Shorter durations are irrelevant, however short the others are. */
 const SLOW_MS = 300;
 
-/** Keeps an example, and what took much longer than the others. */
+/** Keeps an example, and items that took much longer than the others. */
 function foldClass(bodies: readonly string[], noise: NoiseClass, items: readonly Item[]): Fold {
   const kept = new Set<Item>(noise.keep === 'none' ? [] : items.slice(0, 1));
   const durations = items.map(({ start }) => {
@@ -231,7 +233,7 @@ function foldClass(bodies: readonly string[], noise: NoiseClass, items: readonly
   return { items, kept, what: noise.what, values: '' };
 }
 
-/** Puts together what stays, with a marker where something was left out. */
+/** Joins the kept lines, with a marker for each omission. */
 function writeLines(
   { lines, bodies }: CleanedLines,
   folds: readonly Fold[],
@@ -279,7 +281,7 @@ function writeLines(
     }
     const line = lines[at] as string;
     const isEmpty = bodies[at] === '';
-    // What separated lines that are gone separates nothing any more.
+    // Separators between omitted lines are dropped too.
     if (skipped && isEmpty && (wasEmpty || out.length === 0) && at < lines.length - 1) continue;
     if (!isEmpty) skipped = false;
     wasEmpty = isEmpty;

@@ -1,9 +1,9 @@
-/** What a program may print before its JSON, and after it. */
+/** Lines that a program may print before or after its JSON. */
 const BEFORE_JSON = 10_000;
 const MOST_LINES_BEFORE = 20;
 const AFTER_JSON = 2000;
 
-/** Whether a text is JSON, also with a few lines before and after: each entry of it may be what was asked for. */
+/** Reports whether a text is JSON, possibly with a few lines around it: each entry may be the requested one. */
 export function isJson(text: string): boolean {
   const start = /^[ \t]*[[{]/m.exec(text.slice(0, BEFORE_JSON));
   if (start === null || text.slice(0, start.index).split('\n').length > MOST_LINES_BEFORE) return false;

@@ -1,14 +1,14 @@
 import { indentOf } from './shape.ts';
 
-/** The lines of a text, and the same without what a build server puts before each. */
+/** The lines of a text, and the same lines without a build server's prefixes. */
 export interface CleanedLines {
   lines: readonly string[];
   bodies: readonly string[];
-  /** The beginnings of all bodies that are not empty as one text, for looking through it at once. */
+  /** The starts of all nonempty bodies as one text, for searching it in one pass. */
   body: string;
 }
 
-/** What stands before every line of a log that another program has taken down. */
+/** Prefixes of every line in a log that another program recorded. */
 const PREFIXES: readonly RegExp[] = [
   // GitHub Actions, docker logs -t, kubectl logs --timestamps
   /^\uFEFF?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d) /,
@@ -26,7 +26,7 @@ const PREFIXES: readonly RegExp[] = [
   /^==\d+== ?/,
 ];
 
-/** Splits off the prefixes, each where most lines have it or, for what is inside of a build, where a line has it. */
+/** Splits off the prefixes, each if most lines have it or, inside a build, per line. */
 export function readBodies(lines: readonly string[]): CleanedLines {
   let bodies = lines;
   const filled = lines.filter((line) => line !== '').length;
@@ -36,17 +36,17 @@ export function readBodies(lines: readonly string[]): CleanedLines {
     if (having > 3 && (isInner || having > filled * 0.6))
       bodies = bodies.map((line) => line.replace(prefix, ''));
   }
-  // Without empty lines: a pattern that begins with blanks would try each run of them from every line of it.
+  // Without empty lines: a pattern that starts with blanks would try each run of them from every line of it.
   const beginnings = bodies.map(beginOf).filter((line) => line.trim() !== '');
   return { lines, bodies, body: beginnings.join('\n') };
 }
 
 const BEGINNING = 300;
 
-/** Patterns look at this much of a line: what programs print of their own is short. */
+/** Patterns only inspect this much of a line: programs' own messages are short. */
 export const beginOf = (line: string): string => (line.length > BEGINNING ? line.slice(0, BEGINNING) : line);
 
-/** What belongs under a line: the lines below it that are indented further, to the next that is not. */
+/** Returns the lines that belong to a line: the following lines with more indentation. */
 export function endOfBlock(bodies: readonly string[], at: number): number {
   const indent = indentOf(bodies[at] as string);
   let end = at + 1;

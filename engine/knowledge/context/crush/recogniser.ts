@@ -1,26 +1,26 @@
 import type { CleanedLines } from './lines.ts';
 
-/** Lines of one kind that say the same: all but one of them can be left out. */
+/** Equivalent lines of one kind: all but one can be omitted. */
 export interface NoiseClass {
-  /** What they are, in the plural, as the marker says it. */
+  /** Their type in the plural, for the marker. */
   what: string;
-  /** Tells them by the line without its prefix; anchored, so that what is unusual in a line keeps it. */
+  /** Matches the line without its prefix; anchored, so that any unusual part keeps the line. */
   pattern: RegExp;
-  /** Which of them stays: the first as an example, none, or of each run its first, or its last as its final state. */
+  /** The kept line: the first as an example, none, or of each run its first, or its last as the final state. */
   keep?: 'first' | 'none' | 'first-of-run' | 'last-of-run';
 }
 
-/** One family of programs whose output is known: data, and a function where lines need their neighbours. */
+/** A family of programs with known output: data, and a function if lines depend on their neighbours. */
 export interface Recogniser {
   kind: string;
-  /** Found in the output of these programs only; it is tried on the whole text, with flag `m`. */
+  /** Detects the output of these programs only; tried on the whole text, with flag `m`. */
   evidence: RegExp;
   classes: readonly NoiseClass[];
-  /** Marks what a single line cannot tell. */
+  /** Marks lines that cannot be classified on their own. */
   mark?(text: CleanedLines, marks: Marks): void;
-  /** Marks what is left when repeats have been folded, since its lines are parts of what repeats. */
+  /** Marks the rest after repeats were folded, since its lines are parts of repeats. */
   isLate?: boolean;
 }
 
-/** Which class each line belongs to; null for those that stay. */
+/** The class of each line; null for kept lines. */
 export type Marks = (NoiseClass | null)[];

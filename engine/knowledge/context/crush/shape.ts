@@ -1,13 +1,13 @@
-/** A line taken apart for comparing. Nothing of it is ever shown. */
+/** A line split for comparison. None of it is ever shown. */
 export interface Shape {
-  /** Equal for lines that differ in times, ids and numbers only. */
+  /** Equal for lines that differ only in times, ids and numbers. */
   key: string;
   tokens: readonly string[];
-  /** What each token is compared by: itself, or one of the masks. */
+  /** The comparison value of each token: itself, or one of the masks. */
   masked: readonly string[];
 }
 
-/** In place of a time, and of an id that says nothing to a reader. */
+/** Replaces a time, and an id without meaning for a reader. */
 export const TIME = '<t>';
 export const ID = '<id>';
 
@@ -19,14 +19,14 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 const HEX = /0x[0-9a-f]{4,}|(?<![0-9a-z])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,}(?![0-9a-z])/gi;
 const LONG_ID = /^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[\w+/-]{20,}=*$/;
 const NUMBER = /\d+(?:[.,]\d+)*/g;
-/** A place in a file: what names a failure is never taken for a number. */
+/** A position in a file: the name of a failure is never treated as a number. */
 const PLACE = /\.[\p{L}_]\w{0,11}:\d+|^\d+:\d+$/u;
 const BEFORE_LINE_NUMBER = /^(?:line|lines|zeile|ligne|l[ií]nea|linha|riga|строка|行|行号|第|at|:)$/iu;
-/** `name.ts(12,5)`: the parentheses make tokens of their own. */
+/** `name.ts(12,5)`: the parentheses are separate tokens. */
 const PLACE_IN_LINE = /\.\w{1,11}\(\d+(?:,\d+)?\)/;
 const DIGIT = /\d/;
 
-/** Makes the function that takes lines apart; it remembers tokens, of which there are few kinds. */
+/** Creates the function that splits lines; it caches tokens, of which there are few kinds. */
 export function createShaper(): (line: string, exact?: boolean) => Shape {
   const known = new Map<string, string>();
   const mask = (token: string): string => {
@@ -58,7 +58,7 @@ function maskToken(token: string): string {
   return withoutIds.replace(NUMBER, '0');
 }
 
-/** How far a line is indented, a tab as one step of eight. */
+/** Returns the indentation of a line; a tab is one step of eight. */
 export function indentOf(line: string): number {
   let width = 0;
   for (let at = 0; at < line.length; at += 1) {
@@ -70,7 +70,7 @@ export function indentOf(line: string): number {
   return width;
 }
 
-/** The first number in a token, for comparing sizes. */
+/** Returns the first number in a token, for comparing sizes. */
 export function readNumber(token: string): number {
   const found = /\d+(?:[.,]\d+)*/.exec(token);
   return found === null ? Number.NaN : Number(found[0].replace(/,(?=\d{3})/g, '').replace(',', '.'));

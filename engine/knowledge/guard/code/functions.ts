@@ -1,10 +1,10 @@
 import type { Syntax } from './syntaxes.ts';
 import { KEYWORD, MARK, NAME, NUMBER, STRING, type Tokens } from './tokens.ts';
 
-/** A function of a file, as a part of its tokens. */
+/** A function of a file, as a range of its tokens. */
 export interface FunctionSpan {
   name: string;
-  /** Its first token, and the one after its last. */
+  /** Its first token, and the token after its last. */
   from: number;
   to: number;
 }
@@ -13,17 +13,17 @@ const OPEN = 123;
 const CLOSE = 125;
 const OPEN_PAREN = 40;
 const CLOSE_PAREN = 41;
-/** Between the parameters of a function and its body stand no more tokens than this: what it returns and throws. */
+/** Maximum number of tokens between the parameters of a function and its body: return and throws types. */
 const LONGEST_HEAD = 40;
 
 const NOT_IN_HEAD = new Set(['(', '{', '}', '+', '/', '%', '^', '!', 'return']);
 
-/** Words without which there is no function: where they are, conditions have no parentheses to tell a block by. */
+/** Keywords required for a function in languages where conditions have no parentheses to recognise a block by. */
 const NEEDED_WORDS = new Set(['fn', 'func', 'fun']);
-/** From such a word to the body. */
+/** Maximum distance from such a keyword to the body. */
 const LONGEST_DECLARATION = 200;
 
-/** Words that stand before parentheses and a block and make no function. */
+/** Keywords that come before parentheses and a block without forming a function. */
 const CONTROL = new Set([
   'if',
   'for',
@@ -37,7 +37,7 @@ const CONTROL = new Set([
   'foreach',
 ]);
 
-/** The functions of a file, inner ones included, by where they begin. */
+/** Returns the functions of a file, inner ones included, by their start. */
 export function findFunctions(tokens: Tokens, text: string, syntax: Syntax): FunctionSpan[] {
   const found =
     syntax.blocks === 'indent' ? findIndented(tokens, text, syntax) : findBraced(tokens, text, syntax);
@@ -61,7 +61,7 @@ function findIndented(tokens: Tokens, text: string, { functionWords }: Syntax): 
     const indent = start - (text.lastIndexOf('\n', start - 1) + 1);
     const word = text.slice(start, ends[at]);
     const isEnd = word === 'end' && open.at(-1)?.indent === indent;
-    // A closing bracket of a long call may stand at the beginning of its line.
+    // The closing bracket of a long call may be at the start of its line.
     if (!/^[)\]}]/.test(word)) close(indent, isEnd ? at + 1 : at);
     const isAsync = word === 'async' && text.slice(starts[at + 1], ends[at + 1]) === 'def';
     if (functionWords.includes(word) || isAsync) {
@@ -80,7 +80,7 @@ function findBraced(tokens: Tokens, text: string, { functionWords }: Syntax): Fu
   const declared = isDeclared ? findDeclarations(tokens, text, functionWords) : null;
   const braces: { at: number; head: { name: string; from: number } | null }[] = [];
   const parens: number[] = [];
-  /** The opening parenthesis of the one that closes at a token. */
+  /** The opening parenthesis for each closing one, by token. */
   const openOf = new Map<number, number>();
   for (let at = 0; at < count; at += 1) {
     if (kinds[at] !== MARK) continue;
@@ -101,7 +101,7 @@ function findBraced(tokens: Tokens, text: string, { functionWords }: Syntax): Fu
   return found;
 }
 
-/** By the brace of its body, each function that begins with a word of its own. */
+/** Functions that start with a keyword, by the brace of their body. */
 function findDeclarations(
   { count, kinds, starts, ends }: Tokens,
   text: string,
@@ -128,7 +128,7 @@ function findDeclarations(
   return found;
 }
 
-/** The name and the first token of the function whose body begins at a brace; null for any other block. */
+/** Returns the name and the first token of the function whose body starts at a brace; null for any other block. */
 function findHead(
   tokens: Tokens,
   text: string,
@@ -143,13 +143,13 @@ function findHead(
   for (; close >= lowest; close -= 1) {
     const word = wordAt(close);
     if (word === ')') break;
-    // What a function returns and throws stands here, and nothing that opens a call.
+    // Return and throws types are here, but nothing that opens a call.
     if (kinds[close] === STRING || kinds[close] === NUMBER || NOT_IN_HEAD.has(word)) return null;
   }
   const open = close < lowest ? undefined : openOf.get(close);
   if (open === undefined) return null;
   let before = open - 1;
-  // `(r *T) Name(x) (y, error) {` of Go: from what it returns on to what it takes.
+  // `(r *T) Name(x) (y, error) {` of Go: moves from the results to the parameters.
   const isResult = before >= 0 && wordAt(before) === ')' && openOf.has(before);
   if (isResult) before = (openOf.get(before) as number) - 1;
   before = skipTypeParameters(tokens, text, before);
@@ -167,7 +167,7 @@ function findHead(
   return { name: '', from: before };
 }
 
-/** From the `>` of type parameters to what stands before them. */
+/** Moves from the `>` of type parameters to the token before them. */
 function skipTypeParameters({ starts }: Tokens, text: string, at: number): number {
   if (at < 0 || text.charCodeAt(starts[at] as number) !== 62) return at;
   for (let look = at, depth = 0; look >= 0 && at - look < LONGEST_HEAD; look -= 1) {
@@ -179,7 +179,7 @@ function skipTypeParameters({ starts }: Tokens, text: string, at: number): numbe
   return at;
 }
 
-/** The word that begins a function, such as `func` or `async`, where it stands on the line of its name. */
+/** Finds the keyword that starts a function, such as `func` or `async`, if it is on the line of its name. */
 function findStart(
   { lines }: Tokens,
   name: number,

@@ -1,17 +1,17 @@
-// FNV-1a, 32 bits: of a few million hashes that are looked up, it mistakes about one in a thousand, and whatever is found is
-// compared afterwards.
+// FNV-1a, 32 bits: among a few million hashes about one lookup in a thousand is wrong, and each match is compared
+// afterwards.
 
 const SEED = 0x811c9dc5;
 const PRIME = 0x01000193;
 
-/** The hash of a part of a text, 32 bits, unsigned. */
+/** Returns the hash of a part of a text, 32 bits, unsigned. */
 export function hashText(text: string, from: number, to: number): number {
   let hash = SEED;
   for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
   return hash >>> 0;
 }
 
-/** Spreads a hash over all of its bits, so that the smallest of several is one at random. */
+/** Spreads a hash over all of its bits, so that the smallest of several is a random one. */
 export function mixHash(hash: number): number {
   let mixed = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x846ca68b);

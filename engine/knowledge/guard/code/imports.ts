@@ -4,7 +4,7 @@ import type { Tokens } from './tokens.ts';
 const isOpening = (code: number): boolean => code === 40 || code === 91 || code === 123;
 const isClosing = (code: number): boolean => code === 41 || code === 93 || code === 125;
 
-/** Takes out the statements that only name other files: every file of a project begins with the same ones. */
+/** Removes statements that only name other files: all files of a project start with similar ones. */
 export function dropImports<T extends Tokens>(tokens: T, text: string, syntax: Syntax): T {
   const { count, kinds, texts, starts, ends, lines } = tokens;
   if (syntax.imports.size === 0) return tokens;
@@ -26,7 +26,7 @@ export function dropImports<T extends Tokens>(tokens: T, text: string, syntax: S
   return { ...tokens, count: kept };
 }
 
-/** The token after the import that begins at `at`; `at` itself where none does. */
+/** Returns the token after the import that starts at `at`; `at` itself if there is none. */
 function findImportEnd(tokens: Tokens, at: number, text: string, syntax: Syntax): number {
   const { count, starts, ends, lines } = tokens;
   const line = lines[at] as number;
@@ -55,13 +55,13 @@ function findImportEnd(tokens: Tokens, at: number, text: string, syntax: Syntax)
   return end;
 }
 
-/** Whether a semicolon stands before a token. */
+/** Reports whether a semicolon precedes a token. */
 function endsStatement(text: string, { starts, ends }: Tokens, at: number): boolean {
   const between = text.slice(ends[at - 1], Math.min(starts[at] as number, (ends[at - 1] as number) + 20));
   return between.includes(';');
 }
 
-/** Whether a token on a new line goes on with what the line before began: `from` of a long import. */
+/** Reports whether a token on a new line continues the previous line: `from` of a long import. */
 function continues(text: string, { starts, ends }: Tokens, at: number): boolean {
   const last = text[(ends[at - 1] as number) - 1];
   return last === ',' || last === '\\' || text.slice(starts[at], ends[at]) === 'from';

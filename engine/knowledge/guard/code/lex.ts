@@ -3,9 +3,9 @@ import { dropImports } from './imports.ts';
 import type { Syntax } from './syntaxes.ts';
 import { KEYWORD, MARK, NAME, NUMBER, STRING, type Tokens } from './tokens.ts';
 
-// Reads 15 languages without their grammars: a hook has 40 ms for all that it does, and what the comparison needs is where
-// words, literals and comments begin and end. Where a guess is wrong (a quote in JSX, a regular expression), the line's end
-// puts it right.
+// Reads 15 languages without their grammars: a hook has 40 ms in total, and the comparison only needs the limits of
+// words, literals and comments. A wrong guess (a quote in JSX, a regular expression) is corrected at the end of the
+// line.
 
 const SHAPE = { [NAME]: 0x9e3779b1, [NUMBER]: 0x85ebca6b, [STRING]: 0xc2b2ae35 } as const;
 const LITERAL = 0x85ebca6b;
@@ -24,14 +24,14 @@ const BACKSLASH = 92;
 const HASH = 35;
 const SEMICOLON = 59;
 
-/** Words after which a slash begins a regular expression. */
+/** Words after which a slash starts a regular expression. */
 const BEFORE_REGEX = new Set(
   ['return', 'typeof', 'case', 'in', 'of', 'delete', 'void', 'throw', 'await', 'yield', 'else', 'do'].map(
     (word) => hashText(word, 0, word.length),
   ),
 );
 
-/** Reads a text in one pass; never throws, whatever it is. */
+/** Reads a text in one pass; never throws. */
 export function readTokens(text: string, syntax: Syntax): Tokens {
   const most = Math.min(text.length, 1 << 24);
   let room = Math.max(64, most >> 2);
@@ -72,7 +72,7 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
     count += 1;
   }
 
-  /** Moves over a text, counting its lines. */
+  /** Moves over a text and counts its lines. */
   function moveTo(end: number): void {
     for (; at < end; at += 1) if (text.charCodeAt(at) === NEWLINE) line += 1;
   }
@@ -106,7 +106,7 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
     at = end;
   }
 
-  /** A string up to its quote, or to the end of its line. */
+  /** Reads a string up to its quote, or to the end of its line. */
   function readString(quote: number, isLong: boolean, from = at, hasEscapes = true): void {
     const onLine = line;
     let end = at + 1;
@@ -115,7 +115,7 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
       if (code === BACKSLASH && hasEscapes) end += 1;
       else if (code === quote) break;
       else if (code === NEWLINE && !isLong) break;
-      // What goes over many lines by mistake must not swallow the file.
+      // A wrongly detected multi-line string must not swallow the file.
       else if (isLong && end - at > 20_000) break;
     }
     const inner = at + 1;
@@ -160,7 +160,7 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
     return false;
   }
 
-  /** `r#"…"#` of Rust from its first quote; false where it is none. */
+  /** Reads `r#"…"#` of Rust from its first quote; false for anything else. */
   function readRustRaw(from: number): boolean {
     const found = /^#*"/.exec(text.slice(at, at + 20))?.[0];
     if (found === undefined) return false;
@@ -227,10 +227,10 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
     ) {
       skipLineComment();
     } else if (code === HASH && isPreprocessed) {
-      // A directive says little of what code does, and `#include` only names files.
+      // A directive says little about what code does, and `#include` only names files.
       at = indexOrEnd('\n', at);
     } else if (code === APOSTROPHE && literals === 'rust') {
-      // A lifetime, unless it closes at once.
+      // A lifetime, unless it closes immediately.
       const isChar = text.charCodeAt(at + 1) === BACKSLASH || text.charCodeAt(at + 2) === APOSTROPHE;
       if (isChar) readString(APOSTROPHE, false);
       else at += 1;
@@ -241,7 +241,7 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
     } else if (quotes.includes(text[at] as string) || longQuotes.includes(text[at] as string)) {
       readQuoted(code);
     } else if (code === SLASH && literals === 'regex' && mayBeRegex() && readRegex()) {
-      // Read already.
+      // Already read.
     } else {
       push(MARK, code, at, at + 1);
       at += 1;
@@ -257,7 +257,7 @@ function addShapes(tokens: Omit<Tokens, 'shapes'>): Tokens {
   for (let at = 0; at < count; at += 1) {
     const kind = kinds[at] as number;
     if (kind === NAME) shapes[at] = SHAPE[NAME];
-    // A number that became a text, or the other way round, is the same literal to a reader.
+    // A number that became a string, or vice versa, is the same literal to a reader.
     else if (kind === NUMBER || kind === STRING) shapes[at] = LITERAL;
     else shapes[at] = texts[at] as number;
   }

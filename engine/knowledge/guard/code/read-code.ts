@@ -4,14 +4,14 @@ import type { Syntax } from './syntaxes.ts';
 import { dropTables } from './tables.ts';
 import type { Tokens } from './tokens.ts';
 
-/** A text as the comparison sees it. */
+/** A text prepared for the comparison. */
 export interface Code {
   text: string;
   tokens: Tokens;
   functions: readonly FunctionSpan[];
 }
 
-/** Reads code without what is not compared: comments, imports, data. */
+/** Reads code without the parts that are not compared: comments, imports, data. */
 export function readCode(text: string, syntax: Syntax): Code {
   const tokens = dropTables(readTokens(text, syntax));
   return { text, tokens, functions: findFunctions(tokens, text, syntax) };

@@ -1,29 +1,29 @@
 import type { Language } from '../../sources/index.ts';
 import { hashText } from './hash.ts';
 
-/** What the lexer has to know of a programming language. */
+/** The lexer's facts about a programming language. */
 export interface Syntax {
-  /** Its name, as `workspace.primary_languages` has it. */
+  /** Its name in `workspace.primary_languages`. */
   name: string;
-  /** Hashes of words that are not names. */
+  /** Hashes of keywords. */
   keywords: ReadonlySet<number>;
-  /** What begins a comment that ends with its line. */
+  /** Starts a comment up to the end of the line. */
   lineComments: readonly ('//' | '#')[];
-  /** Whether there are comments between slashes and stars. */
+  /** Comments between slashes and stars. */
   blockComments: 'none' | 'flat' | 'nested';
-  /** Quotes of strings that end with their line. */
+  /** Quotes of single-line strings. */
   quotes: string;
-  /** Quotes of strings that go over lines. */
+  /** Quotes of multi-line strings. */
   longQuotes: string;
-  /** Whether three double quotes begin a string that three end; of Python three single ones too. */
+  /** True if three double quotes delimit a string; in Python three single quotes too. */
   tripleQuotes: boolean;
-  /** What else begins a literal. */
+  /** Other starts of literals. */
   literals?: 'regex' | 'rust' | 'verbatim' | 'shell';
-  /** Words that begin a statement which only names other files. */
+  /** Words that start a statement which only names other files. */
   imports: ReadonlySet<string>;
-  /** How a block is delimited. */
+  /** The delimiters of a block. */
   blocks: 'braces' | 'indent';
-  /** Words after which a function's name follows. */
+  /** Words that precede a function's name. */
   functionWords: readonly string[];
 }
 
@@ -184,6 +184,6 @@ const SYNTAXES: ReadonlyMap<string, Syntax> = new Map(
   ]),
 );
 
-/** The syntax of a language. */
+/** Returns the syntax of a language. */
 export const findSyntax = (language: Language): Syntax =>
   SYNTAXES.get(language === 'tsx' ? 'typescript' : language) as Syntax;

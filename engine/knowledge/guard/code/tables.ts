@@ -1,9 +1,9 @@
 import { hashText } from './hash.ts';
 import { KEYWORD, MARK, NAME, NUMBER, STRING, type Tokens } from './tokens.ts';
 
-// Data and lists of fields look like each other wherever they stand: nobody could have called them instead.
+// Data and field lists look alike everywhere, and cannot be replaced by a call.
 
-/** A run of so many tokens without a call, an operator or a statement is data. */
+/** A run of this many tokens without a call, an operator or a statement is data. */
 const SHORTEST_TABLE = 30;
 
 const DATA_MARKS = new Set([...',:[]{}.-|?'].map((mark) => mark.charCodeAt(0)));
@@ -25,7 +25,7 @@ const DATA_WORDS = new Set(
   ].map((word) => hashText(word, 0, word.length)),
 );
 
-/** Takes out runs of data: lists, dictionaries, constants, the fields of a type. */
+/** Removes runs of data: lists, dictionaries, constants, the fields of a type. */
 export function dropTables<T extends Tokens>(tokens: T): T {
   const { count, kinds, texts, starts, ends, lines, shapes } = tokens;
   let kept = 0;
@@ -48,7 +48,7 @@ export function dropTables<T extends Tokens>(tokens: T): T {
   return { ...tokens, count: kept, shapes: shapes.subarray(0, kept) };
 }
 
-/** For marks, `texts` is the code of the character. */
+/** Reports whether a run is data. For punctuation, `texts` is the character code. */
 function isData({ count, kinds, texts }: Tokens, at: number): boolean {
   const kind = kinds[at];
   if (kind === NAME || kind === NUMBER || kind === STRING) return true;

@@ -1,24 +1,24 @@
 import { NAME, type Tokens } from '../code/tokens.ts';
 import { hashRuns } from './fingerprints.ts';
 
-/** What two texts have in common, in order: pairs of tokens of the same shape. */
+/** The common part of two texts in order: pairs of tokens of the same shape. */
 export interface Alignment {
-  /** Tokens of the new text, rising, and beside each its fellow in the other one. */
+  /** Tokens of the new text, ascending, with the matching token in the other text. */
   mine: readonly number[];
   theirs: readonly number[];
-  /** Nothing stands between them on either side. */
+  /** True if nothing is between them on either side. */
   isGapless: boolean;
 }
 
-/** Tokens of a run that is worth a look once a file is. */
+/** Minimum tokens of a run in a matching file. */
 const SEED = 8;
-/** Between two runs of one copy stand no more tokens than this, on either side. */
+/** Maximum tokens between two runs of one copy, on either side. */
 const LONGEST_GAP = 32;
-/** Runs of one file that are put together, the longest ones. */
+/** Maximum runs of one file that are joined, longest first. */
 const MOST_RUNS = 300;
-/** Places of one seed in the new text: what repeats itself more often is found by its other parts. */
+/** Maximum positions of one seed in the new text: more repetitive parts are found by their other parts. */
 const MOST_PLACES = 12;
-/** Tokens that are looked at for one pair of texts: what repeats itself throughout would take the square of its length. */
+/** Maximum tokens that are compared for a pair of texts: repetitive text would take quadratic time. */
 const MOST_STEPS = 1_000_000;
 
 interface Run {
@@ -29,9 +29,9 @@ interface Run {
 }
 
 /**
- * Finds the runs of a text that another one has as well, and puts together those that follow each other with small gaps.
- * @param isNew which tokens of the text count as seeds
- * @param most alignments, the best ones; they share no tokens of the new text
+ * Finds the common runs of two texts, and joins runs that follow each other with small gaps.
+ * @param isNew marks the tokens of the text that are seeds
+ * @param most maximum number of alignments, best first; they share no tokens of the new text
  */
 export function alignTexts(mine: Tokens, theirs: Tokens, isNew: Uint8Array, most: number): Alignment[] {
   let runs = findRuns(mine, theirs, isNew);
@@ -87,7 +87,7 @@ function extendRun(mine: Tokens, theirs: Tokens, here: number, there: number): R
   return { mine: here, theirs: there, length, weight: length + same };
 }
 
-/** The chain of runs, each after the one before on both sides, with the most in common. */
+/** Returns the chain of runs, ordered on both sides, with the most tokens. */
 function findBestChain(runs: readonly Run[]): Run[] {
   const score = new Float64Array(runs.length);
   const before = new Int32Array(runs.length).fill(-1);
@@ -99,7 +99,7 @@ function findBestChain(runs: readonly Run[]): Run[] {
       const other = runs[look] as Run;
       const gapMine = run.mine - (other.mine + other.length);
       const gapTheirs = run.theirs - (other.theirs + other.length);
-      // Runs that overlap by little are cut where they meet.
+      // Runs that overlap slightly are cut where they meet.
       const overlap = Math.max(0, -gapMine, -gapTheirs);
       if (overlap >= SEED || run.theirs <= other.theirs || run.mine <= other.mine) continue;
       if (gapMine > LONGEST_GAP || gapTheirs > LONGEST_GAP) continue;
@@ -140,7 +140,7 @@ function fillGaps(mine: Tokens, theirs: Tokens, chain: readonly Run[]): Alignmen
   return { mine: left, theirs: right, isGapless };
 }
 
-/** Pairs what a gap has in common on both sides: a longest common subsequence, of a few tokens. */
+/** Pairs the common tokens of a gap: a longest common subsequence of a few tokens. */
 function pairGap(
   mine: Tokens,
   theirs: Tokens,

@@ -7,7 +7,7 @@ import { type CopySettings, chooseSamplings } from './settings.ts';
 
 /** Copies of one text in another one. */
 export interface FoundCopy extends Copy {
-  /** The number of the text that was there before. */
+  /** The number of the existing text. */
   text: number;
 }
 
@@ -16,22 +16,22 @@ export interface CopyIndex {
   edited: HashIndex;
 }
 
-/** Texts that are compared token by token, those with the most fingerprints in common. */
+/** Texts that are compared token by token, those with the most common fingerprints first. */
 const MOST_COMPARED = 25;
-/** Before no more are looked at because all of the new text was found. */
+/** Minimum number of compared texts before stopping because all of the new text was found. */
 const FEWEST_COMPARED = 3;
 const NEARLY_ALL = 0.9;
-/** Fingerprints that a text has to share: one may be chance. */
+/** Fingerprints that a text must share: a single one may be chance. */
 const FEWEST_SHARED = 2;
-/** Of one text. */
+/** Maximum per text. */
 const MOST_COPIES = 3;
-/** A fingerprint of edited copies that more texts have than this says nothing. */
+/** A fingerprint of edited copies is ignored if more texts have it. */
 const COMMON = 60;
 
 /**
- * Finds what the new lines of a text have in common with texts of an index, most of a function first.
- * @param open reads a text by its number; null for one that is not to be compared
- * @param isLate asked between two texts: whether the time is over
+ * Finds copies of a text's new lines in indexed texts, largest share of a function first.
+ * @param open reads a text by its number; null to skip it
+ * @param isLate called between two texts: reports whether the time is over
  */
 export function findCopies(
   mine: Code,
@@ -69,7 +69,7 @@ export function findCopies(
   return { copies: sortCopies(copies), isPartial: false };
 }
 
-/** Keeps count of the new tokens that copies were found of. */
+/** Tracks the new tokens that copies were found for. */
 function createCover({ tokens }: Code, isNew: Uint8Array) {
   const left = isNew.slice(0, tokens.count);
   const all = left.reduce((sum, each) => sum + each, 0);
@@ -85,7 +85,7 @@ function createCover({ tokens }: Code, isNew: Uint8Array) {
   };
 }
 
-/** Texts by what their fingerprints have in common with new lines: a rare one says more than a common one. */
+/** Ranks texts by their common fingerprints with new lines: a rare fingerprint weighs more than a common one. */
 function rankTexts({ tokens }: Code, isNew: Uint8Array, index: CopyIndex, settings: CopySettings): number[] {
   const room = Math.max(index.whole.endOfTexts, index.edited.endOfTexts);
   const scores = new Float64Array(room);

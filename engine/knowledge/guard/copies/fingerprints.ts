@@ -1,16 +1,16 @@
 import { mixHash } from '../code/hash.ts';
 
-/** How many tokens a fingerprint covers, and the shortest run that is sure to share one. */
+/** The number of tokens of a fingerprint, and the shortest run that is sure to share one. */
 export interface Sampling {
   /** Tokens in the rolling hash. */
   window: number;
-  /** Any run of so many tokens that two texts share gives them a fingerprint in common. */
+  /** Any common run of this many tokens gives two texts a common fingerprint. */
   guaranteed: number;
 }
 
 const BASE = 0x2c1b3c6d;
 
-/** The hash of every run of `window` tokens, by where it begins. */
+/** Returns the hash of every run of `window` tokens, by its start. */
 export function hashRuns(shapes: Uint32Array, window: number): Uint32Array {
   const runs = Math.max(0, shapes.length - window + 1);
   const hashes = new Uint32Array(runs);
@@ -26,8 +26,8 @@ export function hashRuns(shapes: Uint32Array, window: number): Uint32Array {
 }
 
 /**
- * Winnowing (Schleimer, Wilkerson, Aiken 2003): of every `guaranteed - window + 1` runs in a row the smallest hash, the last
- * of equal ones. Sorted, each once.
+ * Selects fingerprints by winnowing (Schleimer, Wilkerson, Aiken 2003): of every `guaranteed - window + 1` adjacent
+ * runs the smallest hash, the last of equal ones. Sorted and unique.
  */
 export function takeFingerprints(shapes: Uint32Array, { window, guaranteed }: Sampling): Uint32Array {
   const hashes = hashRuns(shapes, window);

@@ -1,8 +1,10 @@
-/** Which texts have a fingerprint: a hash table of numbers, since two million entries as objects would take 200 MB. */
+/**
+ * The texts that have a fingerprint: a hash table of numbers, since two million entries as objects would take 200 MB.
+ */
 export interface HashIndex {
   /** Adds a text, by its number, with its fingerprints. */
   add(text: number, hashes: Uint32Array): void;
-  /** Calls `visit` for each text with the fingerprint, and answers how many; `most` at most. */
+  /** Calls `visit` for at most `most` texts with the fingerprint, and returns their number. */
   visit(hash: number, most: number, visit: (text: number) => void): number;
   readonly size: number;
   /** All texts have lower numbers. */

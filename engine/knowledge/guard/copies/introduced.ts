@@ -1,7 +1,7 @@
 import { hashText } from '../code/hash.ts';
 import type { Tokens } from '../code/tokens.ts';
 
-/** The lines of a text as hashes, without what indents and ends them. */
+/** Returns the hashes of a text's lines, without indentation and line ends. */
 function hashLines(text: string): number[] {
   const hashes: number[] = [];
   for (let from = 0; from <= text.length; ) {
@@ -18,8 +18,8 @@ function hashLines(text: string): number[] {
 }
 
 /**
- * Finds the lines of a text that the one before did not have: those in the middle that differ, without lines that were only
- * moved. 1 for each new line, by its number, from 1.
+ * Finds lines that the previous text did not have: differing lines in the middle, except moved ones. 1 for each new
+ * line, by its number, from 1.
  */
 export function findNewLines(before: string | null, text: string): Uint8Array {
   const lines = hashLines(text);
@@ -45,10 +45,10 @@ export function findNewLines(before: string | null, text: string): Uint8Array {
   return isNew;
 }
 
-/** A line with no more tokens than this is as new as the ones around it: `}` is in every text. */
+/** A line with at most this many tokens is new if the lines around it are: `}` is in every text. */
 const SHORT_LINE = 3;
 
-/** Which tokens stand on new lines: 1 for each that does. */
+/** Marks the tokens on new lines with 1. */
 export function markNewTokens({ count, lines }: Tokens, newLines: Uint8Array): Uint8Array {
   const isNew = new Uint8Array(count);
   let isLastNew = false;

@@ -3,40 +3,40 @@ import type { Code } from '../code/read-code.ts';
 import { KEYWORD, MARK, NAME } from '../code/tokens.ts';
 import type { Alignment } from './align.ts';
 
-/** How alike two pieces of code are: 1 to the letter, 2 but for names and literals, 3 with small edits. */
+/** Similarity of two pieces of code: 1 identical, 2 except for names and literals, 3 with small edits. */
 export type CopyType = 1 | 2 | 3;
 
-/** What a new text has in common with another one. */
+/** The common part of a new text and another one. */
 export interface Copy {
   type: CopyType;
-  /** Tokens that both have, in order. */
+  /** Common tokens in order. */
   tokens: number;
-  /** How much of its function the copy is, 0 to 1; of the new one or the old one, whichever is more. */
+  /** The copy's share of its function, 0 to 1; of the new or the old function, the larger one. */
   coverage: number;
-  /** Lines in the new text, from 1, and the function there. */
+  /** Lines in the new text, from 1, and their function. */
   from: number;
   to: number;
   name: string | null;
-  /** The same in the text that was there before. */
+  /** The same in the existing text. */
   theirFrom: number;
   theirTo: number;
   theirName: string | null;
 }
 
-/** Of pairs of names, the share that has to be one renaming: another program with the same shape has no such. */
+/** Minimum share of name pairs explained by one renaming: other programs with the same shape have none. */
 const LEAST_CONSISTENT = { 2: 0.85, 3: 0.8 } as const;
-/** Of all that stands between the first token and the last, the share that both have. */
+/** Minimum share of common tokens between the first and the last. */
 const LEAST_DENSE = 0.7;
-/** Of the function, where there were edits: parts of two functions that are only alike are no copy. */
+/** Minimum share of the function with edits: similar parts of two functions are not a copy. */
 const LEAST_COVERED = 0.55;
-/** Different runs of four tokens, as a share: below it, one line repeats itself. */
+/** Minimum share of distinct runs of four tokens: below it, one line repeats. */
 const LEAST_VARIED = 0.34;
-/** Of a function, what counts as all of it. */
+/** Share that counts as a whole function. */
 const LEAST_WHOLE = 0.75;
-/** Names that two texts must share to the letter when all literals and structure agree, as a share of all. */
+/** Share of names that must be equal if all literals and the structure agree. */
 const LEAST_EQUAL = { 2: 0.2, 3: 0.25 } as const;
 
-/** Judges what two texts have in common; null for what only looks alike. */
+/** Judges the common part of two texts; null for mere similarity. */
 export function judgeAlignment(
   mine: Code,
   theirs: Code,
@@ -62,7 +62,7 @@ export function judgeAlignment(
   if (type === 3 && (density < LEAST_DENSE || coverage < LEAST_COVERED)) return null;
   if (type !== 1) {
     const names = compareNames(mine, theirs, trimmed);
-    // Where all of a function is in its place, each name may have become another.
+    // If a whole function was copied, each name may have changed.
     const isWhole =
       Math.min(own?.coverage ?? 0, other?.coverage ?? 0) >= LEAST_WHOLE && density >= LEAST_WHOLE;
     const isSame = type === 2 ? coverage >= LEAST_WHOLE : isWhole;
@@ -83,8 +83,8 @@ export function judgeAlignment(
 }
 
 /**
- * Leaves away what stands around a function that is nearly whole in common: the end of the one before and the head of the
- * next are alike everywhere.
+ * Removes the surroundings of an almost complete common function: ends and heads of neighbouring functions are alike
+ * everywhere.
  */
 function trimToFunction(mine: Code, theirs: Code, aligned: Alignment, minTokens: number): Alignment {
   const own = findEnclosing(mine.functions, aligned.mine);
@@ -94,7 +94,7 @@ function trimToFunction(mine: Code, theirs: Code, aligned: Alignment, minTokens:
   return slice(aligned, (at) => at >= own.span.from && at < own.span.to);
 }
 
-/** Cuts both ends up to where words agree to the letter, when most of the words in between do. */
+/** Cuts both ends to the first equal words, if most words in between are equal. */
 function cutRagged(mine: Code, theirs: Code, aligned: Alignment): Alignment {
   const { mine: left, theirs: right } = aligned;
   const isSame = (at: number): boolean =>
@@ -131,7 +131,7 @@ function isLetterForLetter(mine: Code, theirs: Code, { mine: left, theirs: right
   return left.every((at, index) => mine.tokens.texts[at] === theirs.tokens.texts[right[index] as number]);
 }
 
-/** The function with the most of these tokens, the smaller of two equal ones. */
+/** Returns the function with the most of these tokens, the smaller of two equal ones. */
 function findEnclosing(
   functions: readonly FunctionSpan[],
   tokens: readonly number[],
@@ -150,7 +150,7 @@ function findEnclosing(
 const countBetween = (tokens: readonly number[], from: number, to: number): number =>
   findPlace(tokens, to) - findPlace(tokens, from);
 
-/** Where a token would stand in a rising list. */
+/** Returns the position of a token in an ascending list. */
 function findPlace(tokens: readonly number[], token: number): number {
   let low = 0;
   let high = tokens.length;
@@ -162,7 +162,7 @@ function findPlace(tokens: readonly number[], token: number): number {
   return low;
 }
 
-/** Different runs of four shapes, as a share of what there could be. */
+/** Returns the distinct runs of four shapes, as a share of the maximum. */
 function measureVariety({ tokens: { shapes } }: Code, list: readonly number[]): number {
   const seen = new Set<number>();
   for (let at = 0; at + 3 < list.length; at += 1) {
@@ -174,13 +174,13 @@ function measureVariety({ tokens: { shapes } }: Code, list: readonly number[]): 
   return seen.size / Math.min(Math.max(1, list.length - 3), 200);
 }
 
-/** What the names on both sides have in common, as shares of all. */
+/** The agreement of the names on both sides, as shares of all. */
 interface NameComparison {
-  /** One renaming explains them. */
+  /** Explained by one renaming. */
   consistent: number;
-  /** They are equal, or renamed alike at more than one place. */
+  /** Equal, or renamed consistently at more than one place. */
   shown: number;
-  /** They are equal, literals included. */
+  /** Equal, including literals. */
   equal: number;
 }
 
@@ -220,7 +220,7 @@ function compareNames(mine: Code, theirs: Code, { mine: left, theirs: right }: A
   return { consistent: share(consistent), shown: share(shown), equal: equal / pairs.length };
 }
 
-/** What a name mostly became. */
+/** Returns the most frequent replacement of a name. */
 function findCommonest(counts: ReadonlyMap<number, number> | undefined): number | null {
   let found: number | null = null;
   let most = 0;

@@ -1,18 +1,18 @@
 import type { Sampling } from './fingerprints.ts';
 
-/** `guard.dup` of svc.yaml, with its zeros filled in. */
+/** `guard.dup` of svc.yaml, with zeros replaced by the defaults. */
 export interface CopySettings {
   /** Tokens in the rolling hash. */
   window: number;
   /** Shortest copy that is reported, in tokens. */
   minTokens: number;
-  /** Files that are compared per call. */
+  /** Maximum files that are compared per call. */
   maxFiles: number;
 }
 
 const SHORTEST_WINDOW = 10;
 
-/** What `guard.dup` says, with 0 for the usual value: 40 tokens, 60 and 5,000 files. */
+/** Reads `guard.dup`, where 0 means the default: 40 tokens, 60 tokens and 5,000 files. */
 export function fillCopySettings(dup: {
   window: number;
   min_tokens: number;
@@ -26,7 +26,7 @@ export function fillCopySettings(dup: {
   };
 }
 
-/** The runs that a whole copy shares, and the shorter ones that are left of a copy with edits. */
+/** Returns the runs that a complete copy shares, and the shorter ones left in an edited copy. */
 export function chooseSamplings({ window, minTokens }: CopySettings): { whole: Sampling; edited: Sampling } {
   const short = Math.max(SHORTEST_WINDOW, Math.round(window * 0.4));
   return {

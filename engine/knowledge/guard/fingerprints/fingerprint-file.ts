@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { openPrivate } from '../../../core/base/private-files.ts';
 import type { Language } from '../../sources/index.ts';
 
-/** What is known of a file when it was last read. */
+/** The state of a file when it was last read. */
 export interface KnownFile {
   path: string;
   size: number;
@@ -19,25 +19,25 @@ export interface ContentPrints {
 }
 
 /**
- * Fingerprints on the disk. They belong to contents, so that the worktrees of a project share them and a file that is
- * written back is not read again. Nothing here is lost with the file: it is made anew from the sources.
+ * Fingerprints on disk. They belong to contents, so that the worktrees of a project share them and a restored file is
+ * not read again. Losing the file is harmless: it is rebuilt from the sources.
  */
 export interface FingerprintFile {
   listFiles(root: string): KnownFile[];
-  /** The number of a content that was read before, in any folder; null for a new one. */
+  /** Returns the number of a content that was read before, in any folder; null for a new one. */
   findContent(hash: string, language: Language): number | null;
   addContent(hash: string, prints: ContentPrints): number;
   readContent(content: number): Pick<ContentPrints, 'whole' | 'edited'> | null;
   setFile(root: string, file: KnownFile): void;
   removeFile(root: string, path: string): void;
-  /** Forgets folders that are not among these, and contents that no file has. */
+  /** Forgets all other folders, and contents without files. */
   keepRoots(isKept: (root: string) => boolean): void;
   /** Runs `work` as one transaction. */
   change(work: () => void): void;
   close(): void;
 }
 
-/** Raised when what is stored changes its meaning: an older file is made anew. */
+/** Increased when stored data changes its meaning: an older file is rebuilt. */
 const VERSION = 1;
 
 const SCHEMA = `
@@ -52,8 +52,8 @@ const SCHEMA = `
 `;
 
 /**
- * Opens the file, or makes it. One that is damaged, older or made with another sampling is removed and made anew.
- * @param sampling what the fingerprints depend on
+ * Opens the file, or creates it. A damaged or older file, or one with another sampling, is removed and rebuilt.
+ * @param sampling the parameters that determine the fingerprints
  */
 export function openFingerprintFile(path: string, sampling: string): FingerprintFile {
   try {
@@ -65,13 +65,13 @@ export function openFingerprintFile(path: string, sampling: string): Fingerprint
 }
 
 function openExisting(path: string, sampling: string): FingerprintFile {
-  // Made here, so that it is nobody else's and follows no link.
+  // Created here, so that it belongs to this user and follows no link.
   closeSync(openPrivate(path, 'add'));
   const db = new Database(path);
   try {
     db.pragma('trusted_schema = OFF');
     db.pragma('journal_mode = WAL');
-    // What a power cut takes is made anew.
+    // Data lost in a power cut is rebuilt.
     db.pragma('synchronous = OFF');
     db.pragma('foreign_keys = ON');
     const key = `${VERSION} ${sampling}`;
@@ -96,7 +96,7 @@ function openExisting(path: string, sampling: string): FingerprintFile {
 const toBytes = (hashes: Uint32Array): Buffer =>
   Buffer.from(hashes.buffer, hashes.byteOffset, hashes.byteLength);
 
-/** Copied: the bytes of a row need not begin where numbers may. */
+/** Copies a row to numbers, because its bytes may be unaligned. */
 const toHashes = (bytes: Buffer): Uint32Array =>
   new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + (bytes.byteLength & ~3)));
 

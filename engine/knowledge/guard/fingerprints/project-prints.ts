@@ -20,36 +20,36 @@ import type { FingerprintFile, KnownFile } from './fingerprint-file.ts';
 
 /** One folder of sources: a project, or a worktree of it. */
 export interface ProjectPrints {
-  /** Links followed. */
+  /** With links resolved. */
   readonly root: string;
-  /** Whether all files have been read since the last look at what there is. */
+  /** True if all files were read since they were last listed. */
   readonly isWhole: boolean;
-  /** Files whose fingerprints are known. */
+  /** Number of files with known fingerprints. */
   readonly size: number;
-  /** Files by language, most first. */
+  /** Returns files by language, most first. */
   countLanguages(): [Language, number][];
-  /** The files that are compared, sorted. */
+  /** Returns the files that are compared, sorted. */
   listPaths(): string[];
-  /** Where a content stands in this folder, relative to it. */
+  /** Returns the path of a content in this folder, relative to it. */
   pathsOf(content: number): readonly string[];
-  /** Whether a path is none of the project's own, by its name or its attributes. */
+  /** Reports whether a path is not the project's own code, by its name or its attributes. */
   isSkipped(path: string): boolean;
-  /** Lists the files anew and reads those that have changed, a few at a time. */
+  /** Lists the files again and reads the changed ones, a few at a time. */
   refresh(): Promise<void>;
   /** Reads files that are known to have changed. */
   touch(paths: readonly string[]): void;
 }
 
-/** All folders, and the tables in memory that they share. */
+/** All folders, and the in-memory tables that they share. */
 export interface PrintedProjects {
   readonly index: CopyIndex;
   open(root: string): ProjectPrints;
 }
 
-/** Between two looks at whether somebody waits, ms. */
+/** Milliseconds between two checks for waiting callers. */
 const SLICE_MS = 8;
 
-/** Keeps the fingerprints of folders in step with their files. */
+/** Keeps the fingerprints of folders up to date with their files. */
 export function createPrintedProjects({
   file,
   settings,
@@ -61,10 +61,10 @@ export function createPrintedProjects({
   file: FingerprintFile;
   settings: CopySettings;
   git: Git;
-  /** Folders that are never looked into, absolute. */
+  /** Excluded folders, absolute. */
   without: readonly string[];
   parsers: Readonly<Record<string, string>>;
-  /** Languages whose files come first; none for those with most files. */
+  /** Languages whose files come first; empty for the most frequent ones. */
   primary: readonly Language[];
 }): PrintedProjects {
   const samplings = chooseSamplings(settings);
@@ -82,7 +82,7 @@ export function createPrintedProjects({
     index.edited.add(content, prints.edited);
   }
 
-  /** Reads a file and answers what is known of it then; null when it is gone. */
+  /** Reads a file and returns its new state; null if it no longer exists. */
   function readFile(root: string, { path, language, size, mtimeMs }: SourceFile): KnownFile | null {
     const source = readSource(root, path);
     if (source === 'gone') return null;
@@ -151,7 +151,7 @@ export function createPrintedProjects({
     }
 
     async function lookAgain(): Promise<void> {
-      // A worktree lies in the data folder itself.
+      // A worktree is inside the data folder.
       const inside = without.filter((folder) => !isInsideFolder(folder, root));
       const { files, skippedPaths } = await listSources({ root, git, without: inside, parsers });
       const own = takeFirst(files, primary, settings.maxFiles);
@@ -203,7 +203,7 @@ export function createPrintedProjects({
         file.change(() => {
           for (const path of paths) {
             const language = languages.get(path) ?? (judgePath(path) === null ? languageOf(path) : null);
-            // One that git ignores is forgotten at the next look at all files.
+            // A file that git ignores is forgotten when all files are listed again.
             if (language !== null && !skipped.has(path)) readOne({ path, language, size: 0, mtimeMs: 0 });
           }
         });
@@ -225,7 +225,7 @@ export function createPrintedProjects({
   };
 }
 
-/** As many files as are compared: those in the main languages first. */
+/** Limits the compared files: main languages first. */
 function takeFirst(files: readonly SourceFile[], primary: readonly Language[], most: number): SourceFile[] {
   if (files.length <= most) return [...files];
   const counts = new Map<Language, number>();

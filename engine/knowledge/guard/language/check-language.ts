@@ -3,7 +3,7 @@ import { detectLanguage, isNearLanguage } from './detect.ts';
 import { keepPlainText } from './plain-text.ts';
 import { listCodeTexts, listProseTexts, type TextKind, type WrittenText } from './texts.ts';
 
-/** The languages that a project is written in (ISO 639-1); null where any is fine. */
+/** The languages of a project (ISO 639-1); null if any is fine. */
 export interface WantedLanguages {
   /** Of documents: `workspace.locale`. */
   prose: string | null;
@@ -11,7 +11,7 @@ export interface WantedLanguages {
   code: string | null;
 }
 
-/** A new text in another language than its project has. */
+/** A new text in a different language than its project. */
 export interface LanguageFinding {
   path: string;
   line: number;
@@ -21,29 +21,27 @@ export interface LanguageFinding {
   wanted: string;
   /** 0 to 1. */
   confidence: number;
-  /** How it begins. */
+  /** Its start. */
   excerpt: string;
 }
 
-/** Below it nothing is said: of English texts, less than one in a hundred is above it. */
+/** Confidence below which nothing is reported: less than one in a hundred English texts is above it. */
 const LEAST_CONFIDENCE = 0.3;
-/** A name is one word: its letters are all there is to go by. */
+/** A name is one word: only its letters can be judged. */
 const NAME_CONFIDENCE = 0.9;
-/** In Latin letters, fewer words say too little. */
+/** In Latin script, fewer words are not enough. */
 const FEWEST_WORDS = 4;
 const IS_LATIN = /^\P{L}*\p{Script=Latin}/u;
-/** The beginning of a longer text says enough. */
+/** The start of a longer text is enough. */
 const LONGEST_JUDGED = 1500;
 const LONGEST_EXCERPT = 80;
 const MOST_FINDINGS = 20;
 const DOCUMENT = /\.(?:md|mdx|markdown|rst|adoc|txt)$/i;
 
-/** Whether a file is a document, by its name. */
+/** Reports whether a file is a document, by its name. */
 export const isDocument = (path: string): boolean => DOCUMENT.test(path);
 
-/**
- * The language of a locale, such as `de`, `de-DE` or `de_DE.UTF-8`; null for an empty one and what names none.
- */
+/** Returns the language of a locale, such as `de`, `de-DE` or `de_DE.UTF-8`; null if it names none. */
 export function readLocale(locale: string): string | null {
   if (locale.trim() === '') return null;
   try {
@@ -54,8 +52,8 @@ export function readLocale(locale: string): string | null {
 }
 
 /**
- * Finds texts on new lines that are in another language than wanted.
- * @param isLate asked between two texts: whether the time is over
+ * Finds texts on new lines in a different language than wanted.
+ * @param isLate called between two texts: reports whether the time is over
  */
 export function checkLanguage(
   { path, text, language }: { path: string; text: string; language: Language | null },
@@ -96,11 +94,11 @@ function judgeText(
   return { found: detected.language, confidence: detected.confidence, excerpt };
 }
 
-/** The language of a name in another script; Latin letters with accents may be in a name of anybody. */
+/** Returns the language of a name in another script; Latin letters with accents may be in any name. */
 function findNameLanguage(name: string): string | null {
   const letters = name.match(/\p{L}/gu)?.length ?? 0;
   const foreign = name.match(/(?!\p{Script=Latin})\p{L}/gu)?.length ?? 0;
-  // One Greek letter is a variable of mathematics.
+  // A single Greek letter is a mathematical variable.
   return foreign < 2 || foreign * 2 < letters ? null : (detectLanguage(name)?.language ?? null);
 }
 

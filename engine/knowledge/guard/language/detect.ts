@@ -1,7 +1,7 @@
 import { FUNCTION_WORDS } from './function-words.ts';
 import { ENDINGS, TRADE_WORDS } from './trade-words.ts';
 
-/** The language that a text is in. */
+/** The language of a text. */
 export interface DetectedLanguage {
   /** ISO 639-1, such as `de`. */
   language: string;
@@ -9,7 +9,7 @@ export interface DetectedLanguage {
   confidence: number;
 }
 
-/** Scripts with the languages that are written in them, most used first; Latin is told apart by words. */
+/** Scripts with their languages, most used first; Latin is distinguished by words. */
 const SCRIPTS: readonly (readonly [RegExp, string])[] = [
   [/[\u3040-\u30ff]/gu, 'ja'],
   [/\p{Script=Han}/gu, 'zh'],
@@ -21,7 +21,7 @@ const SCRIPTS: readonly (readonly [RegExp, string])[] = [
   [/\p{Script=Devanagari}/gu, 'hi'],
   [/\p{Script=Thai}/gu, 'th'],
 ];
-/** Letters that only one of the languages of a script has. */
+/** Letters unique to one language of a script. */
 const OWN_LETTERS: Readonly<Record<string, readonly (readonly [RegExp, string])[]>> = {
   ru: [
     [/[іїєґ]/iu, 'uk'],
@@ -29,7 +29,7 @@ const OWN_LETTERS: Readonly<Record<string, readonly (readonly [RegExp, string])[
   ],
   ar: [[/[پچژگ]/u, 'fa']],
 };
-/** Letters that say more of a Latin text than one of its words, with the languages that have them. */
+/** Letters that weigh more in a Latin text than a word, with their languages. */
 const LATIN_LETTERS: readonly (readonly [RegExp, string])[] = [
   [/ß/giu, 'de'],
   [/[äöü]/giu, 'de fi hu tr sv'],
@@ -51,16 +51,16 @@ const ENDING_WEIGHT = 0.4;
 const LETTER_WORD_WEIGHT = 0.3;
 const MOST_MARKS = 4;
 
-/** Languages that a line of text often cannot tell apart. */
+/** Languages that a line of text often cannot distinguish. */
 const NEAR = [new Set(['da', 'nb', 'sv', 'no', 'nn']), new Set(['ru', 'uk', 'be', 'bg', 'sr'])];
 
 export const hasNearLanguages = (code: string): boolean => NEAR.some((each) => each.has(code));
 
-/** Whether two languages are one, or so near that a line of text may be either. */
+/** Reports whether two languages are equal, or so close that a line of text may be either. */
 export const isNearLanguage = (one: string, other: string): boolean =>
   one === other || NEAR.some((near) => near.has(one) && near.has(other));
 
-/** For each word the languages that have it. */
+/** The languages of each word. */
 const WORDS: ReadonlyMap<string, readonly string[]> = collectWords();
 
 function collectWords(): Map<string, string[]> {
@@ -72,13 +72,13 @@ function collectWords(): Map<string, string[]> {
   return words;
 }
 
-/** Words that a text needs before it can be told from another language. */
+/** Minimum words of a text to recognise another language. */
 const FEWEST_WORDS = 3;
 const LONGEST_TEXT = 4000;
-/** Less than one word speaks for it. */
+/** Less than one word of evidence. */
 const LEAST_SCORE = 0.7;
 
-/** Tells the language of a text by its script, else by its function words; null for too little to go by. */
+/** Detects the language of a text by its script, otherwise by its function words; null for too little evidence. */
 export function detectLanguage(whole: string): DetectedLanguage | null {
   const text = whole.length > LONGEST_TEXT ? whole.slice(0, LONGEST_TEXT) : whole;
   return detectScript(text) ?? detectLatin(text);
@@ -93,11 +93,11 @@ function detectScript(text: string): DetectedLanguage | null {
   for (const [pattern, language] of SCRIPTS) {
     const count = text.match(pattern)?.length ?? 0;
     foreign += count;
-    // Japanese is written in Han as well: a third of kana is enough.
+    // Japanese also uses Han: a third of kana is enough.
     const weight = language === 'ja' ? 3 * count : count;
     if (weight > best[1]) best = [language, weight];
   }
-  // A letter of an alphabet is a fifth of a word, one of Han is half of one.
+  // A letter of an alphabet weighs a fifth of a word, a Han character half of one.
   const isDense = best[0] === 'zh' || best[0] === 'ja' || best[0] === 'ko';
   const share = (foreign * (isDense ? 2.5 : 1)) / (foreign * (isDense ? 2.5 : 1) + latin);
   if (foreign < 2 || share < 0.5) return null;
@@ -114,7 +114,7 @@ function detectLatin(text: string): DetectedLanguage | null {
     void scores.set(language, (scores.get(language) ?? 0) + weight);
   const addWord = (word: string): boolean => {
     const languages = WORDS.get(word) ?? [];
-    // One letter may be a variable, or the rest of something else.
+    // A single letter may be a variable, or a remainder.
     const weight = word.length === 1 ? LETTER_WORD_WEIGHT : 1;
     for (const language of languages) add(language, weight / Math.sqrt(languages.length));
     return languages.length > 0;
@@ -144,7 +144,7 @@ function detectLatin(text: string): DetectedLanguage | null {
     .sort(([, one], [, other]) => other - one)
     .filter(([language], index, all) => index === 0 || !isNearLanguage(language, all[0]?.[0] ?? ''));
   if (most < LEAST_SCORE) return null;
-  // How far ahead it is, and how much of the text speaks for it.
+  // Its lead, and the share of the text that supports it.
   const lead = (most - second) / (most + 0.5);
   const support = Math.min(1, most / Math.min(8, Math.max(2, 0.35 * words.length)));
   return { language: best, confidence: Math.round(100 * lead * support) / 100 };

@@ -1,6 +1,6 @@
 /**
- * The words that hold sentences together, by language (ISO 639-1): the few that every text has, also a line of a comment.
- * Written with their accents; a word of several languages counts for each of them, and for less.
+ * The function words by language (ISO 639-1): the few that every text has, even a line of a comment. Written with
+ * accents; a word of several languages counts for each of them, with less weight.
  */
 export const FUNCTION_WORDS: Readonly<Record<string, string>> = {
   en: 'the of and to in is it that for was on are as with be at by this have from or had not but what all were when we there can an your which their said if do will each about how up out them then she he many some so these would other into has more her two like him see time could no make than first been its who now my over did only way find use may after also any before because between both does done every few here just must never off once one own same should since still such through under until very where while why without yes you they our me us keep keeps reads read writes write returns return called calls else instead whether nothing something per via without within',

@@ -1,4 +1,4 @@
-// What of a comment, a string or a paragraph is text in a language: without code, names, addresses and quotes.
+// The natural-language part of a comment, a string or a paragraph: without code, names, addresses and quotes.
 
 const DROPPED: readonly RegExp[] = [
   // Code and quotes.
@@ -19,7 +19,7 @@ const DROPPED: readonly RegExp[] = [
   /(?<!\S)--?[a-z][\w-]*/giu,
 ];
 
-/** Leaves out of a text what is in no language. */
+/** Removes the parts of a text that are in no language. */
 export function keepPlainText(text: string): string {
   let left = text;
   for (const pattern of DROPPED) left = left.replace(pattern, ' ');

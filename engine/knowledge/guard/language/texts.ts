@@ -3,10 +3,10 @@ import { readTokens } from '../code/lex.ts';
 import { findSyntax } from '../code/syntaxes.ts';
 import { NAME, STRING } from '../code/tokens.ts';
 
-/** What a text is there for. */
+/** The role of a text. */
 export type TextKind = 'comment' | 'string' | 'name' | 'prose';
 
-/** A piece of a file that is written in a language. */
+/** A piece of a file in natural language. */
 export interface WrittenText {
   kind: TextKind;
   text: string;
@@ -14,17 +14,17 @@ export interface WrittenText {
   line: number;
 }
 
-/** A string of fewer words is hardly meant for people. */
+/** Shorter strings are rarely meant for people. */
 const FEWEST_WORDS = 3;
 const COMMENT_MARKS = /^[ \t]*(?:\/\*+|\*+\/|\*|\/\/+!?|#+!?|"""|''')?[ \t]?|\*+\/[ \t]*$/gmu;
-/** What tools read, and code that was commented out. */
+/** Directives for tools, and commented-out code. */
 const NO_SENTENCE =
   /^[ \t]*(?:eslint|biome|prettier|ts-|noqa|pylint|type:|go:|nolint|clang-format|!\/)|[;{}]\s*$|\w\(.*\)|=>|:=|==/u;
-/** Of a line, as much as is looked at. */
+/** Maximum inspected length of a line. */
 const LONGEST_LINE = 1000;
 const NOT_ASCII = /[^\u0000-\u007f]/u;
 
-/** The comments, the strings of several words and the names with letters beyond ASCII that stand on new lines. */
+/** Returns the comments, the strings of several words and the names with non-ASCII letters on new lines. */
 export function listCodeTexts(text: string, language: Language, newLines: Uint8Array): WrittenText[] {
   const tokens = readTokens(text, findSyntax(language));
   const found: WrittenText[] = [];
@@ -34,7 +34,7 @@ export function listCodeTexts(text: string, language: Language, newLines: Uint8A
     const kind = tokens.kinds[at];
     const word = text.slice(tokens.starts[at], tokens.ends[at]);
     if (kind === NAME && NOT_ASCII.test(word)) found.push({ kind: 'name', text: word, line });
-    // Nor is a regular expression for people.
+    // Regular expressions are not for people either.
     if (kind !== STRING || word.startsWith('/')) continue;
     const inner = word.slice(0, LONGEST_LINE).replace(/^[\w@$]*["'`]+|["'`]+$/gu, '');
     if (inner.split(/\s+/u).length >= FEWEST_WORDS || NOT_ASCII.test(inner))
@@ -43,7 +43,7 @@ export function listCodeTexts(text: string, language: Language, newLines: Uint8A
   return [...found, ...listComments(text, tokens.comments, newLines)];
 }
 
-/** Comments; those that follow each other line by line are one. */
+/** Returns comments; adjacent line comments are one. */
 function listComments(text: string, comments: readonly number[], newLines: Uint8Array): WrittenText[] {
   const found: (WrittenText & { end: number; isLine: boolean })[] = [];
   let line = 1;
@@ -80,7 +80,7 @@ const FRONT_MATTER = /^---\s*$/u;
 const LINK = /!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])/gu;
 const MARKUP = /^\s*(?:#{1,6}|[-*+]|\d+[.)]|\.\. \w+::.*)\s*|[*_~]{1,3}/gu;
 
-/** The paragraphs of a document that stand on new lines, without code, tables and quotes. */
+/** Returns the paragraphs of a document on new lines, without code, tables and quotes. */
 export function listProseTexts(text: string, newLines: Uint8Array): WrittenText[] {
   const lines = text.split('\n').map((line) => line.slice(0, LONGEST_LINE));
   const found: WrittenText[] = [];

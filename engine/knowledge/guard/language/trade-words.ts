@@ -1,4 +1,7 @@
-/** Words of the trade and endings, by language: a comment or a message of four words often has one of these and no function word. */
+/**
+ * Technical words and endings by language: a comment or a message of four words often has one of these and no
+ * function word.
+ */
 export const TRADE_WORDS: Readonly<Record<string, string>> = {
   en: 'file files folder path name user users password data value values list entry entries error errors line lines key keys word words text page request response server client settings change changes check checks set sets get gets add adds remove removes delete deleted save saved open opened close closed start started stop stopped read written wrong right empty missing unknown invalid valid current next last old number size length search result results found failed finished please enter account address type types test tests case message messages connection database time date days seconds minutes hours used using needed allowed returned expected given accepted acceptance criteria met matches default option options argument arguments object array string index group session token tokens version property support supported',
   de: 'datei dateien ordner pfad name benutzer passwort daten wert werte liste eintrag einträge fehler zeile zeilen schlüssel wort wörter seite anfrage antwort einstellung einstellungen änderung änderungen prüfen prüft setzt holt fügt entfernt löschen löscht gelöscht speichern gespeichert öffnen geöffnet schließen geschlossen starten gestartet lesen gelesen schreiben geschrieben falsch leer fehlt unbekannt ungültig gültig aktuell aktuelle nächste letzte alte anzahl größe länge suche ergebnis ergebnisse gefunden fehlgeschlagen beendet eingeben konto adresse nachricht verbindung datenbank zeit datum tage sekunden minuten stunden bereich erlaubt verwendet benötigt erwartet berechnet berechnen unterhalb innerhalb rechnung kunde',
@@ -19,7 +22,7 @@ export const TRADE_WORDS: Readonly<Record<string, string>> = {
   id: 'berkas file folder nama pengguna sandi data nilai daftar kesalahan baris kunci kata teks halaman permintaan jawaban server pengaturan perubahan memeriksa mengembalikan menambah menghapus hapus menyimpan disimpan membuka dibuka menutup memulai membaca menulis kosong hilang berikutnya terakhir lama jumlah ukuran ukurannya panjang pencarian hasil ditemukan gagal selesai akun alamat pesan koneksi basis waktu hari detik ulang pemilik mengubah proyek',
 };
 
-/** Endings of words that only few languages have. */
+/** Word endings that only few languages have. */
 export const ENDINGS: readonly (readonly [RegExp, string])[] = [
   [/\p{L}{3}(?:ungen|ung|lich|keit|heit|isch|schaft)(?!\p{L})/giu, 'de'],
   [/\p{L}{3}(?:ción|ciones|dad)(?!\p{L})/giu, 'es'],

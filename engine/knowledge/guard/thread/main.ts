@@ -13,14 +13,14 @@ import { isDocument } from '../language/check-language.ts';
 import { createWriteChecks } from '../writes/check-writes.ts';
 import type { FileReport, GuardCalls, GuardThreadSettings, ProjectState } from './messages.ts';
 
-// Beside the engine, which must not wait while thousands of files are read.
+// Runs in a thread, because the engine must not wait while thousands of files are read.
 
-/** Between two looks at all files of a folder, ms; longer where a look takes long. */
+/** Milliseconds between two checks of all files of a folder; longer if a check takes long. */
 const LEAST_BETWEEN_MS = 3000;
 const TIMES_ITS_LENGTH = 10;
 const WARMING_FILES = 24;
 const WARMING_MS = 20;
-/** Of one check of many files. */
+/** Limit for one check of many files. */
 const MOST_FINDINGS = 1000;
 
 const {
@@ -33,14 +33,14 @@ const {
 } = workerData as GuardThreadSettings;
 const { git } = createGit(given.git);
 const file = openFingerprintFile(path, JSON.stringify(chooseSamplings(settings)));
-// Worktrees come and go.
+// Worktrees are created and removed.
 file.keepRoots((root) => existsSync(root));
 const projects = createPrintedProjects({ file, settings, git, without, parsers, primary });
 const check = createWriteChecks({ projects, settings, parsers });
 const nextLook = new Map<string, number>();
 let isWarm = false;
 
-/** Compares some files with the others, for nobody: the first hooks would wait for code that has never run. */
+/** Compares some files to warm up the code, so that the first hooks do not wait. */
 async function warmUp(project: ProjectPrints): Promise<void> {
   isWarm = true;
   const paths = project.listPaths();
@@ -55,7 +55,7 @@ async function warmUp(project: ProjectPrints): Promise<void> {
   }
 }
 
-/** Looks at all files, unless that was done a moment ago. Its failure only means that less is found. */
+/** Checks all files, unless that was done a moment ago. A failure only reduces the findings. */
 function refreshSoon(project: ProjectPrints): void {
   const begin = performance.now();
   if (begin < (nextLook.get(project.root) ?? 0)) return;
@@ -86,7 +86,7 @@ const calls: Parameters<typeof answerThreadCalls<GuardCalls>>[0] = {
     const project = projects.open(root);
     await project.refresh();
     const known = project.listPaths();
-    // Documents are read as they come, and only where they are checked.
+    // Documents are read on demand, and only if they are checked.
     if (wanted.languages.prose !== null) known.push(...(await listDocuments(project.root)));
     const named = paths.map((each) => ({
       each,
@@ -106,7 +106,7 @@ const calls: Parameters<typeof answerThreadCalls<GuardCalls>>[0] = {
       report.languages.push(...done.languages);
       report.isPartial ||= done.isPartial;
       report.files += 1;
-      // Hooks come in between.
+      // Lets hooks run in between.
       await setImmediate();
       if (report.copies.length + report.languages.length < MOST_FINDINGS) continue;
       report.isPartial = true;

@@ -2,7 +2,7 @@ import { locateProgram } from '../../../core/base/own-package.ts';
 import { createThreadClient, type ThreadClient } from '../../../core/base/thread-calls.ts';
 import type { GuardCalls, GuardThreadSettings } from './messages.ts';
 
-/** The thread that compares code; rejects with `internal` when it has failed, which it has not done for other calls. */
+/** The thread that compares code; rejects with `internal` after it failed, for every call in progress. */
 export type GuardThread = ThreadClient<GuardCalls>;
 
 export const createGuardThread = (settings: () => GuardThreadSettings): GuardThread =>

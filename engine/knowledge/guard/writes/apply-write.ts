@@ -1,9 +1,9 @@
 import type { PlannedWrite } from '../../../bus/hooks/index.ts';
 
-/** Of a file, after a write: more is not looked at. */
+/** Maximum size of a file after a write that is still checked. */
 const LONGEST = 2 * 1024 * 1024;
 
-/** What a file will hold; null when that is longer than any source. */
+/** Returns the future content of a file; null if it is longer than any source. */
 export function applyWrite(
   { text, edits = [] }: Omit<PlannedWrite, 'path'>,
   before: string | null,
@@ -21,7 +21,7 @@ function applyEdit(
   { old, new: replacement, all }: NonNullable<PlannedWrite['edits']>[number],
 ): string {
   const at = old === '' ? -1 : text.indexOf(old);
-  // An editor that takes other white space for the same finds what stands nowhere to the letter.
+  // An editor that tolerates different whitespace may match text that does not occur literally.
   if (at < 0) return text === '' || text.endsWith('\n') ? text + replacement : `${text}\n${replacement}`;
   if (!all) return text.slice(0, at) + replacement + text.slice(at + old.length);
   const count = text.split(old).length - 1;

@@ -16,65 +16,65 @@ import {
 } from '../language/check-language.ts';
 import { applyWrite } from './apply-write.ts';
 
-/** What a text is checked for. */
+/** The checks for a text. */
 export interface WantedChecks {
   copies: boolean;
   languages: WantedLanguages;
 }
 
-/** What is asked of a write, before it happens. */
+/** A request to check a write before it happens. */
 export interface WriteCheck {
-  /** The folder of the project, or of its worktree, absolute. */
+  /** The absolute folder of the project, or of its worktree. */
   root: string;
   writes: readonly CheckedWrite[];
   wanted: WantedChecks;
-  /** How long it may take, ms; null for as long as it needs. */
+  /** Time limit in ms; null for none. */
   budgetMs: number | null;
 }
 
-/** Without a text and edits, the file is checked as it is. Paths are absolute, or relative to the folder that is checked. */
+/** Without a text and edits, the file is checked as it is. Paths are absolute, or relative to the checked folder. */
 export interface CheckedWrite extends PlannedWrite {
-  /** What the file held before; left out, that is read from the disk. Null for nothing. */
+  /** The previous content of the file; read from disk if omitted. Null for none. */
   before?: string | null;
 }
 
-/** New code that is somewhere else in the project. Paths are relative to its folder. */
+/** New code that also exists elsewhere in the project. Paths are relative to its folder. */
 export interface CopyFinding {
   path: string;
-  /** Lines, from 1, of the file as it will be. */
+  /** Lines, from 1, of the future file. */
   from: number;
   to: number;
-  /** The function that they are in. */
+  /** The enclosing function. */
   name: string | null;
   type: CopyType;
   tokens: number;
-  /** How much of its function it is, 0 to 1. */
+  /** Its share of the function, 0 to 1. */
   coverage: number;
-  /** What was there before. */
+  /** The existing code. */
   original: { path: string; from: number; to: number; name: string | null; excerpt: string };
-  /** Further places with the same. */
+  /** Further places with the same code. */
   others: string[];
 }
 
 export interface WriteReport {
   copies: CopyFinding[];
   languages: LanguageFinding[];
-  /** Not everything was compared: the time was over, or files were not read yet. */
+  /** True if not everything was compared: the time was over, or files were not read yet. */
   isPartial: boolean;
-  /** Files that were looked at. */
+  /** Number of checked files. */
   files: number;
 }
 
 const MOST_EXCERPT_LINES = 6;
 const LONGEST_LINE = 120;
 const MOST_OTHERS = 3;
-/** Of the places of one content. */
+/** Maximum places of one content. */
 const MOST_PLACES_TRIED = 8;
 const MOST_FINDINGS = 50;
-/** Texts that stay read, since one candidate is often that of the next write too. */
+/** Texts that stay cached, since consecutive writes often share candidates. */
 const MOST_READ = 100;
 
-/** Compares what is about to be written with the files of its project. */
+/** Compares a write with the files of its project. */
 export function createWriteChecks({
   projects,
   settings,
@@ -100,7 +100,7 @@ export function createWriteChecks({
     return found;
   }
 
-  /** What a file will be that the same call changes: a function that moves is in one place afterwards. */
+  /** Returns the future content of a file that the same call changes: a moved function exists once afterwards. */
   function readPlanned(root: string, path: string, write: CheckedWrite): Code | null {
     const language = languageOf(path);
     const before = write.before === undefined ? readOnDisk(root, path) : write.before;
@@ -129,7 +129,7 @@ export function createWriteChecks({
     const places = new Map<number, { path: string; code: Code }>();
     const openText = (content: number): Code | null => {
       const others = project.pathsOf(content).filter((each) => each !== path && !gone.has(each));
-      // Some of them may have gone since they were read.
+      // Some of them may have been removed since they were read.
       for (const each of others.slice(0, MOST_PLACES_TRIED)) {
         const other = planned.get(each);
         const code = other === undefined ? readKnown(root, each) : readPlanned(root, each, other);
@@ -177,13 +177,13 @@ interface OwnWrite {
   /** Null for a document. */
   language: Language | null;
   write: CheckedWrite;
-  /** Paths that the same call removes: what moves is no copy. */
+  /** Paths that the same call removes: a move is not a copy. */
   gone: ReadonlySet<string>;
-  /** All that the same call writes, by path. */
+  /** All writes of the same call, by path. */
   planned: ReadonlyMap<string, CheckedWrite>;
 }
 
-/** Those of the writes that make code or documents of the project's own. */
+/** Returns the writes that create code or documents of the project. */
 function listOwn(
   { root, isSkipped }: ProjectPrints,
   writes: readonly CheckedWrite[],
@@ -203,14 +203,14 @@ function listOwn(
   });
 }
 
-/** What a file holds; null when there is none, undefined when it is not to be looked at. */
+/** Returns the content of a file; null if it does not exist, undefined if it is excluded. */
 function readOnDisk(root: string, path: string): string | null | undefined {
   const source = readSource(root, path);
   if (typeof source !== 'string') return source.text;
   return source === 'gone' ? null : undefined;
 }
 
-/** One finding for each place in the new text, with the best original. */
+/** Keeps one finding for each place in the new text, with the best original. */
 function groupCopies(
   path: string,
   copies: readonly FoundCopy[],
@@ -248,7 +248,7 @@ function groupCopies(
   return found;
 }
 
-/** Whether half of the smaller one is in both. */
+/** Reports whether half of the smaller one is in both. */
 function sharesLines(one: { from: number; to: number }, other: { from: number; to: number }): boolean {
   const shared = Math.min(one.to, other.to) - Math.max(one.from, other.from) + 1;
   return shared * 2 >= Math.min(one.to - one.from, other.to - other.from) + 1;

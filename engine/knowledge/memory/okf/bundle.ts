@@ -7,15 +7,15 @@ import { withPrivate } from '../../../core/base/private-files.ts';
 import { formatCount } from '../../../core/base/text.ts';
 import { ConceptFault } from './concept.ts';
 
-// A folder of concept files, which a repository, a stranger or a worker may have filled.
+// A folder of concept files with untrusted content.
 
-/** An entry that is not read, with the reason, a clause. */
+/** An entry that is not read, with the reason as a clause. */
 export interface SkippedFile {
   path: string;
   reason: string;
 }
 
-/** Files between two looks at what else the engine has to do. */
+/** Files between two yields to the event loop. */
 export const IN_A_ROW = 50;
 export const letOthersRun = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -24,9 +24,9 @@ const MOST_DEPTH = 32;
 const MOST_FILE_BYTES = 1024 * 1024;
 
 /**
- * The files of a folder by their paths with `/`, in order, and what else lies there. Follows no link. Throws `fields_invalid`
- * for too many, and `storage_unsafe` when the folder itself has become a link.
- * @param top with links followed
+ * Lists the files of a folder by their paths with `/`, in order, and its other entries. Follows no link. Throws
+ * `fields_invalid` for too many, and `storage_unsafe` if the folder itself has become a link.
+ * @param top with links resolved
  */
 export async function listFiles(top: string): Promise<{ files: string[]; skipped: SkippedFile[] }> {
   const files: string[] = [];
@@ -67,7 +67,7 @@ function findReason(entry: Dirent, path: string): string | null {
   return entry.name.toLowerCase().endsWith('.md') ? null : 'it is not markdown';
 }
 
-/** The text of a file of a folder, which has its links followed. Throws `ConceptFault`. */
+/** Reads a file of a folder whose links are resolved. Throws `ConceptFault`. */
 export function readBundleFile(folder: string, path: string): string {
   try {
     return withPrivate(

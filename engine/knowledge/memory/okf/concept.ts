@@ -4,27 +4,28 @@ import { version } from '../../../core/base/own-package.ts';
 import { toPrintable } from '../../../core/base/text.ts';
 import type { MemoryState } from '../rows.ts';
 
-// A memory as a concept of the Open Knowledge Format 0.2 (GoogleCloudPlatform/knowledge-catalog, okf/SPEC.md, sections 4 and 5):
-// a markdown file whose frontmatter says what it is. What svc does not know of a frontmatter is kept word for word.
+// A memory as a concept of the Open Knowledge Format 0.2 (GoogleCloudPlatform/knowledge-catalog, okf/SPEC.md,
+// sections 4 and 5): a markdown file with a descriptive frontmatter. Frontmatter keys unknown to svc are kept
+// verbatim.
 
-/** What a concept file says, as far as svc understands it. Times are milliseconds since the epoch. */
+/** The content of a concept file, as far as svc understands it. Times are milliseconds since the epoch. */
 export interface Concept {
   type: string;
   title: string;
   text: string;
   tags: string[];
-  /** Where it comes from: the first of its sources. */
+  /** The first of its sources. */
   source: string | null;
   status: 'draft' | 'stable' | 'deprecated';
-  /** When its content last changed; null when it does not say so. */
+  /** The time of the last content change; null if unknown. */
   changedAt: number | null;
-  /** What svc wrote of the memory; null in files of others. */
+  /** The fields that svc wrote about the memory; null in other files. */
   own: OwnFacts | null;
-  /** The frontmatter, without what is retired. */
+  /** The frontmatter, without retired keys. */
   frontmatter: string;
 }
 
-/** A memory's key of its own in a frontmatter. */
+/** The frontmatter key for svc's own fields. */
 export interface OwnFacts {
   id: string;
   /** `forgotten`, `expired` or `superseded`; null for an active one. */
@@ -33,7 +34,7 @@ export interface OwnFacts {
   endedAt: number | null;
 }
 
-/** What is written of a memory. Times are RFC 3339. */
+/** The written fields of a memory. Times are RFC 3339. */
 export interface WrittenConcept {
   id: string;
   type: string;
@@ -51,7 +52,7 @@ export interface WrittenConcept {
   staleAfter: string | null;
 }
 
-/** Why a file cannot be read as a concept, a clause. */
+/** Why a file cannot be read as a concept, as a clause. */
 export class ConceptFault extends Error {}
 
 const LONGEST_DESCRIPTION = 200;
@@ -60,7 +61,7 @@ const LONGEST_TYPE = 40;
 const MEMORY_ID = /^m-[a-z2-9]{10}$/;
 const STATES: readonly string[] = ['forgotten', 'expired', 'superseded'];
 
-/** A type of any producer as the memory names types: a lower-case word. */
+/** Converts a type of any producer to the memory's form: a lower-case word. */
 export function foldType(type: string): string {
   const word = type
     .toLowerCase()
@@ -70,7 +71,7 @@ export function foldType(type: string): string {
   return word === '' ? 'concept' : word;
 }
 
-/** One line about a text: the first that says something, without what cannot be seen. */
+/** Returns the first line of a text with content, without invisible characters. */
 export function describeText(text: string): string {
   const line = text
     .slice(0, 4096)
@@ -83,14 +84,14 @@ export function describeText(text: string): string {
     : `${characters.slice(0, LONGEST_DESCRIPTION - 1).join('')}…`;
 }
 
-/** Words that some readers of YAML take for something else than text are quoted, and so is whatever has a sign in it. */
+/** Quotes words that some YAML readers do not treat as text, and any text with punctuation. */
 const PLAIN = /^(?!(?:y|n|yes|no|on|off|true|false|null|nan|inf)$)[a-z][a-z0-9_]*(?:[ /._-][a-z0-9_]+)*$/i;
 const quote = (text: string): Scalar => {
   const scalar = new Scalar(text);
   if (!PLAIN.test(text)) scalar.type = Scalar.QUOTE_DOUBLE;
   return scalar;
 };
-/** What YAML wants escaped and the library leaves as it is; it stands between double quotes. */
+/** Characters that YAML requires to be escaped and the library does not; used between double quotes. */
 const escapeUnprintable = (yaml: string): string =>
   yaml.replace(
     /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
@@ -107,13 +108,13 @@ function parseFrontmatter(yaml: string): Document.Parsed {
   return document;
 }
 
-/** Keys with their new values, and with `undefined` those that are left out. */
+/** Keys with their new values; `undefined` removes a key. */
 type Changes = ReadonlyMap<string, unknown>;
 
 const stringifyMap = (values: Iterable<readonly [string, unknown]>): string =>
   escapeUnprintable(new Document(new Map(values)).toString({ lineWidth: 0 }));
 
-/** Changes keys of a frontmatter. The others stay as they are written, down to the digits of a number. */
+/** Changes keys of a frontmatter. The others stay as written, down to the digits of a number. */
 function editFrontmatter(yaml: string, changes: Changes): string {
   if (changes.size === 0) return yaml;
   const document = parseFrontmatter(yaml);
@@ -134,7 +135,7 @@ function editFrontmatter(yaml: string, changes: Changes): string {
   return added.length === 0 ? rest : rest + stringifyMap(added);
 }
 
-/** Where a key with its value stands in the text; undefined when that cannot be said. */
+/** Returns the position of a key with its value in the text; undefined if it is ambiguous. */
 function placePair({
   key,
   value,
@@ -156,7 +157,7 @@ const mapOf = (value: unknown): Record<string, unknown> | null =>
     ? (value as Record<string, unknown>)
     : null;
 
-/** A datetime with its offset, or a bare date, as milliseconds. */
+/** Returns a datetime with offset, or a bare date, as milliseconds. */
 function timeOf(value: unknown): number | null {
   const text = textOf(value)?.trim() ?? '';
   if (!/^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:?\d\d)?)?$/.test(text))
@@ -195,12 +196,12 @@ function readOwn(value: unknown): OwnFacts | null {
   };
 }
 
-/** A file between its two lines of `---`, and behind them. */
+/** Returns the parts of a file between its two lines of `---`, and after them. */
 function splitFile(file: string): { yaml: string; body: string } {
   const open = /^---[ \t]*\r?\n/.exec(file);
   if (open !== null) {
     const closing = /^---[ \t]*(?:\r?\n|$)/my;
-    // `m` takes more for a line's end than YAML does: only what stands behind a line feed counts.
+    // `m` accepts more line breaks than YAML: only text after a line feed is valid.
     for (let at = open[0].length; at > 0; at = file.indexOf('\n', at) + 1) {
       closing.lastIndex = at;
       const close = closing.exec(file);
@@ -213,7 +214,10 @@ function splitFile(file: string): { yaml: string; body: string } {
 
 const CITATION = /^\s*(?:[-*]\s+)?(?:\[?(\d+)\]?[.:]?\s+)?(?:\[([^\]]*)\]\(([^)\s]+)\)|(https?:\/\/\S+))\s*$/;
 
-/** The list of a retired `# Citations` section at the end of a text; null when there is none, or when it says more. */
+/**
+ * Returns the list of a retired `# Citations` section at the end of a text; null if there is none, or if it has other
+ * content.
+ */
 function splitCitations(text: string): { rest: string; sources: Record<string, string>[] } | null {
   const at = /(?:^|\n)# Citations[ \t]*\r?\n([\s\S]*)$/.exec(text);
   if (at === null) return null;
@@ -229,8 +233,7 @@ function splitCitations(text: string): { rest: string; sources: Record<string, s
 }
 
 /**
- * Reads a concept file; `name` is what it is called without its ending, for one without a title.
- * Throws `ConceptFault`.
+ * Reads a concept file; `name` is its file name without extension, used as a default title. Throws `ConceptFault`.
  */
 export function readConcept(file: string, name: string): Concept {
   const given = file.replace(/^\ufeff/, '');
@@ -274,12 +277,12 @@ export function readConcept(file: string, name: string): Concept {
   };
 }
 
-/** The heading with which a text begins. */
+/** Returns the heading at the start of a text. */
 const readHeading = (text: string): string => /^\s*#{1,6} +(.+?)[ \t]*\r?(?:\n|$)/.exec(text)?.[1] ?? '';
 
 /**
- * The frontmatter of a memory. What `kept`, the one with which it came, says already is left as it stands there; so what svc
- * does not know survives.
+ * Returns the frontmatter of a memory. Values already in `kept`, its original frontmatter, stay as written, so
+ * unknown keys survive.
  */
 export function writeFrontmatter(each: WrittenConcept, kept: string | null, name: string): string {
   const there = kept === null ? null : readConcept(joinConcept(kept, each.text), name);
@@ -309,10 +312,10 @@ export function writeFrontmatter(each: WrittenConcept, kept: string | null, name
   return kept === null ? stringifyMap(changes) : editFrontmatter(kept, changes);
 }
 
-/** What changes with the state of a memory, and not with what it says. */
+/** Keys that change with the state of a memory, not with its content. */
 const OF_STATE = ['generated', 'verified', 'status', 'stale_after', 'svc'];
 
-/** Whether two frontmatters say the same of their content. */
+/** Reports whether two frontmatters describe the same content. */
 export function isSameAbout(one: string, other: string): boolean {
   const read = (yaml: string): unknown => {
     const all = mapOf(parseFrontmatter(yaml).toJS()) ?? {};
@@ -329,14 +332,14 @@ const isSameOwn = (own: OwnFacts | null, { id, state, supersededBy, endedAt }: W
   own.supersededBy === supersededBy &&
   own.endedAt === (endedAt === null ? null : Date.parse(endedAt));
 
-/** A frontmatter for another content: what described the old one is left out. */
+/** Returns a frontmatter for new content, without the keys that described the old one. */
 export const forgetContent = (kept: string): string =>
   editFrontmatter(
     kept,
     new Map(['description', 'generated', 'verified', 'stale_after', 'svc'].map((key) => [key, undefined])),
   );
 
-/** What a kept frontmatter says in a line about its concept; null for nothing. */
+/** Returns a one-line description of a concept from a kept frontmatter; null for none. */
 export function readDescription(kept: string): string | null {
   const { contents } = parseFrontmatter(kept);
   const value = isMap(contents) ? contents.get('description', true) : null;

@@ -9,13 +9,13 @@ import { nameOf, placeConcept } from './folder-text.ts';
 import type { FoundConcept } from './import.ts';
 import { describeRow, type WritingDeps } from './written.ts';
 
-/** What came of an import: how many concepts, and what was left out. */
+/** The outcome of an import: the number of concepts, and the omissions. */
 export interface Imported {
   added: number;
   replaced: number;
   unchanged: number;
   skipped: SkippedFile[];
-  /** Kinds of secrets that were left out. */
+  /** Kinds of secrets that were removed. */
   redacted: string[];
 }
 
@@ -29,14 +29,14 @@ export interface ConceptsDeps {
   writing: WritingDeps;
 }
 
-/** Rows of the memory as concepts of a bundle, out and in. What changes them runs inside `storage.write`. */
+/** Converts rows of the memory to concepts of a bundle and back. Changes run inside `storage.write`. */
 export function createConcepts({ db, table, events, clock, writing }: ConceptsDeps) {
   const everything = db.prepare<unknown[], MemoryRow>(
     "SELECT * FROM memory WHERE @all OR state = 'active' ORDER BY changed_at DESC, number DESC LIMIT +@limit",
   );
   const keepOkf = db.prepare('UPDATE memory SET okf_path = ?, okf_frontmatter = ? WHERE number = ?');
 
-  /** The row with this content: the one of that id, or an active one, or one that has ended where `isEnded`. */
+  /** Finds the row with this content: the row of that id, an active one, or an ended one with `isEnded`. */
   function findSame(
     { type, title, text }: Pick<Concept, 'type' | 'title' | 'text'>,
     id: string | null,
@@ -48,7 +48,7 @@ export function createConcepts({ db, table, events, clock, writing }: ConceptsDe
     return table.findActive(type, title, text) ?? (isEnded ? table.findEnded(type, title, text) : undefined);
   }
 
-  /** Whether a row would be written with the same frontmatter, but for what its state says. */
+  /** Reports whether a row would be written with the same frontmatter, except for its state. */
   const saysSame = (row: MemoryRow, frontmatter: string, path: string): boolean =>
     row.okf_frontmatter === frontmatter ||
     isSameAbout(writeFrontmatter(describeRow(row, writing), row.okf_frontmatter, nameOf(path)), frontmatter);
@@ -72,7 +72,7 @@ export function createConcepts({ db, table, events, clock, writing }: ConceptsDe
     const isEnded = found.status === 'deprecated';
     const same = findSame({ type, title, text }, own === null ? null : own.id, isEnded);
     if (same !== undefined) {
-      // Only what stands beside the content is another.
+      // Only fields besides the content differ.
       if (!mayReplace || saysSame(same, given, path)) return 'unchanged';
       keepOkf.run(same.okf_path, given, same.number);
       return 'replaced';
@@ -93,7 +93,7 @@ export function createConcepts({ db, table, events, clock, writing }: ConceptsDe
     );
     if (isEnded) table.endRow(row, own?.state ?? 'forgotten', own?.supersededBy ?? null, own?.endedAt ?? now);
     const ended = table.resolve(id);
-    // A frontmatter that says nothing else than svc would need not be kept.
+    // A frontmatter without unknown content need not be kept.
     const frontmatter = known === undefined ? given : forgetContent(given);
     const usual = describeRow(ended, writing);
     const okfPath = path === placeConcept(usual) ? null : path;
@@ -107,19 +107,19 @@ export function createConcepts({ db, table, events, clock, writing }: ConceptsDe
   }
 
   return {
-    /** The newest, ended ones as well with `all`, as they are written into a bundle. */
+    /** The newest memories, with `all` also ended ones, in the form of a bundle. */
     listForExport: (all: boolean, limit: number): Exported[] =>
       everything.all({ all: all ? 1 : 0, limit }).map((row) => ({ row, written: describeRow(row, writing) })),
 
-    /** Whether all that a file says is remembered, as active or not. */
+    /** Reports whether the content of a file is remembered, active or not. */
     knows(concept: FoundConcept): boolean {
       const same = findSame(concept, concept.own?.id ?? null, true) ?? findSame(concept, null, true);
       return same !== undefined && saysSame(same, concept.frontmatter, concept.path);
     },
 
     /**
-     * Takes in the concepts of a bundle. Without `mayReplace` a file never stands in the place of what is remembered.
-     * What svc wrote itself and has not been changed since stays as it is.
+     * Imports the concepts of a bundle. Without `mayReplace` a file never replaces a memory. A file that svc wrote
+     * and no one changed has no effect.
      */
     importConcepts(
       concepts: readonly FoundConcept[],

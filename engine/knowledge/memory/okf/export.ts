@@ -30,22 +30,22 @@ import {
 } from './folder-text.ts';
 import type { FoundConcept } from './import.ts';
 
-/** A memory that is to be written, and with what it came. */
+/** A memory to write, and its original frontmatter. */
 export interface Exported {
   row: MemoryRow;
   written: WrittenConcept;
 }
 
-/** The files of a bundle by their paths: a concept for each memory, an index in each folder, and the log. */
+/** Returns the files of a bundle by path: a concept for each memory, an index in each folder, and the log. */
 export async function composeBundle(
   memories: readonly Exported[],
-  /** Whether a file of that name would configure a program: an imported memory chooses no such name. */
+  /** Reports whether a file of that name would configure a program: an imported memory cannot choose such a name. */
   isConfiguration: (path: string) => boolean,
 ): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   const taken = new Set<string>();
   const placed: Placed[] = [];
-  // Of two with one path the one that counts today keeps it.
+  // If two share a path, the active one keeps it.
   const inOrder = [...memories].sort(
     ({ row: one }, { row: other }) =>
       Number(one.state !== 'active') - Number(other.state !== 'active') || (one.id < other.id ? -1 : 1),
@@ -73,13 +73,13 @@ export async function composeBundle(
   return files;
 }
 
-/** Below the folder that is written; the engine that wrote it may have been killed. */
+/** Below the written folder; the engine that wrote it may have been killed. */
 const DRAFT = 'svc-draft';
 const FORMER = 'svc-former';
 const siblingOf = (folder: string, word: string): string =>
   join(dirname(folder), `.${basename(folder)}.${word}`);
 
-/** Puts back what a killed export had moved away, and removes its draft. */
+/** Restores a folder that a killed export moved away, and removes its draft. */
 export function settleExports(folder: string): void {
   const former = siblingOf(folder, FORMER);
   if (isFolder(former)) {
@@ -87,7 +87,7 @@ export function settleExports(folder: string): void {
     else renameSync(former, folder);
   }
   const prefix = `${basename(siblingOf(folder, DRAFT))}-`;
-  // The folder around it may be an open one, which a link of /proc leads to.
+  // The parent may be an open folder, reached by a link in /proc.
   if (statSync(dirname(folder), { throwIfNoEntry: false })?.isDirectory() === true)
     for (const name of readdirSync(dirname(folder)))
       if (name.startsWith(prefix)) rmSync(join(dirname(folder), name), { recursive: true, force: true });
@@ -96,7 +96,7 @@ export function settleExports(folder: string): void {
 const isFolder = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-/** A file on which an export would lose something: a path and why, a clause. */
+/** Returns a file that an export would lose: a path and the reason as a clause. */
 async function findUnsaved(
   folder: string,
   knows: (concept: FoundConcept) => boolean,
@@ -125,8 +125,8 @@ async function findUnsaved(
 }
 
 /**
- * Replaces `folder`, somewhere below the existing `top`, by a bundle, in one step: until then it stays as it is. Throws `exists`
- * when something in it would be lost, `storage_full`, `storage_failed`, `storage_unsafe`.
+ * Replaces `folder`, below the existing `top`, with a bundle in one step. Throws `exists` if something in it would be
+ * lost, `storage_full`, `storage_failed`, `storage_unsafe`.
  */
 export async function replaceBundle({
   top,
@@ -137,7 +137,7 @@ export async function replaceBundle({
   top: string;
   folder: string;
   files: ReadonlyMap<string, string>;
-  /** Whether the memory has what a file says. */
+  /** Reports whether the memory contains a file's content. */
   knows(concept: FoundConcept): boolean;
 }): Promise<void> {
   try {
@@ -159,13 +159,13 @@ export async function replaceBundle({
 }
 
 interface Replacement {
-  /** As it is shown. */
+  /** Display form. */
   folder: string;
   files: ReadonlyMap<string, string>;
   knows(concept: FoundConcept): boolean;
 }
 
-/** @param parent the folder around it, by a path that no link leads elsewhere */
+/** @param parent the parent folder, by a path without links */
 async function replaceIn(parent: string, { folder: shown, files, knows }: Replacement): Promise<void> {
   const folder = join(parent, basename(shown));
   settleExports(folder);
@@ -193,7 +193,7 @@ async function replaceIn(parent: string, { folder: shown, files, knows }: Replac
     settleExports(folder);
     throw error;
   }
-  // The next export removes what is left of the former folder.
+  // The next export removes the rest of the former folder.
   if (found !== undefined) await removeFolder(draft).catch(() => undefined);
 }
 
@@ -208,7 +208,7 @@ async function writeFiles(folder: string, files: ReadonlyMap<string, string>): P
   }
   for (const [below, paths] of byFolder) {
     const held = holdFolder(folder, join(folder, below));
-    // All writes have ended before a failure is told: the folder is removed then.
+    // All writes must end before a failure is reported, because the folder is then removed.
     let failure: unknown;
     await mapLimit(paths, AT_ONCE, async (path) => {
       if (failure !== undefined) return;

@@ -16,14 +16,14 @@ const RESERVED = new Set(['index.md', 'log.md']);
 const LONGEST_SLUG = 60;
 const LONGEST_SHOWN = 200;
 
-/** `index.md` and `log.md` are no concepts, in any folder. */
+/** Reports whether a file is `index.md` or `log.md`, which are not concepts in any folder. */
 export const isReservedName = (path: string): boolean =>
   RESERVED.has((path.split('/').at(-1) ?? '').toLowerCase());
 
-/** What a file is called, without its ending. */
+/** Returns the name of a file without its extension. */
 export const nameOf = (path: string): string => (path.split('/').at(-1) ?? '').replace(/\.md$/i, '');
 
-/** Whether an index or a log holds nothing but what an export writes. */
+/** Reports whether an index or a log contains only lines that an export writes. */
 export function isWrittenHere(text: string): boolean {
   const lines = text.replace(/^---\nokf_version: "0\.2"\n---\n/, '').split('\n');
   const isLog = lines[0] === '# Log';
@@ -33,7 +33,7 @@ export function isWrittenHere(text: string): boolean {
   return lines.every((each) => line.test(each));
 }
 
-/** Where svc places a memory: what its title says, and its id, which keeps it apart from all others. */
+/** Returns the path of a memory: from its title, and its id for uniqueness. */
 export function placeConcept({ id, type, title }: { id: string; type: string; title: string }): string {
   const slug = foldText(title)
     .replace(/[^a-z0-9]+/g, '-')
@@ -42,7 +42,7 @@ export function placeConcept({ id, type, title }: { id: string; type: string; ti
   return `${type}/${slug === '' ? '' : `${slug}-`}${id.slice('m-'.length)}.md`;
 }
 
-/** Whether a path of a bundle can be written again everywhere: plain names, none hidden, not too long. */
+/** Reports whether a path of a bundle can be written everywhere: plain names, not hidden, not too long. */
 export const isPlainPath = (path: string): boolean =>
   path.length <= 400 &&
   path.endsWith('.md') &&
@@ -56,7 +56,7 @@ export const isPlainPath = (path: string): boolean =>
         !/[ .]$/.test(name),
     );
 
-/** How two paths are compared: some file systems take letters of either case, and either form of an accent, for the same. */
+/** Returns the comparison form of a path: some file systems ignore case and accent normalisation. */
 export const comparePathKey = (path: string): string => path.normalize('NFC').toLowerCase();
 
 const flatten = (text: string): string => {
@@ -69,7 +69,7 @@ const writeLink = (title: string, path: string): string =>
 
 const byPath = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
-/** `index.md` of every folder, by its path. */
+/** Writes `index.md` of every folder, by path. */
 export function writeIndexes(concepts: readonly Placed[]): Map<string, string> {
   const folders = new Map<string, { folders: Map<string, number>; files: Placed[] }>();
   const folderAt = (path: string) => {
@@ -109,7 +109,7 @@ export function writeIndexes(concepts: readonly Placed[]): Map<string, string> {
   return texts;
 }
 
-/** `log.md`: what came and went, by day, newest first. */
+/** Writes `log.md`: additions and removals by day, newest first. */
 export function writeLog(concepts: readonly Placed[]): string {
   const days = new Map<string, { path: string; line: string }[]>();
   const add = (at: string, word: string, { path, title }: Placed): void => {

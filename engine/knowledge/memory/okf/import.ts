@@ -10,10 +10,10 @@ export interface FoundConcept extends Concept {
 }
 
 const MOST_CHARACTERS = 64 * 1024 * 1024;
-/** What comes in is one transaction, and the engine does nothing else meanwhile. */
+/** An import is one transaction that blocks the engine. */
 const MOST_CONCEPTS = 20_000;
 
-/** Reads all concepts of a folder, and what it leaves out. Throws `fields_invalid` for a folder beyond all measure. */
+/** Reads all concepts of a folder, and lists the omissions. Throws `fields_invalid` for an oversized folder. */
 export async function readBundle(
   folder: string,
 ): Promise<{ concepts: FoundConcept[]; skipped: SkippedFile[] }> {

@@ -4,15 +4,15 @@ import { type MemoryRow, toMemory } from '../rows.ts';
 import type { WrittenConcept } from './concept.ts';
 
 export interface WritingDeps {
-  /** Days after which a memory of a type expires; 0 is never. */
+  /** Returns days after which a memory of a type expires; 0 means never. */
   retentionDays(): Readonly<Record<string, number>>;
-  /** The model of a session's agent; null when nobody knows. */
+  /** Returns the model of a session's agent; null if unknown. */
   modelOf(sessionId: string): string | null;
 }
 
 const DAY_MS = 86_400_000;
 
-/** Who has written a memory, as OKF names actors. What was imported without saying so, svc has. */
+/** Returns the author of a memory in OKF's form. svc is the author of imports without one. */
 function nameActor(row: MemoryRow, modelOf: WritingDeps['modelOf']): string {
   const ours = `svc/${version}`;
   if (row.okf_path !== null) return ours;
@@ -20,7 +20,7 @@ function nameActor(row: MemoryRow, modelOf: WritingDeps['modelOf']): string {
   return row.agent === null ? ours : `${row.agent}/${modelOf(row.session_id) ?? 'unknown'}`;
 }
 
-/** A row as it is written into a bundle. */
+/** Returns a row in the form of a bundle. */
 export function describeRow(row: MemoryRow, { retentionDays, modelOf }: WritingDeps): WrittenConcept {
   const { keptBy, keptAt, unreviewed, ...memory } = toMemory(row);
   const days = retentionDays()[row.type] ?? 0;

@@ -1,4 +1,4 @@
-/** What programs are made for: trades and their things. As in `developing.ts`. */
+/** The application domains of programs: trades and their objects. As in `developing.ts`. */
 export const BUSINESSES = `
 doctor physician surgeon specialist medic arzt arzte 医生 医師
 nurse caregiver pfleger schwester 护士 看護師

@@ -1,4 +1,4 @@
-/** Of those who collect data, keep it and learn from it. As in `developing.ts`. */
+/** Terms of people who collect data, store it and learn from it. As in `developing.ts`. */
 export const DATA = `
 dataframe dataframes pandas polars frame arrow
 dataset data-set corpus sample samples gold datensatz 数据集 データセット

@@ -1,7 +1,6 @@
 /**
- * Words of the field that stand for one another in what developers write and ask, across the languages of the stop words; each
- * line is one meaning. Words with hyphens between
- * them are a phrase. Spaced words are compared by their stems, those of Chinese and Japanese as they stand.
+ * Synonyms in the language of developers, across the languages of the stop words; each line is one meaning.
+ * Hyphenated words are a phrase. Spaced words are compared by their stems, Chinese and Japanese words literally.
  */
 export const DEVELOPING = `
 authentication authenticate auth login signin logon credential identity sso oauth anmeldung anmelden authentifizierung 登录 认证 身份 ログイン 認証 サインイン

@@ -1,4 +1,4 @@
-/** Of those who program devices, in C and C++ above all. As in `developing.ts`. */
+/** Terms of people who program devices, mainly in C and C++. As in `developing.ts`. */
 export const DEVICES = `
 can can-bus fdcan canopen bus frame automotive
 bus-message bus-messages frame frames can

@@ -1,4 +1,4 @@
-/** What anybody says in other words, whatever the field: verbs and their irregular forms, qualities, people. As in `developing.ts`. */
+/** General synonyms of any field: verbs and their irregular forms, qualities, people. As in `developing.ts`. */
 export const EVERYDAY = `
 break broke broken breaks
 freeze froze frozen hang hung stuck

@@ -7,7 +7,7 @@ import { NAMES } from './names.ts';
 import { OPERATIONS } from './operations.ts';
 import { ORDINARY } from './ordinary.ts';
 
-/** Lines of words that stand for one another. A word may be in several: it then stands for the words of each. */
+/** Lines of synonyms. A word in several lines is a synonym of the words of each. */
 export const SYNONYM_GROUPS = [
   DEVELOPING,
   EVERYDAY,

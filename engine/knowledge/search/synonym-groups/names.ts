@@ -1,4 +1,4 @@
-/** Names of products and what they are, and what words are short for. As in `developing.ts`. */
+/** Names of products and their categories, and abbreviations. As in `developing.ts`. */
 export const NAMES = `
 slack teams discord mattermost telegram chat messenger channel kanal 聊天 チャット
 jira linear trello asana ticket issue tracker

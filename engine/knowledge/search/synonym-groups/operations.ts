@@ -1,4 +1,4 @@
-/** Of those who keep machines and services running. As in `developing.ts`. */
+/** Terms of people who operate machines and services. As in `developing.ts`. */
 export const OPERATIONS = `
 kubernetes k8s control-plane etcd kubelet apiserver cluster
 storage disk nvme ssd volume

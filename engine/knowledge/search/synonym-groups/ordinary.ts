@@ -1,4 +1,4 @@
-/** Ordinary words: what happens, when, where, and how much. As in `developing.ts`. */
+/** Ordinary words: events, time, place, and amounts. As in `developing.ts`. */
 export const ORDINARY = `
 arrive arrives arrived reach come delivered incoming ankommen 到达 届く
 receive got obtain accept incoming erhalten empfangen 收到 接收 受信 受け取る

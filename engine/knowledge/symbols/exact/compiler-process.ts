@@ -1,5 +1,5 @@
-// A process of its own, which runs the project's own compiler: nothing of svc is loaded here, and what it says is believed only
-// as far as the index knows the places that it names.
+// A separate process that runs the project's own compiler: it loads nothing of svc, and its answers are only trusted
+// for places that the index knows.
 import { readFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -10,21 +10,21 @@ import { createReferenceFinder, type FileReferences } from './find-references.ts
 import { openLibrary } from './javascript-compiler.ts';
 import { type NativeApi, openNative } from './native-compiler.ts';
 
-/** What the process is asked, as JSON on its standard input. All paths are absolute, links followed. */
+/** The request of the process, as JSON on its standard input. All paths are absolute, with links resolved. */
 export interface CompilerOrder {
   root: string;
   /** The folder of the package `typescript`. */
   compiler: string;
   /** All sources of the project. */
   files: readonly string[];
-  /** Those of which the references are wanted. */
+  /** The sources whose references are requested. */
   wanted: readonly string[];
 }
 
-/** What the process answers, a line of JSON each. */
+/** The answers of the process, one line of JSON each. */
 export type CompilerLine = { file: FileReferences } | { done: number } | { failed: string };
 
-/** File descriptor of the answers: a compiler may print what it likes. */
+/** File descriptor of the answers, because a compiler may print to standard output. */
 const ANSWERS = 3;
 
 function tell(line: CompilerLine): void {

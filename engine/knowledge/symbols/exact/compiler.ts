@@ -1,7 +1,7 @@
-/** As much of a compiler's syntax tree as finding references takes; both interfaces of `typescript` have it. */
+/** The part of a compiler's syntax tree that finding references needs; both interfaces of `typescript` have it. */
 export interface TsNode {
   kind: number;
-  /** Characters of the text; `end` is behind the last one. */
+  /** Characters of the text; `end` is exclusive. */
   pos: number;
   end: number;
   parent?: TsNode;
@@ -15,10 +15,10 @@ export interface TsNode {
   token?: number;
 }
 
-/** A symbol of the compiler, whatever it is. */
+/** A symbol of the compiler. */
 export type TsSymbol = { readonly flags: number };
 
-/** A place that declares a symbol. */
+/** A declaration of a symbol. */
 export interface TsDeclaration {
   /** Absolute. */
   file: string;
@@ -27,21 +27,21 @@ export interface TsDeclaration {
 
 /** Files that are compiled together. */
 export interface TsProgram {
-  /** Absolute paths of those that were asked for and are in it. */
+  /** Absolute paths of the requested files in it. */
   files: readonly string[];
   source(path: string): TsNode | undefined;
   visitChildren(node: TsNode, visit: (child: TsNode) => void): void;
-  /** What names stand for, with imports followed to what they bring. */
+  /** Resolves names, following imports to their targets. */
   symbolsOf(names: readonly TsNode[]): (TsSymbol | undefined)[];
   declarationsOf(symbol: TsSymbol): readonly TsDeclaration[];
-  /** What is called, as it was declared: for something that has no name of its own. */
+  /** Returns the declaration of a called value that has no name. */
   signatureOf(call: TsNode): TsDeclaration | undefined;
 }
 
-/** The project's own `typescript`, whichever of its interfaces it has. */
+/** The project's own `typescript`, with either of its interfaces. */
 export interface Compiler {
   kinds: Readonly<Record<string, number>>;
-  /** Compiles files, those with one configuration together and one group after another. */
+  /** Compiles files, grouped by configuration, one group after another. */
   programs(files: readonly string[]): Iterable<TsProgram>;
   close(): void;
 }

@@ -1,7 +1,9 @@
 import { formatCount } from '../../../core/base/text.ts';
 import type { ExactFacts } from '../graph-thread.ts';
 
-/** Why an answer lacks edges of the project's compiler, in a few words; null where it has them, or none are to be had. */
+/**
+ * Returns briefly why an answer lacks edges of the project's compiler; null if it has them, or none are available.
+ */
 export function describeLack({ files, lacking, run, running }: ExactFacts, isOn: boolean): string | null {
   if (files === 0) return null;
   if (!isOn) return 'off';

@@ -4,7 +4,7 @@ import { readFact, writeFact } from '../store/graph-file.ts';
 import { REFERENCE_KINDS } from '../store/rows.ts';
 import type { FileReferences, NamedPlace } from './find-references.ts';
 
-/** What the last run of the compiler was. */
+/** The last run of the compiler. */
 export interface ExactRun {
   /** Of `typescript`. */
   version: string;
@@ -12,19 +12,19 @@ export interface ExactRun {
   at: number;
   ms: number;
   peakMb: number;
-  /** Edges that were less sure before, and those that nobody knew. */
+  /** Number of edges that were uncertain before, and of new ones. */
   raised: number;
   added: number;
-  /** Why it ran outside of a sandbox, a clause; null where it ran in one. */
+  /** Why it ran without a sandbox, as a clause; null if it ran in one. */
   unconfined: string | null;
-  /** Why it did not come to its end, a clause; null when it did. */
+  /** Why it did not finish, as a clause; null if it did. */
   failed: string | null;
 }
 
 export interface ExactCounts {
   /** Files in languages of the compiler. */
   files: number;
-  /** Those whose edges it has not seen as they are now. */
+  /** Files whose current content it has not processed. */
   lacking: number;
 }
 
@@ -38,13 +38,16 @@ interface PlacedSymbol {
 
 export type ExactEdges = ReturnType<typeof createExactEdges>;
 
-/** Of `file.exact`: nothing is known of the compiler, its edges are there, it does not have the file. */
+/** Values of `file.exact`: not processed, edges stored, unknown to the compiler. */
 const [, DONE, LEFT_OUT] = [0, 1, 2];
 const TYPES = new Set(['interface', 'type', 'namespace']);
 const CALLABLE = new Set(['function', 'method', 'class']);
 const COMPILED = "language IN ('typescript', 'tsx', 'javascript') AND state = 'ok'";
 
-/** The edges that the project's compiler knows, in a graph.db: those of a file stay while it and all that it imports do. */
+/**
+ * Creates access to the edges from the project's compiler in a graph.db: the edges of a file stay while it and all
+ * its imports are unchanged.
+ */
 export function createExactEdges(db: GraphDatabase) {
   const setState = db.prepare('UPDATE file SET exact = ? WHERE id = ?');
   const mark = db.prepare('UPDATE file SET is_dirty = 1 WHERE exact <> 0 AND is_dirty = 0 AND id = ?');
@@ -70,11 +73,11 @@ export function createExactEdges(db: GraphDatabase) {
     `SELECT count(*) AS files, total(exact = 0 OR is_dirty) AS lacking FROM file WHERE ${COMPILED}`,
   );
   const strategy = STRATEGIES.indexOf('exact');
-  /** Files that have changed since a run began, while there is one. */
+  /** Files that have changed since the current run started. */
   let changed: Set<number> | null = null;
   let symbols = new Map<number, PlacedSymbol[]>();
 
-  /** What a run has left behind that was broken off is of an unknown state of the files. */
+  /** Results of an aborted run belong to an unknown state of the files. */
   if (readFact(db, 'exact_begun') !== null)
     db.transaction(() => {
       all.run();
@@ -85,7 +88,10 @@ export function createExactEdges(db: GraphDatabase) {
     db.prepare("DELETE FROM fact WHERE name = 'exact_begun'").run();
   }
 
-  /** Marks files and all that import them; these are read again before they count, so who imports whom is forgotten. */
+  /**
+   * Marks files and all files that import them; they are read again before their edges count, so the import relations
+   * are forgotten.
+   */
   function markImporters(files: Iterable<number>): void {
     const waiting = [...files];
     for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
@@ -100,12 +106,12 @@ export function createExactEdges(db: GraphDatabase) {
     return known;
   }
 
-  /** The innermost symbol of a name around a place. */
+  /** Returns the innermost symbol of a name around a position. */
   function locate(file: number, [end, name]: NamedPlace): PlacedSymbol | undefined {
     return symbolsOf(file).findLast((each) => each.name === name && each.start < end && each.end >= end);
   }
 
-  /** The one symbol that a reference leads to; undefined for none of ours, and for one of several. */
+  /** Returns the only symbol that a reference leads to; undefined if it is external or ambiguous. */
   function pickTarget(
     to: readonly (readonly [number, NamedPlace])[],
     isBase: boolean,
@@ -115,13 +121,13 @@ export function createExactEdges(db: GraphDatabase) {
       const symbol = locate(file, place);
       if (symbol !== undefined) found.set(symbol.id, symbol);
     }
-    // A name may stand for a value and a type.
+    // A name may denote a value and a type.
     const values = [...found.values()].filter(({ kind }) => !TYPES.has(kind));
     const fit = values.length > 0 && !isBase ? values : [...found.values()];
     return fit.length === 1 ? fit[0] : undefined;
   }
 
-  /** Takes down what the compiler said of a file. */
+  /** Records the compiler's result for a file. */
   function write(
     said: FileReferences,
     toPath: (absolute: string) => string,
@@ -164,10 +170,10 @@ export function createExactEdges(db: GraphDatabase) {
   }
 
   return {
-    /** What some files say has changed, or they are gone: nothing that was found through them is sure any more. */
+    /** Handles files that changed or were removed: results found through them are no longer certain. */
     drop(files: readonly { id: number; path: string }[]): void {
       for (const { id } of files) changed?.add(id);
-      // What it declares may hold everywhere, without an import.
+      // Its declarations may be global, without an import.
       if (files.some(({ path }) => path.endsWith('.d.ts'))) all.run();
       markImporters(files.map(({ id }) => id));
     },
@@ -185,7 +191,7 @@ export function createExactEdges(db: GraphDatabase) {
             added: 0,
           }),
       )(),
-    /** Ends a run. @param leftOut files that the compiler was asked for and does not have */
+    /** Ends a run. @param leftOut requested files that the compiler does not have */
     end(run: ExactRun, leftOut: readonly string[]): void {
       db.transaction(() => {
         for (const path of leftOut) setState.run(LEFT_OUT, fileId.get(path));

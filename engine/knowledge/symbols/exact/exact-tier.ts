@@ -5,18 +5,21 @@ import type { FileReferences } from './find-references.ts';
 import { findTypescript } from './find-typescript.ts';
 import { type CompilerLimits, runCompiler } from './run-compiler.ts';
 
-/** How the compiler's process is started. */
+/** The start options of the compiler's process. */
 export interface CompilerStart {
   argv: readonly string[];
   env: Readonly<Record<string, string>>;
-  /** Why it is in no sandbox, a clause; null where it is in one. */
+  /** Why it has no sandbox, as a clause; null if it has one. */
   unconfined: string | null;
 }
 
-/** Files that are written down at once. */
+/** Files that are written in one batch. */
 const BATCH = 50;
 
-/** Has the project's own compiler look at the files that it has not seen as they are. Throws nothing: the run says why it failed. */
+/**
+ * Runs the project's own compiler on files that it has not processed in their current state. Never throws: the run
+ * contains the error.
+ */
 export async function runExactTier(
   indexer: Indexer,
   start: CompilerStart,
@@ -53,7 +56,7 @@ export async function runExactTier(
     limits,
     signal: options.signal,
     onFile(file) {
-      // It may say so of the files that were asked for, and of each once.
+      // It may only report requested files, each once.
       if (!left.delete(toPath(file.path))) return;
       waiting.push(file);
       if (waiting.length >= BATCH) flush();
@@ -62,7 +65,7 @@ export async function runExactTier(
   });
   flush();
   const run = { ...made, ms, peakMb, version: compiler.version, failed };
-  // What has changed meanwhile is read again, and what was found through it is dropped.
+  // Files that changed in the meantime are read again, and results found through them are dropped.
   await indexer.refreshKnown(exact.listFiles());
   exact.end(run, failed === null ? [...left] : []);
   await indexer.resolveMarked();

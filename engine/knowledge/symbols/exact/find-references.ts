@@ -1,9 +1,9 @@
 import type { Compiler, TsDeclaration, TsNode, TsProgram } from './compiler.ts';
 
-/** A place of a text that somebody may know by a name: an offset behind or inside of the name, and the name. */
+/** A named position of a text: an offset after or inside the name, and the name. */
 export type NamedPlace = readonly [end: number, name: string];
 
-/** Kind, line from 1, in whose code it stands (null for outside of everything), and what it refers to. */
+/** Kind, line from 1, the enclosing code (null for top level), and the target. */
 export type FoundReference = readonly [
   kind: 'call' | 'new' | 'jsx' | 'inherit' | 'value',
   line: number,
@@ -11,7 +11,7 @@ export type FoundReference = readonly [
   to: readonly (readonly [file: string, end: number, name: string])[],
 ];
 
-/** What a file refers to, and the files that it imports; all paths absolute. */
+/** The references and imports of a file; all paths absolute. */
 export interface FileReferences {
   path: string;
   references: FoundReference[];
@@ -20,16 +20,16 @@ export interface FileReferences {
 
 interface Site {
   kind: FoundReference[0];
-  /** The name of what is referred to. */
+  /** The name of the target. */
   name: TsNode;
   /** The whole call. */
   call: TsNode;
 }
 
-/** Declarations of one symbol that are told. */
+/** Maximum reported declarations of one symbol. */
 const MOST_DECLARATIONS = 8;
 
-/** Finds what the names of files stand for, as the compiler has it. */
+/** Resolves the names of files with the compiler. */
 export function createReferenceFinder({ kinds }: Pick<Compiler, 'kinds'>, isOwn: (path: string) => boolean) {
   const set = (...names: string[]): ReadonlySet<number | undefined> =>
     new Set(names.map((name) => kinds[name]));
@@ -64,7 +64,7 @@ export function createReferenceFinder({ kinds }: Pick<Compiler, 'kinds'>, isOwn:
     ),
     import: set('ImportDeclaration', 'ExportDeclaration', 'ImportEqualsDeclaration'),
     text: set('StringLiteral', 'NoSubstitutionTemplateLiteral'),
-    /** Around a name that is used as a value, where it is neither declared nor a type. */
+    /** Parents of a name used as a value, where it is neither declared nor a type. */
     use: set(
       ...[
         'CallExpression',
@@ -80,7 +80,7 @@ export function createReferenceFinder({ kinds }: Pick<Compiler, 'kinds'>, isOwn:
   const isIn = (node: TsNode | undefined, some: ReadonlySet<number | undefined>): boolean =>
     node !== undefined && some.has(node.kind);
 
-  /** A name as the text has it; what is in brackets has none of its own. */
+  /** Returns a name as written; computed names have none. */
   function placeOf(name: TsNode | undefined): NamedPlace | null {
     if (name === undefined) return null;
     const text = name.text ?? (isIn(name, is.computed) ? readText(name) : '');
@@ -95,7 +95,7 @@ export function createReferenceFinder({ kinds }: Pick<Compiler, 'kinds'>, isOwn:
 
   const isTopVariable = (node: TsNode): boolean => isIn(node.parent?.parent?.parent, is.top);
 
-  /** By what a declaration is known; null for a parameter, a local variable and what has no name. */
+  /** Returns the name of a declaration; null for a parameter, a local variable and unnamed declarations. */
   function nameOf(node: TsNode | undefined): NamedPlace | null {
     if (node === undefined || isIn(node, is.unnamed) || isIn(node, is.source)) return null;
     if (isIn(node, is.variable))
@@ -107,11 +107,11 @@ export function createReferenceFinder({ kinds }: Pick<Compiler, 'kinds'>, isOwn:
     return isIn(node, is.standing) ? [node.end, 'default'] : null;
   }
 
-  /** In whose code a place stands. */
+  /** Returns the code that contains a position. */
   function ownerOf(node: TsNode): NamedPlace | null {
     for (let at = node.parent; at !== undefined && !isIn(at, is.source); at = at.parent) {
       if (isIn(at, is.decorator) && isIn(at.parent, is.classes)) {
-        // It runs where the class stands.
+        // It runs in the scope that contains the class.
         at = at.parent!;
         continue;
       }
@@ -189,7 +189,7 @@ export function createReferenceFinder({ kinds }: Pick<Compiler, 'kinds'>, isOwn:
       let to = symbol === undefined ? [] : toTargets(program.declarationsOf(symbol));
       const isCall = kind === 'call' || kind === 'new' || kind === 'jsx';
       if (to.length === 0 && isCall && isLocal(program, symbol)) {
-        // Something local is called: what it was declared as elsewhere.
+        // A local value is called: use its declaration elsewhere.
         const behind = program.signatureOf(call);
         if (behind !== undefined) to = toTargets([behind]);
       }
@@ -205,7 +205,7 @@ export function createReferenceFinder({ kinds }: Pick<Compiler, 'kinds'>, isOwn:
     return { path, references, imports: [...imported] };
   };
 
-  /** Whether a name is one of this project's that nobody else knows, such as a parameter's. */
+  /** Reports whether a name is local to this project's file, such as a parameter. */
   function isLocal(
     program: TsProgram,
     symbol: Parameters<TsProgram['declarationsOf']>[0] | undefined,
@@ -215,7 +215,7 @@ export function createReferenceFinder({ kinds }: Pick<Compiler, 'kinds'>, isOwn:
   }
 }
 
-/** The line of an offset, from 1. */
+/** Returns the line of an offset, from 1. */
 function createLineFinder(text: string): (offset: number) => number {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);

@@ -4,18 +4,18 @@ import { isInsideFolder } from '../../../core/base/paths.ts';
 
 /** The project's own `typescript`. */
 export interface TypescriptHere {
-  /** The folder of the package, links followed. */
+  /** The folder of the package, with links resolved. */
   folder: string;
   version: string;
 }
 
-/** The oldest one whose interface has what is asked of it. */
+/** The oldest version with a sufficient interface. */
 const OLDEST = 4;
 
 /**
- * Finds the `typescript` that lies in a project: in its own `node_modules`, else in that of a package of it. A clause says why
- * none can be used. One that lies outside is none of the project.
- * @param root the project's folder, links followed
+ * Finds the `typescript` inside a project: in its own `node_modules`, otherwise in one of its packages. A clause
+ * gives the reason if none can be used. An installation outside does not belong to the project.
+ * @param root the project's folder, with links resolved
  * @param manifests paths of its package.json files
  */
 export function findTypescript(root: string, manifests: readonly string[]): TypescriptHere | string {

@@ -35,9 +35,9 @@ interface LibrarySymbol extends TsSymbol {
   declarations?: readonly TsNode[];
 }
 
-/** What holds where nothing is configured. */
+/** Options without a configuration. */
 const USUAL: Options = { target: 99, module: 99, moduleResolution: 100, jsx: 1, strict: true };
-/** What holds anywhere: nothing is written, and files of JavaScript are read as well. */
+/** Fixed options: nothing is emitted, and JavaScript files are read as well. */
 const ALWAYS: Options = {
   noEmit: true,
   composite: false,
@@ -69,7 +69,7 @@ export function openLibrary(ts: Library, root: string): Compiler {
     return { ...parsed, references };
   }
 
-  /** The options of a folder's configuration; of one that only refers to others, those of the first with files. */
+  /** Returns the options of a folder's configuration; if it only references others, those of the first with files. */
   function readOptions(path: string): Options {
     const own = parse(path);
     if (own.fileNames.length > 0 || own.references.length === 0) return own.options;
@@ -77,7 +77,7 @@ export function openLibrary(ts: Library, root: string): Compiler {
     return (others.find(({ fileNames }) => fileNames.length > 0) ?? own).options;
   }
 
-  /** The nearest configuration at or above a folder of the project; null for none. */
+  /** Returns the nearest configuration at or above a folder of the project; null for none. */
   function findConfig(folder: string): string | null {
     for (const name of ['tsconfig.json', 'jsconfig.json'])
       if (existsSync(join(folder, name))) return join(folder, name);

@@ -1,6 +1,6 @@
 import type { Compiler, TsDeclaration, TsNode, TsProgram, TsSymbol } from './compiler.ts';
 
-/** The interface of typescript from version 7 on: a program of its own that is asked over a pipe. */
+/** The interface of typescript from version 7 on: a separate program, called over a pipe. */
 export interface NativeApi {
   API: new (options: {
     cwd: string;
@@ -32,7 +32,7 @@ interface NativeSymbol extends TsSymbol {
   declarations: readonly NativeHandle[];
 }
 
-/** Names that are asked about at once. */
+/** Names per request. */
 const AT_ONCE = 2000;
 
 export function openNative(
@@ -77,7 +77,7 @@ export function openNative(
     kinds,
     *programs(files) {
       const wanted = new Set(files);
-      // A file is in the program that is named first; it is found by what it is configured with.
+      // A file belongs to the first program that contains it; it is found by its configuration.
       for (const project of api.updateSnapshot({ openFiles: files }).getProjects()) {
         const own = project.program.getSourceFileNames().filter((path) => wanted.delete(path));
         yield openProject(project, own);

@@ -5,10 +5,10 @@ const PROC = '/proc';
 const PAGE = 4096;
 const LOOK_MS = 10;
 
-/** A process and those that it has started, as far as this machine tells. */
+/** A process and its descendants, as far as this machine reports them. */
 export interface ProcessTree {
   pids: number[];
-  /** What they hold in memory together. */
+  /** Their combined memory. */
   mb: number;
 }
 
@@ -31,7 +31,7 @@ export function readProcessTree(pid: number): ProcessTree {
   return { pids, mb: (held * PAGE) / 1e6 };
 }
 
-/** Waits until processes that were killed are gone; a sandbox takes those in it away a moment after its own end. */
+/** Waits until killed processes are gone; a sandbox ends its processes a moment after its own end. */
 export async function waitForEnd(pids: readonly number[], mostMs: number): Promise<void> {
   const until = performance.now() + mostMs;
   while (pids.some((pid) => readStat(String(pid)) !== null) && performance.now() < until)
@@ -46,7 +46,7 @@ function listProcesses(): string[] {
   }
 }
 
-/** The fields behind the name, which may hold anything; null for a process that has ended. */
+/** Returns the fields after the name, which may contain anything; null for a process that has ended. */
 function readStat(name: string): { parent: number; pages: number } | null {
   try {
     const text = readFileSync(`${PROC}/${name}/stat`, 'utf8');

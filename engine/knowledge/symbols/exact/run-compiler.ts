@@ -6,7 +6,7 @@ import { readProcessTree, waitForEnd } from './process-tree.ts';
 
 export interface CompilerLimits {
   wallMs: number;
-  /** Of the process and its children together, as far as this machine tells. */
+  /** Limits for the process and its children together, as far as this machine reports them. */
   memoryMb: number;
 }
 
@@ -16,31 +16,31 @@ export interface CompilerRun {
   order: CompilerOrder;
   limits: CompilerLimits;
   signal: AbortSignal;
-  /** Told of each file as it is done. */
+  /** Called for each finished file. */
   onFile(file: FileReferences): void;
 }
 
 export interface CompilerEnd {
-  /** Why it did not come to its end, a clause; null when it did. */
+  /** Why it did not finish, as a clause; null if it did. */
   failed: string | null;
   ms: number;
   peakMb: number;
 }
 
-/** Of all answers, characters; what says more is no compiler of this project. */
+/** Maximum characters of all answers. */
 const MOST_ANSWERED = 512 * 1024 * 1024;
 const MOST_LINE = 32 * 1024 * 1024;
 const LOOK_MS = 250;
 const DYING_MS = 2000;
 
-/** Runs the compiler's process to its end, or ends it with all that it has started. Never rejects. */
+/** Runs the compiler's process to its end, or ends it with its descendants. Never rejects. */
 export async function runCompiler(run: CompilerRun): Promise<CompilerEnd> {
   const { argv, env, order, limits, signal, onFile } = run;
   const from = performance.now();
   const child = spawn(argv[0]!, argv.slice(1), {
     cwd: order.root,
     env: { ...env },
-    // A group of its own, to be ended as one.
+    // A separate process group, so that it can be ended as a whole.
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
   });
@@ -50,7 +50,7 @@ export async function runCompiler(run: CompilerRun): Promise<CompilerEnd> {
   let peakMb = 0;
   let said = '';
 
-  /** Ends it with all that it has started, also what is no part of its group any more. */
+  /** Ends it with its descendants, including those that left its group. */
   function end(why: string): void {
     failed ??= why;
     if (child.pid === undefined) return;
@@ -92,7 +92,7 @@ export async function runCompiler(run: CompilerRun): Promise<CompilerEnd> {
   clearTimeout(late);
   clearInterval(looking);
   signal.removeEventListener('abort', stop);
-  // What it has left behind in its group; in a sandbox nothing outlives it.
+  // Processes left in its group; in a sandbox nothing outlives it.
   if (child.pid !== undefined) kill(-child.pid);
   await waitForEnd(killed, DYING_MS);
   failed ??= ended ?? (isDone ? null : 'it ended too early');
@@ -126,7 +126,7 @@ async function readLines(from: Readable, line: (text: string) => void, tooMuch: 
       for (const each of parts) line(each);
     }
   } catch {
-    // It was ended while it spoke.
+    // It was ended while it was writing.
   }
 }
 
@@ -136,7 +136,7 @@ const isText = (value: unknown): boolean => typeof value === 'string';
 const isListOf = (value: unknown, holds: (each: unknown) => boolean): boolean =>
   Array.isArray(value) && value.every(holds);
 
-/** A line of the process, or null: it is the repository's code that speaks. */
+/** Parses a line of the process, or returns null: the output is untrusted code of the repository. */
 function parseLine(line: string): CompilerLine | null {
   let told: unknown;
   try {

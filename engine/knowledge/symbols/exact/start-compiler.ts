@@ -5,17 +5,17 @@ import type { CompilerStart } from './exact-tier.ts';
 import type { CompilerLimits } from './run-compiler.ts';
 
 export const COMPILER_LIMITS: CompilerLimits = { wallMs: 300_000, memoryMb: 3000 };
-/** Of the compiler's own heap; of its native form a wish. */
+/** Memory of the compiler's own heap; only advisory for its native form. */
 const HEAP_MB = 2048;
 const PROCESSOR_SECONDS = 600;
 
 const LIMITED = 'ulimit -c 0; ulimit -t "$1"; GOMEMLIMIT="$2"; export GOMEMLIMIT; shift 2; exec "$@"';
 
 /**
- * Builds the command of the compiler's process. Throws `tool_missing` and `confinement_unavailable` where it has to be confined
- * and cannot be.
- * @param folder the project's, links followed
- * @param without folders in it that are no part of the project
+ * Builds the command of the compiler's process. Throws `tool_missing` and `confinement_unavailable` if it must be
+ * confined and cannot be.
+ * @param folder the project's folder, with links resolved
+ * @param without folders in it that do not belong to the project
  */
 export async function buildCompilerStart(
   { folder, without, mustConfine }: { folder: string; without: readonly string[]; mustConfine: boolean },
@@ -33,7 +33,7 @@ export async function buildCompilerStart(
     return { argv, env: {}, unconfined: null };
   } catch (error) {
     if (mustConfine) throw error;
-    // What Node itself keeps its code from is no sandbox, and better than nothing.
+    // Node's own permission model is not a sandbox, but better than nothing.
     const allowed = [folder, ...listNodeFiles(node, program)].map((path) => `--allow-fs-read=${path}`);
     const argv = [...limited, heap, '--permission', '--allow-child-process', ...allowed, program];
     const { code, message } = asSvcError(error);

@@ -18,19 +18,19 @@ export interface NewSymbol {
   parent: number;
   /** The whole declaration. */
   node: NodeId;
-  /** What is not part of its signature; -1 for none. */
+  /** The part outside its signature; -1 for none. */
   body?: NodeId;
-  /** Where the declaration with its comment begins, when that is another node, as with an export. */
+  /** The start of the declaration with its comment, if that is another node, as with an export. */
   outer?: NodeId;
 }
 
-/** Takes down what a walk through one file finds. */
+/** Collects the results of a walk through one file. */
 export interface Collector {
   readonly symbols: SymbolFact[];
   readonly locals: Expr[];
   readonly objects: ObjectFact[];
   addSymbol(symbol: NewSymbol): number;
-  /** The symbols of that name that are declared right below another one, in order. */
+  /** Returns the symbols of that name that are declared directly below another one, in order. */
   findDeclared(parent: number, name: string): readonly number[];
   addImport(fact: ImportFact): number;
   addExport(fact: ExportFact): void;
@@ -42,7 +42,7 @@ export interface Collector {
 const LONGEST_SIGNATURE = 200;
 const LONGEST_DOC = 160;
 const LONGEST_NAME = 200;
-/** Of one file: generated tables have hundreds of thousands. */
+/** Maximum per file: generated tables have hundreds of thousands. */
 const MOST_SYMBOLS = 20_000;
 const MOST_REFERENCES = 50_000;
 
@@ -120,11 +120,11 @@ export function createCollector(nodes: Nodes, path: string): Collector {
 
 const keyOf = (parent: number, name: string): string => `${parent} ${name}`;
 
-/** The first line that says something in the comment that ends right above a place; empty for none. */
+/** Returns the first line with content of the comment directly above a position; empty for none. */
 function findDoc(text: string, start: number): string {
   let end = text.lastIndexOf('\n', start - 1);
   if (end < 0) return '';
-  // Attributes and decorators may stand between.
+  // Attributes and decorators may be in between.
   const before = text.slice(Math.max(0, end - 2000), end).trimEnd();
   if (before.endsWith('*/')) {
     const open = before.lastIndexOf('/*');

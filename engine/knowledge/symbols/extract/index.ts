@@ -11,6 +11,6 @@ const EXTRACTORS: Partial<Record<Language, Extract>> = {
   javascript: extractEcma,
 };
 
-/** Takes down what a file declares, imports and refers to. */
+/** Collects the declarations, imports and references of a file. */
 export const extractFacts = (tree: SyntaxTree, path: string): FileFacts =>
   (EXTRACTORS[tree.language] ?? extractByTable)(tree, path);

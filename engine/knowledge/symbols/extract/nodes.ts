@@ -1,6 +1,6 @@
 import { findLine, findLineStarts, type SyntaxTree } from '../../sources/index.ts';
 
-/** A node by its place in the tree; -1 is none. */
+/** A node by its index in the tree; -1 is none. */
 export type NodeId = number;
 
 export const NO_NODE: NodeId = -1;
@@ -9,24 +9,24 @@ export interface Nodes {
   readonly text: string;
   kindOf(node: NodeId): string;
   textOf(node: NodeId): string;
-  /** The children that are named in the grammar. */
+  /** Returns the named children. */
   childrenOf(node: NodeId): NodeId[];
-  /** The first child in that field. */
+  /** Returns the first child in that field. */
   childIn(node: NodeId, field: string): NodeId;
-  /** All children in that field. */
+  /** Returns all children in that field. */
   childrenIn(node: NodeId, field: string): NodeId[];
-  /** The first child of one of these kinds. */
+  /** Returns the first child of one of these kinds. */
   childOfKind(node: NodeId, ...kinds: string[]): NodeId;
   startOf(node: NodeId): number;
   endOf(node: NodeId): number;
-  /** From 1. */
+  /** Returns the line, from 1. */
   lineAt(offset: number): number;
   lineOf(node: NodeId): number;
-  /** The text between the beginning of a node and the beginning of another inside it: keywords and modifiers. */
+  /** Returns the text from the start of a node to the start of an inner node: keywords and modifiers. */
   textBefore(node: NodeId, inner: NodeId): string;
 }
 
-/** Reads a syntax tree by nodes rather than by arrays. */
+/** Reads a syntax tree by nodes instead of arrays. */
 export function createNodes(tree: SyntaxTree): Nodes {
   const { text, names, kind, field, start, end, after } = tree;
   const lines = findLineStarts(text);

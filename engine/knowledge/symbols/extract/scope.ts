@@ -1,12 +1,12 @@
 import type { Expr, TypeExpr } from '../facts.ts';
 
-/** What a name means at a place: as a value, as a type, or as both. */
+/** The meaning of a name at a position: as a value, as a type, or both. */
 export interface Binding {
   value?: Expr;
   type?: TypeExpr;
 }
 
-/** The names of a block, inside those of the blocks around it. */
+/** The names of a block, nested in the outer blocks. */
 export interface Scope {
   names: Map<string, Binding>;
   parent: Scope | null;
@@ -14,7 +14,7 @@ export interface Scope {
 
 export const createScope = (parent: Scope | null): Scope => ({ names: new Map(), parent });
 
-/** Binds a name, as a value, a type or both; what it meant before in the other way stays. */
+/** Binds a name as a value, a type or both; its other meaning stays. */
 export function bindName(scope: Scope, name: string, binding: Binding): void {
   scope.names.set(name, { ...scope.names.get(name), ...binding });
 }

@@ -34,7 +34,7 @@ export interface IndexerOptions {
   without: readonly string[];
 }
 
-/** How far a long refresh has come. */
+/** The progress of a long refresh. */
 export interface IndexProgress {
   phase: 'read' | 'resolve' | 'compile';
   done: number;
@@ -43,51 +43,51 @@ export interface IndexProgress {
 
 export interface RefreshOptions {
   progress?(progress: IndexProgress): void;
-  /** Read again also what looks unchanged. */
+  /** Also reads files that look unchanged. */
   isFull?: boolean;
 }
 
 export interface RefreshResult {
-  /** Files that were read again, and those that are not there any more. */
+  /** Number of files read again, and of removed files. */
   read: number;
   removed: number;
   resolved: number;
-  /** How long it took, and to find what has changed alone. */
+  /** Total duration, and the time for finding changes. */
   ms: number;
   comparingMs: number;
 }
 
 export interface Indexer {
   readonly db: GraphDatabase;
-  /** The project's folder, links followed. */
+  /** The project's folder, with links resolved. */
   readonly root: string;
   /** Brings the index to the state of the folder. */
   refresh(options?: RefreshOptions): Promise<RefreshResult>;
-  /** Compares files that are known with the disk, and reads again what has changed; finds no new ones. Returns how many. */
+  /** Compares known files with the disk and reads changed ones; finds no new ones. Returns their number. */
   refreshKnown(paths: Iterable<string>): Promise<number>;
-  /** The edges that the project's compiler knows. */
+  /** The edges from the project's compiler. */
   readonly exact: ExactEdges;
-  /** Resolves the references of files that were marked. */
+  /** Resolves the references of marked files. */
   resolveMarked(): Promise<number>;
   languageOf(path: string): Language | null;
   skipped(): SkipCounts;
   hasFile(path: string): boolean;
   listPaths(): string[];
-  /** Paths of package.json, tsconfig.json and the like. */
+  /** Returns paths of package.json, tsconfig.json and the like. */
   listManifests(): readonly string[];
-  /** Files whose references are not resolved yet. */
+  /** Returns number of files with unresolved references. */
   countDirty(): number;
   close(): Promise<void>;
 }
 
-/** Between two such many files, or after so long, others have a turn, and what was done is on the disk. */
+/** After this many files or this much time, others get a turn and the work is committed. */
 const BATCH = 100;
 const BATCH_MS = 50;
-/** Of so many files the ids of symbols are held while references are resolved. */
+/** Symbol ids of this many files are cached while references are resolved. */
 const MOST_HELD_IDS = 2000;
 const MOST_MANIFEST_BYTES = 1024 * 1024;
 
-/** Keeps a graph.db as the files of a folder are. */
+/** Keeps a graph.db up to date with the files of a folder. */
 export function createIndexer({ root, file, git, parsers, without }: IndexerOptions): Indexer {
   const top = realpathSync.native(root);
   const db = openGraphFile(file, JSON.stringify({ parsers }));
@@ -113,13 +113,13 @@ export function createIndexer({ root, file, git, parsers, without }: IndexerOpti
   let skipped: SkipCounts = JSON.parse(readFact(db, 'skipped') ?? '{}');
 
   const marker = createDependentMarker(rows);
-  /** Files that were written or removed in the transaction that is open. */
+  /** Files written or removed in the open transaction. */
   let changed: { id: number; path: string }[] = [];
   const enqueue = createSerialQueue();
 
   const takeTurns = (): Promise<void> => new Promise((done) => setImmediate(done));
 
-  /** Does some work in transactions, each with the marks that it makes necessary; others have a turn between two of them. */
+  /** Does work in transactions, each with the marks that it requires; others get a turn in between. */
   async function workInBatches<T>(
     all: readonly T[],
     work: (each: T) => void,
@@ -132,7 +132,7 @@ export function createIndexer({ root, file, git, parsers, without }: IndexerOpti
     }
   }
 
-  /** Works from a place on, for so many and so long as a batch may have; returns how many were done. */
+  /** Works from a position on, within the limits of a batch; returns the number of finished items. */
   function writeBatch<T>(all: readonly T[], from: number, work: (each: T) => void): number {
     const until = performance.now() + BATCH_MS;
     let at = from;
@@ -183,14 +183,14 @@ export function createIndexer({ root, file, git, parsers, without }: IndexerOpti
     project.forget(id);
     known.set(path, { ...row, id });
     if (old === undefined) project.addPath(path, id);
-    // In a new index everything is to be resolved anyway.
+    // In a new index everything must be resolved anyway.
     if (isFirst) return;
     changed.push({ id, path });
     if (old === undefined) marker.addPath(path);
     marker.addChange(id, before, read.facts === null ? null : unpackFacts(read.facts.facts));
   }
 
-  /** Reads the files, in transactions of a batch each. */
+  /** Reads the files in transactions of one batch each. */
   async function readFiles(
     files: readonly SourceFile[],
     isFull: boolean,
@@ -268,7 +268,7 @@ export function createIndexer({ root, file, git, parsers, without }: IndexerOpti
     return dirty.length;
   }
 
-  /** What the manifests say, as one text; another one means that every import may lead elsewhere. */
+  /** Returns the content of all manifests as one text; a change may redirect every import. */
   function digestManifests(): string {
     const hash = createHash('sha256');
     for (const path of manifests) hash.update(`${path}\0${readText(top, path, MOST_MANIFEST_BYTES) ?? ''}\0`);
@@ -303,7 +303,7 @@ export function createIndexer({ root, file, git, parsers, without }: IndexerOpti
     const read = await readFiles(wanted, isFull, (done) =>
       progress({ phase: 'read', done: gone.length + done, total }),
     );
-    // The threads hold much, and resolving takes as much again.
+    // The threads use much memory, and resolving takes the same amount again.
     await pool.rest();
     const resolved = await resolveDirty((done, total) => progress({ phase: 'resolve', done, total }));
     skipped = list.skipped;

@@ -5,22 +5,22 @@ import { digestFacts, hashName, listChangedNames } from '../store/digest.ts';
 import type { GraphRows } from '../store/rows.ts';
 
 export interface DependentMarker {
-  /** A file has come or gone: what was imported from there may lead elsewhere. */
+  /** Records that a file was added or removed: imports of that path may resolve differently. */
   addPath(path: string): void;
-  /** A file says something else now; null for nothing. */
+  /** Records that the content of a file changed; null for none. */
   addChange(id: number, before: FileFacts | null, after: FileFacts | null): void;
-  /** Marks what depends on all that was added. Belongs into the transaction in which the files were written. */
+  /** Marks everything that depends on the collected changes. Belongs in the transaction that wrote the files. */
   flush(): void;
-  /** References were resolved again: what depends on a name may be another file now. */
+  /** Resets after references were resolved again: a name may now depend on another file. */
   reset(): void;
 }
 
 /**
- * Marks the files whose edges depend on names that mean something else now. Names of folders and of packages come with
- * every file of a large change, and much of a project depends on them: each of those is marked once.
+ * Marks files with edges that depend on changed names. Folder and package names come with every file of a large
+ * change, and many files depend on them, so each is marked once.
  */
 export function createDependentMarker(rows: Pick<GraphRows, 'markDependents'>): DependentMarker {
-  /** Names that are not those of one file, and were marked since references were resolved. */
+  /** Names beyond a single file that were marked since references were resolved. */
   const marked = { [ANY_FILE]: new Set<number>(), [ANY_PATH]: new Set<number>() };
   const waiting: (readonly [on: number, name: number])[] = [];
 
@@ -47,7 +47,7 @@ export function createDependentMarker(rows: Pick<GraphRows, 'markDependents'>): 
         add(ANY_FILE, name);
       const packages = new Set([before?.packageName, after?.packageName]);
       const isSame = packages.size === 1 && old.size > 0 && now.size > 0;
-      // Names that a package gains or loses count for all of it.
+      // Names that a package gains or loses affect all of it.
       for (const name of packages)
         if (name !== undefined && (!isSame || names.length > 0)) add(ANY_PATH, `package ${name}`);
     },
@@ -60,7 +60,7 @@ export function createDependentMarker(rows: Pick<GraphRows, 'markDependents'>): 
   };
 }
 
-/** Members by name, as who calls one of something unknown sees them. */
+/** Returns members by name, as seen by callers on unknown values. */
 function describeMembers(facts: FileFacts | null): Map<string, string> {
   const members = new Map<string, string[]>();
   for (const { kind, name, parent } of facts?.symbols ?? []) {

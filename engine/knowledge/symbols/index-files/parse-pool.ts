@@ -7,13 +7,13 @@ import type { ParseOrder, ParseResult } from './parse-worker.ts';
 import { type ReadFacts, readBatch, type WantedFile } from './read-facts.ts';
 
 export interface ParsePool {
-  /** Parses files, and passes each on as it is done, in any order. */
+  /** Parses files, and passes each on when it is done, in any order. */
   parseFiles(
     root: string,
     files: readonly WantedFile[],
     done: (file: WantedFile, read: ReadFacts | 'same') => void,
   ): Promise<void>;
-  /** Ends the helping thread and gives back what it held; the parser of this one stays. */
+  /** Ends the helper thread and releases its memory; the parser of this thread stays. */
   rest(): Promise<void>;
   close(): Promise<void>;
 }
@@ -26,14 +26,14 @@ interface ParseThread {
 /** From this many files on, a second thread is worth its start. */
 const WORTH_THREAD = 60;
 const BATCH = 16;
-/** The other thread has something to do while this one writes. */
+/** The other thread works while this one writes. */
 const IN_ADVANCE = 2;
-/** Of the other thread, without what the parser itself takes. */
+/** Memory of the other thread, without the parser's own. */
 const MOST_MB = 128;
 
 const takeTurns = (): Promise<void> => new Promise((done) => setImmediate(done));
 
-/** Parses here, and many files in a second thread as well, which is there only meanwhile. */
+/** Parses here, and large batches also in a temporary second thread. */
 export function createParsePool(): ParsePool {
   let here: Promise<SourceParser> | undefined;
   let thread: ParseThread | null = null;

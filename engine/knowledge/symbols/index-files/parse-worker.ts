@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import { createSourceParser } from '../../sources/parse.ts';
 import { type ReadFacts, readBatch, type WantedFile } from './read-facts.ts';
 
-/** Files to parse, and what came of them, in the same order. */
+/** Files to parse, and their results, in the same order. */
 export interface ParseOrder {
   root: string;
   files: readonly WantedFile[];

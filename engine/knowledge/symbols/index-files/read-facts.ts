@@ -4,7 +4,7 @@ import { extractFacts } from '../extract/index.ts';
 import { type PackedFacts, packFacts } from '../store/pack.ts';
 import type { FileState } from '../store/rows.ts';
 
-/** What a file was found to be: its facts, or why there are none. */
+/** The result for a file: its facts, or why there are none. */
 export interface ReadFacts {
   state: FileState | 'gone';
   facts: PackedFacts | null;
@@ -16,11 +16,11 @@ export interface ReadFacts {
 export interface WantedFile {
   path: string;
   language: Language;
-  /** With this hash nothing has changed, and it is not parsed. */
+  /** If the hash matches, the file is unchanged and is not parsed. */
   knownHash: string | null;
 }
 
-/** Reads, parses and takes down some files of a project, one after another. */
+/** Reads, parses and collects some files of a project in sequence. */
 export function readBatch(
   parser: Pick<SourceParser, 'parse'>,
   root: string,
@@ -46,7 +46,7 @@ function readFacts(
   try {
     return { state: 'ok', facts: packFacts(extractFacts(tree, path)), hash, size, mtime: mtimeMs };
   } catch {
-    // One file that nobody has thought of must not be the end of all others.
+    // One unexpected file must not abort all others.
     return { state: 'failed', facts: null, hash, size, mtime: mtimeMs };
   }
 }

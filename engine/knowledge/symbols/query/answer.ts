@@ -10,7 +10,7 @@ import { countReferences, findImpact, type Impact, type TouchedLines } from './i
 import { readSnippet, type Snippet } from './snippet.ts';
 import { type Direction, type Trace, traceCalls } from './trace.ts';
 
-/** What is asked of an index. */
+/** A question to an index. */
 export type GraphQuestion =
   | { ask: 'status' }
   | { ask: 'architecture' }
@@ -33,12 +33,12 @@ export interface GraphStatus {
   edges: number;
   byConfidence: Record<string, number>;
   unresolved: number;
-  /** Files with places that could not be parsed. */
+  /** Files with syntax errors. */
   withErrors: number;
   languages: Record<string, number>;
   skipped: SkipCounts;
   dirty: number;
-  /** When the index was brought up to date last, ms since 1970; null for never. */
+  /** Time of the last update of the index, ms since 1970; null for never. */
   at: number | null;
 }
 
@@ -52,11 +52,11 @@ export type GraphAnswer =
   | { symbol: SymbolRow; references: Record<string, number>; errors: number }
   | { symbols: SymbolRow[] };
 
-/** Whether a path is below one of the paths, or is one. */
+/** Reports whether a path equals one of the paths or is below one. */
 const isBelow = (path: string, only: readonly string[] | null): boolean =>
   only === null || only.some((each) => each === '.' || path === each || path.startsWith(`${each}/`));
 
-/** Answers a question, and tells the files that the answer names. */
+/** Answers a question, and lists the files in the answer. */
 export async function answerQuestion(
   indexer: Indexer,
   question: GraphQuestion,
@@ -79,7 +79,7 @@ export async function answerQuestion(
       if (paths === null)
         return nothing('not_found', `git knows no range ${JSON.stringify(question.range ?? 'HEAD')} here`);
       const impact = findImpact(indexer, paths, question.touched);
-      // Git also names what a change has removed.
+      // Git also lists removed files.
       if (question.paths === null) {
         const isThere = (path: string): boolean =>
           lstatSync(join(indexer.root, path), { throwIfNoEntry: false }) !== undefined;
@@ -93,7 +93,7 @@ export async function answerQuestion(
     default:
       break;
   }
-  // Whoever asks about the shared paths of a project is told of no others.
+  // A question about a project's shared paths must not reveal others.
   const only = question.ask === 'inspect' ? question.only : null;
   const found = findSymbol(indexer, question.symbol, (path) => isBelow(path, only));
   if ('candidates' in found) {
@@ -132,7 +132,10 @@ const nothing = (empty: Nothing['empty'], reason: string, candidates: SymbolRow[
   names: new Set(candidates.map(({ path }) => path)),
 });
 
-/** Why nothing has that name: its file is skipped, in another language, could not be parsed, or there is no such name. */
+/**
+ * Returns why no symbol has that name: its file is skipped, unsupported or has syntax errors, or the name does not
+ * exist.
+ */
 function explainMissing(indexer: Indexer, wanted: string, similar: SymbolRow[]) {
   const path = /^(.*\.\w+)(?:[:#].*)?$/.exec(wanted)?.[1];
   if (path !== undefined && wanted.includes('/')) {

@@ -1,6 +1,6 @@
 import type { Indexer } from '../index-files/indexer.ts';
 
-/** What a folder holds, with everything below it when it is at the last level. */
+/** The content of a folder, including everything below it at the last level. */
 export interface FolderSummary {
   folder: string;
   files: number;
@@ -19,7 +19,7 @@ export interface Architecture {
   edges: number;
   languages: Record<string, number>;
   folders: FolderSummary[];
-  /** Files that are most likely where the program begins. */
+  /** The most likely entry points of the program. */
   entryPoints: string[];
   biggest: { path: string; lines: number; symbols: number }[];
   mostUsed: { name: string; path: string; line: number; id: number; uses: number }[];

@@ -2,7 +2,7 @@ import { isAbsolute, relative } from 'node:path';
 import type { Indexer } from '../index-files/indexer.ts';
 import { SYMBOL_COLUMNS, type SymbolRow, toSymbol } from '../store/rows.ts';
 
-/** What a name leads to. */
+/** The result of looking up a name. */
 export type Lookup =
   | { symbol: SymbolRow }
   | { candidates: SymbolRow[]; total: number }
@@ -14,7 +14,7 @@ const MOST_READ = 400;
 const TEST_PATH =
   /(?:^|\/)(?:tests?|__tests__|spec|specs|e2e)\/|(?:^|\/)(?:test_[^/]+|conftest)\.py$|[._-](?:test|tests|spec)\.[^./]+$|_test\.go$|Tests?\.(?:java|kt|cs)$/;
 
-/** Whether a path is that of a test, by the usual names. */
+/** Reports whether a path is a test, by the usual names. */
 export const isTestPath = (path: string): boolean => TEST_PATH.test(path);
 
 const FROM = `FROM symbol JOIN file ON file.id = symbol.file`;
@@ -25,8 +25,8 @@ export const readSymbol = ({ db }: Pick<Indexer, 'db'>, id: number): SymbolRow |
 };
 
 /**
- * Finds the one symbol that a name means: a number, `file:name`, `Class.method` or a bare name.
- * @param isSeen what may be told of, by its path; all, when left out
+ * Finds the only symbol that a name means: a number, `file:name`, `Class.method` or a bare name.
+ * @param isSeen limits the result by path; default: all
  */
 export function findSymbol(
   indexer: Indexer,
@@ -45,7 +45,7 @@ export function findSymbol(
   return { similar: searchSymbols(indexer, name, 5).filter((each) => isSeen(each.path)) };
 }
 
-/** `src/a.ts:name` and `src/a.ts#name`; a path alone is the file itself. */
+/** Splits `src/a.ts:name` and `src/a.ts#name`; a path alone is the file itself. */
 function splitName(indexer: Indexer, text: string): { path: string | null; name: string } {
   const [, path, name] = /^(.*[^:#])[:#]([^:#/]+)$/.exec(text) ?? [];
   if (path !== undefined && name !== undefined && /[./]/.test(path))
@@ -61,7 +61,7 @@ export function toRelative({ root }: Pick<Indexer, 'root'>, path: string): strin
   return inside.replace(/^\.\//, '');
 }
 
-/** What fits is chosen before it is counted: thousands of symbols may have one name. */
+/** Matches are filtered before counting: thousands of symbols may share a name. */
 function listNamed({ db }: Indexer, path: string | null, name: string): SymbolRow[] {
   const last = path === name ? name : (name.split('.').at(-1) ?? name);
   const isEnd = (column: string, of: string, divider: string): string =>
@@ -77,7 +77,10 @@ function listNamed({ db }: Indexer, path: string | null, name: string): SymbolRo
     .map(toSymbol);
 }
 
-/** What is called or constructed goes before fields and types of the same name, and sources before tests. */
+/**
+ * Narrows matches: callable and constructible symbols come before fields and types of the same name, and sources
+ * before tests.
+ */
 function narrow(found: SymbolRow[]): SymbolRow[] {
   const rules: ((symbol: SymbolRow) => boolean)[] = [
     ({ kind }) => kind !== 'field',
@@ -93,21 +96,21 @@ function narrow(found: SymbolRow[]): SymbolRow[] {
   return left;
 }
 
-/** What every name that holds a text has: all of its groups of three letters. */
+/** Returns the necessary condition for a name that contains a text: all groups of three letters. */
 function toTrigrams(text: string): string {
   const letters = [...text.toLowerCase()];
   const groups = letters.slice(2).map((_, at) => letters.slice(at, at + 3).join(''));
   return groups.map((group) => `"${group.replaceAll('"', '""')}"`).join(' AND ');
 }
 
-/** Symbols whose name holds a text, exact ones first, then those that begin with it. */
+/** Returns symbols whose name contains a text: exact matches first, then prefix matches. */
 export function searchSymbols({ db }: Indexer, query: string, limit: number): SymbolRow[] {
   const name =
     query
       .trim()
       .split(/[.:#\s]+/)
       .at(-1) ?? '';
-  // No name has a NUL, at which the query would end in the middle of a string.
+  // A name has no NUL, which would end the query inside a string.
   if (name === '' || name.includes('\0')) return [];
   const isLong = [...name].length >= 3;
   const ids = isLong

@@ -3,33 +3,33 @@ import type { Indexer } from '../index-files/indexer.ts';
 import { REFERENCE_KINDS, SYMBOL_COLUMNS, type SymbolRow, toEdge, toSymbol } from '../store/rows.ts';
 import { isTestPath, readSymbol, toRelative } from './find.ts';
 
-/** A symbol that a change of some files may reach. */
+/** A symbol that a change of some files may affect. */
 export interface Reached {
   symbol: SymbolRow;
-  /** 1 for who refers to a changed symbol, 2 for who refers to those. */
+  /** 1 for references to a changed symbol, 2 for references to those. */
   hop: number;
-  /** The surest reference that leads here: its confidence, the surer end of a way of two. */
+  /** The most certain reference that leads here: its confidence; for two steps that of the more certain path. */
   confidence: number;
   line: number;
-  /** The symbol that is referred to. */
+  /** The referenced symbol. */
   through: number;
   isTest: boolean;
 }
 
 export interface Impact {
-  /** The files that the index has, and what there is no index of. */
+  /** The indexed files, and those without an index. */
   files: string[];
   unknown: string[];
-  /** Of what is asked about, what is not there any more. */
+  /** Requested files that no longer exist. */
   removed: string[];
-  /** What is changed there, or all that is declared where that is not known. */
+  /** The changes there, or all declarations if the lines are unknown. */
   declared: SymbolRow[];
-  /** Of whole files only the outermost, of changed lines the innermost. */
+  /** For whole files only the outermost, for changed lines the innermost. */
   told: SymbolRow[];
   reached: Reached[];
 }
 
-/** The lines of files that have changed; a file without an entry counts whole. */
+/** The changed lines of files; a file without an entry counts in full. */
 export type TouchedLines = Readonly<
   Record<string, readonly { from: number; to: number; isGap: boolean }[] | undefined>
 >;
@@ -38,8 +38,8 @@ const MOST_DECLARED = 2000;
 const MOST_REACHED = 1000;
 
 /**
- * Finds what is declared in some files, or only in some of their lines, and who refers to that, over two steps. A folder
- * stands for what is below it.
+ * Finds the declarations in some files or lines, and the code that refers to them, over two steps. A folder stands
+ * for everything below it.
  */
 export function findImpact(indexer: Indexer, paths: readonly string[], touched: TouchedLines = {}): Impact {
   const { db } = indexer;
@@ -81,13 +81,13 @@ export function findImpact(indexer: Indexer, paths: readonly string[], touched: 
     for (const { id, confidence } of edge) {
       for (const row of callers.all(id, 200)) {
         const step = toEdge(row);
-        // Who names a type is reached by its change, and nobody who only calls that one.
+        // A change of a type affects code that names the type, but not callers of that code.
         if (hop === 2 && (step.kind === 'type' || step.kind === 'value')) continue;
         if (inside.has(step.fromSymbol) || reached.has(step.fromSymbol)) continue;
         if (reached.size >= MOST_REACHED) break;
         const symbol = readSymbol(indexer, step.fromSymbol);
         if (symbol === null) continue;
-        // Of a file that counts whole, all is changed already.
+        // In a file that counts in full, everything is changed already.
         if (files.has(symbol.path) && touched[symbol.path] === undefined) continue;
         const sure = Math.min(confidence, step.confidence);
         reached.set(symbol.id, {
@@ -107,7 +107,7 @@ export function findImpact(indexer: Indexer, paths: readonly string[], touched: 
   return { files: [...files].sort(), unknown, removed: [], declared, told, reached: [...reached.values()] };
 }
 
-/** Paths by every folder that they lie in; `.` has all of them. */
+/** Returns paths by each of their folders; `.` has all of them. */
 function groupByFolder(paths: readonly string[]): Map<string, string[]> {
   const folders = new Map<string, string[]>([['.', [...paths]]]);
   for (const path of paths)
@@ -119,7 +119,7 @@ function groupByFolder(paths: readonly string[]): Map<string, string[]> {
   return folders;
 }
 
-/** Of the symbols of files, those whose own lines have changed: the innermost around each line. */
+/** Returns the symbols whose own lines have changed: the innermost around each line. */
 function selectTouched(symbols: readonly SymbolRow[], touched: TouchedLines): SymbolRow[] {
   const found = new Set<SymbolRow>();
   const byPath = Map.groupBy(symbols, ({ path }) => path);
@@ -137,7 +137,7 @@ function selectTouched(symbols: readonly SymbolRow[], touched: TouchedLines): Sy
   return symbols.filter((each) => found.has(each));
 }
 
-/** The symbol that begins last of those that hold all of the lines. */
+/** Returns the last-starting symbol that contains all of the lines. */
 function findInnermost(symbols: readonly SymbolRow[], from: number, to: number): SymbolRow | null {
   let found: SymbolRow | null = null;
   for (const each of symbols) {
@@ -152,7 +152,7 @@ function findInnermost(symbols: readonly SymbolRow[], from: number, to: number):
   return found;
 }
 
-/** How many references of each kind lead to a symbol. */
+/** Returns number of references of each kind to a symbol. */
 export function countReferences({ db }: Indexer, id: number): Record<string, number> {
   const rows = db
     .prepare('SELECT kind, count(*) AS n FROM edge WHERE to_symbol = ? GROUP BY kind')

@@ -6,17 +6,17 @@ export interface Snippet {
   text: string;
   firstLine: number;
   lastLine: number;
-  /** Lines of the symbol that are left out. */
+  /** Number of omitted lines of the symbol. */
   more: number;
 }
 
 const MOST_BYTES = 20_000;
 
-/** Reads the text of a symbol from its file; null when the file is not there or is no source any more. */
+/** Reads the text of a symbol from its file; null if the file no longer exists or is not a source. */
 export function readSnippet({ root }: Indexer, symbol: SymbolRow, maxLines: number): Snippet | null {
   const source = readSource(root, symbol.path);
   if (typeof source === 'string') return null;
-  // Whole lines: what stands before a declaration on its line belongs to it for whoever reads it.
+  // Whole lines: a reader expects the text before a declaration on its line.
   const lines = source.text.split('\n').slice(symbol.line - 1, symbol.endLine);
   const shown: string[] = [];
   let bytes = 0;

@@ -6,7 +6,7 @@ export type Direction = 'callers' | 'callees' | 'both';
 
 /** One step of a call graph, between two symbols. */
 export interface TraceStep extends EdgeRow {
-  /** Steps from the symbol that was asked about, from 1. */
+  /** Steps from the requested symbol, from 1. */
   hop: number;
   way: 'callers' | 'callees';
 }
@@ -14,14 +14,14 @@ export interface TraceStep extends EdgeRow {
 export interface Trace {
   symbols: Map<number, SymbolRow>;
   steps: TraceStep[];
-  /** Symbols with more neighbours than are shown, and how many there are. */
+  /** Symbols with more neighbours than shown, and their number. */
   hubs: { id: number; total: number }[];
-  /** References that name the symbol otherwise than by a call: as a value, a type or a base. */
+  /** References to the symbol other than calls: as a value, a type or a base. */
   mentions: TraceStep[];
   isCut: boolean;
 }
 
-/** Neighbours of one symbol, beyond which it is a hub. */
+/** Number of neighbours above which a symbol is a hub. */
 const MOST_NEIGHBOURS = 25;
 const MOST_STEPS = 200;
 const MOST_MENTIONS = 15;
@@ -29,7 +29,7 @@ const MOST_MENTIONS = 15;
 const CALLS = ['call', 'new', 'jsx'].map((kind) => REFERENCE_KINDS.indexOf(kind as 'call')).join();
 const OTHERS = ['inherit', 'value', 'type'].map((kind) => REFERENCE_KINDS.indexOf(kind as 'type')).join();
 
-/** Follows calls from a symbol, or to it, step by step. */
+/** Follows calls from or to a symbol, step by step. */
 export function traceCalls(indexer: Indexer, symbol: SymbolRow, depth: number, direction: Direction): Trace {
   const { db } = indexer;
   const trace: Trace = {
@@ -55,7 +55,10 @@ export function traceCalls(indexer: Indexer, symbol: SymbolRow, depth: number, d
     return known;
   }
 
-  /** Making an object of a class runs its constructor: calls of the one are calls of the other. */
+  /**
+   * Lists equivalent symbols: creating an object runs its constructor, so calls of the class and of the constructor
+   * are equal.
+   */
   function listAlike(each: SymbolRow, way: 'callers' | 'callees'): number[] {
     if (way === 'callees' && each.kind === 'class')
       return [each.id, ...(members.all(each.file, each.place, 'constructor') as number[])];

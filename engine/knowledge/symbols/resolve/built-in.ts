@@ -14,18 +14,18 @@ const SAME = new Set(
 );
 const PROMISES = new Set('Promise PromiseLike Task Future CompletableFuture Awaitable Coroutine'.split(' '));
 
-/** What a generic type of the language makes of its arguments; null for one that is not known. */
+/** Returns the value of a generic built-in type for its arguments; null if unknown. */
 export function findBuiltInType(
   language: Language,
   name: string,
   types: readonly Value[],
 ): Value | 'called' | null {
   const [first = UNKNOWN_VALUE] = types;
-  // Of Python it is the value or None, elsewhere something around the value.
+  // In Python it is the value or None, elsewhere a wrapper around the value.
   if (language === 'python' && (name === 'Optional' || name === 'Union')) return joinValues(types);
   if (COLLECTIONS.has(name)) return { is: 'many', of: first, isMap: false };
   if (MAPS.has(name)) return { is: 'many', of: types[1] ?? UNKNOWN_VALUE, isMap: true };
-  // Its members are what it holds, by any name.
+  // Its members are its elements, under any name.
   if (name === 'Record') return { is: 'many', of: types[1] ?? UNKNOWN_VALUE, isMap: false, isRecord: true };
   if (PROMISES.has(name)) return { is: 'promise', of: first };
   if (SAME.has(name)) return first;
@@ -39,7 +39,7 @@ const GIVES_SAME = new Set(
   ),
 );
 
-/** What a method of a collection or a promise returns. */
+/** Returns the result of a method of a collection or a promise. */
 export function callBuiltIn({ of, name }: Extract<Value, { is: 'method' }>): Value {
   if (of.is === 'promise') return name === 'catch' || name === 'finally' ? of : UNKNOWN_VALUE;
   const element = of.is === 'many' ? of.of : of.is === 'list' ? joinValues(of.items) : UNKNOWN_VALUE;
@@ -54,7 +54,7 @@ export function callBuiltIn({ of, name }: Extract<Value, { is: 'method' }>): Val
 const TAKES_TWO = new Set(['sort', 'toSorted']);
 const TAKES_LATER = new Set(['reduce', 'reduceRight']);
 
-/** What a method of a collection or a promise passes to its callback, as a value that stands for that parameter. */
+/** Returns the value that a method of a collection or a promise passes to that parameter of its callback. */
 export function parameterOfBuiltIn({ of, name }: Extract<Value, { is: 'method' }>, param: number): Value {
   const passed = ((): Value => {
     if (of.is === 'promise') return name === 'then' && param === 0 ? of.of : UNKNOWN_VALUE;

@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
 import { parse } from 'jsonc-parser';
 
-/** The files of a project as far as finding modules needs them. */
+/** The project's files as module resolution needs them. */
 export interface ModuleFiles {
-  /** The number of a source; undefined when the project has none at that path. */
+  /** Returns the number of a source; undefined if the project has none at that path. */
   idOf(path: string): number | undefined;
-  /** The text of a package.json or tsconfig.json of the project; null when there is none. */
+  /** Returns the text of a package.json or tsconfig.json of the project; null if there is none. */
   readManifest(path: string): string | null;
   /** Paths of all of these. */
   manifests: readonly string[];
@@ -20,7 +20,7 @@ interface PackageManifest {
 }
 
 interface PathMap {
-  /** The folder that the paths begin at. */
+  /** The folder that the paths are relative to. */
   base: string;
   paths: [pattern: string, targets: string[]][];
   baseUrl: string | null;
@@ -43,7 +43,7 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const textOr = <T>(value: unknown, other: T): string | T => (typeof value === 'string' ? value : other);
 
-/** Finds the file that an import of TypeScript or JavaScript means, as its tools do, but always the source. */
+/** Finds the file of a TypeScript or JavaScript import like the usual tools, but always the source. */
 export function createEcmaModules(files: ModuleFiles) {
   const packages = files.manifests
     .filter((path) => posix.basename(path) === 'package.json')
@@ -76,7 +76,7 @@ export function createEcmaModules(files: ModuleFiles) {
     ];
   }
 
-  /** A file by its path, with or without its extension, or the index of a folder. */
+  /** Returns a file by its path, with or without its extension, or the index of a folder. */
   function findFile(path: string): number | undefined {
     const clean = posix.normalize(path).replace(/\/$/, '');
     if (clean.startsWith('..')) return undefined;
@@ -98,7 +98,7 @@ export function createEcmaModules(files: ModuleFiles) {
     return undefined;
   }
 
-  /** A file that is built from a source: dist/a.js is written as src/a.ts. */
+  /** Maps a build output to its source: dist/a.js is written as src/a.ts. */
   function findBuilt(folder: string, target: string): number | undefined {
     const path = posix.join(folder, target);
     const direct = findFile(path);
@@ -116,7 +116,7 @@ export function createEcmaModules(files: ModuleFiles) {
     return undefined;
   }
 
-  /** All targets of an entry of `exports` or `imports`, the likeliest first. */
+  /** Returns all targets of an entry of `exports` or `imports`, most likely first. */
   function listTargets(entry: unknown): string[] {
     if (typeof entry === 'string') return [entry];
     if (Array.isArray(entry)) return entry.flatMap(listTargets);
@@ -174,7 +174,7 @@ export function createEcmaModules(files: ModuleFiles) {
     return map;
   }
 
-  /** What a configuration says of paths, itself or through those that it extends. */
+  /** Returns the path mappings of a configuration, its own or inherited. */
   function readConfig(path: string, depth: number): PathMap | null {
     const json = readJson(path);
     if (json === null || depth > MOST_EXTENDED) return null;
@@ -233,7 +233,7 @@ export function createEcmaModules(files: ModuleFiles) {
   }
 
   return {
-    /** The number of the source that an import in a file means. */
+    /** Returns the number of the source that an import in a file means. */
     resolve(from: string, specifier: string): number | 'outside' | 'missing' {
       const folder = posix.dirname(from);
       const key = `${folder}\0${specifier}`;
@@ -246,7 +246,7 @@ export function createEcmaModules(files: ModuleFiles) {
   };
 }
 
-/** What a `*` of a pattern stands for in a text; null when they do not match. */
+/** Returns the text that matches the `*` of a pattern; null if there is no match. */
 function matchPattern(pattern: string, text: string): string | null {
   const star = pattern.indexOf('*');
   if (star < 0) return pattern === text ? '' : null;

@@ -3,7 +3,10 @@ import type { NameRules } from './language-rules.ts';
 import type { Project } from './project.ts';
 import { OUTSIDE_VALUE } from './values.ts';
 
-/** How TypeScript and JavaScript find names: imports lead to modules, and what nothing declares is of the platform. */
+/**
+ * Creates name resolution of TypeScript and JavaScript: imports lead to modules, and undeclared names belong to the
+ * platform.
+ */
 export function createEcmaNames(project: Project, evaluator: () => Evaluator): NameRules {
   return {
     importValue(file, index, space) {

@@ -14,29 +14,29 @@ import {
 
 export type Evaluator = ReturnType<typeof createEvaluator>;
 
-/** Further than this nothing is followed: code that refers to itself would have no end. */
+/** Maximum depth: self-referential code would never end. */
 const MOST_STEPS = 60;
 
 /**
- * Evaluations for one reference, and for all of a file. Where each of many names is said by the one before it twice over, there
- * would be no end either. What people write takes a thousand at most, and thirty thousand in a file.
+ * Maximum evaluations for one reference, and for a file. Names that each use the previous one twice would grow
+ * exponentially. Real code takes a thousand at most, and thirty thousand per file.
  */
 const MOST_WORK = 10_000;
 const MOST_WORK_OF_FILE = 1_000_000;
 
-/** Variables that are said to be what another one is, one after another. */
+/** Maximum length of a chain of variable aliases. */
 const MOST_ALIASES = 8;
 
 /** Languages whose enums have no methods. */
 const IS_ECMA: ReadonlySet<string> = new Set(['typescript', 'tsx', 'javascript']);
 
-/** Finds out what expressions and types are, across files. */
+/** Evaluates expressions and types across files. */
 export function createEvaluator(project: Project, rulesOf: (file: FileView) => NameRules) {
   let steps = 0;
   const work = { ofReference: 0, ofFile: 0 };
   const running = new Set<string>();
 
-  /** Counts what is done for one reference, and for all of a file; throws a RangeError where that is out of proportion. */
+  /** Counts the work for one reference, and for a file; throws a RangeError if it exceeds the limit. */
   function spendWork(): void {
     work.ofReference += 1;
     work.ofFile += 1;
@@ -44,7 +44,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
       throw new RangeError('there is too much to follow');
   }
 
-  /** Follows one step further; what leads back to where it began is unknown. */
+  /** Follows one step further; a cycle is unknown. */
   function guard(key: string, follow: () => Value): Value {
     if (steps >= MOST_STEPS || running.has(key)) return UNKNOWN_VALUE;
     steps += 1;
@@ -64,7 +64,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return { is: 'symbol', file, index, owner };
   }
 
-  /** What an import brings; files may import each other in a circle. */
+  /** Returns the target of an import; files may import each other in a cycle. */
   const readImport = (file: FileView, index: number, space: Space): Value =>
     guard(`i${file.id}:${index}:${space}`, () => rulesOf(file).importValue(file, index, space));
 
@@ -123,7 +123,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     }
   }
 
-  /** What is no member of a value that is known is nothing of the project's; of an unknown one it is unknown. */
+  /** Finds a member: a missing member of a known value is external; of an unknown value it is unknown. */
   const memberOf = (object: Value, name: string): Value =>
     findMember(object, name)?.value ?? (object.is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE);
 
@@ -187,7 +187,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return typeOfSymbol(meant ?? lookUpType(file, named), values);
   }
 
-  /** What a name means among types. */
+  /** Returns the meaning of a name as a type. */
   function lookUpType(file: FileView, named: Expr): Value {
     if (named[0] === 'i') return readImport(file, named[1], 'type');
     if (named[0] === 'g') return rulesOf(file).freeName(file, named[1], 'type');
@@ -205,7 +205,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
       return fact.type[0] === 'f' && meant.is === 'function' ? { ...meant, named: index } : meant;
     }
     if (fact.kind === 'enum' && IS_ECMA.has(file.language)) return OUTSIDE_VALUE;
-    // A value where a type is expected: an import of something that exists as a value only.
+    // A value where a type is expected: an import of something that exists only as a value.
     if (fact.kind === 'variable' || fact.kind === 'function') return UNKNOWN_VALUE;
     return { is: 'instance', file, index, types };
   }
@@ -223,7 +223,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return meant.is === 'symbol' ? instanceOf(meant, types) : UNKNOWN_VALUE;
   }
 
-  /** What a variable holds in the end, when it is declared by others; unknown for those that refer to each other. */
+  /** Returns the final value of a variable that is declared by others; unknown for cycles. */
   function settle(value: SymbolValue): Value {
     let at: Value = value;
     for (let steps = 0; steps < MOST_ALIASES; steps += 1) {
@@ -233,7 +233,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return UNKNOWN_VALUE;
   }
 
-  /** What a variable or field holds; a function, class or namespace is itself. */
+  /** Returns the value of a variable or field; a function, class or namespace is itself. */
   function valueOfSymbol(value: SymbolValue): Value {
     const { file, index, owner = null } = value;
     const { kind, type, init } = symbolAt(file, index);
@@ -288,11 +288,11 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return held.is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE;
   }
 
-  /** `for (const [key, value] of map)`: what is taken apart again is a pair. */
+  /** Returns the element of an entry: in `for (const [key, value] of map)` it is a pair. */
   const elementOfEntry = (held: Extract<Value, { is: 'many' }>): Value =>
     held.isMap ? { is: 'list', items: [OUTSIDE_VALUE, held.of] } : held.of;
 
-  /** What the function that is argument `index` of a call is expected to be. */
+  /** Returns the expected type of the function that is argument `index` of a call. */
   function argumentOf(callee: Value, index: number, param: number): Value {
     if (callee.is === 'method') return parameterOfBuiltIn(callee, param);
     if (callee.is === 'function') {
@@ -315,7 +315,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return HOLDS.has(fact.kind) ? argumentOf(settle(callee), index, param) : UNKNOWN_VALUE;
   }
 
-  /** The type of a parameter of a function that is known by its type. */
+  /** Returns the type of a parameter of a function that is known by its type. */
   function parameterOf(value: Value, index: number): Value {
     switch (value.is) {
       case 'function': {
@@ -331,7 +331,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
       case 'either':
         return joinValues(value.values.map((each) => parameterOf(each, index)));
       case 'method':
-        // What a built-in passes to its callback was found already.
+        // The argument of a built-in's callback was already found.
         return value.of;
       default:
         return value.is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE;
@@ -350,7 +350,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   });
 
   return {
-    /** Begins to count anew: for a file, or for one reference of it. */
+    /** Resets the counters: for a file, or for one reference of it. */
     beginFile(): void {
       work.ofFile = 0;
     },

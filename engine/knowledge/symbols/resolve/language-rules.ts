@@ -1,13 +1,13 @@
 import type { FileView } from './project.ts';
 import type { Value } from './values.ts';
 
-/** Whether a name is looked for among values or among types. */
+/** The namespace of a lookup: values or types. */
 export type Space = 'value' | 'type';
 
-/** Names that a language finds without an import, and what its imports lead to. */
+/** Names that a language finds without an import, and the targets of its imports. */
 export interface NameRules {
   importValue(file: FileView, index: number, space: Space): Value;
   freeName(file: FileView, name: string, space: Space): Value;
-  /** A member of a namespace whose text is in another file. */
+  /** Returns a member of a namespace whose text is in another file. */
   findInNamespace?(file: FileView, index: number, name: string, space: Space): Value | null;
 }

@@ -3,14 +3,14 @@ import type { NameRules, Space } from './language-rules.ts';
 import { DECLARES_OUTSIDE, type FileView, findRoot, type Project } from './project.ts';
 import { joinValues, type Substitution, type SymbolValue, UNKNOWN_VALUE, type Value } from './values.ts';
 
-/** A member that was found, and how it was come by. */
+/** A found member, and how it was found. */
 export interface FoundMember {
   value: Value;
-  /** Whether the class itself has it rather than one that it extends. */
+  /** True if the class itself has it, not a base class. */
   isOwn: boolean;
 }
 
-/** What finding members takes of finding out what something is. */
+/** The part of evaluation that member lookup needs. */
 interface MemberDeps {
   project: Project;
   rulesOf(file: FileView): NameRules;
@@ -22,12 +22,12 @@ interface MemberDeps {
   spendWork(): void;
 }
 
-/** Symbols that stand for what they hold. */
+/** Symbols that stand for their content. */
 export const HOLDS: ReadonlySet<string> = new Set(['variable', 'field']);
-/** Languages in which a class has other members than its objects. */
+/** Languages in which classes and objects have different members. */
 const HAS_STATIC: ReadonlySet<string> = new Set(['typescript', 'tsx', 'javascript', 'java', 'csharp']);
 
-/** Finds what values, classes and files have under a name. */
+/** Finds the members of values, classes and files by name. */
 export function createMemberFinder({
   project,
   rulesOf,
@@ -40,7 +40,7 @@ export function createMemberFinder({
 }: MemberDeps) {
   const symbolAt = (file: FileView, index: number): SymbolFact => file.facts.symbols[index]!;
 
-  /** Finds what a value has under a name; null when nothing of the project's is known to be there. */
+  /** Finds a member of a value by name; null if the project is not known to have one. */
   function findMember(value: Value, name: string, space: Space = 'value'): FoundMember | null {
     spendWork();
     switch (value.is) {
@@ -105,7 +105,7 @@ export function createMemberFinder({
     });
   }
 
-  /** A method that stands outside of its type, in the same file or package. */
+  /** Returns a method declared outside its type, in the same file or package. */
   function findOwned(
     file: FileView,
     type: string,
@@ -127,7 +127,7 @@ export function createMemberFinder({
     return null;
   }
 
-  /** A namespace may be written in several parts, and add to a function or a class of the same name. */
+  /** Finds a merged part: a namespace may have several parts, and extend a function or a class of the same name. */
   function findMerged(file: FileView, index: number, name: string): FoundMember | null {
     const { name: own, parent, kind } = symbolAt(file, index);
     for (const other of file.members.get(parent)?.get(own) ?? []) {
@@ -152,13 +152,13 @@ export function createMemberFinder({
     project.use(file, findRoot(file, index).name);
     const fact = symbolAt(file, index);
     const owner: Substitution = { file, symbol: index, values: types };
-    // Where a bare name stands for a member, that may be one of the class itself.
+    // If a bare name denotes a member, it may belong to the class itself.
     const isBare = file.language === 'java' || file.language === 'csharp';
     const own = (file.members.get(index)?.get(name) ?? []).find(
       (each) => isBare || !symbolAt(file, each).isStatic,
     );
     if (own !== undefined) {
-      // What a literal type belongs to says what its parameters are.
+      // The type of a literal determines its parameters.
       return { value: { is: 'symbol', file, index: own, owner }, isOwn: true };
     }
     const owned = findOwned(file, fact.name, name, owner);
@@ -176,7 +176,7 @@ export function createMemberFinder({
     const { members, spreads } = file.facts.objects[index]!;
     const member = Object.hasOwn(members, name) ? members[name] : undefined;
     if (member !== undefined) return { value: evaluate(file, member), isOwn: true };
-    // `next = { ...next, more }`: an object may be spread into what is assigned to the same variable.
+    // `next = { ...next, more }`: an object may be spread into a value for the same variable.
     return guardMember(`O${file.id}:${index}:${name}`, () => {
       for (const spread of spreads) {
         const found = findMember(evaluate(file, spread), name);
@@ -189,7 +189,7 @@ export function createMemberFinder({
   const TYPES = new Set(['class', 'interface', 'type', 'enum', 'namespace']);
   const VALUES = new Set(['function', 'class', 'variable', 'enum', 'namespace', 'method', 'field']);
 
-  /** What a file exports under a name, through files that pass it on. */
+  /** Returns an export of a file by name, through re-exporting files. */
   function findExport(file: FileView, name: string, space: Space): Value | null {
     project.use(file, name);
     let found: Value | null = null;
@@ -205,7 +205,7 @@ export function createMemberFinder({
   }
 
   function findPassedOn(file: FileView, name: string, space: Space): Value | null {
-    // Also where it passes nothing on yet.
+    // Also if it re-exports nothing yet.
     project.use(file, '*');
     const all = file.exports.get('*') ?? [];
     let found: Value | null = null;

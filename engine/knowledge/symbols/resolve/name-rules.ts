@@ -4,7 +4,7 @@ import type { NameRules } from './language-rules.ts';
 import type { FileView, Project } from './project.ts';
 import { createTableNames } from './table-names.ts';
 
-/** The rules by which a file's language finds names. */
+/** Creates the name resolution rules of a file's language. */
 export function createNameRules(project: Project, evaluator: () => Evaluator): (file: FileView) => NameRules {
   const ecma = createEcmaNames(project, evaluator);
   const others = createTableNames(project, evaluator);

@@ -4,7 +4,7 @@ import type { FileView, Project } from './project.ts';
 interface PackageFinderDeps {
   idOf(path: string): number | undefined;
   view(id: number): FileView | null;
-  /** Takes down that a name of a path counts. */
+  /** Records a dependency on a name of a path. */
   use(name: string): void;
   manifests: { list(): readonly string[]; read(path: string): string | null };
   hasFolder(folder: string): boolean;
@@ -15,7 +15,7 @@ type PackageFinder = Pick<
   'findGoPackage' | 'findPythonModule' | 'findRustChild' | 'findRustParent' | 'findRustCrate'
 >;
 
-/** Finds packages and modules of languages whose paths say where they are. */
+/** Finds packages and modules of languages whose paths determine their location. */
 export function createPackageFinder({
   idOf,
   view,
@@ -33,7 +33,7 @@ export function createPackageFinder({
   };
   const join = (...parts: string[]): string => posix.join(...parts).replace(/^\.\//, '');
 
-  /** Names in manifests of one kind, with their folders. */
+  /** Returns names in manifests of one kind, with their folders. */
   function readNames(file: string, pattern: RegExp): { name: string; folder: string }[] {
     return manifests
       .list()
@@ -87,7 +87,7 @@ export function createPackageFinder({
         const path = join(folder, rest);
         return rest === '' ? findPython(folder, from) : findPython(path, from);
       }
-      // From the file's folder upwards, as a program that is started there or above would find it.
+      // From the file's folder upwards, as a program started there or above would find it.
       for (let folder = own; ; folder = posix.dirname(folder)) {
         for (const each of folder === '.' ? ['.', 'src', 'lib', 'python'] : [folder]) {
           const found = findPython(join(each, rest), from);

@@ -1,7 +1,7 @@
 import type { Language } from '../../sources/index.ts';
 import type { FileFacts, SymbolFact } from '../facts.ts';
 
-/** A file with what it says, in a form in which members are found by name. */
+/** A file with its facts, with members indexed by name. */
 export interface FileView {
   id: number;
   path: string;
@@ -9,44 +9,47 @@ export interface FileView {
   facts: FileFacts;
   /** Members of each symbol by name, in order. */
   members: Map<number, Map<string, number[]>>;
-  /** Methods that are declared outside of their type, by its name and theirs. */
+  /** Methods declared outside of their type, by type and method name. */
   owned: Map<string, Map<string, number[]>>;
-  /** Exports by name; a name may stand for a value and a type. */
+  /** Exports by name; a name may denote a value and a type. */
   exports: Map<string, number[]>;
 }
 
-/** What an import or a free name leads to: a file, something outside of the project, or nothing that is known. */
+/** The target of an import or a free name: a file, something external, or unknown. */
 export type ModuleTarget = { file: FileView } | 'outside' | 'missing';
 
-/** What resolution may ask of a project. Every answer is taken down as something that the asking file depends on. */
+/** The project as resolution sees it. Every answer is recorded as a dependency of the asking file. */
 export interface Project {
   view(id: number): FileView | null;
-  /** The file that an import of a file leads to. */
+  /** Returns the target file of an import. */
   resolveModule(from: FileView, specifier: string): ModuleTarget;
-  /** All files of a package or namespace, as `packageName` and the language's rules have it. */
+  /** Returns all files of a package or namespace, by `packageName` and the language's rules. */
   filesOfPackage(from: FileView, name: string): FileView[];
-  /** The folder of a package of Go by its import path; null for one outside of the project. */
+  /** Returns the folder of a Go package by its import path; null for an external one. */
   findGoPackage(from: FileView, path: string): string | null;
-  /** A module of Python, `.`, `.a` or `a.b`: its file, or a folder of modules without one. */
+  /** Returns a Python module, `.`, `.a` or `a.b`: its file, or a folder of modules without one. */
   findPythonModule(
     from: FileView,
     name: string,
   ): { file: FileView } | { folder: string; from: FileView } | null;
-  /** The module `name` of Rust that a module has in a file of its own. */
+  /** Returns the Rust submodule `name` of a module in a separate file. */
   findRustChild(from: FileView, name: string): FileView | null;
   findRustParent(from: FileView): FileView | null;
-  /** The root of the crate of that name, null for the file's own. */
+  /** Returns the root of the crate of that name, null for the file's own. */
   findRustCrate(from: FileView, name: string | null): FileView | null;
-  /** The method that a member of an unknown value is by its name; null unless that is the only thing of the project that may be called so. */
+  /**
+   * Returns the method for a member of an unknown value by name; null unless only one symbol of the project has that
+   * name.
+   */
   findOnlyMethod(from: FileView, name: string): { file: number; index: number } | null;
-  /** Takes down that the asking file depends on a name of a file. */
+  /** Records that the asking file depends on a name of a file. */
   use(file: FileView, name: string): void;
 }
 
-/** Languages whose methods stand outside of their types. */
+/** Languages whose methods are declared outside of their types. */
 export const DECLARES_OUTSIDE: ReadonlySet<string> = new Set(['go', 'rust']);
 
-/** Indexes what a file says. */
+/** Indexes the facts of a file. */
 export function createFileView(id: number, path: string, language: Language, facts: FileFacts): FileView {
   const members = new Map<number, Map<string, number[]>>();
   for (const [index, { parent, name }] of facts.symbols.entries()) {
@@ -75,7 +78,7 @@ export function createFileView(id: number, path: string, language: Language, fac
   return { id, path, language, facts, members, owned, exports };
 }
 
-/** The outermost symbol around one, below the file: what the file is known for. */
+/** Returns the outermost enclosing symbol below the file: the name by which the file is known. */
 export function findRoot({ facts }: FileView, index: number): SymbolFact {
   let at = index;
   for (;;) {

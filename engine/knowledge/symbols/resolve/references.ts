@@ -3,14 +3,14 @@ import type { Evaluator } from './evaluate.ts';
 import type { FileView, Project } from './project.ts';
 import { UNKNOWN_VALUE, type Value } from './values.ts';
 
-/** How an edge was found, from the surest way to the least sure; `exact` by the project's own compiler. */
+/** How an edge was found, most certain first; `exact` by the project's own compiler. */
 export const STRATEGIES = ['local', 'import', 'package', 'self', 'type', 'alias', 'name', 'exact'] as const;
 
 export type Strategy = (typeof STRATEGIES)[number];
 
-/** A reference that leads to a symbol of the project. */
+/** A reference to a symbol of the project. */
 export interface Edge {
-  /** Index of the symbol in whose code the reference stands. */
+  /** Index of the enclosing symbol. */
   from: number;
   to: { file: number; index: number };
   kind: ReferenceKind;
@@ -18,17 +18,17 @@ export interface Edge {
   /** 1 by package or file, 0.7 by the receiver's type, 0.4 by its name alone. */
   confidence: 1 | 0.7 | 0.4;
   strategy: Strategy;
-  /** How many symbols it might have been. */
+  /** Number of candidate symbols. */
   candidates: number;
 }
 
 type Found = Pick<Edge, 'to' | 'confidence' | 'strategy' | 'candidates'>;
 
-/** Resolves what a file refers to, one reference after another. */
+/** Resolves the references of a file one by one. */
 export function createReferenceResolver(project: Project, evaluator: Evaluator) {
   const { evaluate, lookUpType, findMember, settle } = evaluator;
 
-  /** A symbol itself; of a function that is known by its type only, the type, if it has a name. */
+  /** Returns the symbol itself; for a function known only by its type, the type, if it is named. */
   function target(value: Value): Found['to'] | null {
     if (value.is === 'symbol') return { file: value.file.id, index: value.index };
     return value.is === 'function' && value.named !== undefined
@@ -36,7 +36,7 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
       : null;
   }
 
-  /** What is called under another name: not the field that holds it, but what the field's type says of it. */
+  /** Returns the target of a call through a field: the member of the field's type, not the field. */
   function findHeld(value: Value): Value {
     const fact = value.is === 'symbol' ? value.file.facts.symbols[value.index] : undefined;
     if (value.is !== 'symbol' || fact?.kind !== 'field' || fact.type?.[0] === 'f') return value;
@@ -44,7 +44,7 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
     return held.is === 'symbol' || held.is === 'function' ? held : UNKNOWN_VALUE;
   }
 
-  /** Of several values that lead to one symbol it is that one; else the first function, which is a guess. */
+  /** Returns if several values lead to one symbol, that symbol; otherwise the first function, as a guess. */
   function found(value: Value, confidence: Found['confidence'], strategy: Strategy): Found | null {
     if (value.is !== 'either') {
       const to = target(value);
@@ -80,7 +80,7 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
         return found(member.value, member.isOwn ? 1 : 0.7, 'self');
       if (value.is === 'symbol') {
         const { kind } = value.file.facts.symbols[value.index]!;
-        // A class, an enum or a namespace that is named is as sure as an import.
+        // A named class, enum or namespace is as certain as an import.
         const isNamed = kind !== 'variable' && kind !== 'field';
         return found(member.value, isNamed && member.isOwn ? 1 : 0.7, isNamed ? 'import' : 'type');
       }
@@ -89,7 +89,7 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
     return value.is === 'unknown' ? resolveByName(file, name) : null;
   }
 
-  /** The last resort: a member of something unknown, when one symbol only in the whole project has that name. */
+  /** Returns the last resort: a member of an unknown value, if only one symbol of the project has that name. */
   function resolveByName(file: FileView, name: string): Found | null {
     if (COMMON_MEMBERS.has(name)) return null;
     const to = project.findOnlyMethod(file, name);
@@ -114,7 +114,7 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
         return found(value, isModule ? 1 : 0.7, 'alias');
       }
       case '|': {
-        // A bare name: of the class around, of those around that, else of the package.
+        // A bare name: of the enclosing classes, otherwise of the package.
         const ways = expr.slice(1) as Expr[];
         const last = ways.at(-1);
         const isBare = last?.[0] === 'g' && ways.length > 1;
@@ -136,7 +136,9 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
     }
   }
 
-  /** Code that nobody has thought of leads nowhere, and is not the end of all else that a file refers to. */
+  /**
+   * Resolves a reference; unexpected code resolves to nothing, and does not abort the other references of the file.
+   */
   function resolveOrGiveUp(file: FileView, expr: Expr, kind: ReferenceKind): Found | null {
     evaluator.beginReference();
     try {
@@ -147,7 +149,7 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
   }
 
   return {
-    /** The edges that begin in a file; references that lead nowhere, or to more than one place, are counted. */
+    /** Returns the edges from a file; references without or with several targets are counted. */
     resolveFile(file: FileView): { edges: Edge[]; unresolved: number } {
       const edges = new Map<string, Edge>();
       let unresolved = 0;
@@ -175,7 +177,7 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
   };
 }
 
-/** Members that objects of the languages themselves have: a project's own one of the same name is rarely meant. */
+/** Members of built-in objects: a project's member of the same name is rarely meant. */
 const COMMON_MEMBERS = new Set(
   'constructor toString valueOf hasOwnProperty length size name push pop shift unshift slice splice concat join reverse sort map filter reduce forEach find findIndex some every includes indexOf lastIndexOf flat flatMap fill keys values entries at get set has add delete clear then catch finally call apply bind next return throw split replace replaceAll match matchAll test exec trim trimStart trimEnd startsWith endsWith padStart padEnd charAt charCodeAt codePointAt substring substr toLowerCase toUpperCase normalize repeat search localeCompare log warn error info debug on once off emit addListener removeListener addEventListener removeEventListener write end pipe read close open send json text status parse stringify from of isArray assign freeze create max min floor ceil round abs random now append update copy items extend insert remove index count format strip lower upper encode decode print run start stop reset init close flush peek equals hashCode compareTo clone unwrap expect iter collect len is_empty push_str to_string to_owned into as_ref as_mut ok err'.split(
     ' ',

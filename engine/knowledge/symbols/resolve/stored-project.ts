@@ -8,11 +8,11 @@ import { createEcmaModules, type ModuleFiles } from './ecma-modules.ts';
 import { createPackageFinder } from './packages.ts';
 import { createFileView, DECLARES_OUTSIDE, type FileView, type Project } from './project.ts';
 
-/** Dependencies on something other than a file: a name that anything may have, a path that may come to exist. */
+/** Dependencies on something other than a file: a common name, or a path that may appear. */
 export const ANY_FILE = 0;
 export const ANY_PATH = -1;
 
-/** What may be called by its name as a member of something: a name that one of them has alone is bound by it. */
+/** Symbols that may be called as a member by name: a unique name is bound to its symbol. */
 export const MEMBER_KINDS: readonly SymbolKind[] = ['method', 'field', 'function'];
 
 /** Languages whose code may call each other. */
@@ -28,21 +28,21 @@ const FAMILIES: Partial<Record<Language, readonly Language[]>> = {
 
 export const familyOf = (language: Language): readonly Language[] => FAMILIES[language] ?? [language];
 
-/** How many files' facts are held at a time, as characters of JSON. */
+/** Maximum cached facts of files, as characters of JSON. */
 const MOST_HELD = 6_000_000;
 
 export interface StoredProject extends Project {
-  /** Begins to take down what the next file depends on. */
+  /** Starts recording the dependencies of the next file. */
   begin(): Map<number, Set<number>>;
-  /** The file was written or removed: what is held of it is not true any more. */
+  /** Forgets cached facts after a file was written or removed. */
   forget(id: number): void;
   addPath(path: string, id: number): void;
   removePath(path: string): void;
-  /** What package.json, tsconfig.json and the like say has changed. */
+  /** Forgets cached facts after package.json, tsconfig.json or the like changed. */
   forgetManifests(): void;
 }
 
-/** The project as a graph.db has it. */
+/** Creates access to the project as stored in a graph.db. */
 export function createStoredProject(
   db: GraphDatabase,
   rows: GraphRows,
@@ -88,7 +88,7 @@ export function createStoredProject(
   function view(id: number): FileView | null {
     const known = held.get(id);
     if (known !== undefined) {
-      // What is used again is dropped last.
+      // Recently used entries are dropped last.
       held.delete(id);
       held.set(id, known);
       return known.view;
@@ -109,7 +109,7 @@ export function createStoredProject(
     return made;
   }
 
-  /** Whether a source lies below a folder. */
+  /** Reports whether a source is below a folder. */
   function hasFolder(folder: string): boolean {
     if (folders === null) {
       folders = new Set();
@@ -175,7 +175,7 @@ export function createStoredProject(
       }[];
       const [only] = found;
       if (only === undefined || found.length > 1 || only.kind !== 'method') return null;
-      // One of an object literal is called through the type that the object is expected to have.
+      // A member of an object literal is called through the object's expected type.
       const isOfType =
         only.outer === 'class' || only.outer === 'interface' || DECLARES_OUTSIDE.has(only.language);
       return isOfType ? { file: only.file, index: only.place } : null;

@@ -8,7 +8,7 @@ type Find = (name: string, space: Space) => Value | null;
 
 const spaceOf = (find: Find): Value => ({ is: 'space', find });
 
-/** How languages with packages, modules and namespaces find names. */
+/** Creates name resolution of languages with packages, modules and namespaces. */
 export function createTableNames(
   project: Project,
   evaluator: () => Evaluator,
@@ -25,7 +25,7 @@ export function createTableNames(
     return null;
   };
 
-  /** A package by its name; null when no file of the project is in it. */
+  /** Returns a package by its name; null if it has no file in the project. */
   function packageSpace(from: FileView, name: string): Value | null {
     const files = project.filesOfPackage(from, name);
     return files.length === 0 ? null : spaceOf((wanted, space) => findInFiles(files, wanted, space));
@@ -43,7 +43,7 @@ export function createTableNames(
     },
   };
 
-  /** `a.b.C`, and a member of a class in place of a class of a package. */
+  /** Returns `a.b.C`, and a member of a class instead of a class of a package. */
   function findDotted(file: FileView, from: string, name: string, space: Space): Value | null {
     const direct = findInFiles(project.filesOfPackage(file, from), name, space);
     if (direct !== null || !from.includes('.')) return direct;
@@ -75,7 +75,7 @@ export function createTableNames(
   const csharp: NameRules = {
     importValue: java.importValue,
     freeName(file, name, space) {
-      // The file's namespace, those around it, and those that it uses.
+      // The file's namespace, enclosing namespaces, and used namespaces.
       const parts = (file.facts.packageName ?? '').split('.');
       const around = parts.map((_, at) => parts.slice(0, parts.length - at).join('.'));
       const used = file.facts.imports.filter((each) => each.name === '*').map((each) => each.from);
@@ -87,7 +87,7 @@ export function createTableNames(
     },
   };
 
-  /** A name of a module of Python: what it declares, what it imports, and the modules below it. */
+  /** Returns a name of a Python module: its declarations, its imports, and its submodules. */
   function findInModule(
     module: FileView,
     name: string,
@@ -142,7 +142,7 @@ export function createTableNames(
     },
   };
 
-  /** A module of Rust: what its file declares or passes on, and the modules in files of their own. */
+  /** Returns a Rust module: its declarations and re-exports, and submodules in separate files. */
   function rustModule(file: FileView): Value {
     return spaceOf((name, space) => findInRust(file, name, space, 0));
   }

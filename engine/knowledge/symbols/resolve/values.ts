@@ -1,7 +1,7 @@
 import type { TypeExpr } from '../facts.ts';
 import type { FileView } from './project.ts';
 
-/** What generic parameters stand for at a place: by file and symbol. */
+/** The values of generic parameters at a position: by file and symbol. */
 export interface Substitution {
   file: FileView;
   symbol: number;
@@ -9,9 +9,9 @@ export interface Substitution {
 }
 
 /**
- * What an expression is found to be: a symbol itself, an object of a class or interface, a module, an object literal, a
- * collection or record, a list with known places, a promise, a function type, a method of a collection or promise, a package or another
- * space of names, or one of several.
+ * The evaluation of an expression: a symbol itself, an object of a class or interface, a module, an object literal, a
+ * collection or record, a list with known elements, a promise, a function type, a method of a collection or promise,
+ * a package or another namespace, or one of several.
  */
 export type Value =
   | { is: 'symbol'; file: FileView; index: number; owner?: Substitution | null }
@@ -26,7 +26,7 @@ export type Value =
       file: FileView;
       type: Extract<TypeExpr, readonly ['f', ...unknown[]]>;
       with: Substitution | null;
-      /** The symbol of the same file that gives the type its name; a function type that is written in place has none. */
+      /** The symbol of the same file that names the type; an inline function type has none. */
       named?: number;
     }
   | { is: 'method'; of: Value; name: string }
@@ -47,7 +47,7 @@ const isSame = (one: Value, other: Value): boolean =>
   one.file === other.file &&
   one.index === other.index;
 
-/** One of several values: what is nothing of the project's, such as null, is left out, and so is what is unknown. */
+/** Returns one of several values: external ones such as null, and unknown ones, are dropped. */
 export function joinValues(values: readonly Value[]): Value {
   const flat = values.flatMap((value) => (value.is === 'either' ? value.values : [value]));
   const known: Value[] = [];

@@ -1,9 +1,9 @@
 import type { Expr, FileFacts } from '../facts.ts';
 
-/** How far references inside of a file are followed for a digest. */
+/** Maximum depth of references inside a file for a digest. */
 const MOST_DEPTH = 12;
 
-/** A number for a name, the same for the same name. */
+/** Returns a number for a name, the same for the same name. */
 export function hashName(name: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < name.length; at += 1) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);
@@ -11,8 +11,8 @@ export function hashName(name: string): number {
 }
 
 /**
- * What a file is to others, by name: two states of a file whose digests of a name are equal cannot be told apart by who
- * uses only that name. Where something stands in the text does not count.
+ * Returns the public view of a file, by name: if two states of a file have equal digests for a name, users of only
+ * that name cannot distinguish them. Positions in the text do not count.
  */
 export function digestFacts(facts: FileFacts): Map<string, string> {
   const { symbols, imports, exports, locals, objects } = facts;
@@ -25,7 +25,7 @@ export function digestFacts(facts: FileFacts): Map<string, string> {
     return parts.join('.');
   };
 
-  /** Replaces places in lists by what stands there. */
+  /** Replaces list indexes with their content. */
   function spell(value: unknown, depth: number): string {
     if (!Array.isArray(value)) return JSON.stringify(value) ?? '';
     if (depth > MOST_DEPTH) return '…';
@@ -46,7 +46,7 @@ export function digestFacts(facts: FileFacts): Map<string, string> {
     return `[${value.map((each) => spell(each, depth + 1)).join()}]`;
   }
 
-  /** `l` is a local variable among values, and the symbol of a literal among types: both are spelt out. */
+  /** Expands `l`: a local variable among values, and the symbol of a literal among types. */
   function spellLocal(index: number, depth: number): string {
     const cached = known.get(index);
     if (cached !== undefined) return cached;
@@ -79,7 +79,7 @@ export function digestFacts(facts: FileFacts): Map<string, string> {
   return new Map([...parts].map(([name, list]) => [name, list.join('\n')]));
 }
 
-/** The names whose digests differ. */
+/** Returns the names with different digests. */
 export function listChangedNames(
   before: ReadonlyMap<string, string>,
   after: ReadonlyMap<string, string>,

@@ -1,7 +1,9 @@
 import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
-/** What a graph.db must say of itself; another one is made anew. Raise it with the tables, the facts or the resolution. */
+/**
+ * The required version of a graph.db; any other is rebuilt. Increase it with the tables, the facts or the resolution.
+ */
 export const GRAPH_VERSION = 4;
 
 export type GraphDatabase = Database.Database;
@@ -76,7 +78,7 @@ const TABLES = `
   CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `;
 
-/** Opens a graph.db. One that is damaged, older or newer is made anew: everything in it can be read from the sources. */
+/** Opens a graph.db. A damaged, older or newer one is rebuilt: everything in it comes from the sources. */
 export function openGraphFile(path: string, config: string): GraphDatabase {
   try {
     return openCurrent(path, config);
@@ -90,10 +92,10 @@ function openCurrent(path: string, config: string): GraphDatabase {
   const db = new Database(path);
   try {
     db.pragma('journal_mode = WAL');
-    // What a crash takes away is indexed again.
+    // Data lost in a crash is indexed again.
     db.pragma('synchronous = NORMAL');
     db.pragma('cache_size = -16000');
-    // A checkpoint waits for the disk: a large change makes one in about a second.
+    // A checkpoint waits for the disk: a large change causes one in about a second.
     db.pragma('wal_autocheckpoint = 4000');
     const version = db.pragma('user_version', { simple: true });
     const isOurs = version === GRAPH_VERSION && readFact(db, 'config') === config;

@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { FileFacts, Reference, SymbolKind } from '../facts.ts';
 
-/** A symbol as people read it; the columns of its row that a file alone gives. */
+/** A symbol as people read it; the columns of its row that depend only on the file. */
 export interface SymbolColumns {
   place: number;
   name: string;
@@ -17,7 +17,7 @@ export interface SymbolColumns {
   is_exported: number;
 }
 
-/** What a file says, as it is stored. */
+/** The stored form of a file's facts. */
 export interface PackedFacts {
   facts: Uint8Array;
   refs: Uint8Array;
@@ -26,7 +26,7 @@ export interface PackedFacts {
   errors: number;
 }
 
-/** A small window, and an array of its own rather than a piece of a larger one: both are made for each file. */
+/** Packs a value with a small window and a separate array instead of a slice: both are created for each file. */
 const pack = (value: unknown): Uint8Array =>
   new Uint8Array(
     deflateRawSync(JSON.stringify(value), { level: 1, windowBits: 13, memLevel: 5, chunkSize: 4096 }),
@@ -34,8 +34,8 @@ const pack = (value: unknown): Uint8Array =>
 const unpack = <T>(bytes: Uint8Array): T => JSON.parse(inflateRawSync(bytes).toString('utf8')) as T;
 
 /**
- * Packs facts in two parts: others read what a file declares, and only itself is asked what it refers to. What people read
- * is taken out of the facts: it is in the table of symbols, and only there.
+ * Packs facts in two parts: others read a file's declarations, while its references only concern itself. Text for
+ * people is stored only in the table of symbols.
  */
 export function packFacts(all: FileFacts): PackedFacts {
   const { references, ...rest } = all;
@@ -68,7 +68,7 @@ export function packFacts(all: FileFacts): PackedFacts {
   };
 }
 
-/** Unpacks what a file declares; its references are empty. */
+/** Unpacks the declarations of a file; its references are empty. */
 export const unpackFacts = (bytes: Uint8Array): FileFacts => ({
   ...unpack<Omit<FileFacts, 'references'>>(bytes),
   references: [],
@@ -76,7 +76,7 @@ export const unpackFacts = (bytes: Uint8Array): FileFacts => ({
 
 export const unpackReferences = (bytes: Uint8Array): Reference[] => unpack(bytes);
 
-/** Names of symbols from the outermost to the innermost, as `A.b`; what has no name of its own is left out. */
+/** Returns names of symbols from the outermost to the innermost, as `A.b`; unnamed ones are skipped. */
 function listQualifiedNames(facts: FileFacts): string[] {
   const names: string[] = [];
   for (const { name, parent, kind, owner } of facts.symbols) {

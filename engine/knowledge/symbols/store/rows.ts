@@ -16,7 +16,7 @@ export interface FileRow {
   state: FileState;
 }
 
-/** Where a symbol stands, beside what its own file says of it. */
+/** The location of a symbol, in addition to its file's facts. */
 interface SymbolPlace {
   id: number;
   file: number;
@@ -76,7 +76,7 @@ export const toEdge = (row: unknown): EdgeRow => {
 
 export type GraphRows = ReturnType<typeof createGraphRows>;
 
-/** The statements that change a graph.db. */
+/** Creates the statements that change a graph.db. */
 export function createGraphRows(db: GraphDatabase) {
   const insertFile = db.prepare(
     `INSERT INTO file (path, language, hash, size, mtime, state, errors, facts, refs)
@@ -125,7 +125,7 @@ export function createGraphRows(db: GraphDatabase) {
     deleteSymbol.run(id);
   }
 
-  /** Symbols keep their ids while their name and kind stay. */
+  /** Writes symbols, which keep their ids while their name and kind stay. */
   function writeSymbols(file: number, symbols: readonly SymbolColumns[]): void {
     const old = new Map<string, number[]>();
     for (const { id, qualified, kind } of ownSymbols.all(file) as {
@@ -153,7 +153,7 @@ export function createGraphRows(db: GraphDatabase) {
   return {
     listFiles: (): FileRow[] =>
       db.prepare('SELECT id, path, language, hash, size, mtime, state FROM file').all() as FileRow[],
-    /** Writes a file with what it says; null for one that is not read. Its references are resolved later. */
+    /** Writes a file with its facts; null for a skipped one. Its references are resolved later. */
     writeFile(row: Omit<FileRow, 'id'>, packed: PackedFacts | null): number {
       const { facts = null, refs = null, errors = 0 } = packed ?? {};
       const { id } = insertFile.get({ ...row, facts, refs, errors }) as { id: number };
@@ -207,7 +207,7 @@ export function createGraphRows(db: GraphDatabase) {
       for (const [on, names] of uses) for (const name of names) insertDependency.run(on, name, file);
       resolved.run(unresolved, file);
     },
-    /** Marks the files whose edges depend on a name of a file as to be resolved. */
+    /** Marks files with edges that depend on a name of a file as unresolved. */
     markDependents: (on: number, name: number) => void dependents.run(on, name),
     markAll: () => void db.prepare('UPDATE file SET is_dirty = 1 WHERE is_dirty = 0').run(),
     listDirty: (): number[] =>

@@ -1,33 +1,33 @@
 import { toPrintable } from '../../../core/base/text.ts';
 import type { Button, ChatMessage, Span } from '../service.ts';
 
-// A message is `plain_text` in blocks: there nothing formats, mentions or links. `text` is what notifications and screen
-// readers are given instead; Slack reads markup in it, so what would be markup is escaped.
+// A message is `plain_text` in blocks: nothing in it formats, mentions or links. Notifications and screen readers get
+// `text` instead; Slack reads markup in it, so it is escaped.
 
-/** Of one text object, and here of the fallback text too. */
+/** The limit of one text object, also used for the fallback text. */
 const LONGEST_TEXT = 3000;
-/** Slack has a limit for all blocks together as well, and does not say which. */
+/** Slack also has an undocumented limit for all blocks together. */
 const MOST_SECTIONS = 4;
 const LONGEST_LABEL = 75;
 const MOST_BUTTONS_IN_ROW = 5;
 
 const STYLES = { good: 'primary', bad: 'danger', plain: undefined } as const;
 
-/** The arguments of a method that says something. */
+/** The arguments of a method that sends a message. */
 export interface SlackText {
   text: string;
   blocks: object[];
   [other: string]: string | boolean | object;
 }
 
-/** Cuts a text, the last character of it an ellipsis; never within a pair of surrogates. */
+/** Cuts a text, ending with an ellipsis; never within a surrogate pair. */
 const cutText = (text: string, longest: number): string =>
   text.length <= longest ? text : `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 
 const formatSpan = ({ text, isOutside }: Span): string =>
   (isOutside ? toPrintable(text) : text).toWellFormed();
 
-/** Puts as many lines into one text as it takes. */
+/** Puts as many lines into one text as fit. */
 function packLines(lines: readonly string[]): string[] {
   const packed: string[] = [];
   for (const line of lines.map((each) => cutText(each, LONGEST_TEXT))) {
@@ -41,7 +41,7 @@ function packLines(lines: readonly string[]): string[] {
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Escapes what Slack would read as markup, and stops before the text gets too long. */
+/** Escapes Slack's markup, and stops before the text gets too long. */
 function escapeText(text: string): string {
   let escaped = '';
   for (const character of text) {
@@ -82,7 +82,7 @@ export function formatMessage({ lines, buttons }: ChatMessage): SlackText {
   return { text: escapeText(texts.join('\n')), blocks, parse: 'none', link_names: false };
 }
 
-/** A private answer: a sentence of svc, which may quote what comes from outside. */
+/** Formats a private answer: a sentence of svc, which may quote outside text. */
 export const formatAnswer = (answer: string): SlackText =>
   formatMessage({
     lines: answer.split('\n').map((text) => [{ text, isOutside: true }]),

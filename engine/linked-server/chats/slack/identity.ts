@@ -5,18 +5,18 @@ import { ChatSendError } from '../service.ts';
 import type { SlackPace } from './pace.ts';
 import type { WebApi } from './web-api.ts';
 
-/** Who the bot is. */
+/** The identity of the bot. */
 export interface Identity {
   teamId: string;
   botUserId: string;
   botName: string;
 }
 
-/** Asks Slack whom the bot token belongs to. */
+/** Asks Slack for the owner of the bot token. */
 export interface IdentityCheck {
-  /** What Slack said last; null while it has not. */
+  /** Slack's last answer; null before the first. */
   current(): Identity | null;
-  /** Asks until Slack takes the token, once at a time; resolves then, and at the end. */
+  /** Retries until Slack accepts the token, one attempt at a time; resolves then, or at the end. */
   check(): Promise<void>;
 }
 
@@ -32,11 +32,11 @@ export function createIdentityCheck({
 }: {
   api: WebApi;
   botToken: string;
-  /** The Slack workspace that it has to be of; null for any. */
+  /** The required Slack workspace; null for any. */
   teamId: string | null;
   pace: SlackPace;
   signal: AbortSignal;
-  /** Null: all is well. */
+  /** Null if all is well. */
   onProblem(words: string | null): void;
 }): IdentityCheck {
   let current: Identity | null = null;

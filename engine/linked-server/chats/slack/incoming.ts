@@ -2,32 +2,32 @@ import type { Log } from '../../../core/base/log.ts';
 import type { ChatHandlers } from '../service.ts';
 import { type Incoming, readPayload, readWords } from './payloads.ts';
 
-/** What is remembered of what was done, so that what Slack tells again is done once. */
+/** The record of handled payloads, so that repeated ones are handled once. */
 const MOST_REMEMBERED = 2000;
 
-/** Whose payloads are taken. */
+/** The senders whose payloads are accepted. */
 interface Ours {
   teamId: string;
   appId: string;
   botUserId: string;
 }
 
-/** How a payload was taken. */
+/** The result of a payload. */
 export type Taken =
-  /** It is recorded, or there is nothing to record. */
+  /** Recorded, or nothing to record. */
   | 'taken'
-  /** It is not of this app, or not from its Slack workspace. */
+  /** Not of this app, or not from its Slack workspace. */
   | 'foreign'
   | 'malformed';
 
-/** What people do, as Slack tells it. */
+/** Handles people's actions reported by Slack. */
 export interface IncomingPayloads {
   /**
-   * Resolves when what a payload says is recorded; the answer to the person goes out after that. Rejects when it could not be
-   * recorded: Slack is not acknowledged then.
+   * Resolves when a payload is recorded; the answer to the person is sent after that. Rejects if it could not be
+   * recorded: then Slack is not acknowledged.
    */
   take(payload: unknown): Promise<Taken>;
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in progress. */
   settled(): Promise<void>;
 }
 
@@ -43,11 +43,11 @@ export function createIncomingPayloads({
 }: {
   handlers: ChatHandlers;
   log: Log;
-  /** Null while it is not known. */
+  /** Null while it is unknown. */
   ours(): Ours | null;
-  /** What a user calls themselves. */
+  /** Returns a user's display name. */
   findName(user: string): Promise<string>;
-  /** Says something to one person, in a message of its own where nobody else reads along. */
+  /** Sends a message to one person, separately if others could read it. */
   answer(to: { channel: string; user: string; isMessage: boolean }, text: string): Promise<void>;
 }): IncomingPayloads {
   const done = new Map<string, Promise<void>>();
@@ -60,7 +60,7 @@ export function createIncomingPayloads({
     return work;
   }
 
-  /** Does something once; what fails is forgotten, so that it is done when Slack tells it again. */
+  /** Runs an action once; a failure is forgotten, so that Slack's repetition runs it again. */
   function doOnce(key: string, work: () => Promise<void>): Promise<void> {
     const before = done.get(key);
     if (before !== undefined) return before;

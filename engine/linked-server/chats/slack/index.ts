@@ -16,22 +16,22 @@ import { createWebApi } from './web-api.ts';
 
 /** The path behind `/chats/slack/` for events and buttons. */
 const REQUEST_PATH = 'events';
-/** A name is asked for before words are recorded, and Slack waits. */
+/** A name is looked up before an action is recorded, and Slack waits. */
 const NAME_PATIENCE_MS = 1500;
-/** What is under way when it is closed has so long, ms. */
+/** Time limit for requests in progress when it is closed, ms. */
 const CLOSING_MS = 5000;
 
-/** What an operator has set. */
+/** The operator's settings. */
 export interface SlackSettings {
   /** `xoxb-…` */
   botToken: string;
-  /** `xapp-…`: with it, Socket Mode is used and nobody has to reach this server. */
+  /** `xapp-…`: with it, Socket Mode is used and this server need not be reachable. */
   appToken: string | null;
   /** With it, and without an app token, Slack sends requests to this server. */
   signingSecret: string | null;
-  /** Null: the one that the bot token belongs to. */
+  /** Null for the workspace of the bot token. */
   teamId: string | null;
-  /** Null: the one that the app token belongs to; signed requests need it. */
+  /** Null for the app of the app token; required for signed requests. */
   appId: string | null;
 }
 
@@ -54,10 +54,10 @@ const named = z.looseObject({
   }),
 });
 
-/** Only new messages have links that could be unfurled; `mrkdwn` is about the fallback text. */
+/** Only new messages have links that could be unfurled; `mrkdwn` concerns the fallback text. */
 const NO_UNFURLING = { unfurl_links: false, unfurl_media: false, mrkdwn: false };
 
-/** A bot in a Slack workspace: speaks by the Web API, hears by Socket Mode or by signed requests. */
+/** A bot in a Slack workspace: sends by the Web API, receives by Socket Mode or by signed requests. */
 export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatService {
   const { botToken, appToken, signingSecret } = settings;
   const { handlers, memory, clock, log } = deps;
@@ -196,7 +196,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
       return requests.receive(request);
     },
     close,
-    // Slack holds connections as long as they are open, and where it sends requests is set on its own pages.
+    // Slack keeps connections while they are open, and the request URL is set on its own pages.
     remove: close,
   };
 }

@@ -1,16 +1,16 @@
-/** How often and how long, ms. */
+/** Intervals and time limits, ms. */
 export interface SlackPace {
-  /** Pauses between tries to connect: the first, the longest, and what is left of one at least. */
+  /** Pauses between connection attempts: the first, the longest, and the minimum part of a pause. */
   firstMs: number;
   longestMs: number;
   shortestMs: number;
-  /** A connection that lived so long was no failure. */
+  /** A connection that lasted this long was not a failure. */
   steadyMs: number;
-  /** How long a connection is kept beside its successor. */
+  /** How long a connection is kept next to its successor. */
   lingerMs: number;
   helloMs: number;
   pingMs: number;
-  /** What is not recorded by then is acknowledged all the same: Slack waits for three seconds. */
+  /** Deadline for recording, then it is acknowledged anyway: Slack waits for three seconds. */
   acknowledgeMs: number;
 }
 

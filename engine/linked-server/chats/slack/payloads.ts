@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { readSlackMarkup } from '../../../core/http/slack-markup.ts';
 
-// What Slack tells of what people do. Only what is used here is looked at; Slack adds fields at any time.
+// Parses Slack's payloads about people's actions. Only used fields are read; Slack adds fields at any time.
 
 const id = z.string().regex(/^[A-Z0-9]{1,40}$/);
-/** Names a message within its channel. */
+/** Identifies a message within its channel. */
 const timestamp = z.string().regex(/^\d{1,20}\.\d{1,10}$/);
 
 /** A button was pressed. */
@@ -44,7 +44,7 @@ const eventCallback = z.looseObject({
   event: z.looseObject({ type: z.string() }),
 });
 
-/** From which Slack workspace, by which app. */
+/** The sending Slack workspace and app. */
 export interface Origin {
   teamId: string | null;
   appId: string;
@@ -59,7 +59,7 @@ interface PressedButton {
   isPrivate: boolean;
   messageId: string;
   ticket: string;
-  /** The same whenever Slack tells of it again. */
+  /** The same in each repetition by Slack. */
   key: string;
 }
 
@@ -69,18 +69,18 @@ interface SaidWords {
   user: string;
   channel: string;
   isPrivate: boolean;
-  /** As Slack has it, with its markup. */
+  /** As Slack sends it, with its markup. */
   text: string;
   key: string;
 }
 
-/** What is done about a payload. */
+/** The action for a payload. */
 export type Incoming =
   | PressedButton
   | SaidWords
-  /** Acknowledged, and that is all: a button that opens a page, what bots say, events of other kinds. */
+  /** Acknowledged without an action: a button that opens a page, messages of bots, other events. */
   | { kind: 'nothing'; origin: Origin }
-  /** Not what Slack sends. */
+  /** Not a payload of Slack. */
   | { kind: 'malformed' };
 
 const MALFORMED: Incoming = { kind: 'malformed' };
@@ -115,12 +115,12 @@ function readEvent(payload: unknown): Incoming {
   const message = messageEvent.safeParse(event);
   if (!message.success) return nothing;
   const { type, subtype, bot_id, user, text, channel, channel_type, ts } = message.data;
-  // A subtype says that a message was changed, deleted or said by something else than a person.
+  // A subtype means that a message was changed, deleted or sent by something other than a person.
   if (typeof subtype === 'string' || typeof bot_id === 'string') return nothing;
   if (typeof user !== 'string' || typeof text !== 'string') return nothing;
   const isPrivate = channel_type === 'im' || channel.startsWith('D');
   if (type === 'message' && !isPrivate) return nothing;
-  // By the message and not by the event: a mention in a direct message comes as both.
+  // By message and not by event: a mention in a direct message arrives as both.
   return { kind: 'words', origin, user, channel, isPrivate, text, key: ['words', channel, ts].join(' ') };
 }
 
@@ -141,7 +141,7 @@ export function readPayload(payload: unknown): Incoming {
 
 const LONGEST_WORDS = 1000;
 
-/** What a person typed: without the markup that Slack adds, the mention of the bot and a leading slash. */
+/** Extracts a person's text: without Slack's markup, the mention of the bot and a leading slash. */
 export const readWords = (text: string, botUserId: string): string =>
   readSlackMarkup(text.slice(0, 4 * LONGEST_WORDS).replaceAll(`<@${botUserId}>`, ' '))
     .trim()

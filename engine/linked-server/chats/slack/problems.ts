@@ -1,8 +1,8 @@
 import { ChatSendError, type SendProblem } from '../service.ts';
 
-/** Slack refuses the bot itself, whatever the message. */
+/** Slack refuses the bot itself, for every message. */
 export class BotRefusedError extends ChatSendError {
-  /** Whether Slack takes the token for something else. */
+  /** True if the token is of another kind. */
   readonly isTokenTaken: boolean;
   constructor(message: string, isTokenTaken: boolean) {
     super('refused', message);
@@ -10,7 +10,7 @@ export class BotRefusedError extends ChatSendError {
   }
 }
 
-/** What Slack says no with, and what that means here; the codes are those of its Web API. */
+/** Slack's error codes and their meaning here; they are those of its Web API. */
 const PROBLEMS: Readonly<Record<string, readonly [SendProblem | 'token' | 'scope', string]>> = {
   invalid_auth: ['token', 'Slack rejects the token'],
   not_authed: ['token', 'Slack rejects the token'],
@@ -47,7 +47,7 @@ const PROBLEMS: Readonly<Record<string, readonly [SendProblem | 'token' | 'scope
   request_timeout: ['later', 'Slack did not get the request in time'],
 };
 
-/** What an answer with `ok: false` means. A code that is not known here may pass, so it is tried again. */
+/** Interprets an answer with `ok: false`. An unknown code may be temporary, so it is retried. */
 export function readProblem(code: string, retryAfterMs: number | null): ChatSendError {
   const known = Object.hasOwn(PROBLEMS, code) ? PROBLEMS[code] : undefined;
   const [problem, words] = known ?? ['later', 'Slack refused, with an unknown reason'];

@@ -17,12 +17,12 @@ const REPLAYED: ChatAnswer = { status: 409, body: 'this request was already rece
 const NOT_READY: ChatAnswer = { status: 503, body: 'not ready yet' };
 const NOT_RECORDED: ChatAnswer = { status: 500, body: 'not recorded' };
 
-/** Receives what Slack sends to an address of this server. */
+/** Receives Slack's requests to this server. */
 export interface SignedRequests {
   receive(request: ChatRequest): Promise<ChatAnswer>;
 }
 
-/** The JSON of a body: a button's is a field of a form. Undefined when it is neither. */
+/** Reads the JSON of a body: for a button, a field of a form. Undefined if it is neither. */
 function readBody({ headers, body }: ChatRequest): unknown {
   const type = headers['content-type'] ?? '';
   try {
@@ -35,7 +35,7 @@ function readBody({ headers, body }: ChatRequest): unknown {
   }
 }
 
-/** What Slack wants to hear once, when it is told the address; null for everything else. */
+/** Returns Slack's challenge when the URL is set; null for everything else. */
 function readChallenge(payload: unknown): string | null {
   const { type, challenge } = (payload ?? {}) as { type?: unknown; challenge?: unknown };
   if (type !== 'url_verification' || typeof challenge !== 'string') return null;
@@ -53,21 +53,21 @@ export function createSignedRequests({
 }: {
   signingSecret: string;
   incoming: IncomingPayloads;
-  /** Whether it is known which app and which Slack workspace this is. */
+  /** True if the app and its Slack workspace are known. */
   isReady(): boolean;
   memory: ChatMemory;
-  /** A request is answered by then, also when what it says is not recorded yet. */
+  /** The deadline for answering a request, even if it is not recorded yet. */
   acknowledgeMs: number;
   clock: Clock;
   log: Log;
 }): SignedRequests {
   const verify = createVerifier([signingSecret]);
-  /** Of requests that were verified and are being worked on, by their signatures. */
+  /** Verified requests in progress, by their signatures. */
   const underWay = new Map<string, Promise<ChatAnswer>>();
 
-  /** The signature in hex; null when it is missing, wrong, or not of these five minutes. */
+  /** Returns the signature in hex; null if it is missing, wrong, or older than five minutes. */
   function checkSignature({ headers, body }: ChatRequest): string | null {
-    // Only Slack's own names: another header must not stand in for one of them.
+    // Only Slack's own names: another header must not replace one of them.
     const own = Object.fromEntries(HEADERS.map((name) => [name, headers[name]]));
     try {
       const timestamp = checkTime(SCHEMES.chat, own, clock.now());
@@ -95,7 +95,7 @@ export function createSignedRequests({
 
   async function answer(signature: string, request: ChatRequest): Promise<ChatAnswer> {
     if (!isReady()) return NOT_READY;
-    // What is sent again by Slack has a signature of its own.
+    // Slack's repetitions have new signatures.
     if (!(await memory.claim(`slack ${signature}`, clock.now() + 2 * SKEW_MS))) return REPLAYED;
     const payload = readBody(request);
     const challenge = readChallenge(payload);

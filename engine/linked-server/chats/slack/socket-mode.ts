@@ -12,7 +12,7 @@ import type { WebApi } from './web-api.ts';
 
 const opened = z.looseObject({ url: z.string() });
 
-/** Receives over connections that this side opens, so that nobody has to reach it. */
+/** Receives over outgoing connections, so that this side need not be reachable. */
 export interface SocketMode {
   start(): void;
   close(): Promise<void>;
@@ -37,9 +37,9 @@ export function createSocketMode({
   clock: Clock;
   log: Log;
   proxies: ProxySettings;
-  /** Whether the connection needs no TLS: the methods are asked without it as well. */
+  /** True if the connection needs no TLS, like the methods. */
   mayBePlain: boolean;
-  /** A connection is open. Throws `ChatSendError` when it is another app's. */
+  /** Called when a connection is open. Throws `ChatSendError` if it belongs to another app. */
   onGreeted(appId: string | null): void;
   onFailing(error: ChatSendError): void;
 }): SocketMode {
@@ -55,7 +55,7 @@ export function createSocketMode({
       clearTimeout(late);
       acknowledge();
     } catch (error) {
-      // Not acknowledged: Slack tells the person, or tells it again.
+      // Not acknowledged: Slack notifies the person, or repeats it.
       clearTimeout(late);
       log.error({ chat: 'slack', error: (error as Error).message }, 'an envelope was not recorded');
     }
@@ -82,7 +82,7 @@ export function createSocketMode({
     await socket.close();
   }
 
-  /** Slack may still be telling something over a connection that has a successor, and closes it by itself. */
+  /** Slack may still send over a connection that has a successor, and closes it by itself. */
   function retireSockets(sockets: readonly SlackSocket[]): void {
     const last = sockets.at(-1);
     for (const socket of sockets.slice(0, -1)) void closeSocket(socket);
@@ -114,7 +114,7 @@ export function createSocketMode({
       let pause = 0;
       try {
         const { error, livedMs } = await holdConnection();
-        // Opened anew at once, unless that happens again and again.
+        // Reopened immediately, unless that happens repeatedly.
         failures = livedMs >= pace.steadyMs && error.problem === 'later' ? 0 : failures + 1;
       } catch (thrown) {
         failures += 1;

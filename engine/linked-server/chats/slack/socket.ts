@@ -6,15 +6,15 @@ import type { ProxySettings } from '../../../core/http/proxies.ts';
 import { createOutgoing } from '../outgoing.ts';
 import { ChatSendError } from '../service.ts';
 
-// undici's WebSocket is the one of Node itself; the package also lets one ping and limits what a message may unpack to.
+// undici's WebSocket is that of Node itself; the package also allows pings and limits unpacked message sizes.
 
 const LARGEST_MESSAGE_BYTES = 1024 ** 2;
-/** Looks without a sign of life after which a connection counts as dead. */
+/** Number of checks without a sign of life after which a connection counts as dead. */
 const MOST_SILENT_LOOKS = 2;
 const CLOSING_MS = 1000;
 const PONG = 'undici:websocket:pong';
 
-/** Why a connection is not to be used any longer. */
+/** The reason to stop using a connection. */
 export type SocketEnd =
   /** Slack is about to close it. */
   | 'refresh'
@@ -22,10 +22,10 @@ export type SocketEnd =
   | 'link_disabled'
   /** The app has as many connections as Slack allows. */
   | 'too_many'
-  /** It broke off, or Slack was silent for too long. */
+  /** It broke, or Slack was silent for too long. */
   | 'lost';
 
-/** What came over a connection and has to be acknowledged. */
+/** A received payload that must be acknowledged. */
 export interface Envelope {
   payload: unknown;
   acknowledge(): void;
@@ -33,9 +33,11 @@ export interface Envelope {
 
 /** One connection of Socket Mode. */
 export interface SlackSocket {
-  /** Of the app, as Slack says it; null where it does not. */
+  /** The app's id, as reported by Slack; null if it is not reported. */
   appId: string | null;
-  /** Resolves with the first reason to open another one. What comes until it is closed is still taken. */
+  /**
+   * Resolves with the first reason to open another one. Payloads that arrive until it is closed are still accepted.
+   */
   over: Promise<SocketEnd>;
   close(): Promise<void>;
 }
@@ -65,8 +67,8 @@ const readEnd = (reason: string | null | undefined): SocketEnd => {
 };
 
 /**
- * Opens a connection and resolves when Slack has greeted. Throws `ChatSendError`.
- * @param url holds a secret of its own
+ * Opens a connection and resolves after Slack's greeting. Throws `ChatSendError`.
+ * @param url contains a secret
  */
 export async function openSlackSocket(
   url: URL,
@@ -80,9 +82,9 @@ export async function openSlackSocket(
     onEnvelope(envelope: Envelope): void;
     proxies: ProxySettings;
     signal: AbortSignal;
-    /** How long the greeting is waited for. */
+    /** Time limit for the greeting. */
     helloMs: number;
-    /** How often a sign of life is looked for. */
+    /** Interval for checking for a sign of life. */
     pingMs: number;
   },
 ): Promise<SlackSocket> {
@@ -159,7 +161,7 @@ export async function openSlackSocket(
 
   async function close(): Promise<void> {
     socket.close();
-    // Slack leaves connections open after it has taken leave.
+    // Slack leaves connections open after its goodbye.
     const cutting = setTimeout(cut, CLOSING_MS);
     await closed.promise;
     clearTimeout(cutting);

@@ -2,12 +2,12 @@ import type { Clock } from '../../../core/base/clock.ts';
 import type { Log } from '../../../core/base/log.ts';
 import type { ChatStatus } from '../service.ts';
 
-/** How the bot stands: whether Slack takes its token, and whether what people do arrives. */
+/** The state of the bot: whether Slack accepts its token, and whether people's actions arrive. */
 export interface StatusKeeper {
   current(): ChatStatus;
-  /** Null: Slack takes the token. */
+  /** Null if Slack accepts the token. */
   setTokenProblem(words: string | null): void;
-  /** Null: what people do arrives. */
+  /** Null if people's actions arrive. */
   setReceiving(problem: string | null): void;
   close(): void;
 }

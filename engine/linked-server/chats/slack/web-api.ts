@@ -7,7 +7,7 @@ import { readProblem } from './problems.ts';
 
 const PATIENCE_MS = 10_000;
 const LARGEST_ANSWER_BYTES = 1024 ** 2;
-/** When Slack limits without saying for how long, ms. */
+/** The pause if Slack limits without naming one, ms. */
 const USUAL_RETRY_AFTER_MS = 30_000;
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
@@ -17,16 +17,16 @@ type Argument = string | boolean | object;
 export interface MethodCall<S extends z.ZodType> {
   token: string;
   arguments?: Readonly<Record<string, Argument>>;
-  /** What the answer has to have besides `ok`. */
+  /** The required shape of the answer in addition to `ok`. */
   answer: S;
   patienceMs?: number;
 }
 
-/** Methods of Slack's Web API. Tokens go to that address alone: no redirect is followed. */
+/** Methods of Slack's Web API. Tokens are only sent to that address: redirects are not followed. */
 export interface WebApi {
-  /** Throws `ChatSendError`, in words that hold nothing of the answer. */
+  /** Throws `ChatSendError`, in words that contain nothing of the answer. */
   call<S extends z.ZodType>(method: string, call: MethodCall<S>): Promise<z.output<S>>;
-  /** Ends what is under way. */
+  /** Ends calls in progress. */
   close(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export function createWebApi(api: string, proxies: ProxySettings): WebApi {
       });
       const retryAfterMs = readRetryAfter(answer.headers['retry-after']);
       if (answer.statusCode !== 200) {
-        // Read to its end, so that the connection can be used again; a long one is cut off.
+        // Read to its end, so that the connection can be reused; a long one is cut off.
         void answer.body.dump().catch(() => undefined);
         if (answer.statusCode === 429) throw readProblem('ratelimited', retryAfterMs ?? USUAL_RETRY_AFTER_MS);
         throw new ChatSendError('later', `Slack answered with HTTP ${answer.statusCode}`, retryAfterMs);

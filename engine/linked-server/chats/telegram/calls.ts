@@ -4,10 +4,10 @@ import type { ProxySettings } from '../../../core/http/proxies.ts';
 import { createOutgoing, describeUnreachable } from '../outgoing.ts';
 import { ChatSendError } from '../service.ts';
 
-/** An answer that is longer is cut off. */
+/** A longer answer is cut off. */
 const LARGEST_ANSWER_BYTES = 1024 * 1024;
 
-/** Reads no more than so much of an answer, and follows no redirect: the address has the token in it. */
+/** Limits the size of an answer, and follows no redirect: the address contains the token. */
 async function fetchTelegram(
   url: string,
   init: NonNullable<Parameters<typeof fetch>[1]>,
@@ -24,7 +24,7 @@ async function fetchTelegram(
   return new Response(Buffer.concat(chunks), { status: answer.status });
 }
 
-/** What calls Telegram, and what ends the connections to it. */
+/** Calls Telegram, and closes the connections to it. */
 export function openTelegram(
   token: string,
   root: string,
@@ -35,17 +35,17 @@ export function openTelegram(
     fetchTelegram(url, init, dispatcher);
   const api = new Api(token, {
     apiRoot: root.replace(/\/+$/, ''),
-    // The types are those of another fetch; what is used of it is the same.
+    // The types belong to another fetch; the used parts are the same.
     fetch: fetchHere as unknown as NonNullable<ApiClientOptions['fetch']>,
   });
   return { api, close: () => dispatcher.destroy() };
 }
 
-/** Descriptions of a message or a chat that cannot be reached any more. */
+/** Descriptions of unreachable messages or chats. */
 const GONE =
   /chat not found|user not found|user is deactivated|message to edit not found|message can't be edited|message_id_invalid|peer_id_invalid|upgraded to a supergroup|not enough rights|have no rights|chat_write_forbidden|need administrator rights/i;
 
-/** What went wrong with a call, in words of svc: those of Telegram are in no log and on no page. */
+/** Describes a failed call in svc's own words: Telegram's words appear in no log and on no page. */
 export interface CallProblem {
   kind: 'token' | 'conflict' | 'webhook' | 'limit' | 'gone' | 'unchanged' | 'refused' | 'later' | 'own';
   message: string;

@@ -25,20 +25,20 @@ const POLL_S = 25;
 const PATIENCE_MS = 8000;
 const UPDATES = ['message', 'callback_query'] as const;
 const MOST_UPDATES = 50;
-/** Telegram begins to count anew when nothing happened for a week: a place that was saved longer ago means nothing. */
+/** Telegram restarts its numbering after a week without activity: an older saved position is meaningless. */
 const PLACE_KEPT_MS = 6 * 24 * 3600_000;
 const OFFSET = 'offset';
 const BACKOFF = { firstMs: 1000, longestMs: 60_000, shortestMs: 500, random: Math.random };
-/** An update that cannot be worked on so often is left out. */
+/** An update that fails this often is skipped. */
 const MOST_TRIES = 5;
 
-/** Where the bot has come to in what Telegram tells. */
+/** The bot's position in Telegram's updates. */
 interface Place {
   next: number;
   at: number;
 }
 
-/** A Telegram bot that asks for updates, or is sent them at a path that nobody knows with a secret that Telegram shows. */
+/** A Telegram bot that polls for updates, or receives them at a secret path with a secret that Telegram sends. */
 export function createTelegram(
   settings: BotSettings['telegram'],
   {
@@ -54,7 +54,7 @@ export function createTelegram(
     memory: ChatMemory;
     clock: Clock;
     log: Log;
-    /** Where Telegram's Bot API is. */
+    /** The address of Telegram's Bot API. */
     api: string;
     proxies: ProxySettings;
     /** How Telegram reaches this server. */
@@ -75,7 +75,7 @@ export function createTelegram(
     if (problem !== null) log.warn({ bot: 'telegram', problem }, 'the bot does not work');
   }
 
-  /** Ends what takes too long; with `isPoll` also when the bot is closed. */
+  /** Ends slow requests; with `isPoll` also when the bot is closed. */
   const limit = (ms: number, isPoll = false) =>
     (isPoll
       ? AbortSignal.any([closing.signal, AbortSignal.timeout(ms)])
@@ -93,7 +93,7 @@ export function createTelegram(
     await api.setWebhook(address, options, limit(PATIENCE_MS, true));
   }
 
-  /** Answers for one person alone; whether it arrives changes nothing of what was done. */
+  /** Answers one person; a lost answer changes nothing. */
   async function tell(what: string, sending: () => Promise<unknown>): Promise<void> {
     try {
       await sending();
@@ -108,7 +108,7 @@ export function createTelegram(
     const { act } = found;
     if (act.what === 'press') {
       const said = await handlers.onPress(act.press);
-      // Also without words, so that the button no longer looks as if something were under way.
+      // Sent even without text, so that the button stops showing progress.
       const answer = said === null ? {} : { text: cutAnswer(said), show_alert: true };
       await tell('a press was not answered', () =>
         api.answerCallbackQuery(act.queryId, answer, limit(PATIENCE_MS)),
@@ -118,7 +118,7 @@ export function createTelegram(
     const said = await handlers.onWords(act.words);
     if (said === null) return;
     const { text, entities } = renderAnswer(said);
-    // Also what was said in a group is answered in private.
+    // Messages in a group are also answered in private.
     const other = { entities, link_preview_options: { is_disabled: true } };
     await tell('a text message was not answered', () =>
       api.sendMessage(act.words.user.id, text, other, limit(PATIENCE_MS)),
@@ -132,7 +132,7 @@ export function createTelegram(
     return clock.now() - at > PLACE_KEPT_MS ? null : next;
   }
 
-  /** Whether the database answers: what failed without it is no fault of an update. */
+  /** Reports whether the database answers: without it, failures are not the update's fault. */
   const canRemember = (): Promise<boolean> =>
     memory.read(OFFSET).then(
       () => true,
@@ -140,9 +140,9 @@ export function createTelegram(
     );
 
   const tries = new Map<number, number>();
-  /** Done already, behind one that has to be tried again. */
+  /** Already handled, after one that has to be retried. */
   const done = new Set<number>();
-  /** Works on an update; false when it has to be tried again. */
+  /** Handles an update; false if it has to be retried. */
   async function attempt(given: unknown): Promise<boolean> {
     const id = readUpdateId(given) ?? 0;
     if (done.has(id)) return true;
@@ -158,7 +158,7 @@ export function createTelegram(
     return true;
   }
 
-  /** Asks for updates, works on them, and only then remembers that they are done. */
+  /** Polls for updates, handles them, and only then records them as done. */
   async function poll(): Promise<void> {
     const offset = await readPlace();
     const wish = { timeout: POLL_S, limit: MOST_UPDATES, allowed_updates: UPDATES };
@@ -266,7 +266,7 @@ export function createTelegram(
       } catch {
         return { status: 400 };
       }
-      // What failed here is sent again.
+      // Failed updates are sent again.
       return (await attempt(given)) ? { status: 200 } : { status: 500 };
     },
     async close() {
@@ -286,5 +286,5 @@ export function createTelegram(
 
 const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Compares in a time that tells nothing. */
+/** Compares in constant time. */
 const isSame = (one: string, other: string): boolean => timingSafeEqual(hash(one), hash(other));

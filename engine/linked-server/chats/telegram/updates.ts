@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ChatPlace, ChatUser, Press, Words } from '../service.ts';
 
-// What is read of an update of Telegram; everything else of it is not looked at.
+// Parses the used parts of a Telegram update.
 
 const user = z.object({
   id: z.int(),
@@ -30,11 +30,11 @@ const update = z.object({
     .optional(),
 });
 
-/** What somebody did. */
+/** A person's action. */
 export type TelegramAct =
   | { what: 'press'; queryId: string; press: Press }
   | { what: 'words'; words: Words }
-  /** Nothing that concerns this bot. */
+  /** Nothing for this bot. */
   | { what: 'nothing' };
 
 const NOTHING: TelegramAct = { what: 'nothing' };
@@ -50,7 +50,7 @@ const readPlace = ({ id, type, title }: z.output<typeof chat>): ChatPlace => ({
   isPrivate: type === 'private',
 });
 
-/** The words in a text; null where it is not for this bot: in groups it has to be named. */
+/** Extracts the words of a text; null if it is not for this bot: in groups it must be mentioned. */
 function readWords(text: string, isPrivate: boolean, botName: string | null): string | null {
   const command = /^\/(\w+)(?:@(\w+))?(?:\s+([\s\S]*))?$/.exec(text.trim());
   const mention = /^@(\w+)\s+([\s\S]*)$/.exec(text.trim());
@@ -61,7 +61,7 @@ function readWords(text: string, isPrivate: boolean, botName: string | null): st
   return mention?.[2] ?? text.trim();
 }
 
-/** The number of an update and what somebody did; null for what is no update. */
+/** Returns the number of an update and the person's action; null for other values. */
 export function readUpdate(given: unknown, botName: string | null): { id: number; act: TelegramAct } | null {
   const read = update.safeParse(given);
   if (!read.success) return null;
@@ -75,7 +75,7 @@ export function readUpdate(given: unknown, botName: string | null): { id: number
     };
     return { id, act: { what: 'press', queryId: query.id, press } };
   }
-  // Somebody who writes in the name of a group or channel is nobody in particular.
+  // A sender in the name of a group or channel is not an identifiable person.
   if (message?.from === undefined || message.from.is_bot || message.sender_chat !== undefined)
     return { id, act: NOTHING };
   const place = readPlace(message.chat);
@@ -84,7 +84,7 @@ export function readUpdate(given: unknown, botName: string | null): { id: number
   return { id, act: { what: 'words', words: { user: readUser(message.from), place, text } } };
 }
 
-/** The number of something that may be no update that is known. */
+/** Returns the number of a possibly unknown update. */
 export const readUpdateId = (given: unknown): number | null => {
   const read = z.object({ update_id: z.int() }).safeParse(given);
   return read.success ? read.data.update_id : null;

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { ChatKind } from '../../chats/service.ts';
 
-/** What an operator has set of a chat service: one bot of each. */
+/** An operator's settings of a chat service: one bot of each. */
 interface BotTable {
   kind: ChatKind;
   /** JSON with its tokens, encrypted. */
@@ -10,12 +10,12 @@ interface BotTable {
   set_at: number;
 }
 
-/** What bots remember across restarts. */
+/** Memory of bots across restarts. */
 interface ChatMemoryTable {
   kind: ChatKind;
   key: string;
   value: string;
-  /** When it is forgotten; null for never. */
+  /** When it expires; null for never. */
   until: number | null;
 }
 
@@ -23,15 +23,15 @@ interface ChatMemoryTable {
 interface ChatUserTable {
   kind: ChatKind;
   user_id: string;
-  /** What they called themselves when they connected. */
+  /** Their display name when they connected. */
   name: string;
-  /** Between them and the bot; null where it is not known. */
+  /** The chat between them and the bot; null if unknown. */
   private_channel: string | null;
   person_id: string;
   connected_at: number;
 }
 
-/** What a code that is sent to a bot does: it connects a person, or lets events into a channel. */
+/** The purpose of a code for a bot: to connect a person, or allow events in a channel. */
 export type ChatCodePurpose = 'person' | 'channel';
 
 interface ChatCodeTable {
@@ -40,7 +40,7 @@ interface ChatCodeTable {
   purpose: ChatCodePurpose;
   person_id: string;
   expires_at: number;
-  /** Who has sent it, and where; null while nobody has. */
+  /** Its sender and place; null before it is sent. */
   user_id: string | null;
   user_name: string | null;
   channel: string | null;
@@ -48,7 +48,7 @@ interface ChatCodeTable {
   is_private: number | null;
 }
 
-/** Where an account wants to hear of its events. */
+/** A channel for events of an account. */
 interface ChatChannelTable {
   id: string;
   account_id: string;
@@ -59,20 +59,20 @@ interface ChatChannelTable {
   /** JSON: names of events. */
   events: string;
   muted_until: number;
-  /** Nothing is sent there before. */
+  /** The earliest time to send there. */
   next_at: number;
-  /** Failures since something was sent last. */
+  /** Number of failures since the last success. */
   tries: number;
-  /** Why nothing arrives there, in our own words. */
+  /** The reason why nothing arrives there, in our own words. */
   problem: string | null;
   created_at: number;
 }
 
-/** Waiting to be sent, sent (and changed when what it says has changed), or given up. */
+/** Waiting to be sent, sent (and updated), or abandoned. */
 export type ChatMessageState = 'waiting' | 'sent' | 'dead';
 
 interface ChatMessageTable {
-  /** Grows with time. */
+  /** Increases with time. */
   id: number;
   channel_id: string;
   account_id: string;
@@ -82,22 +82,22 @@ interface ChatMessageTable {
   /** The name of the event, or `several`. */
   event: string;
   event_id: string;
-  /** JSON: what is said. */
+  /** JSON: the subject. */
   facts: string;
   state: ChatMessageState;
-  /** The id that the service gave it; null before. */
+  /** The service's id; null before. */
   posted_id: string | null;
-  /** 1 while the decision that it is about waits. */
+  /** 1 while its decision is pending. */
   is_open: number;
-  /** How the decision ended, as an event has told. */
+  /** How the decision ended, according to an event. */
   ended: string | null;
-  /** The hash of the decision that it showed last. */
+  /** The hash of the decision in the last shown version. */
   hash: string | null;
-  /** Grows whenever something else may have to be shown. */
+  /** Increases whenever the contents may have to change. */
   version: number;
-  /** What was shown last, as a hash. */
+  /** A hash of the last shown contents. */
   looks: string | null;
-  /** When it is looked at next; null when nothing is to be done. */
+  /** When it is checked next; null for never. */
   due_at: number | null;
   created_at: number;
   sent_at: number | null;
@@ -107,11 +107,11 @@ interface ChatTicketTable {
   ticket_hash: string;
   message_id: number;
   verb: 'approve' | 'deny';
-  /** Of the decision, as the message showed it. */
+  /** The decision's hash, as the message showed it. */
   hash: string;
 }
 
-/** Bots, who and what was connected to them, and what they say. */
+/** Bots, their connected users and channels, and their messages. */
 export interface ChatTables {
   bots: BotTable;
   chat_memory: ChatMemoryTable;

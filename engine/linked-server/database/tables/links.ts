@@ -12,7 +12,7 @@ interface MachineTable {
   seen_at: number | null;
 }
 
-/** How far a request of RFC 8628 has come. */
+/** The progress of a request of RFC 8628. */
 export type DeviceState = 'pending' | 'approved' | 'denied' | 'redeemed';
 
 interface DeviceRequestTable {
@@ -23,37 +23,37 @@ interface DeviceRequestTable {
   svc_version: string;
   system: string;
   address: string;
-  /** Whose codes are counted together. */
+  /** The network that its codes are counted for. */
   network: string;
   created_at: number;
   expires_at: number;
-  /** What the client has to wait between two polls, ms; grows with every `slow_down`. */
+  /** The client's minimum pause between two polls, ms; increases with every `slow_down`. */
   interval_ms: number;
   polled_at: number | null;
-  /** Who looked the code up, and alone may answer it. */
+  /** The person who looked the code up, and alone may answer it. */
   person_id: string | null;
 }
 
 interface WorkspaceTable {
   id: string;
   account_id: string;
-  /** The machine that linked it; where that is gone, its token opens nothing. */
+  /** The machine that linked it; if it is gone, its token is invalid. */
   machine_id: string;
-  /** Of its data folder: linked again it is this row. */
+  /** The id of its data folder: relinking reuses this row. */
   key: string;
   name: string;
   svc_version: string;
   token_hash: string;
-  /** Of the token that takes its place once it was used. */
+  /** The hash of the token that replaces it once it is used. */
   next_token_hash: string | null;
   created_at: number;
   last_seen_at: number | null;
   revoked_at: number | null;
   /** The newest of its commands. */
   command_seq: number;
-  /** Channels that somebody may decide by, separated by commas. */
+  /** Channels that may be used to decide, separated by commas. */
   channels: string;
-  /** Pending decisions beyond those that are kept. */
+  /** Number of pending decisions beyond the stored ones. */
   more_decisions: number;
 }
 
@@ -66,13 +66,13 @@ interface WorkspaceEventTable {
 }
 
 interface PendingDecisionTable {
-  /** That of its workspace, with which it goes. */
+  /** The account of its workspace, which it is deleted with. */
   account_id: string;
   workspace_id: string;
   decision_id: string;
   /** Its place in the list. */
   position: number;
-  /** When it began to wait. */
+  /** When it started to wait. */
   since: number;
   hash: string;
   approval: string;
@@ -91,24 +91,24 @@ interface CommandTable {
   channel: string | null;
   /** Only until the workspace has answered. */
   code: string | null;
-  /** What the decision was about, for the log. */
+  /** The subject of the decision, for the log. */
   about: string;
   created_at: number;
   expires_at: number;
-  /** JSON, as `commandOutcome` has it; null until the workspace has said. */
+  /** JSON, as in `commandOutcome`; null before the workspace's answer. */
   outcome: string | null;
   ended_at: number | null;
 }
 
-/** Signatures of requests from automations: each counts once. */
+/** Signatures of requests from automations: each is valid once. */
 interface UsedSignatureTable {
   /** In hex. */
   signature: string;
-  /** The time that was signed. */
+  /** The signed time. */
   signed_at: number;
 }
 
-/** What a workspace has counted of a day. */
+/** A workspace's counts of a day. */
 interface UsageDayTable {
   workspace_id: string;
   account_id: string;
@@ -119,7 +119,7 @@ interface UsageDayTable {
   received_at: number;
 }
 
-/** Machines, the workspaces that were linked from them, and what these have told and are told. */
+/** Machines, the workspaces linked from them, and what these send and receive. */
 export interface LinkTables {
   machines: MachineTable;
   device_requests: DeviceRequestTable;

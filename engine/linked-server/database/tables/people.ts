@@ -3,7 +3,7 @@ import type { AddonName } from '../../../core/link-protocol/capabilities.ts';
 
 type WithDefault<T> = ColumnType<T, T | undefined, T>;
 
-/** What a person may do within their account. */
+/** A person's role within their account. */
 export type Role = 'admin' | 'member';
 
 export const ROLES = ['admin', 'member'] as const satisfies readonly Role[];
@@ -18,13 +18,13 @@ interface AccountTable {
 interface PersonTable {
   id: string;
   account_id: string;
-  /** Unique, and compared without regard to case by `name_key`. */
+  /** Unique, and compared case-insensitively by `name_key`. */
   name: string;
   name_key: string;
   role: Role;
-  /** 1 for those who run this server. */
+  /** 1 for operators of this server. */
   is_operator: WithDefault<number>;
-  /** As `passwords.ts` writes it; null until the invitation was taken. */
+  /** As written by `passwords.ts`; null until the invitation was accepted. */
   password: string | null;
   created_at: number;
 }
@@ -38,7 +38,7 @@ interface InvitationTable {
 
 interface BrowserSessionTable {
   token_hash: string;
-  /** Names it on pages; opens nothing. */
+  /** Its id on pages; grants no access. */
   id: string;
   person_id: string;
   created_at: number;
@@ -48,7 +48,7 @@ interface BrowserSessionTable {
 }
 
 interface FailureTable {
-  /** What is counted, such as sign-ins of a name from an address. */
+  /** The counted key, such as sign-ins of a name from an address. */
   key: string;
   failures: number;
   refused_until: number;
@@ -64,20 +64,20 @@ interface ChangeTable {
   detail: string;
 }
 
-/** What an operator has set of a plan. */
+/** An operator's settings of a plan. */
 interface PlanValueTable {
   plan: string;
   key: string;
   value: string;
 }
 
-/** Switched on for an account. */
+/** True if enabled for an account. */
 interface AddonTable {
   account_id: string;
   addon: AddonName;
 }
 
-/** Accounts, who belongs to them and is signed in, what they changed, and what their plans are. */
+/** Accounts, their people and sessions, their log of changes, and settings of plans. */
 export interface PeopleTables {
   accounts: AccountTable;
   people: PersonTable;

@@ -1,9 +1,9 @@
 import type { Preset, RunWish } from './preset.ts';
 
-/** In words: `only with the gateway` where its own login would be hidden. */
+/** As text: `only with the gateway` if its own login would be hidden. */
 type Told = 'yes' | 'with the gateway' | '';
 
-/** What svc can do with an agent, as docs/extend/presets.md shows it. */
+/** An agent's abilities with svc, as docs/extend/presets.md shows them. */
 export interface Ability {
   headless: boolean;
   interactive: boolean;
@@ -26,11 +26,11 @@ const PARTS = {
 const ROUTED = { gateway: { url: 'http://127.0.0.1', key: '' } };
 
 interface AbilityOptions {
-  /** Whether its command takes options; see `locateAgent`. */
+  /** True if its command takes options; see `locateAgent`. */
   takesOptions?: boolean;
 }
 
-/** Whether configuring a part changes the run's setup. */
+/** Reports whether configuring a part changes the run's setup. */
 function makesDifference(
   preset: Preset,
   part: keyof typeof PARTS,
@@ -55,7 +55,7 @@ function findAnswer(preset: Preset, part: keyof typeof PARTS, options: AbilityOp
     : '';
 }
 
-/** Describes what svc can do with an agent. */
+/** Describes an agent's abilities with svc. */
 export const describeAbility = (preset: Preset, options: AbilityOptions = {}): Ability => ({
   headless: preset.headless !== null,
   interactive: true,

@@ -99,7 +99,7 @@ export const claude: Preset = {
       });
     }
     if (Object.keys(settings).length > 0) args.push(`--settings=${JSON.stringify(settings)}`);
-    // As root it refuses to run without asking, unless it is told that the machine is a sandbox.
+    // As root it refuses to run without asking, unless a variable marks the machine as a sandbox.
     if (process.getuid?.() === 0 && isAttended !== true) more.IS_SANDBOX = '1';
     return { args, env: more, files: [] };
   },

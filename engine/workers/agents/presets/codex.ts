@@ -28,10 +28,10 @@ export const PASSED_ON: readonly string[] = [
 ];
 
 const HOOKS = groupedHooks({
-  // Patches come by a tool of their own or through its shell, which is Bash to a hook.
+  // Patches arrive by a separate tool or through its shell, which is Bash to a hook.
   'pre-write': { name: 'PreToolUse', matcher: 'Write|Edit|apply_patch|Bash' },
   'post-tool': { name: 'PostToolUse', matcher: '*' },
-  // It has a PreCompact too, which takes no words.
+  // It also has PreCompact, which accepts no text.
   'session-start': { name: 'SessionStart', matcher: 'compact' },
 });
 
@@ -66,7 +66,7 @@ export const codex: Preset = {
     return {
       args: [
         ...settings.flatMap((setting) => ['-c', setting]),
-        // Hooks that nobody has approved on its own screen are skipped silently.
+        // Hooks that no one has approved on its own screen are skipped silently.
         ...(hooks === null ? [] : ['--dangerously-bypass-hook-trust']),
       ],
       env: gateway === null ? {} : { [KEY_VARIABLE]: gateway.key },
@@ -98,8 +98,8 @@ function formatServer({ command, args, env }: McpServer): string {
 }
 
 /**
- * Builds a custom provider. The model stays the person's or codex's: a route has none, and the gateway maps its name. Where
- * another model answers than the one that codex knows, it is told the window of that one, at which it compacts.
+ * Builds a custom provider. The model stays the person's or codex's: a route has none, and the gateway maps its name.
+ * If another model answers than the one that codex knows, it gets the window of that model, at which it compacts.
  */
 function buildCodexRoute({ url, models }: GatewayRoute): string[] {
   const provider = {
@@ -118,8 +118,8 @@ function buildCodexRoute({ url, models }: GatewayRoute): string[] {
 }
 
 /**
- * Options of `exec` that `resume` has not may stand before that word, which is where they are when a `--` says where the
- * prompt begins. Else it is the word behind `exec`.
+ * Options of `exec` that `resume` lacks may precede that word, as they do if a `--` marks the start of the prompt.
+ * Otherwise it is the word after `exec`.
  */
 function addResume(argv: readonly string[], id: string): string[] {
   if (argv.includes('--')) return withArguments(argv, ['resume', id]);

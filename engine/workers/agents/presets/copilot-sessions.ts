@@ -7,8 +7,8 @@ const SESSION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MOST_BYTES = 64 * 1024;
 
 /**
- * Finds copilot's own session of a killed run: it prints the id only at its end, but keeps a folder of that name from
- * the start. Verified with version 1.0.102. Anything that is not certainly the run's is ignored, and so are links.
+ * Finds copilot's own session of a killed run: it prints the id only at its end, but has a folder with that name from
+ * the start. Verified with version 1.0.102. Uncertain matches are ignored, and so are links.
  */
 export async function findCopilotSession(run: RunLeft): Promise<string | null> {
   const { top, home, env, continued, since } = run;
@@ -32,7 +32,10 @@ export async function findCopilotSession(run: RunLeft): Promise<string | null> {
   return found.sort((one, other) => other.createdAt - one.createdAt)[0]?.id ?? null;
 }
 
-/** Creation time of the session that a file describes, Unix ms; null when it is not the run's, or cannot be read. */
+/**
+ * Reads the creation time of the session that a file describes, Unix ms; null if it is not the run's, or cannot be
+ * read.
+ */
 function readCreationTime({ cwd, name, since }: RunLeft, read: () => unknown): number | null {
   let told: unknown;
   try {
@@ -46,13 +49,13 @@ function readCreationTime({ cwd, name, since }: RunLeft, read: () => unknown): n
   return createdAt >= since ? createdAt : null;
 }
 
-/** Modification time of a file, Unix ms; before every time for anything else. */
+/** Returns the modification time of a file, Unix ms; before every time for anything else. */
 function readWriteTime(file: string): number {
   const found = lstatSync(file, { throwIfNoEntry: false });
   return found?.isFile() ? found.mtimeMs : Number.NEGATIVE_INFINITY;
 }
 
-/** Whether every step from `top` down to `folder` is a folder and no link. */
+/** Reports whether every step from `top` down to `folder` is a folder and not a link. */
 function isFolderBelow(top: string, folder: string): boolean {
   const steps = relative(top, folder).split(sep);
   return steps.every((_, at) =>

@@ -10,11 +10,11 @@ import { type Preset, type RunSetup, shareHomeFolder, withArguments } from './pr
 const OPTIONS =
   'copilot --output-format json --allow-all --no-ask-user --trust-folder --no-auto-update --name={{name}}';
 
-/** With names of moments in this form it calls its tools by names like claude's. */
+/** With event names in this form it names its tools like claude. */
 const HOOKS = groupedHooks({
   'pre-write': { name: 'PreToolUse', matcher: 'Write|Edit|MultiEdit|NotebookEdit' },
   'post-tool': { name: 'PostToolUse', matcher: '*' },
-  // PreCompact takes no words, and SessionStart comes at the very beginning, never after a compaction.
+  // PreCompact accepts no text, and SessionStart comes at the very start, never after a compaction.
 });
 
 export const copilot: Preset = {
@@ -48,11 +48,11 @@ export const copilot: Preset = {
         COPILOT_PROVIDER_BASE_URL: `${gateway.url}/v1`,
         COPILOT_PROVIDER_TYPE: 'openai',
         COPILOT_PROVIDER_API_KEY: gateway.key,
-        // It wants the name of a model and has none of its own for a provider that it does not know.
+        // It requires the name of a model and has none for an unknown provider.
         COPILOT_MODEL: model,
-        // No login, no telemetry and no update: nothing but the route.
+        // No login, no telemetry and no update: only the route.
         COPILOT_OFFLINE: 'true',
-        // Either would go before the key.
+        // Either would take precedence over the key.
         COPILOT_PROVIDER_BEARER_TOKEN: '',
         COPILOT_PROVIDER_API_KEY_COMMAND: '',
         ...(context === null || env.COPILOT_PROVIDER_MAX_PROMPT_TOKENS

@@ -4,7 +4,7 @@ import { TO_FILE } from './notify.ts';
 import { NOTHING, type Preset, withArguments } from './preset.ts';
 import { formatShellCommand } from './shell-command.ts';
 
-// From its documentation, not from a run: there is no program to install from a registry.
+// From its documentation, not tested: no registry has the program.
 export const cursor: Preset = {
   name: 'cursor',
   programs: ['cursor-agent', 'agent'],

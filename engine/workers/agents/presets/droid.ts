@@ -5,7 +5,7 @@ import { NOTHING, type Preset, shareHomeFolder, withArguments } from './preset.t
 
 const OPTIONS = 'droid exec --output-format stream-json --skip-permissions-unsafe';
 
-// Its options are those of its own help; what it prints is from its documentation, since it runs with its service only.
+// Its options are from its own help; its output is from its documentation, since it only runs with its service.
 export const droid: Preset = {
   name: 'droid',
   programs: ['droid'],

@@ -1,4 +1,4 @@
-/** Escapes a prompt that begins with a slash, which the program would run as a command. */
+/** Escapes a prompt that starts with a slash, which the program would run as a command. */
 export const escapeSlashCommand = (prompt: string): string =>
   /^\s*\//.test(prompt) ? `Your task:\n\n${prompt}` : prompt;
 

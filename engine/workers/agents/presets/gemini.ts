@@ -10,7 +10,7 @@ const HOOKS = groupedHooks(
   {
     'pre-write': { name: 'BeforeTool', matcher: 'write_file|replace' },
     'post-tool': { name: 'AfterTool', matcher: '*' },
-    // PreCompress comes before every request and takes no words; nothing tells of a start after it.
+    // PreCompress comes before every request and accepts no text; no event follows it.
   },
   // Milliseconds here.
   (line, event) => ({
@@ -22,7 +22,7 @@ const HOOKS = groupedHooks(
 
 const MOST_ATTEMPTS = 3;
 
-/** What it takes every model to have, in tokens; half of it is where it compresses. */
+/** The window that it assumes for every model, in tokens; it compresses at half of it. */
 const ASSUMED_WINDOW = 1_048_576;
 
 export const gemini: Preset = {
@@ -40,13 +40,13 @@ export const gemini: Preset = {
   hooks: HOOKS,
   literal: escapeCommandAndFiles,
   setUpRun({ mcp, gateway, hooks, folder }) {
-    // Settings and login are in the same home: another home only where no login is needed.
+    // Settings and login are in the same home: another home only if no login is needed.
     if (gateway === null) return NOTHING;
     const home = join(folder, 'gemini');
     const { context } = findRouteLimits(gateway.models);
     const settings = {
       security: { auth: { selectedType: 'gemini-api-key' } },
-      // Its default is ten attempts: minutes in which nobody hears of a limit.
+      // Its default is ten attempts: minutes in which a limit is not reported.
       general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: MOST_ATTEMPTS },
       privacy: { usageStatisticsEnabled: false },
       ...(context === null || context >= ASSUMED_WINDOW
@@ -64,7 +64,7 @@ export const gemini: Preset = {
         GEMINI_CLI_TRUST_WORKSPACE: 'true',
         GOOGLE_GEMINI_BASE_URL: gateway.url,
         GEMINI_API_KEY: gateway.key,
-        // Either would go before the key.
+        // Either would take precedence over the key.
         GOOGLE_API_KEY: '',
         GOOGLE_GENAI_USE_VERTEXAI: '',
       },

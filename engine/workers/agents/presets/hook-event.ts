@@ -4,7 +4,7 @@ export interface CommandLine {
   args: readonly string[];
 }
 
-/** The moments at which an agent runs a command of ours. */
+/** The hook events at which an agent runs a command of ours. */
 export const HOOK_EVENTS = ['pre-write', 'post-tool', 'pre-compact', 'session-start'] as const;
 
 export type HookEvent = (typeof HOOK_EVENTS)[number];

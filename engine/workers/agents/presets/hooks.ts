@@ -4,27 +4,27 @@ import { formatShellCommand } from './shell-command.ts';
 /** Seconds; our hook is broken if it is slower, and must not block the agent. */
 export const HOOK_TIMEOUT_SEC = 10;
 
-/** Our command for each moment. */
+/** Our command for each event. */
 export type HookLines = Readonly<Record<HookEvent, CommandLine>>;
 
-/** An agent's name for a moment, and a filter for tools or reasons; all when left out. */
+/** An agent's name for an event, and a filter for tools or reasons; all if left out. */
 export interface HookMoment {
   name: string;
   matcher?: string;
-  /** Its name after a tool that failed, where that is another one. */
+  /** Its name after a failed tool, if it differs. */
   failed?: string;
 }
 
-/** The moments at which the agent accepts text, or a refusal, from us. */
+/** The events at which the agent accepts text, or a refusal, from us. */
 export type HookMoments = Readonly<Partial<Record<HookEvent, HookMoment>>>;
 
-/** One entry of a list of hooks, under the agent's own name of the moment; under none where it has one list for all. */
+/** One entry of a list of hooks, under the agent's own event name; without one if it has a single list. */
 export interface HookEntry {
   list: string;
   entry: Record<string, unknown>;
 }
 
-/** How an agent is configured with our hooks: the same for one run as for a permanent installation. */
+/** An agent's configuration with our hooks: the same for one run as for a permanent installation. */
 export interface AgentHooks {
   moments: HookMoments;
   listEntries(lines: HookLines): HookEntry[];
@@ -32,7 +32,7 @@ export interface AgentHooks {
   buildPlugin?(lines: HookLines): string;
 }
 
-/** A command as an agent's configuration has it. */
+/** Formats a command for an agent's configuration. */
 type Hook = (line: CommandLine, event: HookEvent) => Record<string, unknown>;
 
 /** For agents that run hooks in a shell. */
@@ -48,7 +48,7 @@ const listMoments = (moments: HookMoments): [HookEvent, Omit<HookMoment, 'failed
     ...(failed === undefined ? [] : [[event, { ...moment, name: failed }] as [HookEvent, HookMoment]]),
   ]);
 
-/** Builds hooks in claude's form, which others have adopted: a list of commands beside the matcher. */
+/** Builds hooks in claude's form, which others have adopted: a list of commands next to the matcher. */
 export const groupedHooks = (moments: HookMoments, hook: Hook = buildShellHook): AgentHooks => ({
   moments,
   listEntries: (lines) =>

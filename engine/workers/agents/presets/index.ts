@@ -28,7 +28,7 @@ export {
   withArguments,
 } from './preset.ts';
 
-/** Every agent that svc knows, in the order in which they are shown. To add one is to add its file here. */
+/** Every known agent, in display order. Adding one means adding its file here. */
 export const PRESETS: readonly Preset[] = [
   claude,
   codex,
@@ -51,7 +51,9 @@ const mapPresets = <V>(pick: (preset: Preset) => V | null): Readonly<Record<stri
     }),
   );
 
-/** Headless commands: split into words first, then filled in. `< {{prompt_file}}` opens the file as standard input. */
+/**
+ * Headless commands: split into words first, then filled in. `< {{prompt_file}}` opens the file as standard input.
+ */
 export const HEADLESS = mapPresets(({ headless }) => headless);
 
 /** Commands that open an agent for a person; some exist only here, since they do not run headless. */
@@ -65,6 +67,6 @@ export const NOTIFY: Readonly<Record<string, AgentNotify>> = mapPresets(({ notif
 export const findPreset = (name: string): Preset | null =>
   PRESETS.find((preset) => preset.name === name) ?? null;
 
-/** Finds the preset of a program, whatever name it is configured under. */
+/** Finds the preset of a program, regardless of its configured name. */
 export const findPresetOfProgram = (program: string): Preset | null =>
   PRESETS.find(({ programs }) => programs.includes(basename(program))) ?? null;

@@ -12,7 +12,7 @@ const MODEL = 'kimi-for-coding';
 const MATCHER = '^(Write|Edit)$';
 
 const HOOKS: AgentHooks = {
-  // The others it tells of and takes no words at.
+  // It reports the other events but accepts no text at them.
   moments: { 'pre-write': { name: 'PreToolUse', matcher: MATCHER } },
   listEntries: (lines) => [
     {
@@ -41,7 +41,7 @@ export const kimi: Preset = {
   resumeInteractive: (argv, id) => withArguments(argv, [`--session=${id}`]),
   hooks: HOOKS,
   setUpRun({ mcp, gateway, hooks, folder, env }) {
-    // Servers and hooks are only read from its home, which also holds the login: another home only where no login is
+    // Servers and hooks are only read from its home, which also contains the login: another home only if no login is
     // needed.
     if (gateway === null) return NOTHING;
     const home = join(folder, 'kimi');

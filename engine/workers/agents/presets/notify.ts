@@ -2,7 +2,7 @@ import type { AgentNotify } from '../notify-entry.ts';
 
 const JSON_HEADERS = { 'Content-Type': 'application/json' };
 
-/** How a message reaches an agent that is already running; of agents that have no entry of their own, too. */
+/** How a message reaches a running agent, also one without an entry. */
 export const TO_FILE: AgentNotify = {
   mode: 'file',
   path: '.svc/notices/{{to_session}}.md',
@@ -16,7 +16,7 @@ export const TO_FILE: AgentNotify = {
 `,
 };
 
-// A value put into a JSON body is escaped as JSON text; the delivery does that by the content type.
+// A value in a JSON body is escaped as JSON text; the delivery does that by the content type.
 export const TO_OPENCODE: AgentNotify = {
   mode: 'http',
   steps: [

@@ -1,10 +1,10 @@
 import { type AgentHooks, HOOK_TIMEOUT_SEC } from './hooks.ts';
 import type { RunWish } from './preset.ts';
 
-/** Type of the line by which the plugin reports that opencode waits for its model. */
+/** Type of the plugin's line that reports that opencode waits for its model. */
 export const RETRY_MARK = 'svc.retry';
 
-/** Its own names; the tools are those that it runs by them. */
+/** Its own names of events; the tools are the ones behind them. */
 const MOMENTS = {
   'pre-write': { name: 'tool.execute.before', matcher: 'write|edit|multiedit|patch|apply_patch' },
   'post-tool': { name: 'tool.execute.after' },
@@ -14,8 +14,8 @@ const MOMENTS = {
 
 /**
  * Builds a plugin for opencode, for one run or a permanent installation. It reports when opencode waits for a limit,
- * about which its own stream is silent, on standard error since in ACP standard output is the protocol's. With hooks
- * it runs their commands at each moment as claude would, with the same JSON in and out. Failures inside it are
+ * which its own stream does not, on standard error since in ACP standard output belongs to the protocol. With hooks
+ * it runs their commands at each event as claude would, with the same JSON in and out. Failures inside it are
  * ignored: the agent continues.
  */
 export const buildOpencodePlugin = (
@@ -64,7 +64,7 @@ const outputOf = (text) => parsed(text).hookSpecificOutput?.updatedToolOutput;
 
 export const Svc = async ({ directory }) => {
   const held = new Map();
-  // What was to be said after a compaction, by session: with a result too, which stays in the conversation.
+  // Pending text for after a compaction, by session: also sent with a result, which stays in the conversation.
   const after = new Map();
   const hooks = {
     event: async ({ event }) => {

@@ -11,7 +11,7 @@ import { type GatewayRoute, KEY_VARIABLE, type Preset, type RunSetup, withArgume
 export const opencode: Preset = {
   name: 'opencode',
   programs: ['opencode'],
-  // Words with spaces get quotes of its own on the way to the model; what it reads is exact.
+  // Words with spaces get its own quotes on the way to the model; text that it reads is exact.
   headless: 'opencode run --format json --auto --title={{name}} < {{prompt_file}}',
   headlessLong: null,
   unasked: ['--auto'],
@@ -69,7 +69,7 @@ export const opencode: Preset = {
 
 type Config = Record<string, unknown>;
 
-/** A route names no model: use the person's choice, requested at the gateway, else `svc`. */
+/** A route names no model: use the person's choice, requested at the gateway, otherwise `svc`. */
 function buildOpencodeRoute(
   { url, models }: GatewayRoute,
   { model: chosen, small_model: chosenSmall }: Config,
@@ -96,7 +96,7 @@ function buildOpencodeRoute(
 
 const MOST_OUTPUT = 32_000;
 
-/** Without a window it never compacts. It wants both numbers, and keeps what an answer may have free of the window. */
+/** Without a window it never compacts. It requires both numbers, and reserves the size of an answer in the window. */
 const describeLimits = ({ context, output }: ModelLimits): Config =>
   context === null
     ? {}

@@ -4,40 +4,42 @@ import type { StreamReader } from '../streams/stream.ts';
 import type { CommandLine } from './hook-event.ts';
 import type { AgentHooks, HookLines } from './hooks.ts';
 
-/** A server of the model context protocol on standard input and output, as an agent is told to start it. */
+/** A server of the model context protocol on standard input and output, as configured for an agent. */
 export interface McpServer extends CommandLine {
-  /** Variables for the server alone; most agents pass on their own as well. */
+  /** Variables for the server only; most agents pass on their own as well. */
   env: Readonly<Record<string, string>>;
 }
 
-/** Where an agent's model calls go. The key itself is in the environment only, never in an argument. */
+/** The route of an agent's model calls. The key itself is in the environment only, never in an argument. */
 export interface GatewayRoute {
   /** Without a path, such as `http://127.0.0.1:8788`; protocols are below it: `/v1/messages`, `/v1/responses`, … */
   url: string;
   key: string;
-  /** What is known of the models there; left out for nothing. */
+  /** The known facts about its models; left out for none. */
   models?: RouteModels;
 }
 
-/** The variable that a run's virtual key is in, for agents that take the name of one. */
+/** The variable of a run's virtual key, for agents that take its name. */
 export const KEY_VARIABLE = 'SVC_VKEY';
 
-/** What one run of an agent needs beyond its command. */
+/** The options of one run of an agent, in addition to its command. */
 export interface RunWish {
   /** Served to the agent under the name svc. */
   mcp: McpServer | null;
   gateway: GatewayRoute | null;
-  /** The command per event, to be run by the agent as it is. */
+  /** The command per event, which the agent runs unchanged. */
   hooks: HookLines | null;
-  /** A folder of the session alone, for files that the agent reads or keeps; absolute, made when a file needs it. */
+  /**
+   * A folder of this session only, for files that the agent reads or writes; absolute, created when a file needs it.
+   */
   folder: string;
-  /** The environment that the run has otherwise. */
+  /** The other environment of the run. */
   env: Readonly<Record<string, string | undefined>>;
-  /** A person is present to answer. */
+  /** True if a person is present to answer. */
   isAttended?: boolean;
 }
 
-/** The setup of one run: none of the person's own configuration is touched. */
+/** The setup of one run, which leaves the person's own configuration untouched. */
 export interface RunSetup {
   /** For `withArguments`. */
   args: string[];
@@ -74,54 +76,54 @@ export const shareHomeFolder = (
 export interface RunLeft {
   /** The person's home, or the private one of a confined run, which the worker could write to. */
   home: string;
-  /** The home or a folder around it; no link below this one is followed. */
+  /** The home or a folder around it; links below it are not followed. */
   top: string;
-  /** The run's variables that say where the agent keeps things; empty for a confined run. */
+  /** The run's variables that name the agent's folders; empty for a confined run. */
   env: Readonly<Record<string, string | undefined>>;
   /** Links resolved. */
   cwd: string;
-  /** The worker's, as `{{name}}` has it. */
+  /** The worker's name, as in `{{name}}`. */
   name: string;
-  /** When svc made the run's session, Unix ms. */
+  /** When svc created the run's session, Unix ms. */
   since: number;
-  /** The agent's own session that the run resumed; null when it began one. */
+  /** The agent's own session that the run resumed; null for a new one. */
   continued: string | null;
 }
 
-/** Everything that svc knows of one agent program. One file each; `index.ts` lists them. */
+/** Everything about one agent program. One file each; `index.ts` lists them. */
 export interface Preset {
   name: string;
-  /** What its program is called, as the last part of a path: a command of the user's own may run it too. */
+  /** Names of its program, as the last part of a path: a user's own command may run it too. */
   programs: readonly string[];
-  /** The headless command, see docs/use/workers.md; null when it only runs for a person. */
+  /** The headless command, see docs/use/workers.md; null if it only runs for a person. */
   headless: string | null;
   /**
-   * Like `headless`, for a prompt that is too long for one argument; null when the agent has to read the prompt file
+   * Like `headless`, for a prompt that is too long for one argument; null if the agent has to read the prompt file
    * itself.
    */
   headlessLong: string | null;
-  /** The options of `headless` because of which nobody is asked before a tool is used; none where it is null. */
+  /** The options of `headless` that disable questions before tool calls; empty if it is null. */
   unasked: readonly string[];
   /** Opens it for a person. */
   interactive: string;
-  /** Serves the agent client protocol on standard input and output; null when unsupported or unknown. */
+  /** Serves the agent client protocol on standard input and output; null if unsupported or unknown. */
   acp: string | null;
   notify: AgentNotify;
   /** Reads the headless command's output, printed at `now`, Unix ms; null for an unknown format. */
   reader: ((now: () => number) => StreamReader) | null;
-  /** Builds the command that resumes the agent's own session; null when it cannot. */
+  /** Builds the command that resumes the agent's own session; null if it cannot. */
   resume: ((argv: readonly string[], agentSession: string) => string[]) | null;
-  /** The same for the interactive command. */
+  /** Does the same for the interactive command. */
   resumeInteractive: ((argv: readonly string[], agentSession: string) => string[]) | null;
-  /** Finds the agent's own session of a run that was killed before reporting its id; null when none is certain. */
+  /** Finds the agent's own session of a run that was killed before reporting its id; null if none is certain. */
   findSession?: (run: RunLeft) => Promise<string | null>;
   /** Builds arguments that trust these folders for a person's start, if the agent would ask and remember the answer. */
   trustFolders?: (folders: readonly string[]) => string[];
-  /** The moments at which it runs our hooks, and how to configure them; null when none are known. */
+  /** The events at which it runs our hooks, and their configuration; null if none are known. */
   hooks: AgentHooks | null;
   /**
-   * Escapes a stranger's prompt so that the program passes it to its model and does not interpret it; left out: no
-   * escaping.
+   * Escapes a prompt from an untrusted author so that the program passes it to its model and does not interpret it;
+   * left out: no escaping.
    */
   literal?: (prompt: string) => string;
   /**
@@ -129,13 +131,13 @@ export interface Preset {
    * `config_invalid`.
    */
   setUpRun(wish: RunWish): RunSetup;
-  /** Whether it has a login of its own that is used unless `agents.auth` says otherwise. */
+  /** True if it has its own login that is used unless `agents.auth` is set. */
   auth: 'account' | 'gateway';
-  /** The route is in options as well: variables alone do not lead it to the gateway. */
+  /** True if the route is also in options: variables alone do not lead it to the gateway. */
   isRoutedByOptions?: true;
   /**
-   * Finds a settings file of the person's or the project's that changes one of these variables for the agent, in words that follow
-   * "because"; null for none. Asked where no option can override it.
+   * Finds a settings file of the person's or the project's that changes one of these variables for the agent, in
+   * words that follow "because"; null for none. Used if no option can override it.
    */
   findOverride?: (
     names: readonly string[],
@@ -143,27 +145,30 @@ export interface Preset {
   ) => string | null;
   /** Variables with a key that it uses, and pays by, instead of that login. */
   keysBeforeLogin?: readonly string[];
-  /** Through the gateway it uses a separate home with its own conversations, which are not found with its own login. */
+  /**
+   * True if it uses a separate home with its own conversations through the gateway, which are not found with its own
+   * login.
+   */
   hasRoutedHome?: true;
-  /** What of the person's home a confined run sees. */
+  /** The parts of the person's home that a confined run sees. */
   home: HomeShare;
   /**
-   * What it cannot do with its own login, each with a reason that follows "because": `gateway` refuses `agents.auth:
-   * gateway`. A run may end well without saying what is listed in `UNTOLD`.
+   * Unsupported features with its own login, each with a reason that follows "because": `gateway` refuses
+   * `agents.auth: gateway`. A run may succeed without reporting what is listed in `UNTOLD`.
    */
   cannot: Partial<Record<'gateway' | 'mcp' | 'hooks' | 'headless' | 'literal' | Untold, string>>;
 }
 
 type Untold = keyof typeof UNTOLD;
 
-/** What an agent may never say, in words that follow "it does not say". */
+/** Facts that an agent may never report, in words that follow "it does not say". */
 export const UNTOLD = {
   usage: 'what it spent',
   refusal: 'when its model declines',
   length: 'when an answer was cut off',
 } as const;
 
-/** Lists what a run of the preset never says; nothing is known about a person's own command. */
+/** Lists what a run of the preset never reports; nothing is known about a person's own command. */
 export const listUntold = (preset: Preset | null): string[] =>
   (Object.keys(UNTOLD) as Untold[]).flatMap((what) =>
     preset?.cannot[what] === undefined ? [] : UNTOLD[what],
@@ -172,10 +177,10 @@ export const listUntold = (preset: Preset | null): string[] =>
 /** For presets that do not run as workers. */
 export const NO_HOME: HomeShare = { own: [], copied: [], login: [], settings: [] };
 
-/** For presets of which there is nothing to tell. */
+/** For presets without options. */
 export const NOTHING: RunSetup = { args: [], env: {}, files: [] };
 
-/** Adds options where they still count as options: before a `--`, else at the end. */
+/** Adds options where they are still parsed as options: before a `--`, otherwise at the end. */
 export function withArguments(argv: readonly string[], more: readonly string[]): string[] {
   const end = argv.indexOf('--');
   return end === -1 ? [...argv, ...more] : [...argv.slice(0, end), ...more, ...argv.slice(end)];

@@ -9,10 +9,10 @@ import { type Preset, type RunSetup, shareHomeFolder, withArguments } from './pr
 
 const OPTIONS = 'qwen --output-format stream-json --approval-mode yolo';
 
-/** Asked for where the person has not set another one. */
+/** Requested if the person has not set another one. */
 const MODEL = 'qwen3-coder-plus';
 
-/** The lowest level of its settings, so that a person's own keep precedence. */
+/** The lowest level of its settings, so that a person's own settings take precedence. */
 const DEFAULTS = 'QWEN_CODE_SYSTEM_DEFAULTS_PATH';
 
 const HOOKS = groupedHooks({
@@ -57,7 +57,7 @@ export const qwen: Preset = {
       };
     }
     if (hooks !== null) defaults.hooks = groupHookEntries(HOOKS, hooks);
-    // A machine's own defaults, where it has some, are not to be hidden.
+    // A machine's own defaults, if it has some, must not be hidden.
     if (Object.keys(defaults).length > 0 && !env[DEFAULTS]) {
       const path = join(folder, 'qwen-defaults.json');
       setup.env[DEFAULTS] = path;

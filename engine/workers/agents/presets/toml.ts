@@ -1,7 +1,7 @@
-// A JSON text is a TOML text too, but for the one character that only TOML wants escaped.
+// A JSON text is also a TOML text, except for the one character that only TOML requires escaped.
 export const formatTomlText = (text: string): string => JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 
-/** A value in one line, as the option of a command line takes it. */
+/** Formats a value in one line, as a command line option takes it. */
 export function formatTomlValue(value: unknown): string {
   if (typeof value === 'string') return formatTomlText(value);
   if (Array.isArray(value)) return `[${value.map(formatTomlValue).join(',')}]`;

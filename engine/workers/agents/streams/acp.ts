@@ -19,17 +19,17 @@ export type AcpStop = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal
 
 /** An agent's error answer: shortened, without secrets, and not yet interpreted. */
 export interface AgentError {
-  /** Of JSON-RPC, or the status of HTTP that some pass on. */
+  /** The code of JSON-RPC, or the HTTP status that some pass on. */
   code: number;
   message: string;
   /** As JSON. */
   data?: string;
-  /** When a plan's limit ends, Unix ms, where the agent has told that; and when it answered so. */
+  /** When a plan's limit ends, Unix ms, if the agent reported it; and the time of that answer. */
   reset_at: number | null;
   at: number;
 }
 
-/** An error that `svc acp run` found itself. The previous version also reported agents' errors in this form. */
+/** An error found by `svc acp run` itself. The previous version also reported agents' errors in this form. */
 export interface FoundError {
   code: EndCode;
   text: string;
@@ -38,7 +38,7 @@ export interface FoundError {
 
 export type AcpError = AgentError | FoundError;
 
-/** One line of what `svc acp run` prints: the log of a run on transport acp. */
+/** One line of the output of `svc acp run`: the log of a run on transport acp. */
 export type AcpLine =
   | {
       acp: 'session';
@@ -53,7 +53,7 @@ export type AcpLine =
       kind: string;
       title: string;
       status: 'pending' | 'in_progress' | 'completed' | 'failed';
-      /** Relative to the folder of the run where they are in it. */
+      /** Relative to the folder of the run if they are in it. */
       paths: string[];
     }
   | { acp: 'plan'; entries: PlanEntry[] }
@@ -63,7 +63,7 @@ export type AcpLine =
       kind: string;
       title: string;
       outcome: PermissionOutcome;
-      /** `policy`, or who answered. */
+      /** `policy`, or the person who answered. */
       by: string;
     }
   | { acp: 'usage'; input: number; cached: number; output: number; cost_usd: number | null }
@@ -80,7 +80,7 @@ const STOPS: Readonly<Record<string, FoundError>> = {
   cancelled: { code: 'agent_error', text: 'cancelled' },
 };
 
-/** The failure that a stop reason means; null when it is none. */
+/** Returns the failure of a stop reason; null for none. */
 export const findStopFailure = (stop: string): FoundError | null => STOPS[stop] ?? null;
 
 const MARKS: Readonly<Record<PlanEntry['state'], string>> = { done: 'x', active: '>', pending: ' ' };
@@ -94,16 +94,16 @@ const OUTCOMES: Readonly<Record<PermissionOutcome, string>> = {
 
 const LONGEST_WORDS = 1000;
 
-/** Reads the lines of `svc acp run`. What the agent wrote to its standard error stands between them as it is. */
+/** Reads the lines of `svc acp run`. The agent's standard error is between them, unchanged. */
 export function createAcpReader(): StreamReader {
   let facts: StreamFacts = NO_FACTS;
   const tools = createRecent<string>();
   let toolCalls = 0;
-  /** The refused call, until the agent says or does something after it. */
+  /** The refused call, until the agent prints or does something after it. */
   let refused: string | null = null;
   let hasSpoken = false;
 
-  /** Reports a call once it is known what it is, and again when it failed. */
+  /** Reports a call once its kind is known, and again if it failed. */
   function readTool(line: Extract<AcpLine, { acp: 'tool' }>): string | null {
     const words = cutToKeep(describeTool(line), LONGEST_WORDS);
     const before = tools.get(line.id);
@@ -176,7 +176,7 @@ export function createAcpReader(): StreamReader {
         facts = { ...facts, isStream: true };
         return words;
       } catch {
-        // An incomplete line of ours is no reason to lose the rest.
+        // An incomplete line of ours must not lose the rest.
         return text;
       }
     },
@@ -234,15 +234,15 @@ export function judgeAcpError(error: AgentError): Failure {
   });
 }
 
-/** Extracts the message: without the library's prefix, and out of the JSON that some agents pass on. */
+/** Extracts the message: without the library's prefix, and from the JSON that some agents pass on. */
 function extractMessage(message: string, data: string): string {
   const text = message.replace(/^Internal error: /, '');
-  // Then its reason is beside it.
+  // Then its reason is next to it.
   if (text === 'Internal error') return `${text} ${data}`.trim();
   try {
     return asString(asJson(asJson(JSON.parse(text)).error).message) || text;
   } catch {
-    // A sentence, as it should be.
+    // A plain sentence.
     return text;
   }
 }
@@ -256,8 +256,8 @@ function toFailure(error: AcpError): Failure {
 const isEndCode = (code: string): code is EndCode => (END_CODES as readonly string[]).includes(code);
 
 /**
- * Judges the end of a turn. Agents end it normally even after a refused call, an unreachable model, or saying nothing
- * at all; no work was done then.
+ * Judges the end of a turn. Agents end it normally even after a refused call, an unreachable model, or no output; no
+ * work was done then.
  */
 function judgeEnd(
   { stop_reason: stop, error }: Extract<AcpLine, { acp: 'end' }>,

@@ -1,7 +1,7 @@
 import { asString, type Json, toOneLine } from './json-lines.ts';
 import { cutToKeep } from './recent.ts';
 
-/** What a tool does, by its name: agents have different names for the same few things. */
+/** Kinds of tools by name: agents have different names for the same few things. */
 const KINDS: readonly (readonly [name: RegExp, verb: string])[] = [
   [/^(?:multi_?|notebook_?)?edit|^(?:str_?)?replace|^apply_?patch|^patch$/i, 'edit'],
   [/^write|^create_?file/i, 'write'],
@@ -13,16 +13,16 @@ const KINDS: readonly (readonly [name: RegExp, verb: string])[] = [
   [/^(?:task|agent|subagent)$/i, 'delegate'],
 ];
 
-/** Where tools have what they are about, the most telling first. */
+/** Fields with the subject of a tool call, the most specific first. */
 const ABOUT = [
   ...['file_path', 'filePath', 'notebook_path', 'absolute_path', 'path'],
   ...['command', 'cmd', 'pattern', 'query', 'url', 'dir_path', 'description', 'title', 'name'],
 ];
 
-/** Where svc has its worktrees, for agents that do not say where they are. */
+/** The location of svc's worktrees, for agents that do not report their folder. */
 const WORKTREE = /^\/.*\/worktrees\/s-\d+\//;
 
-/** One kind for all tools that do the same. */
+/** One kind for all equivalent tools. */
 export const classifyTool = (tool: string): string =>
   KINDS.find(([name]) => name.test(tool))?.[1] ?? cutToKeep(tool);
 

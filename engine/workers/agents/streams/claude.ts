@@ -13,7 +13,7 @@ import {
 import { createRecent } from './recent.ts';
 import type { AgentEnd, EndCode, PlanEntry, StreamReader, Usage } from './stream.ts';
 
-/** Claude's names of what went wrong. */
+/** Claude's error names. */
 const ERRORS: Record<string, EndCode> = {
   error_max_turns: 'turn_limit',
   max_turns: 'turn_limit',
@@ -35,7 +35,7 @@ const LIMITS: readonly (readonly [RegExp, EndCode])[] = [
   [/^Reached max session turns/, 'turn_limit'],
   [/^Run aborted: .* budget of .* exceeded/, 'budget_exceeded'],
 ];
-/** Its guard against a model that goes in circles. */
+/** Its guard against a model that loops. */
 const LOOP = /^Loop detect/;
 
 const STATES: Record<string, PlanEntry['state']> = {
@@ -44,17 +44,17 @@ const STATES: Record<string, PlanEntry['state']> = {
   completed: 'done',
 };
 
-/** At most this many are examined one by one. */
+/** Maximum number of individually examined ones. */
 const MOST_DENIALS = 100;
 
 interface Call {
   kind: string;
-  /** Its place among the calls. */
+  /** Its index among the calls. */
   order: number;
   isDone: boolean;
 }
 
-/** Reads the stream of `--output-format stream-json`, as claude prints it and qwen after it. */
+/** Reads the stream of `--output-format stream-json` of claude and, similarly, qwen. */
 export function createClaudeReader(now: () => number = Date.now): StreamReader {
   /** Sum of the results so far: a run may have several, each with its own part. */
   let told: Usage | null = null;
@@ -62,7 +62,7 @@ export function createClaudeReader(now: () => number = Date.now): StreamReader {
     const { model_usage_since_last_result: added, modelUsage, usage, total_cost_usd: cost } = result;
     const costUsd = typeof cost === 'number' ? cost : null;
     const own = sumUsageByModel(added);
-    // Without a part of its own, the usage by model covers all runs of the conversation.
+    // Without its own part, the usage by model covers all runs of the conversation.
     const whole = own === null ? sumUsageByModel(modelUsage) : null;
     const plain = readClaudeUsage(asJson(usage));
     if (own !== null) {
@@ -80,25 +80,25 @@ export function createQwenReader(now: () => number = Date.now): StreamReader {
   });
 }
 
-/** @param takeTokens of a result */
+/** @param takeTokens reads the tokens of a result */
 function createReader(now: () => number, takeTokens: (result: Json, facts: Facts) => void): StreamReader {
   const calls = createRecent<Call>();
   let made = 0;
-  /** Calls denied by our own hook: the agent took that as advice, it is no lack of permission. */
+  /** Calls denied by our own hook: the agent treated that as advice, not as a missing permission. */
   const hooked = createRecent<true>();
   const usages = createRecent<Usage>();
   let total: Usage = { input: 0, cached: 0, output: 0, costUsd: null };
   let folder = '';
-  /** When the reached limit of the account will end. */
+  /** When the reached limit of the account ends. */
   let limitUntil: number | null = null;
-  /** Of the last message that stands for an error. */
+  /** The last message that represents an error. */
   let error = '';
   let lastError = '';
 
   function readMessage(event: Json, facts: Facts): string | null {
     const whole = asJson(event.message);
     error = asString(event.error);
-    // Output after an end is another turn: something that ran in the background has ended.
+    // Output after an end is another turn: a background task has ended.
     facts.end = null;
     if (error === '') facts.trouble = null;
     if (asString(whole.model) !== '' && whole.model !== '<synthetic>') facts.model = asString(whole.model);
@@ -112,7 +112,7 @@ function createReader(now: () => number, takeTokens: (result: Json, facts: Facts
     }
     const blocks = asJsonList(whole.content);
     if (error !== '') {
-      // Told again at the end, if it comes to that.
+      // Repeated at the end, if it remains.
       const text = blocks.map((block) => asString(block.text)).join(' ');
       facts.trouble = createFailure(classifyClaudeError([error], findHttpStatus(text), text), text, {
         now: now(),
@@ -180,7 +180,7 @@ function createReader(now: () => number, takeTokens: (result: Json, facts: Facts
     }
   }
 
-  /** A denied tool call that no similar call has made good since; null when there is none. */
+  /** Returns a denied tool call without a later similar success; null if there is none. */
   function findDenied(result: Json): string | null {
     const known = calls.values();
     for (const { tool_name: tool, tool_use_id: id } of asJsonList(result.permission_denials).slice(
@@ -220,7 +220,7 @@ function createReader(now: () => number, takeTokens: (result: Json, facts: Facts
   }
 
   return createJsonReader(readEvent, (text, facts) => {
-    // Qwen says so beside its stream, and prints no result.
+    // Qwen reports this outside its stream, and prints no result.
     const [, code] = LIMITS.find(([words]) => words.test(text)) ?? [];
     if (code !== undefined) facts.trouble = createFailure(code, text);
   });
@@ -241,7 +241,7 @@ function createReader(now: () => number, takeTokens: (result: Json, facts: Facts
       case 'result': {
         facts.agentSession = asString(event.session_id) || facts.agentSession;
         takeTokens(event, facts);
-        // Not the last one: something else waits for its turn.
+        // Not the last one: another turn is queued.
         if (asNumber(event.queued_turn_count) > 0) return null;
         facts.end = readEnd(event);
         return facts.end.ok || facts.end.text === lastError ? null : `✗ ${facts.end.text}`;
@@ -252,10 +252,7 @@ function createReader(now: () => number, takeTokens: (result: Json, facts: Facts
   }
 }
 
-/**
- * Classifies an error by claude's own names for it, and by its text where they only say that the request was
- * rejected.
- */
+/** Classifies an error by claude's own names, and by its text if they only report a rejected request. */
 function classifyClaudeError(names: readonly string[], status: number | null, text: string): EndCode {
   if (LOOP.test(text)) return 'turn_limit';
   const [code] = names.flatMap((name) => ERRORS[name] ?? []);
@@ -263,14 +260,14 @@ function classifyClaudeError(names: readonly string[], status: number | null, te
   return classifyError(status, text) ?? code ?? (/API Error/i.test(text) ? 'model_error' : 'agent_error');
 }
 
-/** Indents what a subagent does. */
+/** Indents the output of a subagent. */
 function indentForSubagent(lines: readonly string[], event: Json): string | null {
   const text = lines.filter((line) => line.trim() !== '').join('\n');
   if (text === '') return null;
   return typeof event.parent_tool_use_id === 'string' ? text.replace(/^/gm, '  ') : text;
 }
 
-/** Claude says who decided; qwen passes on the words of the command, and has others for its own decisions. */
+/** Claude reports who decided; qwen passes on the command's words, and has others for its own decisions. */
 function isHook(id: string, text: string, event: Json): boolean {
   const meta = asJsonList(event.tool_result_meta).find((each) => each.id === id);
   if (meta !== undefined) return asJson(meta.permission_decision).source === 'hook';
@@ -284,8 +281,8 @@ const readTodos = ({ todos }: Json): PlanEntry[] =>
   }));
 
 /**
- * Usage of one message or a whole run. Claude counts cached input separately; with a total it is included in the
- * input.
+ * Reads the usage of one message or a whole run. Claude counts cached input separately; with a total it is included
+ * in the input.
  */
 function readClaudeUsage(usage: Json): Usage | null {
   if (typeof usage.input_tokens !== 'number' || typeof usage.output_tokens !== 'number') return null;
@@ -294,7 +291,7 @@ function readClaudeUsage(usage: Json): Usage | null {
   return { input: usage.input_tokens + apart, cached, output: usage.output_tokens, costUsd: null };
 }
 
-/** Sums usage by model, which includes subagents; null where nothing is reported. */
+/** Sums usage by model, which includes subagents; null if nothing is reported. */
 function sumUsageByModel(models: unknown): Usage | null {
   const all = Object.values(asJson(models)).map((each) => {
     const { inputTokens, outputTokens, cacheReadInputTokens, cacheCreationInputTokens, costUSD } =

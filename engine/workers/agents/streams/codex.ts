@@ -14,7 +14,7 @@ import {
 import { createRecent } from './recent.ts';
 import type { EndCode, PlanEntry, StreamReader } from './stream.ts';
 
-/** Codex's own sentences that say more than a status would. */
+/** Codex's own sentences that are more specific than a status. */
 const SENTENCES: readonly (readonly [RegExp, EndCode])[] = [
   [/^Quota exceeded|out of credits|upgrade to Plus|hit your usage limit/i, 'usage_limit'],
   [/spend cap|session budget exceeded/i, 'budget_exceeded'],
@@ -25,9 +25,9 @@ const SENTENCES: readonly (readonly [RegExp, EndCode])[] = [
   [/^(?:stream disconnected|Connection failed|Error while reading)|error sending request/i, 'model_error'],
 ];
 
-/** Printed beside the stream, of a patch or a command that its sandbox or its policy did not let through. */
+/** Printed outside the stream, about a patch or a command that its sandbox or its policy blocked. */
 const REJECTED = /error=((patch)?.*\brejected by user.*|.*\bapproval policy\b.*)/;
-/** The trace of a write that its sandbox blocked; it has no message of its own for that. */
+/** The trace of a write that its sandbox blocked; there is no separate message for that. */
 const BLOCKED = /Read-only file system/;
 
 /** Reads the stream of `codex exec --json`. */
@@ -96,7 +96,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
         facts.plan = readCodexPlan(item);
         return null;
       case 'error':
-        // Not the end of anything: a model that it does not know, a hook that it was told to trust.
+        // Not an end: a model that it does not know, a hook that was trusted.
         return isDone ? `! ${toOneLine(asString(item.message), 200)}` : null;
       default:
         return null;
@@ -114,7 +114,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
         facts.end = null;
         return null;
       case 'turn.completed': {
-        // Totals of all turns of the session, earlier runs included: never added up.
+        // Totals of all turns of the session, including earlier runs: never added up.
         const usage = asJson(event.usage);
         facts.conversation = {
           input: asNumber(usage.input_tokens),

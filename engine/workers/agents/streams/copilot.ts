@@ -13,7 +13,7 @@ import {
 import { createRecent } from './recent.ts';
 import type { EndCode, StreamReader } from './stream.ts';
 
-/** Its kinds of failures. `query` is any answer of a model that it has no kind for. */
+/** Its kinds of failures. `query` is any unclassified answer of a model. */
 const KINDS: Record<string, EndCode> = {
   authentication: 'auth_failed',
   authorization: 'auth_failed',
@@ -23,10 +23,10 @@ const KINDS: Record<string, EndCode> = {
   policy: 'refused',
 };
 
-/** Some limits of its service are those of a week or a plan. */
+/** Some limits of its service are weekly or plan limits. */
 const USED_UP = /weekly|monthly|quota|insufficient|additional spend/i;
 
-/** Reads the stream of `copilot --output-format json`. It tells of no tokens. */
+/** Reads the stream of `copilot --output-format json`. It reports no tokens. */
 export function createCopilotReader(now: () => number = Date.now): StreamReader {
   const kinds = createRecent<{ kind: string; activity: string }>();
   const denials = createDenials();
@@ -70,7 +70,7 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
     }
     const { message, code } = asJson(data.error);
     const why = asString(message);
-    // A refusal by our own hook is no lack of permission.
+    // A refusal by our own hook is not a missing permission.
     if (code === 'denied' && !/hook/i.test(why))
       denials.addDenial(kind, `it was not allowed to ${activity}: ${why}`);
     return `✗ ${toOneLine(why, 200)}`;
@@ -121,7 +121,7 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
       case 'session.error':
         error = judgeError(data);
         facts.trouble = error;
-        // It is said at the end.
+        // It is reported at the end.
         return null;
       case 'result':
         return readResult(event, facts);

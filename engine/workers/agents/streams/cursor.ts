@@ -4,15 +4,15 @@ import { asJson, asString } from './json-lines.ts';
 import type { StreamReader } from './stream.ts';
 
 /**
- * Reads the stream of `cursor-agent -p --output-format stream-json`: claude's, but that tools have events of their own.
- * From its documentation, not from a run.
+ * Reads the stream of `cursor-agent -p --output-format stream-json`: claude's, but with separate events for tools.
+ * From its documentation, not tested.
  */
 export function createCursorReader(now: () => number = Date.now): StreamReader {
   const inner = createClaudeReader(now);
   let calls = 0;
   let activity: string | null = null;
 
-  /** `{"tool_call": {"writeToolCall": {"args": {…}}}}`; null for a line of another form. */
+  /** Parses `{"tool_call": {"writeToolCall": {"args": {…}}}}`; null for a line of another form. */
   function readToolCall(text: string): string | null {
     if (!text.includes('"tool_call"')) return null;
     try {

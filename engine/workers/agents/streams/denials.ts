@@ -1,13 +1,13 @@
 import { createFailure, type Failure } from './failure.ts';
 import { createRecent, cutToKeep } from './recent.ts';
 
-/** Calls that the agent's own permissions denied, as long as it found no other way. */
+/** Calls that the agent's own permissions denied, unless it found another way. */
 export interface Denials {
-  /** `kind` is what the tool does, such as `edit`. */
+  /** `kind` is the tool's action, such as `edit`. */
   addDenial(kind: string, text: string): void;
   /** Clears denials of a kind: a tool of that kind succeeded later. */
   clearKind(kind: string): void;
-  /** The last uncleared denial; null when the run counts as a success. */
+  /** Returns the last uncleared denial; null if the run counts as a success. */
   findUncleared(): Failure | null;
 }
 

@@ -4,8 +4,8 @@ import { asJson, asString, createJsonReader, type Facts, type Json, toOneLine } 
 import type { StreamReader } from './stream.ts';
 
 /**
- * Reads the stream of `droid exec --output-format stream-json`. From its documentation: what was run of it is its refusal
- * to begin without a key of its service.
+ * Reads the stream of `droid exec --output-format stream-json`. From its documentation: only its refusal to start
+ * without a key of its service was tested.
  */
 export function createDroidReader(now: () => number = Date.now): StreamReader {
   const judgeError = (text: string) =>

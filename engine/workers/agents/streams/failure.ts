@@ -10,7 +10,7 @@ export type Failure = Extract<AgentEnd, { ok: false }>;
 /** Phrases for an exhausted quota, as opposed to a rate that is too high. */
 const USED_UP =
   /usage[ _]limit|(?:hour|weekly|session|plan|opus|sonnet) limit reached|payment required|hit your .{0,40}limit|current (?:token )?quota|insufficient[ _](?:quota|balance)|credit balance|account balance|out of (?:\w+ )?(?:credits|usage)|(?:daily|monthly|weekly|plan) (?:quota|limit)|per ?day|exhausted your (?:daily|capacity)|QuotaExceeded|TerminalQuota|quota_exhausted|billing/i;
-/** Phrases for a spent budget of the gateway or the agent's service. */
+/** Phrases for a used-up budget of the gateway or the agent's service. */
 const SPENT =
   /\bbudget_exceeded\b|\bbudget .{0,40}(?:exceeded|exhausted|used up|spent)|spend(?:ing)? (?:cap|limit)/i;
 const TOO_LONG =
@@ -19,7 +19,7 @@ const TOO_FAST =
   /rate[ _-]?limit|too many requests|overloaded|resource[ _]exhausted|no capacity|unavailable|RetryableQuota/i;
 const NO_ENTRY =
   /not logged in|log ?in required|\/login|ProviderAuth|unauthori[sz]ed|authentication|unauthenticated|invalid[ _]?(?:api|access)[ _-]?(?:key|token)|api[ _-]?key|auth type|permission_denied|forbidden/i;
-/** Phrases for a failure of the model's service or the way to it, when nothing above matches. */
+/** Phrases for a failure of the model's service or the connection to it, if nothing above matches. */
 const OF_MODEL =
   /API ?Error|server_error|invalid_request|not_found_error|provider_error|ModelNotFound|fetch failed|ECONNREFUSED|unable to connect/i;
 
@@ -42,7 +42,7 @@ export function classifyError(status: number | null, text: string): EndCode | nu
   if ((status === null || status === 400 || status === 413) && TOO_LONG.test(text)) return 'context_exceeded';
   if (status === 401 || status === 403) return 'auth_failed';
   if (status === 429 || status === 529 || status === 503) return 'rate_limited';
-  // Some answer with 400 for a key that is wrong.
+  // Some answer with 400 for a wrong key.
   if (status === 400 && /api[ _-]?key (?:not valid|is invalid)|API_KEY_INVALID/i.test(text))
     return 'auth_failed';
   if (status !== null) return 'model_error';
@@ -51,7 +51,7 @@ export function classifyError(status: number | null, text: string): EndCode | nu
   return OF_MODEL.test(text) ? 'model_error' : null;
 }
 
-/** Keys in an agent's output, which should not be there but sometimes are. */
+/** Keys in an agent's output, which should not contain any but sometimes does. */
 const SECRETS = /\b(?:sk|key|pk|AIza|ghp|gho|xox[a-z])[-_][\w-]{8,}|\bAIza[\w-]{20,}|(?<=Bearer )\S+/g;
 
 /** Creates a failure in the agent's words. */

@@ -12,11 +12,11 @@ import {
 import { createRecent, cutToKeep } from './recent.ts';
 import type { EndCode, StreamReader, Usage } from './stream.ts';
 
-/** What it prints as a plain line when it ends before its stream begins, or in the middle of it. */
+/** Plain lines that it prints if it ends before or during its stream. */
 const PLAIN: readonly (readonly [RegExp, EndCode])[] = [
   [/^Please set an Auth method|^(?:Authentication|Auth) (?:failed|error)/i, 'auth_failed'],
   [/^Reached max session turns/i, 'turn_limit'],
-  // The second line of an attempt that failed.
+  // The second line of a failed attempt.
   [/^Suggested retry after /, 'rate_limited'],
 ];
 
@@ -32,9 +32,9 @@ export function createGeminiReader(now: () => number = Date.now): StreamReader {
   const denied = createRecent<string>();
   const names = createRecent<string>();
   let isModelKnown = false;
-  /** What it calls a warning, and ends with in good order all the same. */
+  /** Its warnings after which it still ends normally. */
   let stopped: Failure | null = null;
-  /** Of its last failure, which it prints beside the stream. */
+  /** Its last failure, which it prints outside the stream. */
   let status: number | null = null;
 
   const readTime = (event: Json): number => Date.parse(asString(event.timestamp)) || now();
@@ -93,7 +93,8 @@ export function createGeminiReader(now: () => number = Date.now): StreamReader {
           }
           const error = asJson(event.error);
           const text = asString(error.message) || asString(event.output);
-          // What its own policies stop is "denied", what a command of ours stops is "blocked" and of the same type.
+          // Calls blocked by its own policies are "denied", calls blocked by our command are "blocked" and of the
+          // same type.
           if (/^(?!.*\bblocked:).*\bdenied\b/i.test(text)) denied.set(name, name);
           return `✗ ${toOneLine(text, 200)}`;
         }

@@ -8,7 +8,7 @@ export const isJson = (value: unknown): value is Json =>
 
 export const asJson = (value: unknown): Json => (isJson(value) ? value : {});
 
-/** The objects of a list. */
+/** Returns the objects of a list. */
 export const asJsonList = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isJson) : []);
 
 export const asString = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -19,12 +19,12 @@ export const asNumber = (value: unknown): number =>
 /** The facts so far, to be extended. */
 export type Facts = { -readonly [K in keyof StreamFacts]: StreamFacts[K] };
 
-/** Longer lines that no reader knows are cut. */
+/** Unknown longer lines are cut. */
 const UNKNOWN_LENGTH = 4096;
 
 /**
  * Creates a reader of one JSON object per line. `take` updates the facts and returns the text for a person; undefined
- * means an unknown form. `plain` gets every other line: some agents report failures beside the stream.
+ * means an unknown form. `plain` gets every other line: some agents report failures outside the stream.
  */
 export function createJsonReader(
   take: (event: Json, facts: Facts) => string | null | undefined,

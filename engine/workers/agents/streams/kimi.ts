@@ -12,7 +12,7 @@ import {
 } from './json-lines.ts';
 import type { EndCode, PlanEntry, StreamReader } from './stream.ts';
 
-/** Its own names of what went wrong, at the head of its last words. */
+/** Its own error names, at the start of its last output. */
 const ERRORS: Record<string, EndCode> = {
   'provider.auth_error': 'auth_failed',
   'provider.rate_limit': 'rate_limited',
@@ -34,7 +34,7 @@ const STATES: Record<string, PlanEntry['state']> = {
   done: 'done',
 };
 
-/** Reads the stream of `--output-format stream-json` of the Kimi command line. It says nothing of tokens. */
+/** Reads the stream of `--output-format stream-json` of the Kimi command line. It reports no tokens. */
 export function createKimiReader(now: () => number = Date.now): StreamReader {
   function readMessage(event: Json, facts: Facts): string | null {
     facts.trouble = null;
@@ -54,7 +54,7 @@ export function createKimiReader(now: () => number = Date.now): StreamReader {
   function readMeta(event: Json, facts: Facts): string | null {
     switch (event.type) {
       case 'session.resume_hint':
-        // The last thing that it prints, and only when its turn was completed.
+        // Its last output, printed only for a completed turn.
         facts.agentSession = asString(event.session_id) || facts.agentSession;
         facts.end = { ok: true };
         return null;
@@ -91,7 +91,7 @@ export function createKimiReader(now: () => number = Date.now): StreamReader {
   );
 }
 
-/** They are JSON in a text. */
+/** They are JSON inside a string. */
 function parseArguments(text: unknown): Json {
   try {
     return asJson(JSON.parse(asString(text)));

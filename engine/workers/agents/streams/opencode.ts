@@ -33,13 +33,13 @@ const DENIED = /rejected permission|rule which prevents|permission .{0,20}(?:den
 
 const STATES: Record<string, PlanEntry['state']> = { completed: 'done', in_progress: 'active' };
 
-/** A longer wait is abandoned: the limit is known, and the run can resume then. */
+/** A longer wait is abandoned: the limit is known, and the run can resume afterwards. */
 const LONGEST_WAIT_MS = 5 * 60_000;
 
-/** Reads the stream of `opencode run --format json`, and what the plugin of ours says beside it. */
+/** Reads the stream of `opencode run --format json`, and the lines of our plugin. */
 export function createOpencodeReader(now: () => number = Date.now): StreamReader {
   const denials = createDenials();
-  /** Of its own denials nothing more comes than the last step's end, without a word why. */
+  /** After its own denials only the last step's end follows, without a reason. */
   let isRejected = false;
 
   function readTool(part: Json, facts: Facts): string {
@@ -67,7 +67,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
     const reason = asString(part.reason);
     if (reason === 'tool-calls' || reason === '') {
       facts.trouble = null;
-      // What is denied to it is its end, and it says no more; where it is told to go on, another step begins.
+      // A denial ends it without further output; if it continues, another step starts.
       if (isRejected) facts.end = denials.findUncleared();
       return null;
     }
@@ -84,7 +84,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
     const body = asString(data.responseBody).slice(0, 4096);
     const told = classifyError(status, `${text}\n${body}`);
     const named = NAMES[asString(error.name)];
-    // The words of a quota are in the body; of an error without a status the name says more.
+    // The message of a quota is in the body; without a status the error's name is more specific.
     const code = status === null ? (named ?? told) : told;
     const wait = Number(asString(asJson(data.responseHeaders)['retry-after']));
     const isLimit = code === 'rate_limited' || code === 'usage_limit';
@@ -95,7 +95,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
     });
   }
 
-  /** It would wait silently, as long as the answer says. */
+  /** It would wait silently, as long as the answer requests. */
   function readRetry(event: Json, facts: Facts): string {
     const text = asString(event.message);
     const next = asNumber(event.next);
@@ -113,7 +113,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
   function readEvent(event: Json, facts: Facts): string | null | undefined {
     const part = asJson(event.part);
     const session = asString(event.sessionID);
-    // A subagent has a session of its own.
+    // A subagent has a separate session.
     if (session !== '' && facts.agentSession === null) facts.agentSession = session;
     switch (event.type) {
       case RETRY_MARK:
@@ -144,13 +144,13 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
   });
 }
 
-/** The title of a file's tool is its path as seen from the folder. */
+/** The title of a file's tool is its path relative to the folder. */
 const describeTitle = (name: string, input: Json, title: string): Json =>
   title !== '' && asString(input.filePath) !== '' && !/\s/.test(title) && name !== 'bash'
     ? { ...input, filePath: title }
     : input;
 
-/** Every step counts what it used itself. */
+/** Every step reports its own usage. */
 function addUsage({ tokens, cost }: Json, facts: Facts): void {
   const { input, output, reasoning, cache } = asJson(tokens);
   const read = asNumber(asJson(cache).read);

@@ -14,17 +14,17 @@ const UNITS: Record<string, number> = {
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
-/** A reset later than this is a misunderstanding. */
+/** A later reset time is a misunderstanding. */
 const MAX_AHEAD_MS = 62 * DAY;
 /** A time of day that passed this recently is meant, not tomorrow's. */
 const JUST_PAST_MS = 15 * MINUTE;
 
-/** An agent names the retry time after one of these; also as a JSON key or a header. */
+/** Phrases before a retry time; also as a JSON key or a header. */
 const KEYS = /\b(?:x-ratelimit-)?(reset|retry|again|wait|until|available|renew)([\w-]*)/gi;
 /** A word before a key in the same sentence that refers to the past, such as "total retry wait time: 13 seconds". */
 const OF_THE_PAST =
   /\b(?:total|last|previous\w*|gave up|giv(?:en|ing) up|stopped|exhausted|spent|cumulative|max\w*|longest|elapsed|since|took|after(?= \w*$))\b[^.;:!?·∙|{}]*$/i;
-/** Between a key and what it says. */
+/** Text between a key and its value. */
 const BETWEEN =
   /^["']?(?:[\s"'=:(~,-]|(?:at|on|in|after|for|about|around|approximately|at least|another|is|by|the|a further|delay|time|period|before trying|of|your|limit|quota|will be|be|please)\b)*/i;
 
@@ -50,11 +50,11 @@ const CLOCK =
 /**
  * Finds when a limit ends, Unix ms, from an agent's message: `…limit reached|1795286978`, `resets 6:49pm (UTC)`,
  * `resets Nov 24, 10am`, `try again at 4:38 AM`, `try again in 2h 5m`, `retry after 20 seconds`, an ISO 8601 time.
- * Null when nothing is said, or only about the past. `now` is when it was said, Unix ms. A time given to the minute
+ * Null if it names none, or only a past one. `now` is the time of the message, Unix ms. A time given to the minute
  * may mean the end of that minute, so one more is added.
  */
 export function findResetTime(text: string, now: number): number | null {
-  // Narrow spaces stand before AM and PM in many locales.
+  // Many locales have narrow spaces before AM and PM.
   const plain = text.replace(/[\s\u00a0\u2007\u2009\u202f]+/g, ' ');
   const piped = /limit reached\|(\d{10}|\d{13})\b/i.exec(plain)?.[1];
   const found = piped === undefined ? firstFound(plain, now) : parseEpoch(piped);
@@ -65,7 +65,7 @@ export function findResetTime(text: string, now: number): number | null {
 function firstFound(text: string, now: number): number | null {
   for (const { 0: key, 1: word = '', 2: tail = '', index } of text.matchAll(KEYS)) {
     const before = text.slice(Math.max(0, index - 60), index);
-    // "waited", "available resets": of a word that goes on only the forms that tell of what is to come.
+    // "waited", "available resets": for inflected words only forms about the future.
     if (OF_THE_PAST.test(before) || /^(?:ed|able|ries)\b/i.test(tail)) continue;
     const after = text.slice(index + key.length, index + key.length + 120);
     const between = BETWEEN.exec(after)?.[0] ?? '';
@@ -82,7 +82,7 @@ function firstFound(text: string, now: number): number | null {
 
 const parseEpoch = (digits: string): number => Number(digits) * (digits.length === 10 ? SECOND : 1);
 
-/** A number without a unit: a time of Unix, or as long as the name of its key says. */
+/** A number without a unit: a Unix time, or in the unit that its key implies. */
 function parseNumber(text: string, key: string, now: number): number | null {
   const digits = /^(\d+(?:\.\d+)?)(?![\d.]*[\w:/%]|\.\d| ?[a-z]+\b)/i.exec(text)?.[1];
   if (digits === undefined) return null;
@@ -92,7 +92,7 @@ function parseNumber(text: string, key: string, now: number): number | null {
   return isSeconds ? now + Number(digits) * SECOND : null;
 }
 
-/** A whole date of ISO 8601; without a zone it is this machine's. */
+/** A full ISO 8601 date; without a zone it is this machine's. */
 function parseDated(text: string, now: number): number | null {
   const [whole, year, month, day, hour, minute, second, zone] = ISO.exec(text) ?? [];
   if (whole === undefined) return null;
@@ -109,7 +109,7 @@ function parseSpan(text: string, isIn: boolean, now: number): number | null {
   let total: number | null = null;
   let end = 0;
   for (const { 0: whole, 1: amount = '', 2: unit = '', index } of text.matchAll(SPAN)) {
-    // What belongs together stands together.
+    // Related parts are adjacent.
     if (index - end > (total === null ? 0 : 5)) break;
     end = index + whole.length;
     const name = unit.toLowerCase();
@@ -155,7 +155,7 @@ function toHour(hour: number, half: string | undefined): number | null {
   return hour < 1 || hour > 12 ? null : (hour % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
 }
 
-/** Days that a date may mean, and how long it is; without a year, and where day and month may be either. */
+/** Days that a date may mean, and its length; without a year, and if day and month are ambiguous. */
 function findDates(text: string, now: number): (Day & { length: number })[] {
   for (const pattern of DATES) {
     const found = pattern.exec(text);
@@ -180,7 +180,7 @@ function findDates(text: string, now: number): (Day & { length: number })[] {
   return [];
 }
 
-/** Days around now that a word means, as they may be called in any zone; without a word, those next to now. */
+/** Days around now that a word means, in any zone; without a word, the days next to now. */
 function listDays(word: string | undefined, now: number): Day[] {
   const weekday = word === undefined ? -1 : WEEKDAYS.indexOf(word.slice(0, 3));
   const [from, to] = weekday >= 0 ? [-1, 8] : word === 'tomorrow' ? [0, 2] : [-2, 2];

@@ -1,6 +1,6 @@
 import { dropColours } from '../../../core/base/text.ts';
 
-/** What agents print, on a line of its own and before they do anything, when the session to resume does not exist. */
+/** Messages of agents, on a separate line and before any action, if the session to resume does not exist. */
 const LOST: readonly RegExp[] = [
   // claude
   /^No conversation found with session ID/,
@@ -16,7 +16,7 @@ const LOST: readonly RegExp[] = [
   /^Error: No session, task, or name matched/,
 ];
 
-/** Whether a line of output says that the agent does not have the session to resume. */
+/** Reports whether a line of output means that the agent does not have the session to resume. */
 export function isSessionLoss(line: string): boolean {
   if (line.startsWith('{') || line.length > 1000) return false;
   const plain = dropColours(line).trim();

@@ -19,18 +19,18 @@ export type AgentEnd =
   | {
       ok: false;
       code: EndCode;
-      /** One sentence, in the agent's words where it has some; no secret, at most a few hundred characters. */
+      /** One sentence, in the agent's words if it has some; no secret, at most a few hundred characters. */
       text: string;
-      /** When the limit ends, Unix ms; null when unknown or no limit. */
+      /** When the limit ends, Unix ms; null if unknown or not a limit. */
       resetAt: number | null;
     };
 
-/** Tokens. `input` includes what came from a cache, `cached` says how much of it did. */
+/** Tokens. `input` includes cached tokens, `cached` is their number. */
 export interface Usage {
   input: number;
   cached: number;
   output: number;
-  /** US dollars, as the agent calculates them; null when it does not. */
+  /** US dollars, as the agent calculates them; null if it does not. */
   costUsd: number | null;
 }
 
@@ -40,29 +40,29 @@ export interface PlanEntry {
   state: 'pending' | 'active' | 'done';
 }
 
-/** What a run's output says so far. */
+/** The facts in a run's output so far. */
 export interface StreamFacts {
-  /** Whether anything in the expected form was printed. Otherwise the exit code alone decides. */
+  /** True if anything in the expected form was printed. Otherwise the exit code alone decides. */
   isStream: boolean;
   /** The agent's own id of its session, for `resume`. */
   agentSession: string | null;
   model: string | null;
-  /** Usage of this run alone; null while unknown, never zero for that. */
+  /** Usage of this run only; null while unknown, never zero for that. */
   usage: Usage | null;
   /**
-   * Usage of the whole conversation, earlier runs included, from agents that report it; takes precedence over
+   * Usage of the whole conversation, including earlier runs, from agents that report it; takes precedence over
    * `usage`.
    */
   conversation: Usage | null;
   /** The last tool call, such as `edit src/a.ts`. */
   activity: string | null;
-  /** How many tool calls there were. */
+  /** The number of tool calls. */
   toolCalls: number;
   plan: PlanEntry[];
   /** Null until the agent reports its end. */
   end: AgentEnd | null;
   /**
-   * The last reported failure, which it may still overcome; counts if it ends without reporting an end. A later
+   * The last reported failure, which it may still overcome; valid if it ends without reporting an end. A later
    * success clears it.
    */
   trouble: Extract<AgentEnd, { ok: false }> | null;
@@ -84,8 +84,8 @@ export const NO_FACTS: StreamFacts = {
 /** Reads the output of one run line by line. Never throws: unknown lines are passed through. */
 export interface StreamReader {
   /**
-   * Takes one line without its newline, and answers what a person reads instead of it: some lines of text, or null
-   * for nothing. A line of another form is answered as it is.
+   * Takes one line without its newline, and returns its text for a person: some lines, or null for nothing. A line of
+   * another form is returned unchanged.
    */
   readLine(text: string): string | null;
   facts(): StreamFacts;

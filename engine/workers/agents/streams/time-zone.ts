@@ -1,7 +1,7 @@
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** Abbreviations that the runtime does not know, or takes for another zone; hours ahead of UTC. */
+/** Abbreviations that the runtime does not know, or treats as another zone; hours ahead of UTC. */
 const ABBREVIATIONS: Readonly<Record<string, number>> = {
   PST: -8,
   PDT: -7,
@@ -18,8 +18,8 @@ const ABBREVIATIONS: Readonly<Record<string, number>> = {
 };
 
 /**
- * When clocks of a zone show a date and a time: Unix ms, the earlier first. Twice where an hour is repeated, and in an hour
- * that is left out as far behind its beginning. `zone` is a name of IANA, an abbreviation, an offset such as `+02:00` or
+ * Returns when clocks of a zone show a date and a time: Unix ms, the earlier first. Two for a repeated hour, and in a
+ * skipped hour counted from its start. `zone` is an IANA name, an abbreviation, an offset such as `+02:00` or
  * `UTC+2`; this machine's for anything else.
  */
 export function findWallTimes(
@@ -29,7 +29,7 @@ export function findWallTimes(
   now: number,
 ): number[] {
   const wall = Date.UTC(date.year, date.month, date.day, hour, minute, second);
-  // The thirtieth of February is no day.
+  // The thirtieth of February does not exist.
   if (new Date(wall).getUTCMonth() !== date.month || Math.abs(wall - now) > 800 * DAY) return [];
   const ahead = findOffset(zone);
   const times = [...new Set([wall - DAY, wall + DAY].map((near) => wall - ahead(near)))];
@@ -37,7 +37,7 @@ export function findWallTimes(
   return shown.length > 0 ? shown : times.slice(0, 1);
 }
 
-/** How far a zone is ahead of UTC at a time, both in ms. */
+/** Returns how far a zone is ahead of UTC at a time, both in ms. */
 function findOffset(zone: string | undefined): (time: number) => number {
   const name = zone?.toUpperCase() ?? '';
   const hours = ABBREVIATIONS[name];
@@ -76,7 +76,7 @@ function findFormat(timeZone: string | undefined): Intl.DateTimeFormat | null {
       second: 'numeric',
     });
   } catch {
-    // No zone, but the next word of the sentence.
+    // Not a zone, but the next word of the sentence.
     return null;
   }
 }

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import type { Session } from '../../sessions/index.ts';
 import type { Confinement } from './confinement.ts';
 
-/** A command that runs in a session's folder for somebody other than its agent. */
+/** A command that runs in a session's folder on behalf of another program than its agent. */
 export interface SessionCommand {
   argv: readonly string[];
   cwd: string;
-  /** Whole, as for a worker. */
+  /** The whole environment, as for a worker. */
   env: Readonly<Record<string, string>>;
 }
 
@@ -24,10 +24,10 @@ export type CommandConfinement = (
 export const createCommandConfinement =
   (confinement: Confinement, agentsDir: string): CommandConfinement =>
   async ({ sessionId, profile, worktree }, { argv, cwd, env }) => {
-    // The profile of the run counts, whatever the configuration says meanwhile.
+    // The profile of the run applies, even if the configuration has changed since.
     if (profile !== 'strict') return argv;
     return confinement.wrap({
-      // Resolved inside: through a worker's link outside we would show what it leads to.
+      // Resolved inside: following a worker's link outside would expose its target.
       argv: ['/bin/sh', '-c', 'exec "$@"', 'svc', ...argv],
       cwd,
       env,
@@ -35,7 +35,7 @@ export const createCommandConfinement =
       sessionFolder: join(agentsDir, sessionId),
       seatFolder: null,
       home: null,
-      // The next git call would find what it has left there.
+      // The next git call would find the files that it left there.
       isGuest: true,
       endsWithParent: true,
     });

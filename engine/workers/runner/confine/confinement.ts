@@ -20,12 +20,12 @@ import { buildMountArgs, findShownAs, hidePath, type Place, showPath } from './r
 import { findListeningSockets, SERVICE_FOLDERS } from './sockets.ts';
 import { buildUserArgs, chooseUserInside } from './user.ts';
 
-/** A run that is to be confined. */
+/** A run that has to be confined. */
 export interface ConfineSpec {
   argv: readonly string[];
-  /** Programs that the one of `argv` starts, such as the agent's own. */
+  /** Programs that the program of `argv` starts, such as the agent's own. */
   programs?: readonly string[];
-  /** Where the agent starts: inside the worktree, or the project's folder. */
+  /** The folder where the agent starts: inside the worktree, or the project's folder. */
   cwd: string;
   env: Readonly<Record<string, string>>;
   /** Null for a run in the project's folder itself. */
@@ -34,11 +34,11 @@ export interface ConfineSpec {
   sessionFolder: string;
   /** The folder with the run's own socket; null for none. */
   seatFolder: string | null;
-  /** What the agent needs of the person's home; null when svc does not know the agent. */
+  /** The parts of the person's home that the agent needs; null if svc does not know the agent. */
   home: HomeShare | null;
-  /** It may read the repository and the agent's private folder, but write to neither. */
+  /** True if it may read the repository and the agent's private folder, but write to neither. */
   isGuest?: boolean;
-  /** It is killed together with its parent process; a worker is not. */
+  /** True if it is killed together with its parent process; a worker is not. */
   endsWithParent?: boolean;
   /** File descriptor of a system call filter, in the process that starts it. */
   filterFd?: number;
@@ -60,7 +60,7 @@ export interface ConfinementDeps {
   /** svc.yaml. */
   configFile: string;
   paths: { data: string; db: string; socket: string; agents: string; worktrees: string };
-  /** Where keys of this machine are kept. */
+  /** The folder for keys of this machine. */
   machineHome: string;
   /** Program and arguments that run `svc`. */
   svc: readonly string[] | null;
@@ -98,9 +98,9 @@ function findBubblewrap(path: string | undefined): string {
   });
 }
 
-/** What the installed bubblewrap can do. */
+/** Abilities of the installed bubblewrap. */
 interface Ability {
-  /** Programs inside cannot create user namespaces, which keeps more of the kernel out of reach. */
+  /** True if programs inside cannot create user namespaces, which keeps more of the kernel out of reach. */
   canShutUserns: boolean;
 }
 
@@ -121,7 +121,7 @@ const chooseUid = (): number | null => (process.getuid?.() === 0 ? chooseUserIns
 const runOnce = (program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<ProgramResult> =>
   runProgram(program, args, { env, timeoutMs: TRIAL_MS, mostBytes: 4 * 1024 * 1024 });
 
-/** Whether this bubblewrap can disable user namespaces here: it needs 0.8, and a writable /proc outside. */
+/** Reports whether this bubblewrap can disable user namespaces here: it needs 0.8, and a writable /proc outside. */
 async function detectAbility(program: string, env: NodeJS.ProcessEnv): Promise<Ability> {
   const { stdout, stderr } = await runOnce(program, ['--help'], env);
   if (!`${stdout}${stderr}`.includes('--disable-userns')) return { canShutUserns: false };
@@ -132,7 +132,7 @@ async function detectAbility(program: string, env: NodeJS.ProcessEnv): Promise<A
 
 /**
  * Tries the sandbox with a shell that reports what is open in it. Throws `confinement_unavailable`, with bubblewrap's
- * own message or with what is open that should not be.
+ * own message or with a list of what should not be open.
  */
 async function trySandbox(
   program: string,
@@ -164,10 +164,10 @@ async function trySandbox(
   );
 }
 
-/** What doctor reports about the sandbox. */
+/** The facts that doctor reports about the sandbox. */
 export interface ConfinementHere extends Ability {
   program: string;
-  /** Abstract sockets at which programs of this machine listen; a worker can reach them over the network. */
+  /** Abstract sockets of listening programs on this machine; a worker can reach them over the network. */
   abstractSockets: string[];
 }
 
@@ -183,7 +183,7 @@ export async function checkConfinement(env: NodeJS.ProcessEnv): Promise<Confinem
 const selectGitRules = ({ isGuest, worktree }: ConfineSpec) =>
   isGuest ? buildReadOnlyRules : worktree === null ? buildInplaceRules : buildWorktreeRules;
 
-/** Confines workers with bubblewrap. Rules are built anew for each run; only bubblewrap's abilities are remembered. */
+/** Confines workers with bubblewrap. Rules are rebuilt for each run; only bubblewrap's abilities are cached. */
 export function createConfinement(deps: ConfinementDeps): Confinement {
   const { root, configFile, paths, machineHome, svc } = deps;
   const abilities = new Map<string, Promise<Ability>>();
@@ -195,9 +195,9 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     return known;
   }
 
-  /** Hides folders in which a worker sees nothing, or only what is shown on purpose. */
+  /** Hides folders in which a worker sees nothing, or only explicit exceptions. */
   function hideFolders(home: string | null): Place[] {
-    // A database or socket outside the data folder is hidden with its folder, since the file may be created anew.
+    // A database or socket outside the data folder is hidden with its folder, since the file may be created again.
     const apart = [paths.db, paths.socket]
       .map(dirname)
       .filter((folder) => !isInsideFolder(paths.data, folder));
@@ -211,7 +211,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     ];
   }
 
-  /** Builds the rules for a run; the deepest one that covers a path counts. */
+  /** Builds the rules for a run; the deepest rule that covers a path applies. */
   function buildRules(spec: ConfineSpec, programs: readonly string[]): Place[] {
     const home = realOf(spec.env.HOME ?? '');
     const writable = spec.worktree ?? spec.cwd;
@@ -275,7 +275,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     return rules;
   }
 
-  /** Lists what no run may write, whatever its rules say; in place much of it lies in the writable folder. */
+  /** Lists paths that no run may write, regardless of its rules; in place many of them are in the writable folder. */
   function listReadOnlyPaths({ worktree, sessionFolder }: ConfineSpec): string[] {
     const ofSession = ['log', 'passwd', 'git'].map((name) => join(sessionFolder, name));
     const common = worktree === null ? null : findGitFolders(worktree)?.common;

@@ -8,10 +8,10 @@ import type { HomeShare } from '../../agents/presets/index.ts';
 import { isFolder, realOf } from './paths.ts';
 import { type Place, showPath } from './rules.ts';
 
-/** git's identity and settings, without the `credentials` beside them. */
+/** git's identity and settings, without the `credentials` next to them. */
 const GIT = ['.gitconfig', '.config/git/config', '.config/git/ignore', '.config/git/attributes'];
 
-/** Makes a folder below `kept`. An earlier run could write there, so links that it left must not lead us elsewhere. */
+/** Creates a folder below `kept`. An earlier run could write there, so its links must not lead elsewhere. */
 function makeOwnFolder(kept: string, path: string): string {
   const folder = join(kept, path);
   const inTheWay = makeFoldersWithin(dirname(kept), folder);
@@ -22,8 +22,8 @@ function makeOwnFolder(kept: string, path: string): string {
 }
 
 /**
- * Clears the mount point for something of the person's inside a private folder: bubblewrap creates it there, and
- * would follow a link that an earlier run has left.
+ * Clears a mount point inside a private folder: bubblewrap creates it there, and would follow a link that an earlier
+ * run has left.
  */
 function clearMountPoint(kept: string, path: string, source: string): void {
   const place = join(makeOwnFolder(kept, dirname(path)), basename(path));
@@ -33,9 +33,9 @@ function clearMountPoint(kept: string, path: string, source: string): void {
 }
 
 /**
- * Builds the rules for the person's home in a confined run. The agent's folders are private ones of the session, so
- * that nothing can be left in the person's configuration that runs later; into them come the settings, read-only, and
- * the login, which the agent must be able to renew.
+ * Builds the rules for the person's home in a confined run. The agent's folders are private folders of the session,
+ * so that nothing can be left in the person's configuration that runs later; they contain the settings, read-only,
+ * and the login, which the agent must be able to renew.
  * @param home links resolved
  * @param kept a folder of the session that outlives a run
  */

@@ -6,10 +6,10 @@ const PROC = '/proc';
 const OF_READER = new Set(['self', 'thread-self', 'net', 'mounts']);
 
 /**
- * Builds bubblewrap's arguments that make kernel settings read-only. A sandbox has a new `/proc`, and its kernel
- * settings may be written by whoever is root outside, whatever user that is inside: `kernel.core_pattern` names a
- * program that the kernel runs as root. `/sys` is read-only with the rest of the file system. Read anew for each run,
- * since a loaded module may add entries.
+ * Builds bubblewrap's arguments that make kernel settings read-only. A sandbox has a new `/proc`, whose kernel
+ * settings root outside may write, regardless of the user inside: `kernel.core_pattern` names a program that the
+ * kernel runs as root. `/sys` is read-only with the rest of the file system. Read again for each run, since a loaded
+ * module may add entries.
  */
 export function buildKernelArgs(): string[] {
   const words: string[] = [];

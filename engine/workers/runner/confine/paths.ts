@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
-/** The result of `look`; null where nothing exists or this user may not look. */
+/** The result of `look`; null if nothing exists or this user may not look. */
 function tryOrNull<T>(look: () => T): T | null {
   try {
     return look();
@@ -18,7 +18,7 @@ export const isFolder = (path: string): boolean => tryOrNull(() => statSync(path
 export interface Link {
   /** Path of the link, with the folders above it resolved. */
   path: string;
-  /** Absolute, resolved. */
+  /** Finds the links on the way to an existing path: they are needed to reach it by that name. */
   target: string;
 }
 

@@ -2,8 +2,8 @@ import { isInsideFolder } from '../../../core/base/paths.ts';
 import { findShownAs, type Place } from './rules.ts';
 
 /**
- * Reports from inside a sandbox: the mounts, which paths before `--` are writable, and which after it are visible.
- * Nothing is written and no file opened: the kernel is only asked whether it could be.
+ * Reports from inside a sandbox: the mounts, which paths before `--` are writable, and which paths after it are
+ * visible. Nothing is written and no file opened: the kernel only checks the access.
  */
 const SCRIPT = `while IFS= read -r line; do printf 'mount %s\\n' "$line"; done < /proc/self/mountinfo
 while [ "$#" -gt 0 ] && [ "$1" != -- ]; do if [ -w "$1" ]; then printf 'open %s\\n' "$1"; fi; shift; done
@@ -35,11 +35,11 @@ const OF_KERNEL = [
 ];
 
 export interface ProbeWish {
-  /** The rules that the sandbox was made from. */
+  /** The rules of the sandbox. */
   places: readonly Place[];
-  /** Must not be writable, besides kernel settings. */
+  /** Paths that must not be writable, in addition to kernel settings. */
   readOnly: readonly string[];
-  /** Must not be visible at all. */
+  /** Paths that must not be visible. */
   unseen: readonly string[];
 }
 

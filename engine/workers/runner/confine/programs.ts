@@ -4,7 +4,9 @@ import { findFolderAbove, isInsideFolder } from '../../../core/base/paths.ts';
 import { isFolder, realOf } from './paths.ts';
 import { type Place, showPath } from './rules.ts';
 
-/** Tool chains and what they install in the person's home. None of these folders is meant for secrets. */
+/**
+ * Tool chains and the programs that they install in the person's home. None of these folders is meant for secrets.
+ */
 const IN_HOME = [
   ...[
     '.nvm',
@@ -47,17 +49,17 @@ const NAMED_BY = [
   'RBENV_ROOT',
 ];
 
-/** Prefixes of a `bin` folder that are shared: not everything beside `bin` belongs to the program. */
+/** Prefixes of a shared `bin` folder: not everything next to `bin` belongs to the program. */
 const SHARED_PREFIXES = ['.local', '.cargo', 'go', '.config', '.cache'];
 
-/** The outermost `node_modules` around a path; packages need each other. */
+/** Finds the outermost `node_modules` around a path; packages need each other. */
 function findModulesAround(path: string): string | null {
   const parts = path.split(sep);
   const at = parts.indexOf('node_modules');
   return at === -1 ? null : parts.slice(0, at + 1).join(sep);
 }
 
-/** Finds what a program needs to run: its package, its installation, or itself alone. */
+/** Finds the files that a program needs to run: its package, its installation, or itself alone. */
 function findInstallation(real: string, hidden: readonly string[]): string {
   const modules = findModulesAround(real);
   if (modules !== null) return modules;
@@ -72,18 +74,18 @@ function findInstallation(real: string, hidden: readonly string[]): string {
   return isToolchain ? prefix : real;
 }
 
-/** The package that a script belongs to. */
+/** Finds the package that a script belongs to. */
 const findPackage = (file: string): string =>
   findModulesAround(file) ??
   findFolderAbove(dirname(file), (folder) => existsSync(join(folder, 'package.json'))) ??
   file;
 
 /**
- * Builds rules that show programs in hidden folders, read-only: those on the path with what they need, tool chains,
- * the agent's own, and svc itself.
+ * Builds rules that show programs in hidden folders, read-only: programs on the path with the files they need, tool
+ * chains, the agent's own, and svc itself.
  * @param hidden folders that are hidden, links resolved
  * @param svc program and arguments that run svc
- * @param written a folder that the run may write, and an earlier one could: what a link in it leads to is not shown
+ * @param written a folder that the run may write, and an earlier one could: targets of links in it are not shown
  */
 export function buildProgramRules(options: {
   env: Readonly<Record<string, string>>;
@@ -97,7 +99,7 @@ export function buildProgramRules(options: {
   const isWritten = (path: string): boolean =>
     [written, realOf(written) ?? written].some((folder) => isInsideFolder(folder, path));
   const isHidden = (path: string): boolean => hidden.some((root) => isInsideFolder(root, path));
-  /** Never show a folder that contains a hidden one, since everything in it would be visible. */
+  /** Reports whether a folder contains a hidden one; it is never shown, since everything in it would be visible. */
   const showUnlessHiding = (path: string): Place[] => {
     const real = realOf(path);
     if (real === null || hidden.some((root) => isInsideFolder(real, root))) return [];

@@ -9,21 +9,21 @@ import { chooseUserInside } from './user.ts';
 /** A program that only reads a folder, and answers over the pipes that it was started with. */
 export interface ReaderSpec {
   argv: readonly string[];
-  /** What it reads; it starts there. Absolute, links followed. */
+  /** The folder that it reads and starts in. Absolute, links followed. */
   folder: string;
   /** Folders in it that it does not see. */
   without: readonly string[];
-  /** What else it needs: its own files. */
+  /** Further files that it needs: its own. */
   files: readonly string[];
 }
 
-/** What programs of the system need to run. */
+/** Paths that system programs need to run. */
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/nix/store', '/run/current-system'];
 const LOADER = ['/etc/ld.so.cache', '/etc/ld.so.conf', '/etc/ld.so.conf.d', '/etc/alternatives'];
 
 /**
- * Builds the command that runs a program with nothing but a folder that it may read: no network, no environment, no other
- * process, nothing to write, and its end with the thread that started it. Throws as `checkConfinement` does.
+ * Builds the command that runs a program that may only read one folder: without network, environment, other processes
+ * or writable files, ending with the thread that started it. Throws as `checkConfinement` does.
  */
 export async function confineReader(
   { argv, folder, without, files }: ReaderSpec,
@@ -48,11 +48,11 @@ export async function confineReader(
   ];
 }
 
-/** In what is hidden nothing else can be. */
+/** Hidden folders cannot contain anything else. */
 const listOutermost = (paths: readonly string[]): string[] =>
   [...new Set(paths)].filter((path) => !paths.some((other) => other !== path && isInsideFolder(other, path)));
 
-/** A program of Node with what it needs beside the system's own folders. */
+/** A program of Node with the files it needs in addition to the system's own folders. */
 export const listNodeFiles = (node: string, program: string): string[] => [
   realpathSync(node),
   node,

@@ -52,12 +52,12 @@ function readTrimmedFile(file: string): string | null {
 }
 
 /**
- * Ensures `objects/info`, to be shown read-only: it names other object folders, which later runs would be shown
- * whatever a worker writes there.
+ * Ensures `objects/info`, which is shown read-only: it names further object folders, and a worker's entries would be
+ * shown to later runs.
  */
 const ensureObjectsInfo = (common: string): string => ensureFolder(join(common, 'objects', 'info'));
 
-/** Shows object folders of other repositories that this one reads as its own. */
+/** Shows object folders of other repositories that this one also reads. */
 const showAlternates = (common: string): Place[] =>
   listAlternates(join(common, 'objects')).flatMap((path) => showPath(path, 'read'));
 
@@ -77,7 +77,7 @@ function ensureFile(file: string, text = ''): string {
   return file;
 }
 
-/** Where the branches of sessions are. */
+/** The location of session branches. */
 const BRANCHES = join('refs', 'heads', 'svc');
 
 /** Mounts the private git folder of a worktree over the repository's own places. */
@@ -107,9 +107,9 @@ function buildLfsRules(real: string, git: PrivateGit, show: 'read' | 'write'): P
 
 /**
  * Builds the rules for git in a worktree: a private folder replaces the objects and the branches below `svc/`, and
- * the worktree's own git folder is writable. All else is read-only, so others never read anything of the worker's
- * making. Anything that would lead somebody else's git in this worktree to a configuration of the worker's making is
- * read-only too: it could name programs. Throws `confinement_unavailable`.
+ * the worktree's own git folder is writable. All else is read-only, so others never read anything that the worker
+ * wrote. Files that would lead another git in this worktree to a configuration of the worker are read-only too: it
+ * could name programs. Throws `confinement_unavailable`.
  * @param agentsDir the folder of the sessions' own folders
  */
 export function buildWorktreeRules(folders: GitFolders, agentsDir: string): Place[] {
@@ -156,8 +156,7 @@ export function buildInplaceRules({ mark, own, common }: GitFolders): Place[] {
     join(common, 'info'),
     ensureObjectsInfo(common),
   ];
-  // Even in a main checkout git would take configuration and hooks from another folder named here; this says there is
-  // none.
+  // Even in a main checkout git would use configuration and hooks of another folder named here; this names none.
   const ofCommon = ensureFile(join(own, 'commondir'), NO_OTHER);
   const files = [join(common, 'config'), ensureFile(join(own, 'config.worktree')), ofCommon];
   return [

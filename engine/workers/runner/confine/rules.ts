@@ -3,14 +3,14 @@ import { isInsideFolder } from '../../../core/base/paths.ts';
 import { findLinks, realOf } from './paths.ts';
 
 /**
- * What a confined run sees at a path and below: `empty` is a private folder in memory, `shut` an empty one that
- * nobody can write. The deepest rule that covers a path counts.
+ * The view of a confined run at a path and below: `empty` is a private folder in memory, `shut` an empty read-only
+ * one. The deepest rule that covers a path applies.
  */
 export interface Rule {
-  /** Absolute, no link in it. */
+  /** Absolute, without links. */
   path: string;
   show: 'empty' | 'shut' | 'read' | 'write';
-  /** What to show there, if not what lies there. */
+  /** The source of the contents, if it is another path. */
   from?: string;
   /** Of an empty folder; 0755. */
   mode?: string;
@@ -45,7 +45,7 @@ export function hidePath(path: string, show: 'empty' | 'shut', mode?: string): P
 
 const countDepth = (path: string): number => path.split(sep).filter((part) => part !== '').length;
 
-/** At the same path hiding wins over showing, and writing over reading. */
+/** At the same path hiding takes precedence over showing, and writing over reading. */
 const RANK = { empty: 3, shut: 3, write: 2, read: 1 } as const;
 
 function selectStrongest(places: readonly Place[]): Map<string, Place> {
@@ -53,7 +53,7 @@ function selectStrongest(places: readonly Place[]): Map<string, Place> {
   for (const place of places) {
     const known = by.get(place.path);
     const rank = (each: Place): number => ('show' in each ? RANK[each.show] : 0);
-    // Of two equal ones the later counts.
+    // Of two equal rules the later one applies.
     if (known === undefined || rank(place) >= rank(known)) by.set(place.path, place);
   }
   return by;
@@ -70,8 +70,8 @@ function findRuleAround(path: string, by: ReadonlyMap<string, Place>): Place | n
 }
 
 /**
- * Finds writable folders around read-only paths: a run could move one away and make another in its place, but mounts
- * cannot be moved.
+ * Finds writable folders around read-only paths: a run could move such a folder away and create another one, but
+ * mounts cannot be moved.
  */
 function findPinnedFolders(by: ReadonlyMap<string, Place>): Set<string> {
   const found = new Set<string>();
@@ -117,7 +117,7 @@ export function buildMountArgs(places: readonly Place[]): string[] {
     words.push('--tmpfs', path);
     if (show === 'shut') shut.push('--remount-ro', path);
   }
-  // Last, because mount points are made in them before.
+  // Last, because mount points are created in them before.
   return [...words, ...shut];
 }
 

@@ -2,7 +2,7 @@ import { lstatSync, readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { realOf } from './paths.ts';
 
-/** Folders of services that keep their sockets outside `/run`, with what lies beside them. */
+/** Folders of services that have their sockets outside `/run`, with their other files. */
 export const SERVICE_FOLDERS = [
   ...['docker', 'containerd', 'containers', 'libvirt', 'lxd', 'incus', 'mysql', 'postgresql', 'redis'].map(
     (name) => `/var/lib/${name}`,
@@ -20,7 +20,7 @@ export interface ListeningSockets {
   abstract: string[];
 }
 
-/** Finds the Unix sockets at which programs of this machine listen. */
+/** Finds the Unix sockets of listening programs on this machine. */
 export function findListeningSockets(table = readSocketTable()): ListeningSockets {
   const files = new Set<string>();
   const abstract = new Set<string>();

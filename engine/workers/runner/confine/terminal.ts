@@ -36,13 +36,13 @@ const ENOSYS = 38;
 type Instruction = readonly [code: number, value: number, then?: number, otherwise?: number];
 
 /**
- * Builds a system call filter for bubblewrap's `--seccomp` that refuses to insert terminal input. Null for a
- * processor that it is not written for.
+ * Builds a system call filter for bubblewrap's `--seccomp` that refuses to insert terminal input. Null for an
+ * unsupported processor.
  */
 export function buildTerminalFilter(processor: NodeJS.Architecture = process.arch): Buffer | null {
   const known = PROCESSORS[processor];
   if (known === undefined) return null;
-  // A jump skips as many instructions as it says.
+  // A jump skips the number of instructions that it names.
   const instructions: Instruction[] = [
     [LOAD, ARCH_AT],
     ...known.flatMap(({ arch, ioctl }): Instruction[] => {
@@ -73,7 +73,7 @@ export function buildTerminalFilter(processor: NodeJS.Architecture = process.arc
 }
 
 /**
- * Chooses what keeps a confined program from typing for its person: a filter, or null where the kernel does it.
+ * Chooses what prevents a confined program from typing for its person: a filter, or null if the kernel does it.
  * Throws `confinement_unavailable`.
  */
 export function chooseTerminalGuard(): Buffer | null {

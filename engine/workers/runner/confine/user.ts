@@ -8,7 +8,7 @@ const NOBODY = 65_534;
 
 /**
  * Chooses a uid for root inside the sandbox that no user has outside. Its files stay root's. Programs that refuse to
- * run as root work, and programs that only look at the number do not take the worker for root.
+ * run as root work, and programs that only check the number do not treat the worker as root.
  */
 export function chooseUserInside(): number {
   const taken = new Set(
@@ -21,9 +21,7 @@ export function chooseUserInside(): number {
   return uid;
 }
 
-/**
- * Builds bubblewrap's arguments that give that user a name and a home: programs ask for them, and some fail without.
- */
+/** Builds bubblewrap's arguments that give that user a name and a home: some programs fail without them. */
 export function buildUserArgs(uid: number, { home, folder }: { home: string; folder: string }): string[] {
   const file = join(folder, 'passwd');
   const line = `worker:x:${uid}:${uid}:a worker of svc:${home.replaceAll(/[:\n]/g, '')}:/bin/sh\n`;
@@ -32,7 +30,7 @@ export function buildUserArgs(uid: number, { home, folder }: { home: string; fol
   try {
     return ['--ro-bind', file, realpathSync(PASSWD)];
   } catch {
-    return []; // user names are kept elsewhere on this machine
+    return []; // user names are stored elsewhere on this machine
   }
 }
 

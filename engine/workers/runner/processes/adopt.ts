@@ -22,9 +22,9 @@ export function findStartedWrapper(
 }
 
 /**
- * Follows a process that is not our child. `exited` resolves with the code from the exit file, or null when the
- * wrapper ended without leaving one (lost). A failed look counts as nothing, and a death without an exit file is
- * confirmed by a second look (R6).
+ * Follows a process that is not our child. `exited` resolves with the code from the exit file, or null if the wrapper
+ * ended without leaving one (lost). A failed check is ignored, and a death without an exit file is confirmed by a
+ * second check (R6).
  */
 export function adoptProcess(
   target: AdoptTarget,

@@ -7,14 +7,14 @@ import type { Processes } from './processes.ts';
 export interface PreparedCommand {
   argv: string[];
   env: Record<string, string>;
-  /** Kills whatever it has left behind. */
+  /** Kills all processes that it has left behind. */
   end(): Promise<void>;
 }
 
-/** Prepares a command; null when there is no such program. */
+/** Prepares a command; null if there is no such program. */
 export type PrepareCommand = (argv: readonly string[], cwd: string) => Promise<PreparedCommand | null>;
 
-/** Prepares commands that are contained like a run, under a mark of their own that belongs to no session. */
+/** Prepares commands that are contained like a run, under a separate mark that belongs to no session. */
 export const createCommands =
   (
     processes: Pick<Processes, 'contain' | 'sweep'>,

@@ -22,7 +22,7 @@ function parseEnd(text: string): End {
   return { address: stripMapping(bytes), port: Number.parseInt(port, 16) };
 }
 
-/** The hexadecimal bytes of a textual address; null when it is not one. */
+/** Returns the hexadecimal bytes of a textual address; null for other texts. */
 function parseAddress(address: string): string | null {
   const hex = (number: number): string => number.toString(16).padStart(2, '0');
   if (isIPv4(address)) return address.split('.').map(Number).map(hex).join('');
@@ -36,7 +36,7 @@ function parseAddress(address: string): string | null {
   return [...groups(head), ...Array<string>(Math.max(0, missing)).fill('0000'), ...groups(tail)].join('');
 }
 
-/** Finds the inode of a connection in a table of proc_net(5), from the first end's view; null when it is not there. */
+/** Finds the inode of a connection in a table of proc_net(5), from the first end's view; null if it is not there. */
 function findInode(table: string, from: End, to: End): string | null {
   const isSame = (one: End, other: End): boolean => one.port === other.port && one.address === other.address;
   for (const line of table.split('\n').slice(1)) {
@@ -46,10 +46,10 @@ function findInode(table: string, from: End, to: End): string | null {
   return null;
 }
 
-/** proc_net(5): the state of a socket that waits for connections. */
+/** proc_net(5): the state of a listening socket. */
 const LISTENS = '0A';
 
-/** The inodes of sockets that listen on a port, at any address, in a table of proc_net(5). */
+/** Lists the inodes of sockets that listen on a port, at any address, in a table of proc_net(5). */
 const findListeningInodes = (table: string, port: number): string[] =>
   table
     .split('\n')
@@ -68,7 +68,7 @@ function readTable(path: string): string {
   }
 }
 
-/** Finds this user's processes that listen on a port; none when this machine does not tell. */
+/** Finds this user's processes that listen on a port; none if this machine does not report them. */
 export async function findPortOwners(port: number): Promise<number[]> {
   const inodes = TABLES.flatMap((path) => findListeningInodes(readTable(path), port));
   return findSocketHolders(new Set(inodes.map((inode) => `socket:[${inode}]`)));
@@ -88,7 +88,7 @@ function holdsSocket(fdFolder: string, sockets: ReadonlySet<string>): boolean {
   }
 }
 
-/** What Node knows of an accepted connection. */
+/** Node's data of an accepted connection. */
 export interface TcpEnds {
   remoteAddress?: string | undefined;
   remotePort?: number | undefined;
@@ -97,8 +97,8 @@ export interface TcpEnds {
 }
 
 /**
- * Finds the processes that hold the other end of a loopback connection; none when this machine does not tell (no
- * /proc), or when they are another user's. Scans every process, so call it once per session and not per request.
+ * Finds the processes that hold the other end of a loopback connection; none if this machine does not report them (no
+ * /proc), or if they belong to another user. Scans every process, so call it once per session and not per request.
  * Addresses are compared too: another one of 127.0.0.0/8 may have the same port.
  */
 export async function findConnectionOwners(ends: TcpEnds): Promise<number[]> {

@@ -31,7 +31,7 @@ const ALLOWED: readonly (readonly [why: string, names: readonly string[]])[] = [
   ['Java and Android tool chains', ['JAVA_HOME', 'GRADLE_USER_HOME', 'MAVEN_*', 'ANDROID_HOME']],
   ['Python tool chains', ['VIRTUAL_ENV', 'PYENV_ROOT', 'UV_*', 'PIP_INDEX_URL', 'CONDA_*']],
   ['Ruby, Nix and Homebrew', ['RBENV_ROOT', 'GEM_HOME', 'NIX_*', 'HOMEBREW_PREFIX']],
-  // the agent programs: without their own credentials they end at once
+  // the agent programs: without their own credentials they end immediately
   ['claude: key, address, model, and its settings', ['ANTHROPIC_*', 'CLAUDE_*']],
   [
     'claude through a cloud account',

@@ -19,9 +19,12 @@ export interface LogWatchOptions {
 export interface LogWatch {
   /** Bytes ever written, as of the last check. */
   size(): number;
-  /** When the log last grew, by the monotonic clock, ms, for the idle timeout; at first the file's own time, or now. */
+  /**
+   * The time when the log last grew, by the monotonic clock, ms, for the idle timeout; at first the file's own time,
+   * or now.
+   */
   lastChangeAt(): number;
-  /** Checks at once, e.g. after the worker has ended. */
+  /** Checks immediately, e.g. after the worker has ended. */
   check(): void;
   close(): void;
 }
@@ -35,7 +38,7 @@ function writeFully(from: Buffer, fd: number, position: number): void {
   }
 }
 
-/** Finds where the kept part begins: after a newline if one is near, else at the start of a UTF-8 sequence. */
+/** Finds the start of the kept part: after a newline if one is near, otherwise at the start of a UTF-8 sequence. */
 function findKeptStart(bytes: Buffer): number {
   const newline = bytes.subarray(0, Math.min(bytes.length - 1, 64 * 1024)).indexOf(0x0a);
   if (newline >= 0) return newline + 1;
@@ -44,7 +47,7 @@ function findKeptStart(bytes: Buffer): number {
   return at;
 }
 
-/** Writes the sidecar; false on a full disk, where only the cut itself makes room. */
+/** Writes the sidecar; false on a full disk, when only the cut itself frees space. */
 function recordCut(file: string, dropped: number, before: number): boolean {
   const sidecar = cutSidecar(file);
   try {
@@ -57,8 +60,8 @@ function recordCut(file: string, dropped: number, before: number): boolean {
 
 /**
  * Cuts the file in place to its newest part: the worker keeps writing to the same file and, having opened it with
- * O_APPEND, continues at the new end. The kept part moves to the front and what arrives meanwhile is moved after it,
- * so the order stays; only what is written between the last read and the truncation itself can be lost.
+ * O_APPEND, continues at the new end. The kept part moves to the front, followed by what arrives in the meantime, so
+ * the order stays; only bytes written between the last read and the truncation itself can be lost.
  */
 export function cutLog(file: string, keepBytes: number): void {
   const fd = openPrivate(file, 'change');
@@ -74,7 +77,7 @@ export function cutLog(file: string, keepBytes: number): void {
 
     const isRecorded = recordCut(file, dropped, cut.dropped);
 
-    // Body first, header last: until the header stands the sidecar's `before` still holds.
+    // Body first, header last: until the header is written the sidecar's `before` applies.
     const header = Buffer.from(formatHeader(dropped));
     let source = from + skipped;
     let target = header.length;
@@ -94,7 +97,7 @@ export function cutLog(file: string, keepBytes: number): void {
 
 /**
  * Watches a worker's log: reports growth and keeps its size bounded (R9). One `stat` per check; does not keep the
- * host alive. The first check happens at once.
+ * host alive. The first check happens immediately.
  */
 export function createLogWatch(options: LogWatchOptions): LogWatch {
   const { file, limitBytes = 64 * MiB, onGrow, intervalMs = 100, clock = systemClock } = options;

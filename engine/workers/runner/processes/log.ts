@@ -4,17 +4,17 @@ import { openPrivate, readPrivate } from '../../../core/base/private-files.ts';
 
 /**
  * A worker's log is read by logical offsets: bytes ever written, which keep growing when the file is cut to its
- * newest part (log-watch.ts). The sidecar `<log>.cut` says how many bytes were dropped before the first one still
- * there.
+ * newest part (log-watch.ts). The sidecar `<log>.cut` records how many bytes were dropped before the first remaining
+ * one.
  */
 
 export interface LogPart {
   /** The bytes as text; a UTF-8 sequence is never split between two reads. */
   text: string;
   bytes: Buffer;
-  /** Where the next read begins. */
+  /** The start of the next read. */
   next: number;
-  /** How many of the requested bytes are no longer kept; the part then begins at the oldest kept byte. */
+  /** How many of the requested bytes are no longer kept; the part then starts at the oldest kept byte. */
   dropped: number;
   /** Logical size of the log at this moment. */
   end: number;
@@ -34,7 +34,7 @@ export const formatHeader = (dropped: number): string =>
 
 const WHOLE: Cut = { dropped: 0, header: 0 };
 
-/** Up to `length` bytes from a position; fewer only at the end of the file. */
+/** Reads up to `length` bytes from a position; fewer only at the end of the file. */
 export function readBytesAt(fd: number, position: number, length: number): Buffer {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;
@@ -48,7 +48,7 @@ export function readBytesAt(fd: number, position: number, length: number): Buffe
 
 /**
  * The cut of an open log. The sidecar is written before the file is touched and names the state before as well; the
- * file's own first line tells which of the two holds, so a crash in between cannot shift the offsets.
+ * file's own first line shows which of the two applies, so a crash in between cannot shift the offsets.
  */
 export function readCut(file: string, fd: number): Cut {
   let recorded: { dropped?: unknown; before?: unknown };
@@ -67,7 +67,7 @@ export function readCut(file: string, fd: number): Cut {
   return WHOLE;
 }
 
-/** Length of the incomplete UTF-8 sequence that the bytes end with; 0 when there is none. */
+/** Returns the length of the incomplete UTF-8 sequence at the end of the bytes; 0 for none. */
 export function measureIncompleteTail(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back]!;
@@ -94,7 +94,7 @@ function withOpenLog<T>(file: string, missing: T, use: (fd: number, cut: Cut, si
 }
 
 /**
- * Reads from a logical offset. Synchronous, so that a cut by the same host cannot fall between its steps.
+ * Reads from a logical offset. Synchronous, so that a cut by the same host cannot happen between its steps.
  * @param options.maxBytes at least 4, so that every read can make progress
  * @param options.ended the log will not grow any more, so an incomplete last sequence is returned too
  */
@@ -124,13 +124,13 @@ export function readLog(
   });
 }
 
-/** When the log was last written to, RFC 3339; null when there is none. */
+/** Returns when the log was last written to, RFC 3339; null if there is none. */
 export function readLogTime(file: string): string | null {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat === undefined ? null : rfc3339(stat.mtimeMs);
 }
 
-/** The logical offset at which the last `lines` lines begin; a last line without its newline counts as one. */
+/** Finds the logical offset of the last `lines` lines; a last line without its newline counts as one. */
 export function findTailOffset(file: string, lines: number): number {
   return withOpenLog(file, 0, (fd, cut, size) => {
     const logical = (physical: number): number => physical - cut.header + cut.dropped;
@@ -141,7 +141,7 @@ export function findTailOffset(file: string, lines: number): number {
       const begin = Math.max(cut.header, end - 64 * 1024);
       const block = readBytesAt(fd, begin, end - begin);
       for (let at = block.length - 1; at >= 0; at -= 1) {
-        // The newline that ends the last line does not begin another.
+        // The newline that ends the last line does not start another.
         if (block[at] !== 0x0a || begin + at === size - 1) continue;
         left -= 1;
         if (left === 0) return logical(begin + at + 1);

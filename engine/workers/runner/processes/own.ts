@@ -18,8 +18,8 @@ function traceOwnProcess(lost: Pick<ProcessesDeps, 'lostEngine' | 'knownSessions
 }
 
 /**
- * Whether this process belongs to a run, or to something else that an engine has started: what it starts would
- * inherit that environment and not the person's.
+ * Reports whether this process belongs to a run, or to another process that an engine has started: processes that it
+ * starts would inherit that environment and not the person's.
  */
 export function isInsideRun(env: NodeJS.ProcessEnv): boolean {
   if (env.SVC_RUN_ID || env[ENGINE_MARK] || isInSandbox()) return true;
@@ -28,8 +28,8 @@ export function isInsideRun(env: NodeJS.ProcessEnv): boolean {
 }
 
 /**
- * Whether this process must not start the engine of a data folder: it belongs to a run or an engine, or an engine of that
- * folder was killed and may have left it behind.
+ * Reports whether this process must not start the engine of a data folder: it belongs to a run or an engine, or an
+ * engine of that folder was killed and may have left it behind.
  */
 export function mustNotStartEngine(data: string, env: NodeJS.ProcessEnv): boolean {
   if (isInsideRun(env)) return true;
@@ -38,13 +38,13 @@ export function mustNotStartEngine(data: string, env: NodeJS.ProcessEnv): boolea
   return traceOwnProcess({ lostEngine, knownSessions: openKnownSessions(data) }).doubt !== null;
 }
 
-/** Whether a process that was named earlier still runs; true also when that cannot be told. */
+/** Reports whether a recorded process still runs; true also if that is unknown. */
 export const isStillRunning = ({ pid, pidStart }: ProcessName): boolean =>
   probeLiveness(createSystemProbe(), pid, pidStart) !== 'dead';
 
 /**
- * Refuses an action of the Chair to a process that belongs to a run or a session, where no engine is running that
- * could decide about its seat. Throws `chair_only`.
+ * Refuses an action of the Chair to a process that belongs to a run or a session, if no engine is running that could
+ * decide about its seat. Throws `chair_only`.
  * @param what the action as a clause's subject: `svc trust`
  */
 export function refuseInsideRun(what: string, env: NodeJS.ProcessEnv): void {
@@ -57,7 +57,10 @@ export function refuseInsideRun(what: string, env: NodeJS.ProcessEnv): void {
   });
 }
 
-/** The start time of a process, which with its pid names it; null when it is gone, or the machine does not tell. */
+/**
+ * Returns the start time of a process, which identifies it together with its pid; null if it is gone, or the machine
+ * does not report it.
+ */
 export function readProcessStart(pid: number): string | null {
   const entry = createSystemProbe().read(pid);
   return typeof entry === 'object' ? entry.start : null;

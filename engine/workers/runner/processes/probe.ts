@@ -4,16 +4,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** The variable that marks every process of a run, even one that left its group (R5). */
 export const MARK = 'SVC_RUN_ID';
 
-/** The variable that marks whatever the engine starts itself: git, commands, agents. */
+/** The variable that marks every process that the engine starts itself: git, commands, agents. */
 export const ENGINE_MARK = 'SVC_ENGINE_CHILD';
 
 export interface ProcessEntry {
   pid: number;
   ppid: number;
   pgid: number;
-  /** Its session (setsid(2)): the pid of the process that began it. */
+  /** Its session (setsid(2)): the pid of the process that created it. */
   sid: number;
-  /** An ended process that nobody has waited for yet: it cannot act and cannot be killed. */
+  /** True for an ended process that has not been waited for: it cannot act and cannot be killed. */
   zombie: boolean;
   /**
    * Start time: clock ticks since boot on Linux, epoch seconds on macOS. Together with the pid it identifies one
@@ -22,20 +22,20 @@ export interface ProcessEntry {
   start: string;
 }
 
-/** Reads this machine's process table. A failed look is `unknown` or null, never "gone" (R6). */
+/** Reads this machine's process table. A failed check is `unknown` or null, never "gone" (R6). */
 export interface Probe {
   read(pid: number): ProcessEntry | 'gone' | 'unknown';
-  /** Every process, or null when the table cannot be read. */
+  /** Lists every process, or null if the table cannot be read. */
   list(): Promise<ProcessEntry[] | null>;
-  /** The value of SVC_RUN_ID in the process's initial environment; null also when unreadable. */
+  /** Returns the value of SVC_RUN_ID in the process's initial environment; null also if unreadable. */
   readRunMark(pid: number): string | null;
-  /** Whether SVC_ENGINE_CHILD was in its initial environment; false also when unreadable. */
+  /** Reports whether SVC_ENGINE_CHILD was in its initial environment; false also if unreadable. */
   isEngineChild(pid: number): boolean;
-  /** The login that a process belongs to, as the kernel numbers them (pam_loginuid(8)); null for none. */
+  /** Returns the login that a process belongs to, as the kernel numbers them (pam_loginuid(8)); null for none. */
   readLogin(pid: number): string | null;
-  /** Whether it adopts orphans as init does: init itself, or a user's service manager. */
+  /** Reports whether it adopts orphans as init does: init itself, or a user's service manager. */
   adoptsOrphans(pid: number): boolean;
-  /** Where the kernel keeps the process; null when it is gone, or the machine does not tell. */
+  /** Returns the kernel's location of the process; null if it is gone, or the machine does not report it. */
   findPlace(pid: number): ProcessPlace | null;
 }
 
@@ -43,12 +43,12 @@ export interface Probe {
 export interface ProcessPlace {
   /** Its version 2 cgroup, as a path below the root of that hierarchy; null when there is none. */
   cgroup: string | null;
-  /** It is in a pid namespace below that of this process. */
+  /** True if it is in a pid namespace below that of this process. */
   isNested: boolean;
 }
 
 /**
- * Parses /proc/<pid>/stat. The second field is the program's name in parentheses and may itself hold spaces and
+ * Parses /proc/<pid>/stat. The second field is the program's name in parentheses and may itself contain spaces and
  * parentheses, so fields are counted from the last closing one.
  */
 export function parseStat(text: string): ProcessEntry | null {
@@ -76,7 +76,7 @@ export function parseStat(text: string): ProcessEntry | null {
   };
 }
 
-/** What the kernel says of a process that no login has started. */
+/** The kernel's value for a process without a login. */
 const NO_LOGIN = '4294967295';
 
 const isGoneError = (error: unknown): boolean => {
@@ -135,7 +135,7 @@ export function createLinuxProbe(proc = '/proc'): Probe {
         const entry = read(Number(name));
         if (typeof entry === 'object') entries.push(entry);
         looked += 1;
-        if (looked % 256 === 0) await nextTurn(); // a crowded machine must not hold up the daemon
+        if (looked % 256 === 0) await nextTurn(); // a crowded machine must not delay the daemon
       }
       return looked === 0 ? null : entries;
     },
@@ -169,7 +169,7 @@ export function createLinuxProbe(proc = '/proc'): Probe {
   };
 }
 
-/** `alive` if it is the same living process; a zombie is dead, a failed look is unknown. */
+/** Returns `alive` if it is the same living process; a zombie is dead, a failed check is unknown. */
 export function probeLiveness(probe: Probe, pid: number, pidStart: string): 'alive' | 'dead' | 'unknown' {
   const entry = probe.read(pid);
   if (entry === 'unknown') return 'unknown';

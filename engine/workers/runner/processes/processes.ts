@@ -18,43 +18,45 @@ export interface ProcessesDeps {
   containment?: Containment;
   /** See `TraceDeps`. */
   lostEngine?: EngineProcess | null;
-  /** Where sessions of persons are remembered. */
+  /** The record of sessions of persons. */
   knownSessions?: KnownSessions;
 }
 
 export interface Processes {
   /** Starts an agent; see `StartSpec`. Throws `agent_not_found`, `spawn_failed`, `already_running`. */
   start(spec: StartSpec): Promise<RunningProcess>;
-  /** Claims a run's only start. True: no wrapper will ever run the agent of this run directory. False: it did start. */
+  /**
+   * Claims a run's only start. True: no wrapper will ever run the agent of this run directory. False: it did start.
+   */
   claimStart(runDir: string): boolean;
   readExit(runDir: string): number | null;
   readStarted(runDir: string): number | null;
-  /** The living wrapper of a run whose start was never recorded, or null. */
+  /** Finds the living wrapper of a run whose start was never recorded, or null. */
   findStartedWrapper(run: { runDir: string; runId: string }): { pid: number; pidStart: string } | null;
   checkLiveness(pid: number, pidStart: string): 'alive' | 'dead' | 'unknown';
-  /** The start time of a running process; null when it is gone or cannot be read. */
+  /** Returns the start time of a running process; null if it is gone or cannot be read. */
   readStartTime(pid: number): string | null;
   /** Follows a worker that an earlier host started. */
   adopt(target: AdoptTarget): RunningProcess;
-  /** Wraps a command of a run that others start, so that `stop` and `sweep` find all of it. */
+  /** Wraps a command of a run that others start, so that `stop` and `sweep` find all of its processes. */
   contain: Containment['contain'];
-  /** The kind of containment that runs get on this machine. */
+  /** Returns the kind of containment that runs get on this machine. */
   findContainmentKind(): Promise<ContainmentKind>;
-  /** Kills what an earlier host has left of runs that nobody knows any more. */
+  /** Kills the processes that an earlier host left of runs that are no longer known. */
   endUnknownRuns: Containment['endUnknownRuns'];
   /** Stops the run's group and all its descendants. */
   stop(target: StopTarget, options?: StopOptions): Promise<StopResult>;
-  /** Kills everything in the run's cgroup or with its mark; `since` (the run's pidStart) makes it cheaper. */
+  /** Kills all processes in the run's cgroup or with its mark; `since` (the run's pidStart) makes it cheaper. */
   sweep(runId: string, since?: string): Promise<StopResult>;
-  /** Traces a process that asks for something back to runs and the engine; null for an unknown one. */
+  /** Traces a calling process back to runs and the engine; null for an unknown one. */
   traceProcess(process: ProcessName | null): ProcessOrigin;
-  /** Traces a process where no engine is involved. */
+  /** Traces a process without an engine. */
   traceWithoutEngine(pid: number): ProcessOrigin;
-  /** The marks of the runs that a process belongs to, by itself and its ancestors, nearest first. */
+  /** Lists the marks of the runs that a process belongs to, by itself and its ancestors, nearest first. */
   listRunsAbove(pid: number): string[];
   /** See `Containment.enterEngineCgroup`. */
   enterEngineCgroup: Containment['enterEngineCgroup'];
-  /** The login that this process belongs to, as the kernel numbers them; null for none. */
+  /** Returns the login that this process belongs to, as the kernel numbers them; null for none. */
   readOwnLogin(): string | null;
   /** Stops watching adopted processes. The workers themselves continue. */
   close(): void;
@@ -63,7 +65,7 @@ export interface Processes {
 /** No process has this pid. */
 const NOBODY = -1;
 
-/** Owns worker processes: starting, following, stopping and recognising them. Knows nothing of the database. */
+/** Owns worker processes: starting, following, stopping and recognising them. Does not use the database. */
 export function createProcesses({
   probe = createSystemProbe(),
   pollMs = 250,
@@ -99,7 +101,7 @@ export function createProcesses({
     const entry = probe.read(pid);
     return typeof entry === 'object' && !entry.zombie ? entry.start : null;
   };
-  /** A session that one command begins for itself is gone with it. */
+  /** A session that one command created for itself is gone with it. */
   function rememberSession(pid: number): void {
     const entry = probe.read(pid);
     if (typeof entry !== 'object' || entry.sid === pid || entry.sid === 0) return;

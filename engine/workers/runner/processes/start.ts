@@ -41,7 +41,7 @@ export interface RunningProcess {
   exited: Promise<ExitResult>;
 }
 
-/** The program's absolute path, as execvp would find it from the worker's folder. Throws `agent_not_found`. */
+/** Finds the program's absolute path, as execvp would find it from the worker's folder. Throws `agent_not_found`. */
 export function resolveProgram(name: string, cwd: string, path: string | undefined): string {
   const found = findProgram(name, { cwd, path });
   if (found !== undefined) return found;
@@ -106,7 +106,7 @@ export async function startProcess(
     });
     const exited = new Promise<ExitResult>((done) => {
       child.once('exit', (code, signal) => {
-        // If the wrapper was killed after the agent had ended, the agent's own code is the better answer.
+        // If the wrapper was killed after the agent had ended, the agent's own code is more accurate.
         const code_ = code ?? readExit(runDir);
         done({ code: code_, signal: code_ === null ? signal : null });
       });

@@ -13,17 +13,17 @@ export interface StopOptions {
   graceMs?: number;
   /** The first signal; SIGTERM. */
   signal?: NodeJS.Signals;
-  /** Kills what is in the run's cgroups after the grace period; returns what is left. */
+  /** Kills the processes in the run's cgroups after the grace period; returns the remaining ones. */
   endContained?(): Promise<number[]>;
 }
 
 export interface StopResult {
-  /** Pids of the run that could not be ended, e.g. because they hang in the kernel. Empty when all are gone. */
+  /** Pids of the run that could not be ended, e.g. because they hang in the kernel. Empty if all are gone. */
   survivors: number[];
 }
 
 const ROUNDS = 30;
-/** Between two looks whether it has ended. */
+/** Interval between two checks whether it has ended. */
 const PAUSES = { firstMs: 5, longestMs: 100 };
 
 /** Processes already known to belong to the run: pid → start time. */
@@ -35,11 +35,11 @@ function trySignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // gone meanwhile (ESRCH) or not ours (EPERM): the next look at the process table tells which
+    // gone since (ESRCH) or not ours (EPERM): the next read of the process table shows which
   }
 }
 
-/** Signals one process, after checking that its pid still means the same process. */
+/** Signals one process, after checking that its pid still refers to the same process. */
 function signalProcess(probe: Probe, entry: ProcessEntry, signal: NodeJS.Signals): void {
   if (mayBeSignalled(entry.pid) && probeLiveness(probe, entry.pid, entry.start) === 'alive') {
     trySignal(entry.pid, signal);
@@ -47,7 +47,7 @@ function signalProcess(probe: Probe, entry: ProcessEntry, signal: NodeJS.Signals
 }
 
 /**
- * Finds the living members of a run: known processes whose start time still matches, those with its mark in their
+ * Finds the living members of a run: known processes whose start time still matches, processes with its mark in their
  * environment, and all descendants of either, even with a cleared environment.
  */
 function findMembers(
@@ -82,7 +82,7 @@ function findMembers(
   return members;
 }
 
-/** Sends SIGKILL to every member until none is found. Returns what is left after the last round. */
+/** Sends SIGKILL to every member until none is found. Returns the remaining ones after the last round. */
 async function killMembers(
   probe: Probe,
   runId: string,
@@ -106,7 +106,7 @@ async function killMembers(
 
 /**
  * Kills every process with the run's mark. Used after every normal exit and when the daemon starts: agents run their
- * tools in sessions of their own, which a signal to the group does not reach.
+ * tools in separate sessions, which a signal to the group does not reach.
  * @param since start time of the run's first process, if known: older processes are then skipped
  */
 export async function sweepRun(probe: Probe, runId: string, since?: string): Promise<StopResult> {
@@ -130,7 +130,7 @@ export async function stopRun(
   const known: Known = new Map();
   if (pidStart !== '') known.set(pid, pidStart);
 
-  // Done before the signal: afterwards a child whose parent has ended cannot be told from any other process.
+  // Done before the signal: afterwards a child whose parent has ended cannot be distinguished from any other process.
   const noteMembers = async (): Promise<ProcessEntry[]> => {
     const table = await probe.list();
     return table === null ? [] : findMembers(probe, table, runId, since, known);

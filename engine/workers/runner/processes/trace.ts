@@ -8,13 +8,13 @@ export interface ProcessName {
   pidStart: string;
 }
 
-/** What this machine knows about where a process comes from. */
+/** The known facts about where a process comes from. */
 export interface ProcessOrigin {
-  /** The marks of the runs that it or an ancestor of it belongs to, by environment or cgroup, the nearest first. */
+  /** The marks of the runs that it or an ancestor belongs to, by environment or cgroup, the nearest first. */
   runs: string[];
-  /** The engine started it or one of its ancestors. */
+  /** True if the engine started it or one of its ancestors. */
   isOfEngine: boolean;
-  /** Why it cannot be treated as a person's process, as a clause; null when every needed fact is known. */
+  /** The reason why it cannot be treated as a person's process, as a clause; null if every needed fact is known. */
   doubt: string | null;
 }
 
@@ -23,13 +23,13 @@ export interface TraceDeps {
   enginePid: number;
   /** The runs whose cgroups contain a path, innermost first. */
   runsOfCgroup(path: string): string[];
-  /** Whether a cgroup is an engine's own, which what it starts is born into. */
+  /** Reports whether a cgroup is an engine's own, which its child processes are created in. */
   isEngineCgroup(path: string): boolean;
-  /** An engine before this one that has ended without stopping; null for none. */
+  /** An earlier engine that has ended without stopping; null for none. */
   lostEngine: EngineProcess | null;
-  /** Whether a person has used svc from a session while an engine ran that could tell. */
+  /** Reports whether a person has used svc from a session while an engine ran that could tell. */
   isKnownSession(leader: ProcessEntry): boolean;
-  /** Whether processes of other users are invisible here. */
+  /** Reports whether processes of other users are invisible here. */
   hidesOthers(): boolean;
 }
 
@@ -40,9 +40,9 @@ export const NOT_KNOWN = 'this machine does not report which process is calling'
 
 /**
  * Follows a process up to init, or to the top of this pid namespace. The environment of another user's process (sudo,
- * sshd) cannot be read, which is no reason for doubt: its parents and its cgroup can. An orphan of an engine looks like a
- * person's process once that engine has died. So after such a death something has to show that the caller is older, or comes
- * from outside: see `isOlderThan`.
+ * sshd) cannot be read, which does not raise doubt: its parents and its cgroup can be read. An orphan of an engine
+ * looks like a person's process once that engine has died. So after such a death there must be evidence that the
+ * caller is older, or comes from outside: see `isOlderThan`.
  */
 export function traceAncestors(process: ProcessName | null, deps: TraceDeps): ProcessOrigin {
   const { probe, enginePid, lostEngine } = deps;
@@ -99,9 +99,9 @@ const NOT_ANCHORED =
   'an engine of this workspace was killed, and this process could be one that it left behind: use a terminal from which you have used it before, or log in again';
 
 /**
- * Whether a process cannot descend from an engine that has died: it or its session is older, a person has used svc from that
- * session before, it comes from outside this pid namespace, or it belongs to another login. Any other session proves nothing,
- * since an orphan can begin one, with a terminal too. Neither does a process that adopts orphans.
+ * Reports whether a process cannot descend from a dead engine: it or its session is older, a person has used svc from
+ * that session before, it comes from outside this pid namespace, or it belongs to another login. Any other session
+ * proves nothing, since an orphan can create one, with a terminal too. Neither does a process that adopts orphans.
  */
 function isOlderThan(
   { start, login }: EngineProcess,
@@ -118,10 +118,13 @@ function isOlderThan(
   return isOlder(entry) && !probe.adoptsOrphans(entry.pid);
 }
 
-/** The parent process; `ended` when the process itself is gone, `hidden` when its parent exists but cannot be read. */
+/**
+ * Returns the parent process; `ended` if the process itself is gone, `hidden` if its parent exists but cannot be
+ * read.
+ */
 function findParent(entry: ProcessEntry, probe: Probe): ProcessEntry | 'ended' | 'hidden' {
   let child = entry;
-  // When a parent ends meanwhile, another takes its place.
+  // If a parent ends in the meantime, another one replaces it.
   for (let tries = 0; tries < 5; tries += 1) {
     const parent = probe.read(child.ppid);
     // A younger process has merely reused the parent's pid.
@@ -134,7 +137,7 @@ function findParent(entry: ProcessEntry, probe: Probe): ProcessEntry | 'ended' |
   return 'hidden';
 }
 
-/** Whether /proc is mounted with `hidepid` (proc(5)). */
+/** Reports whether /proc is mounted with `hidepid` (proc(5)). */
 export function hidesOtherUsers(mounts = '/proc/self/mounts'): boolean {
   try {
     return readFileSync(mounts, 'utf8')

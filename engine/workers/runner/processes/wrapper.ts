@@ -45,25 +45,27 @@ function readNumber(file: string): number | null {
   return /^\d+\n$/.test(text) ? Number(text) : null;
 }
 
-/** The agent's exit code as the wrapper wrote it, or null while it runs or when the wrapper was killed. */
+/** Reads the agent's exit code as the wrapper wrote it, or null while it runs or if the wrapper was killed. */
 export const readExit = (runDir: string): number | null => readNumber(join(runDir, 'exit'));
 
-/** The pid of the wrapper, or null when the run was not started (a claim by `claimStart` counts as not started). */
+/**
+ * Reads the pid of the wrapper, or null if the run was not started (a claim by `claimStart` counts as not started).
+ */
 export function readStarted(runDir: string): number | null {
   const pid = readNumber(startedFile(runDir));
   return pid === 0 ? null : pid;
 }
 
 /**
- * Claims the run's only start, so that a wrapper that may still be on its way cannot. True: no wrapper will ever run
- * the agent of this run, so it is safe to start again in a new run directory. False: it did start.
+ * Claims the run's only start, so that a wrapper that is still starting cannot. True: no wrapper will ever run the
+ * agent of this run, so it is safe to start again in a new run directory. False: it did start.
  */
 export function claimStart(runDir: string): boolean {
   let file: number;
   try {
     file = openSync(startedFile(runDir), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   } catch (error) {
-    // A host that claimed it and died before starting again leaves the claim standing.
+    // A host that claimed it and died before starting again leaves the claim.
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return readNumber(startedFile(runDir)) === 0;
     throw error;
   }

@@ -1,7 +1,10 @@
 import type { Worktrees } from '../worktrees/index.ts';
 import type { Committed, CommittedOrder } from './runner.ts';
 
-/** Counts what sessions have committed so far: one look at the branches of a repository, and one diff for each that has moved. */
+/**
+ * Counts what sessions have committed so far: one read of the branches of a repository, and one diff for each moved
+ * branch.
+ */
 export function createCommittedCounter(
   worktrees: Pick<Worktrees, 'listSessionTips' | 'countChanges'>,
 ): (orders: readonly CommittedOrder[]) => Promise<Record<string, Committed>> {
@@ -33,7 +36,7 @@ export function createCommittedCounter(
   return async (orders) => {
     const byRepository = Map.groupBy(orders, ({ repository }) => repository);
     const found = await Promise.all(
-      // What one repository cannot tell is no reason to say nothing of the others.
+      // An error in one repository must not hide the others.
       [...byRepository].map(([repository, all]) => countInRepository(repository, all).catch(() => [])),
     );
     known = new Map(found.flat());

@@ -8,15 +8,15 @@ import type { Setup } from '../setup/index.ts';
 import type { Worktrees } from '../worktrees/index.ts';
 import type { SessionFolders } from './folders.ts';
 
-/** What a runner on this machine is made of. */
+/** The dependencies of a runner on this machine. */
 export interface LocalRunnerDeps {
   processes: Processes;
   worktrees: Worktrees;
   setup: Pick<Setup, 'readProjectSetup' | 'checkConsent' | 'prepareWorktree' | 'endAbandonedSetup'>;
   confinement: Confinement;
-  /** Whether workers can be confined here. Throws `tool_missing`, `confinement_unavailable`. */
+  /** Checks that workers can be confined here. Throws `tool_missing`, `confinement_unavailable`. */
   checkConfinement(): Promise<unknown>;
-  /** Gives a confined run its own way to the engine. */
+  /** Gives a confined run its own connection to the engine. */
   runSockets: RunSockets;
   agents: Pick<Agents, 'resolveFolder'>;
   paths: SessionFolders;
@@ -24,9 +24,9 @@ export interface LocalRunnerDeps {
   configFile: string;
   /** Program and arguments that run `svc`; null when the host has none. */
   svc: readonly string[] | null;
-  /** Whether other users of this machine can read the arguments of our processes. */
+  /** Reports whether other users of this machine can read the arguments of our processes. */
   isArgvSeen: boolean;
-  /** Of a child of the engine: what it may inherit, the engine's mark, and what is added. */
+  /** The environment of a child of the engine: inherited variables, the engine's mark, and additions. */
   environment(extra: Record<string, string>): Record<string, string>;
   clock: Clock;
   log: Log;

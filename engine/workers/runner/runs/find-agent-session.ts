@@ -7,8 +7,8 @@ import { agentFolder, sessionFolder } from './folders.ts';
 import type { CollectOrder } from './runner.ts';
 
 /**
- * Finds the agent's own session of a run that ended before it could tell its id, by what the agent has left; null when
- * none is certain. Never throws.
+ * Finds the agent's own session of a run that ended before it could report its id, by the agent's files; null if none
+ * is certain. Never throws.
  */
 export async function findAgentSession(
   deps: Pick<LocalRunnerDeps, 'paths' | 'environment' | 'log'>,

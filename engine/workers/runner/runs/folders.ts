@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 
-/** Where the runner keeps what belongs to sessions. */
+/** The runner's folders for sessions. */
 export interface SessionFolders {
-  /** Absolute; one folder per session with log, prompt and run directories. A confined run sees nothing of it. */
+  /** Absolute; one folder per session with log, prompt and run directories. Invisible to a confined run. */
   agents: string;
   /** Absolute; one worktree per session. */
   worktrees: string;
@@ -12,19 +12,19 @@ interface Paths {
   paths: SessionFolders;
 }
 
-/** Of one session; kept as long as its log. */
+/** The folder of one session; kept as long as its log. */
 export const sessionFolder = ({ paths }: Paths, sessionId: string): string => join(paths.agents, sessionId);
 
 export const logFile = (deps: Paths, sessionId: string): string =>
   join(sessionFolder(deps, sessionId), 'log');
 
-/** What the agent itself keeps or reads, beside the person's own configuration. */
+/** The folder for the agent's own files, in addition to the person's configuration. */
 export const agentFolder = (deps: Paths, sessionId: string): string =>
   join(sessionFolder(deps, sessionId), 'agent');
 
 /**
- * Where a session's prompt and brief are: in the folder that its worker starts in, below `.svc/`, which git's own exclude
- * list hides; in place beside the log, since others may work in that folder too.
+ * The location of a session's prompt and brief: in the folder that its worker starts in, below `.svc/`, which git's
+ * own exclude list hides; in place next to the log, since others may work in that folder too.
  */
 export const briefFolder = (
   deps: Paths,
@@ -34,10 +34,10 @@ export const briefFolder = (
 export const briefFile = (...session: Parameters<typeof briefFolder>): string =>
   join(briefFolder(...session), 'TASK_BRIEF.md');
 
-/** What is remembered about a session's task. */
+/** The memories for a session's task. */
 export const notesFile = (...session: Parameters<typeof briefFolder>): string =>
   join(briefFolder(...session), 'MEMORY_BRIEF.md');
 
-/** Of one run; removed once its end is recorded. */
+/** The folder of one run; removed once its end is recorded. */
 export const runFolder = (deps: Paths, { sessionId, runId }: { sessionId: string; runId: string }): string =>
   join(sessionFolder(deps, sessionId), runId);

@@ -10,7 +10,7 @@ export async function inspectProject(
   { project, programs, base, isConfined }: InspectOrder,
 ): Promise<Inspection> {
   let problem: Problem | null = null;
-  /** The first problem is the one that a run would end with. */
+  /** The first problem is the one that a run would fail with. */
   async function tryTo<T>(look: () => T | Promise<T>): Promise<T | null> {
     try {
       return await look();

@@ -8,7 +8,7 @@ import { type KeepOrder, type Kept, NOTHING_KEPT } from './runner.ts';
 type Deps = Pick<LocalRunnerDeps, 'worktrees' | 'paths' | 'log'>;
 type Work = KeepOrder & { placement: Placement };
 
-/** See `Runner.keep`. Never throws: the run has ended whatever git says. */
+/** See `Runner.keep`. Never throws: the run has ended regardless of git errors. */
 export async function keepWork(deps: Deps, order: KeepOrder): Promise<Kept> {
   const { placement, message } = order;
   if (placement === null) return NOTHING_KEPT;
@@ -21,7 +21,7 @@ export async function keepWork(deps: Deps, order: KeepOrder): Promise<Kept> {
     : commitWork(deps, work, { worktree, branch, message });
 }
 
-/** Before git is called in what a confined run has left. */
+/** Before git is called in a folder that a confined run has written. */
 function clearTraps({ worktrees, log }: Deps, { sessionId, profile, placement, isAlone }: Work): void {
   const folder = placement.worktree ?? placement.repository;
   if (profile !== 'strict' || folder === null) return;
@@ -31,7 +31,7 @@ function clearTraps({ worktrees, log }: Deps, { sessionId, profile, placement, i
   if (placement.worktree === null && isAlone) worktrees.releaseCheckout(folder);
 }
 
-/** What goes on later may do so outside of the sandbox, and a person may look before. */
+/** A later run may be outside of the sandbox, and a person may look before. */
 async function handOver(deps: Deps, work: Work): Promise<Kept> {
   const { sessionId, profile, placement } = work;
   if (profile !== 'strict') return NOTHING_KEPT;
@@ -41,7 +41,7 @@ async function handOver(deps: Deps, work: Work): Promise<Kept> {
   return NOTHING_KEPT;
 }
 
-/** Puts what the worker left on its branch. */
+/** Commits the worker's leftovers on its branch. */
 async function commitWork(
   deps: Deps,
   { sessionId, placement }: Work,
@@ -80,7 +80,7 @@ async function commitWork(
 const describeHidden = (files: readonly string[], worktree: string): string =>
   `only ignore rules that it wrote itself hide ${formatCount(files.length, 'file')} (${files.slice(0, 5).join(', ')}): in no commit, only in ${worktree}`;
 
-/** Names settings by which git would run what a worker wants; the engine's own calls do not. */
+/** Lists settings by which git would run a worker's programs; the engine's own calls do not. */
 async function describePlantedPrograms({ worktrees }: Deps, folder: string): Promise<string[]> {
   const names = await worktrees.findPlantedPrograms(folder).catch(() => []);
   if (names.length === 0) return [];
@@ -90,7 +90,7 @@ async function describePlantedPrograms({ worktrees }: Deps, folder: string): Pro
   ];
 }
 
-/** Moves repositories that a confined run has left below the folder it was in out of that. */
+/** Moves repositories that a confined run has left below its folder out of it. */
 async function setRepositoriesAside(deps: Deps, { sessionId, profile, placement }: Work): Promise<string[]> {
   if (profile !== 'strict' || placement.worktree !== null) return [];
   const kept = sessionFolder(deps, sessionId);

@@ -24,9 +24,9 @@ import { openRunSocket } from './start-confined.ts';
 
 /** A run that this runner works on. */
 interface ActiveRun {
-  /** The agent's, or that of the setup command under way. */
+  /** The pid of the agent, or of the current setup command. */
   process: RunningProcess | null;
-  /** What the setup has to end within once it was told to stop, ms. */
+  /** How long the setup may take to end once it is stopped, ms. */
   stopGraceMs: number | null;
   output: RunOutput | null;
 }
@@ -35,7 +35,7 @@ interface ActiveRun {
 export function createLocalRunner(deps: LocalRunnerDeps): Runner {
   const { processes, setup, worktrees, clock, log } = deps;
   const active = new Map<string, ActiveRun>();
-  /** What lets go of the processes that are waited for. */
+  /** Releases the awaited processes. */
   const waits = new Set<() => void>();
   let isClosed = false;
 
@@ -61,7 +61,7 @@ export function createLocalRunner(deps: LocalRunnerDeps): Runner {
 
   function openOutput({ run: { sessionId }, format, outputFrom }: WatchOrder): RunOutput {
     const file = logFile(deps, sessionId);
-    // A run may have ended long before an engine is there to read it.
+    // A run may have ended long before an engine reads it.
     const findWritten = (): number => {
       const last = readLogTime(file);
       const now = clock.now();
@@ -70,7 +70,7 @@ export function createLocalRunner(deps: LocalRunnerDeps): Runner {
     return createRunOutput(file, outputFrom, createReader(format, findWritten));
   }
 
-  /** Waits for the end of a process, and keeps its log short meanwhile; null when the runner closes first. */
+  /** Waits for the end of a process, and keeps its log short in the meantime; null if the runner closes first. */
   async function waitForExit(
     { sessionId }: RunName,
     process: RunningProcess,
@@ -83,7 +83,7 @@ export function createLocalRunner(deps: LocalRunnerDeps): Runner {
       clock,
       onGrow: () => watch && onGrow(watch.lastChangeAt()),
     });
-    // Its first look is before the watch is there to be asked.
+    // Its first check runs before the watch can be queried.
     onGrow(watch.lastChangeAt());
     const { promise: closed, resolve } = Promise.withResolvers<null>();
     const letGo = (): void => resolve(null);
@@ -132,7 +132,7 @@ export function createLocalRunner(deps: LocalRunnerDeps): Runner {
           mayContinue: () => one.stopGraceMs === null && !isClosed,
           async waitForEnd(process) {
             one.process = process;
-            // It was told to while the command was on its way.
+            // It was stopped while the command was starting.
             if (one.stopGraceMs !== null) await stopProcess(run, process, one.stopGraceMs);
             return waitForExit(run, process, () => undefined);
           },
@@ -173,7 +173,7 @@ export function createLocalRunner(deps: LocalRunnerDeps): Runner {
       const { run, profile } = order;
       const { survivors } = await processes.sweep(run.runId, active.get(run.runId)?.process?.pidStart);
       reportSurvivors(run.sessionId, survivors);
-      // Also of a host that died: its folder may be elsewhere than the run's.
+      // Also of a host that died: its folder may differ from the run's.
       await (await openRunSocket(deps, run, profile))?.close();
       const output = active.get(run.runId)?.output ?? openOutput(order);
       await output.readRest();

@@ -4,36 +4,36 @@ import { readLog } from '../processes/index.ts';
 import { sanitizeFacts } from './sanitize-facts.ts';
 
 const BLOCK = 1024 * 1024;
-/** A longer line is nothing that an agent says on purpose, and is not kept in memory. */
+/** A longer line is not intentional output of an agent, and is not kept in memory. */
 const LONGEST_LINE = 16 * BLOCK;
 
-/** Reads what one run prints, and knows what it has said of itself so far. */
+/** Reads the output of one run, and collects the facts that it reports. */
 export interface RunOutput {
-  /** Reads what is new, at most a few mebibytes. */
+  /** Reads new output, at most a few mebibytes. */
   readNew(): void;
-  /** Reads all that is there, also a last line without its newline. */
+  /** Reads all available output, including a last line without its newline. */
   readRest(): Promise<void>;
   facts(): StreamFacts;
-  /** It was to resume a session that the agent does not have. */
+  /** True if it should resume a session that the agent does not have. */
   hasLostSession(): boolean;
-  /** It has printed something that is not blank. */
+  /** True if it has printed something that is not blank. */
   hasSpoken(): boolean;
 }
 
-/** @param from where the run's output begins in the log, in bytes */
+/** @param from where the run's output starts in the log, in bytes */
 export function createRunOutput(file: string, from: number, reader: StreamReader | null): RunOutput {
   let next = from;
   let begun = '';
-  /** In a line that is too long: its rest is no line of its own. */
+  /** True in a line that is too long: its rest is not a separate line. */
   let isCut = false;
   let hasLostSession = false;
   let hasSpoken = false;
 
-  /** False when there was nothing more. */
+  /** False if there was nothing more. */
   function read(to: StreamReader): boolean {
     const part = readLog(file, { from: next, maxBytes: BLOCK });
     if (part.next <= next && part.dropped === 0) return false;
-    // What was cut away in between leaves half a line at most.
+    // A cut in between leaves half a line at most.
     if (part.dropped > 0) {
       begun = '';
       isCut = false;
@@ -64,7 +64,7 @@ export function createRunOutput(file: string, from: number, reader: StreamReader
     },
     async readRest() {
       if (reader === null) return;
-      // Others have their turn between two blocks.
+      // Other work gets a turn between two blocks.
       while (read(reader)) await turn();
       if (begun !== '') reader.readLine(begun);
       hasSpoken ||= begun.trim() !== '';

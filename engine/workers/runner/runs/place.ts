@@ -30,7 +30,7 @@ export async function findBaseCommit(
   return (await worktrees.findOrigin({ repositoryPath: folder, projectPath: folder, ...wanted })).baseCommit;
 }
 
-/** Without the line the run is no worse. */
+/** The run works without the line too. */
 function appendNote(log: string, note: string): void {
   try {
     appendPrivate(log, `${note}\n`);
@@ -43,7 +43,7 @@ async function findPlacement(deps: Deps, order: PlaceOrder): Promise<Placement> 
   const { sessionId, project, inplace, base, baseCommit, placement, former, isQuiet } = order;
   const folder = placement?.cwd ?? deps.agents.resolveFolder(project);
   await deps.worktrees.rememberPrograms(folder, { isQuiet }).catch(() => undefined);
-  // It has paused, or its start was broken off: everything is still there.
+  // It has paused, or its start was interrupted: everything is still there.
   if (placement !== null) return placement;
   if (former !== null) {
     if (former.worktree !== null) await deps.worktrees.verifyToplevel(former.worktree);
@@ -53,7 +53,8 @@ async function findPlacement(deps: Deps, order: PlaceOrder): Promise<Placement> 
   const made = await makeWorktree(deps, folder, `${SESSION_PREFIX}${sessionId}`, { base, baseCommit }).catch(
     (error: unknown) => {
       const { code, message } = asSvcError(error);
-      // The name is taken: another workspace in this repository, or one whose data folder was deleted, has an s-1 too.
+      // The name is taken: another workspace in this repository, or one whose data folder was deleted, also has an
+      // s-1.
       if (code === 'exists')
         return makeWorktree(deps, folder, `${SESSION_PREFIX}${sessionId}-${makeSuffix()}`, {
           base,

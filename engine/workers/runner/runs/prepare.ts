@@ -7,7 +7,7 @@ import { agentFolder, logFile, runFolder, sessionFolder } from './folders.ts';
 import type { Prepared, PrepareOrder } from './runner.ts';
 import { writeShim } from './shim.ts';
 
-/** See `Runner.prepare`. What the setup prints is in the log ahead of what the agent says. */
+/** See `Runner.prepare`. The output of the setup comes before the agent's in the log. */
 export async function prepareRun(
   deps: Pick<LocalRunnerDeps, 'paths' | 'setup' | 'worktrees' | 'svc'>,
   { run, taskId, project, profile, placement, mayHoldWork, agentFolderOf }: PrepareOrder,
@@ -21,7 +21,7 @@ export async function prepareRun(
       session: { sessionId, taskId, project, profile },
       placement,
       runId,
-      // A worktree of a branch that nobody has taken in holds the work of whoever made that.
+      // A worktree of an unmerged branch holds the work of its author.
       isOfWorkers: async () =>
         mayHoldWork ||
         repository === null ||
@@ -37,8 +37,8 @@ export async function prepareRun(
 }
 
 /**
- * Makes the agent's own folder of one session another's. It is moved as a whole: whatever a worker has put into it,
- * nothing of it is read or followed.
+ * Moves the agent's own folder from one session to another. It is moved as a whole: nothing in it is read or
+ * followed.
  */
 function moveAgentFolder(deps: Pick<LocalRunnerDeps, 'paths'>, former: string, sessionId: string): void {
   const from = agentFolder(deps, former);

@@ -17,7 +17,7 @@ export function createProjectReader(deps: {
   setup: Pick<Setup, 'digestProjectSetup' | 'checkConsent'>;
   environment(extra: Record<string, string>): Record<string, string>;
 }): ProjectReader {
-  /** Until the synchronous work at hand is done: requests that are committed together read the disk once. */
+  /** Cached until the current synchronous work is done: requests that are committed together read the disk once. */
   const checkouts = new Map<string, Checkout>();
   return {
     readCheckout(path) {

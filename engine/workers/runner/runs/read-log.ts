@@ -6,7 +6,7 @@ interface Deps {
   paths: SessionFolders;
 }
 
-/** Reads a part of a session's log in one turn, so that a cut of the file cannot fall between two steps. */
+/** Reads a part of a session's log in one turn, so that a cut of the file cannot happen between two steps. */
 export function readSessionLog(deps: Deps, order: LogOrder): LogPart {
   const { sessionId, maxBytes, byLine, hasEnded } = order;
   const file = logFile(deps, sessionId);
@@ -14,7 +14,7 @@ export function readSessionLog(deps: Deps, order: LogOrder): LogPart {
   const { bytes, text, next, dropped, end } = readLog(file, { from, maxBytes, ended: hasEnded });
   const part = { text, from, next, dropped, end };
   if (!byLine || (hasEnded && next >= end)) return part;
-  // A line that is not complete waits for its rest, unless it is longer than what may be read at once.
+  // An incomplete line waits for its rest, unless it is longer than the read limit.
   const length = bytes.lastIndexOf(0x0a) + 1;
   if (length === 0 && bytes.length >= maxBytes - 4) return part;
   return { ...part, text: bytes.subarray(0, length).toString('utf8'), next: next - bytes.length + length };

@@ -11,15 +11,15 @@ export interface RunName {
   runId: string;
 }
 
-/** What a run is going to need, before there is one. */
+/** The needs of a future run. */
 export interface InspectOrder {
-  /** Null is the workspace's own. */
+  /** Null for the workspace's own. */
   project: string | null;
-  /** The programs of the agent's command; none while no agent is known. */
+  /** The programs of the agent's command; empty for an unknown agent. */
   programs: readonly string[];
-  /** The branch to begin from; null is the one that is checked out. */
+  /** The branch to start from; null for the checked-out one. */
   base: string | null;
-  /** The run is to be confined. */
+  /** True if the run has to be confined. */
   isConfined: boolean;
 }
 
@@ -31,23 +31,23 @@ export interface Inspection {
   base: string | null;
   baseCommit: string | null;
   branchPrefix: string;
-  /** The first thing that a run would fail with. */
+  /** The first problem that a run would fail with. */
   problem: Problem | null;
 }
 
 export interface PlaceOrder {
   sessionId: string;
   project: string | null;
-  /** Work in the project's folder itself. */
+  /** True for work in the project's folder itself. */
   inplace: boolean;
   base: string | null;
-  /** The commit of the base to begin from; null is where the base is now. */
+  /** The commit of the base to start from; null for the current one. */
   baseCommit: string | null;
-  /** Where the session works already; null for a first run. */
+  /** The folder of the session's earlier work; null for a first run. */
   placement: Placement | null;
-  /** Where the session that it continues worked; null when it continues none. */
+  /** The folder of the session that it continues; null for none. */
   former: Placement | null;
-  /** No other worker is running. */
+  /** True if no other worker is running. */
   isQuiet: boolean;
   /** A line for the log, ahead of everything else; null for none. */
   note: string | null;
@@ -55,7 +55,7 @@ export interface PlaceOrder {
 
 export interface Placed {
   placement: Placement;
-  /** Where in the log the output that follows begins, in bytes. */
+  /** The offset in the log where the output starts, in bytes. */
   outputFrom: number;
 }
 
@@ -66,27 +66,27 @@ export interface PrepareOrder {
   /** `guard.profile` of the run. */
   profile: string | null;
   placement: Placement;
-  /** An agent may have worked in the folder before. */
+  /** True if an agent may have worked in the folder before. */
   mayHoldWork: boolean;
-  /** The session whose agent's own folder becomes this one's; null for none. */
+  /** The session whose agent folder is moved to this one; null for none. */
   agentFolderOf: string | null;
 }
 
 export interface Prepared {
-  /** The command by which the run reaches svc; null when the host has none. */
+  /** The command by which the run reaches svc; null if the host has none. */
   svc: string | null;
-  /** As in `Placed`, when the setup has printed something; else null. */
+  /** As in `Placed`, if the setup has printed something; otherwise null. */
   outputFrom: number | null;
 }
 
-/** What a worker reads. */
+/** The texts for a worker. */
 export interface RunTexts {
-  /** The task, without anything of ours. */
+  /** The task, without additions. */
   prompt: string;
   brief: string;
-  /** What is remembered about the task, beside the brief; null for nothing. */
+  /** The memories for the task, in addition to the brief; null for none. */
   notes: string | null;
-  /** What it is told instead of the task when it goes on with an earlier run; null for a first run. */
+  /** The prompt that replaces the task when it continues an earlier run; null for a first run. */
   resumption: string | null;
 }
 
@@ -102,7 +102,7 @@ export interface StartOrder {
   texts: RunTexts;
   /** The agent's own session to resume; null for a new one. */
   agentSession: string | null;
-  /** Variables of the run alone. */
+  /** Variables of this run only. */
   variables: Readonly<Record<string, string>>;
   /** Null for the agent's own login. */
   gateway: GatewayRoute | null;
@@ -111,13 +111,13 @@ export interface StartOrder {
 export interface AdoptOrder {
   run: RunName;
   profile: string | null;
-  /** As recorded; null when the start was not. */
+  /** As recorded; null if the start was not recorded. */
   process: Pick<RunProcess, 'pid' | 'pidStart'> | null;
-  /** The record does not say that it was started. */
+  /** True if the record does not show a start. */
   mayNotHaveStarted: boolean;
 }
 
-/** What became of a run that an earlier host began. One that was not started never will be. */
+/** The state of a run that an earlier host began. A run that was not started never will be. */
 export type Adopted =
   | { state: 'not_started' }
   | { state: 'running'; process: RunProcess }
@@ -125,21 +125,21 @@ export type Adopted =
 
 export interface WatchOrder {
   run: RunName;
-  /** How its output is read. */
+  /** The parser of its output. */
   format: OutputFormat;
-  /** Where in the log its output begins, in bytes. */
+  /** The offset in the log where its output starts, in bytes. */
   outputFrom: number;
 }
 
-/** What a run has printed so far. */
+/** The output facts of a run so far. */
 export interface RunReport {
   facts: StreamFacts;
-  /** How long ago its output last grew, ms. */
+  /** Time since its output last grew, ms. */
   quietMs: number;
 }
 
 export interface RunExit {
-  /** The agent's exit code; null when it was killed together with its wrapper, or is unknown. */
+  /** The agent's exit code; null if it was killed together with its wrapper, or is unknown. */
   code: number | null;
   signal: string | null;
 }
@@ -149,18 +149,18 @@ export interface CollectOrder extends WatchOrder {
   cwd: string | null;
   profile: string | null;
   worker: string;
-  /** When its session was made, Unix ms. */
+  /** When its session was created, Unix ms. */
   since: number;
-  /** The agent's own session that it was to resume; null when it began one. */
+  /** The agent's own session to resume; null for a new one. */
   resumed: string | null;
 }
 
-/** What a run has said by its end. */
+/** The output facts of a run at its end. */
 export interface RunResult {
   facts: StreamFacts;
-  /** It has printed something that is not blank. */
+  /** True if it has printed something that is not blank. */
   hasSpoken: boolean;
-  /** It was to resume a session that its agent does not have. */
+  /** True if it should resume a session that its agent does not have. */
   hasLostSession: boolean;
 }
 
@@ -169,20 +169,23 @@ export interface KeepOrder {
   profile: string | null;
   /** Null for a session that never had a place. */
   placement: Placement | null;
-  /** No other session works in a project's folder itself. */
+  /** True if no other session works in a project's folder itself. */
   isAlone: boolean;
-  /** For the commit of what is left; null when the session goes on later, and then nothing is committed. */
+  /** The message for the commit of leftovers; null if the session continues later, and then nothing is committed. */
   message: string | null;
 }
 
-/** The counts are null where there is nothing to count in, and where it could not be read: `left` then says why. */
+/** The counts are null if there is nothing to count in, or if it could not be read: `left` then has the reason. */
 export interface Kept {
   headCommit: string | null;
   commits: number | null;
   files: number | null;
   insertions: number | null;
   deletions: number | null;
-  /** What a person has to look at, one sentence each: files left behind, commits kept elsewhere. May name paths of its machine. */
+  /**
+   * Facts for a person to check, one sentence each: files left behind, commits kept elsewhere. May name paths of its
+   * machine.
+   */
   left: string[];
 }
 
@@ -197,25 +200,25 @@ export const NOTHING_KEPT: Kept = {
 
 export interface LogOrder {
   sessionId: string;
-  /** An offset in bytes of all that was printed, or how many of the last lines. */
+  /** An offset in bytes of all output, or a number of last lines. */
   from: number | { lastLines: number };
   /** At least 4. */
   maxBytes: number;
   /** Whole lines only, unless one is longer than `maxBytes`. */
   byLine: boolean;
-  /** Nothing more will be printed: a last line without its newline is given too. */
+  /** True if there will be no more output: a last line without its newline is returned too. */
   hasEnded: boolean;
 }
 
-/** A part of what a session's runs have printed. Offsets count all that was ever printed, in bytes. */
+/** A part of the output of a session's runs. Offsets count all output ever, in bytes. */
 export interface LogPart {
   text: string;
   from: number;
-  /** Where the next part begins. */
+  /** The start of the next part. */
   next: number;
-  /** How much from `from` on is no longer there, because the log was cut. */
+  /** How much from `from` on is gone, because the log was cut. */
   dropped: number;
-  /** Where the log ends now. */
+  /** The current end of the log. */
   end: number;
 }
 
@@ -224,7 +227,7 @@ export interface CommitLine {
   subject: string;
 }
 
-/** A session whose branch is looked at while it runs. */
+/** A session whose branch is read while it runs. */
 export interface CommittedOrder {
   sessionId: string;
   repository: string;
@@ -232,7 +235,7 @@ export interface CommittedOrder {
   baseCommit: string;
 }
 
-/** What differs between the commit that a worktree was made from and the branch as it is now. */
+/** The difference between the commit that a worktree was created from and the current branch. */
 export interface Committed {
   files: number;
   insertions: number;
@@ -240,53 +243,56 @@ export interface Committed {
 }
 
 /**
- * Runs workers on one machine. What crosses is plain data, so that another machine can do the same: the caller decides
- * and records, the runner has the folders, processes, repositories and sandboxes. In the order of a run's life: `place`,
- * `prepare`, `start` (or `adopt` after a restart of the engine), `watch`, perhaps `stop`, `collect`, `keep`, `discard`.
- * What is thrown is an `SvcError`: its code, sentence and hint are data as well.
+ * Runs workers on one machine. Its interface is plain data, so that another machine can implement it: the caller
+ * decides and records, the runner has the folders, processes, repositories and sandboxes. In the order of a run's
+ * life: `place`, `prepare`, `start` (or `adopt` after a restart of the engine), `watch`, perhaps `stop`, `collect`,
+ * `keep`, `discard`. It throws `SvcError`s: code, sentence and hint are data as well.
  */
 export interface Runner {
-  /** Looks what a run would find here, and makes nothing. What is in its way is told as `problem` and not thrown. */
+  /** Checks what a run would find here, and creates nothing. Obstacles are returned as `problem` and not thrown. */
   inspect(order: InspectOrder): Promise<Inspection>;
-  /** Finds or makes the folder that a session works in. Throws `unknown_project`, `not_a_repository`, `worktree_unsafe`. */
+  /**
+   * Finds or creates the folder that a session works in. Throws `unknown_project`, `not_a_repository`,
+   * `worktree_unsafe`.
+   */
   place(order: PlaceOrder): Promise<Placed>;
-  /** The commit that a new worktree would begin from now. Throws as `place`. */
+  /** Returns the commit that a new worktree would start from now. Throws as `place`. */
   findBase(order: Pick<PlaceOrder, 'project' | 'base'>): Promise<string>;
   /**
-   * Makes a new worktree ready: the project's files and setup commands, once. `stop` breaks it off. Throws
+   * Prepares a new worktree: the project's files and setup commands, once. `stop` interrupts it. Throws
    * `consent_missing`, `setup_failed`.
    */
   prepare(order: PrepareOrder): Promise<Prepared>;
   /**
-   * Writes what the worker reads and starts its process, confined when its profile says so. Throws `agent_not_found`,
-   * `spawn_failed`, `tool_missing`, `confinement_unavailable`: it is then not started at all.
+   * Writes the worker's texts and starts its process, confined if its profile requires it. Throws `agent_not_found`,
+   * `spawn_failed`, `tool_missing`, `confinement_unavailable`: then it is not started.
    */
   start(order: StartOrder): Promise<RunProcess>;
-  /** Takes a run over that an earlier host began. */
+  /** Adopts a run that an earlier host started. */
   adopt(order: AdoptOrder): Promise<Adopted>;
-  /** Follows a run that was started or adopted until its process ends; null when the runner closes first. */
+  /** Follows a run that was started or adopted until its process ends; null if the runner closes first. */
   watch(order: WatchOrder, onReport: (report: RunReport) => void): Promise<RunExit | null>;
   /** Ends the processes of a run, and the setup before it. They have `graceMs` to end by themselves. */
   stop(run: RunName, graceMs: number): Promise<void>;
-  /** After the end of a run: ends what it left running, and reads all that it has said. */
+  /** After the end of a run: ends its leftover processes, and reads its remaining output. */
   collect(order: CollectOrder): Promise<RunResult>;
-  /** Puts what a session did where others find it, and makes it safe for git outside of the sandbox. Never throws. */
+  /** Publishes the work of a session, and makes it safe for git outside of the sandbox. Never throws. */
   keep(order: KeepOrder): Promise<Kept>;
   /** Forgets a run whose end is recorded. */
   discard(run: RunName): Promise<void>;
-  /** Lists what a session has committed so far, newest first; null when that cannot be read. */
+  /** Lists what a session has committed so far, newest first; null if that cannot be read. */
   listCommits(placement: Placement): Promise<CommitLine[] | null>;
-  /** Counts what sessions have committed so far, by session; without those whose branch cannot be read. */
+  /** Counts what sessions have committed so far, by session; omits unreadable branches. */
   countCommitted(orders: readonly CommittedOrder[]): Promise<Record<string, Committed>>;
-  /** Reads a part of a session's log; one that there is not yet is empty. */
+  /** Reads a part of a session's log; a missing log is empty. */
   readLog(order: LogOrder): Promise<LogPart>;
-  /** When the logs of sessions were last written to, RFC 3339, by session; without those that have none yet. */
+  /** Returns when the logs of sessions were last written to, RFC 3339, by session; omits missing logs. */
   listLogTimes(sessionIds: readonly string[]): Promise<Record<string, string>>;
-  /** Lets go of the workers, which go on by themselves. */
+  /** Releases the workers, which continue by themselves. */
   close(): Promise<void>;
 }
 
-/** What a run would be made from, as a project is at this moment. */
+/** The inputs of a run from a project's current state. */
 export interface Checkout {
   /** The project's folder, links followed. */
   folder: string;
@@ -295,21 +301,21 @@ export interface Checkout {
 }
 
 /**
- * Reads projects on the engine's own machine, where a person approves: synchronously, because what is approved is compared
- * inside the transaction that starts it. Starts no program.
+ * Reads projects on the engine's own machine, where a person approves: synchronously, because approved inputs are
+ * compared inside the transaction that starts the run. Starts no program.
  */
 export interface ProjectReader {
   /** @param folder absolute */
   readCheckout(folder: string): Checkout;
   /** Throws `unknown_project`. */
   digestSetup(project: string | null): string;
-  /** Throws `consent_missing` when a session of the project needs a consent that nobody has given. */
+  /** Throws `consent_missing` if a session of the project needs a missing consent. */
   checkConsent(session: {
     project: string | null;
     inplace: boolean;
     worktree: string | null;
     continues: string | null;
   }): void;
-  /** Throws `agent_not_found` when a program is not found from the folder. */
+  /** Throws `agent_not_found` if a program is not found from the folder. */
   checkProgram(program: string, folder: string): void;
 }

@@ -8,8 +8,8 @@ import {
 } from '../../agents/index.ts';
 
 /**
- * It becomes an argument of the agent's command when its session goes on, so it begins with nothing that could be an
- * option, and is one word.
+ * It becomes an argument of the agent's command when its session is resumed, so it must be one word that cannot be an
+ * option.
  */
 const AGENT_SESSION = /^[A-Za-z0-9][A-Za-z0-9._:@/+=-]{0,199}$/;
 const MOST_TOKENS = 1e12;
@@ -18,8 +18,8 @@ const MOST_STEPS = 200;
 const STATES: readonly unknown[] = ['pending', 'active', 'done'] satisfies PlanEntry['state'][];
 
 /**
- * Keeps of what a run has said whatever has the form that it should have. Everything that it prints may be a lie, or of a
- * version that nobody has seen: what cannot be kept must not keep its end from being recorded.
+ * Keeps the reported facts of a run that have the expected form. Its output may be wrong, or of an unknown version:
+ * invalid facts must not prevent its end from being recorded.
  */
 export function sanitizeFacts(facts: StreamFacts): StreamFacts {
   const { agentSession, model, usage, conversation, activity, toolCalls, plan, end, trouble } = facts;

@@ -7,8 +7,8 @@ import { quoteForShell } from '../../../core/base/text.ts';
 export const shimFile = (runFolder: string): string => join(runFolder, 'bin', 'svc');
 
 /**
- * Writes `svc` for the worker's shells, whatever else is called so or not on the path: this very program, and so of the
- * engine's version. Null when the host has none.
+ * Writes `svc` for the worker's shells, independent of the path: this very program, and so the engine's version. Null
+ * if the host has none.
  */
 export async function writeShim(svc: readonly string[] | null, runFolder: string): Promise<string | null> {
   if (svc === null) return null;

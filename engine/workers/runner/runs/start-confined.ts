@@ -7,21 +7,21 @@ import type { LocalRunnerDeps } from './deps.ts';
 import { runFolder, sessionFolder } from './folders.ts';
 import type { RunName } from './runner.ts';
 
-/** Opens the run's own way to the engine, or finds the open one; null for a run that is not confined. */
+/** Opens the run's own connection to the engine, or finds the open one; null for a run that is not confined. */
 export async function openRunSocket(
   deps: Pick<LocalRunnerDeps, 'runSockets' | 'paths'>,
   run: RunName,
   profile: string | null,
 ): Promise<RunSocket | null> {
-  // As the run began, whatever the configuration says meanwhile.
+  // As at the start of the run, regardless of later configuration changes.
   if (profile !== 'strict') return null;
   return deps.runSockets.open(run, join(runFolder(deps, run), 'seat'), SEAT_FOLDER);
 }
 
 /**
- * Starts a run, confined when its profile says so. Throws `tool_missing` and `confinement_unavailable`: it is then not
- * started at all.
- * @param agent the programs of its command, which need not be the one that is started, and its preset
+ * Starts a run, confined if its profile requires it. Throws `tool_missing` and `confinement_unavailable`: then it is
+ * not started.
+ * @param agent the programs of its command, which may differ from the started one, and its preset
  */
 export async function startConfined(
   deps: Pick<LocalRunnerDeps, 'runSockets' | 'paths' | 'processes' | 'worktrees' | 'confinement'>,

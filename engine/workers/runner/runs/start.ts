@@ -33,7 +33,7 @@ import type { StartOrder } from './runner.ts';
 import { shimFile } from './shim.ts';
 import { startConfined } from './start-confined.ts';
 
-/** Writes what the worker reads and starts its process; see `Runner.start`. */
+/** Writes the worker's texts and starts its process; see `Runner.start`. */
 export async function startRun(deps: LocalRunnerDeps, order: StartOrder): Promise<RunningProcess> {
   const { run, placement, command, agent, profile } = order;
   const { sessionId, runId } = run;
@@ -56,7 +56,7 @@ export async function startRun(deps: LocalRunnerDeps, order: StartOrder): Promis
   if (deps.svc !== null)
     env.PATH = [dirname(shimFile(folder)), env.PATH ?? '/usr/local/bin:/usr/bin:/bin'].join(delimiter);
   const wish = buildWish(deps, order, preset, env);
-  // Over the protocol the agent is told of the server when its session is made.
+  // Over the protocol the agent learns of the server when its session is created.
   const setUp = preset?.setUpRun({ ...wish, ...(command.transport === 'acp' ? { mcp: null } : {}) });
   if (order.gateway !== null && located.at === null) {
     const override = preset?.findOverride?.(Object.keys(setUp?.env ?? {}), { env, cwd: placement.cwd });
@@ -80,7 +80,7 @@ export async function startRun(deps: LocalRunnerDeps, order: StartOrder): Promis
   });
 }
 
-/** How the agent finds `svc mcp`, the gateway and our hooks. */
+/** The files by which the agent finds `svc mcp`, the gateway and our hooks. */
 function buildWish(
   deps: Pick<LocalRunnerDeps, 'svc' | 'paths'>,
   { run, agent, gateway }: StartOrder,
@@ -129,7 +129,7 @@ async function writeTexts(
   await writeFreshFile(top, promptFile, texts.prompt);
   await writeFreshFile(top, briefFile(deps, where), texts.brief);
   const notes = notesFile(deps, where);
-  // A run before may have left some that are not true any more.
+  // An earlier run may have left outdated ones.
   if (texts.notes !== null || existsSync(notes))
     await writeFreshFile(top, notes, texts.notes ?? 'Nothing is remembered about this task.\n');
   if (texts.resumption === null)

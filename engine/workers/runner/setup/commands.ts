@@ -11,16 +11,16 @@ export interface Commands {
   what: What;
   commands: readonly string[];
   cwd: string;
-  /** Whole, as for a worker. */
+  /** The whole environment, as for a worker. */
   env: Readonly<Record<string, string>>;
   /** The mark of every process that they start. */
   runId: string;
-  /** Their run directories are made here, and removed with it. */
+  /** Their run directories are created here, and removed with it. */
   folder: string;
   logFile: string;
   /** Wraps a command for its start, confined where necessary. */
   confine(argv: readonly string[]): Promise<readonly string[]>;
-  /** Whether the commands run confined. */
+  /** True if the commands run confined. */
   isConfined: boolean;
 }
 
@@ -28,11 +28,11 @@ export interface Commands {
 export interface Follow {
   /** False: no further command starts. */
   mayContinue(): boolean;
-  /** Waits for its end; null when the wait was given up. */
+  /** Waits for its end; null if the wait was cancelled. */
   waitForEnd(running: RunningProcess): Promise<ExitResult | null>;
 }
 
-/** Appends a line of ours to a session's log, on a line of its own. */
+/** Appends a separate line of ours to a session's log. */
 export function appendLogNote(logFile: string, what: What, text: string): void {
   const fd = openPrivate(logFile, 'add');
   try {
@@ -53,8 +53,8 @@ function describeExit({ code, signal }: ExitResult, seconds: number): string {
 }
 
 /**
- * Runs the commands one after the other until one fails; whatever a command leaves running is killed at its end. Null
- * when all have succeeded, else a clause that names the failed one.
+ * Runs the commands one after the other until one fails; kills processes that a command leaves running. Null if all
+ * have succeeded, otherwise a clause that names the failed one.
  */
 export async function runCommands(
   processes: Pick<Processes, 'start' | 'sweep'>,

@@ -26,7 +26,7 @@ export const listSetupFacts = ({
   ...env_files.flatMap((each) => splitScript('copies', each)),
 ];
 
-/** Describes whether the setup will be used; null when there is none. */
+/** Describes whether the setup will be used; null if there is none. */
 export function describeConsent({ id, consent, problem }: ShownSetup): string | null {
   if (consent === 'not_needed') return null;
   if (consent === 'given') return 'given on this machine: this runs as you, without confinement';

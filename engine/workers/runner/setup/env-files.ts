@@ -21,7 +21,7 @@ export interface EnvFiles {
   to: string;
   /** A folder in the worktree that git ignores. */
   scratch: string;
-  /** Whether git ignores the file there, so that it is never committed. */
+  /** Reports whether git ignores the file there, so that it is never committed. */
   isIgnored(file: string): Promise<boolean>;
 }
 
@@ -37,7 +37,7 @@ export async function copyEnvFiles(wanted: EnvFiles): Promise<{ file: string; wh
   return left;
 }
 
-/** Copies one file; returns why not, or null when it was copied. */
+/** Copies one file; returns why not, or null if it was copied. */
 async function copyEnvFile({ from, to, scratch, isIgnored }: EnvFiles, file: string): Promise<string | null> {
   if (!existsSync(join(from, file))) return 'the project does not have it';
   const source = realpathSync(join(from, file));
@@ -48,7 +48,7 @@ async function copyEnvFile({ from, to, scratch, isIgnored }: EnvFiles, file: str
   const target = join(to, file);
   if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return 'it already exists';
   if (!(await isIgnored(file))) return 'git does not ignore it there, so it would be committed';
-  // Completely or not at all, and without replacing a file that appeared meanwhile.
+  // Completely or not at all, and without replacing a file that has appeared since.
   const draft = join(scratch, 'env-file');
   rmSync(draft, { force: true });
   try {
@@ -61,7 +61,7 @@ async function copyEnvFile({ from, to, scratch, isIgnored }: EnvFiles, file: str
   return null;
 }
 
-/** Makes the folder step by step. False when a link on the way leads out of `top`. */
+/** Creates the folder step by step. False if a link on the way leads out of `top`. */
 function makeFolderInside(top: string, folder: string): boolean {
   const inside = realpathSync(top);
   let at = top;

@@ -27,7 +27,7 @@ export type { ProjectSetup, Where } from './projects.ts';
 export interface SetupDeps {
   processes: Processes;
   worktrees: Pick<Worktrees, 'isIgnored'>;
-  /** The current configuration and the place of the consents. */
+  /** The current configuration and the location of the consents. */
   where(): Where;
   /** A worker's environment, with these names added. */
   environment(extra: Record<string, string>): Record<string, string>;
@@ -42,14 +42,14 @@ export interface SetupDeps {
   teardownMs?: number;
 }
 
-/** What a setup has to know of its session. */
+/** The facts about a session that a setup needs. */
 export type SessionOfSetup = Pick<Session, 'sessionId' | 'taskId' | 'project' | 'profile'>;
 
 export interface Prepared {
   session: SessionOfSetup;
   placement: Placement;
   runId: string;
-  /** Whether a worker may have written the contents of the worktree. */
+  /** True if a worker may have written the contents of the worktree. */
   isOfWorkers(): Promise<boolean>;
   /** The file for its output, absolute; the session's log by default. */
   logFile?: string;
@@ -61,18 +61,18 @@ export interface Setup {
   readProjectSetup(project: string | null): ProjectSetup;
   /** A digest of a project's setup; looks at no consent. Throws `unknown_project`. */
   digestProjectSetup(project: string | null): string;
-  /** Throws `consent_missing` when a session of the project needs a consent that nobody has given. */
+  /** Throws `consent_missing` if a session of the project needs a missing consent. */
   checkConsent(session: Pick<Session, 'project' | 'inplace' | 'worktree' | 'continues'>): void;
   /**
-   * Copies the environment files and runs the setup commands, once per worktree: one that is already prepared is left
-   * alone. False when nothing had to be done. Throws `consent_missing`, `setup_failed`.
+   * Copies the environment files and runs the setup commands, once per worktree: a prepared one is left alone. False
+   * if nothing had to be done. Throws `consent_missing`, `setup_failed`.
    */
   prepareWorktree(run: Prepared, follow: Follow): Promise<boolean>;
-  /** Runs the teardown commands in a session's worktree. Never throws; returns what went wrong. */
+  /** Runs the teardown commands in a session's worktree. Never throws; returns the problems. */
   tearDownWorktree(session: Session): Promise<string[]>;
-  /** Kills what is left of a run's setup that was interrupted with its host. */
+  /** Kills the remaining processes of a run's setup that was interrupted with its host. */
   endAbandonedSetup(sessionId: string, runId: string): Promise<void>;
-  /** Kills what is left of an earlier host's teardowns. */
+  /** Kills the remaining processes of an earlier host's teardowns. */
   endAbandonedTeardowns(): Promise<void>;
   /** Stops running teardowns. */
   close(): Promise<void>;
@@ -109,7 +109,7 @@ export function createSetup(deps: SetupDeps): Setup {
     });
 
   async function endLeftoverProcesses(folder: string, runId: string): Promise<void> {
-    // A command that is still on its way does not start without its folder.
+    // A command that is still starting does not start without its folder.
     rmSync(folder, { recursive: true, force: true });
     const { survivors } = await processes.sweep(runId);
     if (survivors.length > 0) deps.log.warn({ survivors }, 'processes of a command could not be ended');
@@ -183,7 +183,7 @@ export function createSetup(deps: SetupDeps): Setup {
     digestProjectSetup: (project) => digestProjectSetup(deps.where(), project),
 
     checkConsent({ project, inplace, worktree, continues }) {
-      // A session that continues in a worktree finds it prepared, or is refused when it is not.
+      // A session that continues in a worktree finds it prepared, or is refused.
       if (!inplace && worktree === null && continues === null) requireConsentedSetup(deps.where(), project);
       else checkProjectFolder(deps.where(), project);
     },

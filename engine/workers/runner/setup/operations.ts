@@ -8,7 +8,7 @@ import { sentence } from '../../../core/base/sentence.ts';
 import type { EventLog, Storage } from '../../../storage/index.ts';
 import { readProjectSetup, readProjectSetups, type Where } from './projects.ts';
 
-/** What clients may ask about what projects carry for their worktrees. */
+/** Operations on the setup that projects define for their worktrees. */
 export function projectOperations({
   where,
   storage,

@@ -17,7 +17,7 @@ export interface SetupConfig {
   }[];
 }
 
-/** `changed`: a consent exists, but for other commands than the current ones. */
+/** `changed`: a consent exists, but for commands that differ from the current ones. */
 export type ConsentState = 'not_needed' | 'given' | 'changed' | 'none';
 
 /** A project with its setup and whether that may be used on this machine. */
@@ -34,9 +34,9 @@ export interface ProjectSetup {
   consent: ConsentState;
   /** Digest of exactly this content; consents refer to it. */
   digest: string;
-  /** The folder is outside the workspace, and no one on this machine has agreed to it. */
+  /** True if the folder is outside the workspace, and no one on this machine has agreed to it. */
   folderWaits: boolean;
-  /** Why a recorded consent does not count; null when the record is fine. */
+  /** The reason why a recorded consent is invalid; null if the record is fine. */
   problem: string | null;
 }
 
@@ -49,7 +49,7 @@ export interface Where {
 
 const NOTHING = { setup: [], teardown: [], env_files: [] };
 
-/** Whether the folder is outside the workspace, links included. */
+/** Reports whether the folder is outside the workspace, links included. */
 function isOutside(root: string, folder: string): boolean {
   try {
     return !isInsideFolder(realpathSync(root), realpathSync(folder));
@@ -59,7 +59,7 @@ function isOutside(root: string, folder: string): boolean {
   }
 }
 
-/** Whether somebody agreed to a configuration file with this entry and path. */
+/** Reports whether someone agreed to a configuration file with this entry and path. */
 const hasAgreedTo = ({ files }: Consents, { id, path }: { id: string; path: string }): boolean =>
   Object.values(files).some(
     ({ tree: { projects } }) =>
@@ -98,7 +98,7 @@ export function digestProjectSetup(where: Pick<Where, 'root' | 'config'>, projec
   return digestEntry(where.root, found);
 }
 
-/** Reads every project's setup, the workspace's own first. The record of consents is read anew at each call. */
+/** Reads every project's setup, the workspace's own first. The record of consents is read again at each call. */
 export function readProjectSetups({ root, config, home }: Where): ProjectSetup[] {
   const { ownFolder, all } = listProjectEntries({ root, config });
   const needsConsent = (entry: Entry): boolean =>
@@ -154,7 +154,7 @@ export function requireConsentedSetup(where: Where, project: string | null): Pro
   throw consentMissingError(found);
 }
 
-/** Checks that work in the project's own folder is allowed, where no setup runs. Throws `consent_missing`. */
+/** Checks that work in the project's own folder is allowed, without a setup. Throws `consent_missing`. */
 export function checkProjectFolder(where: Where, project: string | null): void {
   const found = readProjectSetup(where, project);
   if (found.folderWaits) throw consentMissingError(found);

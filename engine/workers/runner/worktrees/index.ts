@@ -86,7 +86,7 @@ type WithoutGit<Read> = Read extends (folder: string, git: Git, ...rest: infer R
 export interface WorktreesDeps {
   /**
    * The environment of git and of the filters that a repository configures: best an allow-listed one (R10). Variables
-   * that point git elsewhere, and every SVC_ name, are removed in any case.
+   * that point git elsewhere, and every SVC_ name, are always removed.
    */
   env?: NodeJS.ProcessEnv;
   /** Reads which process works in which folder; by default from this machine's process table. */
@@ -96,38 +96,43 @@ export interface WorktreesDeps {
 }
 
 export interface Worktrees {
-  /** The repository that contains a folder. Throws `not_a_repository`, `repository_empty`, `worktree_unsafe`. */
+  /**
+   * Finds the repository that contains a folder. Throws `not_a_repository`, `repository_empty`, `worktree_unsafe`.
+   */
   findRepository(path: string): Promise<Repository>;
   /**
-   * Variables that give a worker's git the identity that the user has configured for a folder; see `findUserIdentity`
-   * in git.ts.
+   * Returns variables that give a worker's git the identity that the user has configured for a folder; see
+   * `findUserIdentity` in git.ts.
    */
   findUserIdentity(folder: string): Promise<Record<string, string>>;
-  /** The branch checked out at a folder, or the commit of a detached HEAD; null outside of a repository. @param folder links followed */
-  findCheckedOut(folder: string): string | null;
   /**
-   * Pins a project's folder to the repository that it is in now. Returns that repository's top folder; null for none.
+   * Returns the branch checked out at a folder, or the commit of a detached HEAD; null outside of a repository.
+   * @param folder links followed
    */
+  findCheckedOut(folder: string): string | null;
+  /** Pins a project's folder to its current repository. Returns that repository's top folder; null for none. */
   repinRepository(folder: string): string | null;
   /**
-   * Records which repositories lie below a folder, before a confined run in the folder itself; see
-   * `setAsideRepositories`.
+   * Records the repositories below a folder, before a confined run in the folder itself; see `setAsideRepositories`.
    */
   listRepositories(folder: string, kept: string, data: string): Promise<void>;
   /**
-   * Moves repositories that appeared below the folder during the run into the session's own folder `kept`, so that
-   * nobody's git reads their configuration. Returns a sentence for each. Calls no git.
+   * Moves repositories that appeared below the folder during the run into the session's own folder `kept`, so that no
+   * git reads their configuration. Returns a sentence for each. Calls no git.
    */
   setAsideRepositories(folder: string, kept: string, data: string): Promise<string[]>;
-  /** Finds where `create` would begin; makes nothing. */
+  /** Finds where `create` would start; creates nothing. */
   findOrigin(request: OriginRequest): Promise<Origin>;
-  /** Makes a session's branch and worktree, or reuses those of an earlier attempt. */
+  /** Creates a session's branch and worktree, or reuses those of an earlier attempt. */
   create(request: CreateRequest): Promise<CreatedWorktree>;
-  /** Checks a commit out in a folder of its own, on no branch. Throws `git_failed` when there is no such commit. */
+  /** Checks a commit out in a separate folder, on no branch. Throws `git_failed` for an unknown commit. */
   addDetachedCheckout(checkout: DetachedCheckout & { commit: string }): Promise<void>;
-  /** Removes such a checkout with everything in it, even one that is only half made. */
+  /** Removes such a checkout with everything in it, even a half-created one. */
   removeDetachedCheckout(checkout: DetachedCheckout): Promise<void>;
-  /** R2: throws `worktree_unsafe` unless git in this folder of a session means this folder, and its git folder is its own. */
+  /**
+   * R2: throws `worktree_unsafe` unless git in this folder of a session refers to this folder, and its git folder is
+   * its own.
+   */
   verifyToplevel(path: string): Promise<void>;
   /**
    * Removes pipes and links that a worker left in the repository's git folders, where git would wait or follow.
@@ -136,8 +141,8 @@ export interface Worktrees {
   clearTraps(path: string): string[];
   /**
    * Copies what a strict worker committed or staged in its sandbox into the repository, so that work on the worktree
-   * can continue outside. Call it after the worker's processes are gone. Never throws; returns what could not be
-   * copied, or null.
+   * can continue outside. Call it after the worker's processes are gone. Never throws; returns a description of
+   * uncopied work, or null.
    */
   takeOverWorktree(path: string): Promise<string | null>;
   /** Removes the private git folder of a worktree that is gone, unless it holds work that could not be taken over. */
@@ -145,9 +150,9 @@ export interface Worktrees {
   /** Removes the file that protected a main checkout while a worker ran in it. */
   releaseCheckout(path: string): void;
   /**
-   * Records which programs git runs for the person in a folder's repository, and what it ignores there, before a worker
-   * starts. `isQuiet`: no other worker is running. Programs that are configured later are not run by the engine's own
-   * calls, and files that are ignored by later rules may be work.
+   * Records which programs git runs for the person in a folder's repository, and what it ignores there, before a
+   * worker starts. `isQuiet`: no other worker is running. Programs that are configured later are not run by the
+   * engine's own calls, and files that are ignored by later rules may be work.
    */
   rememberPrograms(path: string, options: { isQuiet: boolean }): Promise<void>;
   /** Lists git settings that name programs and were written since the worker started; empty outside a repository. */
@@ -156,7 +161,7 @@ export interface Worktrees {
   listUntrustedSettings: GitPrograms['listUntrustedSettings'];
   /** See `GitPrograms`. */
   listTrustedSettings: GitPrograms['listTrustedSettings'];
-  /** Whether pushing this commit means pushing objects of Git LFS first. */
+  /** Reports whether pushing this commit requires pushing objects of Git LFS first. */
   usesLfs(repository: string, commit: string): Promise<boolean>;
   /**
    * Saves uncommitted work that a worker left and counts what it did. Call it after the worker's processes are gone.
@@ -167,45 +172,48 @@ export interface Worktrees {
   findOwners(worktreesDir: string, commonDirs: readonly string[]): Map<string, string>;
   /** R3: by ancestry, by tree, by patch ids, by the patch id of the whole. */
   isMerged(repository: string, branch: string, base: string): Promise<boolean>;
-  /** Whether a commit is in a branch or tag that is not a session's. False when in doubt. */
+  /** Reports whether a commit is in a branch or tag that is not a session's. False when in doubt. */
   isTakenIn(repository: string, commit: string): Promise<boolean>;
   promote(request: PromoteRequest): Promise<PromoteResult>;
-  /** Whether `promote` by merge would go through; writes nothing. */
+  /** Reports whether `promote` by merge would succeed; writes nothing. */
   tryPromotion(request: TrialRequest): Promise<Trial>;
   /** The dry run of `prune`. */
   planPrune(request: PruneRequest): Promise<PrunePlan>;
-  /** Executes a plan. `before` runs ahead of each removal; what it leaves is checked like everything else. */
+  /** Executes a plan. `before` runs ahead of each removal; its leftovers are checked like everything else. */
   prune(plan: PrunePlan, before?: (entry: PruneEntry) => Promise<void>): Promise<PruneResult>;
   /** Removes a branch and worktree with unmerged work, once all of it is saved; see `discardWorktree`. */
   discard(request: Omit<DiscardRequest, 'keptIn'>): Promise<DiscardResult>;
-  /** Brings back what was removed; see `restoreWorktree`. */
+  /** Restores a removed branch; see `restoreWorktree`. */
   restore(request: Omit<RestoreRequest, 'keptIn'>): Promise<void>;
-  /** What was saved of removed branches; of one branch, or of all. */
+  /** Lists saved commits of removed branches; of one branch, or of all. */
   listSavedRefs(repository: string, branch?: string): Promise<SavedRef[]>;
   /** Deletes saved refs that still hold what was read, all of them or none. */
   deleteSavedRefs(repository: string, refs: readonly SavedRef[]): Promise<void>;
   /** Moves a worktree back whose removal was interrupted before anything was deleted. */
   returnFromAside(path: string): void;
-  /** Takes a promotion back while its base has not moved on; see `undoPromotion` in undo-promotion.ts. */
+  /** Undoes a promotion while its base has not moved; see `undoPromotion` in undo-promotion.ts. */
   undoPromotion(request: UndoPromotionRequest): Promise<UndonePromotion>;
   diffBranch(request: DiffRequest): Promise<Diff>;
-  /** A file as a commit has it; null where that has no such file, or one that is longer than `maxBytes`. */
+  /** Reads a file of a commit; null if there is no such file, or it is longer than `maxBytes`. */
   readFileAt(file: {
     repository: string;
     commit: string;
     path: string;
     maxBytes: number;
   }): Promise<string | null>;
-  /** Every branch with the commit that it ends at. Throws when one of them cannot be read. */
+  /** Lists every branch with its commit. Throws if one of them cannot be read. */
   listBranchTips(repository: string): Promise<Map<string, string>>;
-  /** The commits of branches, with what confined workers have committed meanwhile. */
+  /** Lists the commits of branches, including new commits of confined workers. */
   listSessionTips(repository: string, branches: readonly string[]): Promise<Map<string, string>>;
   countChanges(range: { repository: string; from: string; to: string }): Promise<ChangeCounts>;
-  /** Where the repository can be pushed to. */
+  /** Lists the push targets of the repository. */
   listRemotes(repository: string): Promise<Remote[]>;
-  /** The commit at the end of a branch, or of HEAD for null; null when there is no such commit. */
+  /** Returns the commit at the end of a branch, or of HEAD for null; null if there is no such commit. */
   findHead(repository: string, branch: string | null): Promise<string | null>;
-  /** Whether git ignores a path of a worktree, relative to its top; false when in doubt. Throws `worktree_unsafe`. */
+  /**
+   * Reports whether git ignores a path of a worktree, relative to its top; false when in doubt. Throws
+   * `worktree_unsafe`.
+   */
   isIgnored(path: string, file: string): Promise<boolean>;
   /** Counts files of a worktree that are changed or new and in no commit. Throws `worktree_unsafe`. */
   countUncommitted(path: string): Promise<number>;
@@ -230,7 +238,7 @@ export function createWorktrees({
     git.env,
   );
   const looks = { folders, rules };
-  // Branches are read in the repository, so first copy there what their workers have committed meanwhile.
+  // Branches are read in the repository, so new commits of their workers are copied there first.
   const takeOver = agentsDir === undefined ? null : createTakeOver(git, agentsDir);
   const followBranch = async (branch: string | null | undefined): Promise<void> => {
     if (branch != null) await takeOver?.takeOverBranch(branch);

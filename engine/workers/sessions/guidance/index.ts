@@ -16,11 +16,11 @@ export interface GuidanceSettings {
   chair: Readonly<Record<ChairRule, boolean>>;
   /** `context.guidance`. */
   context: Readonly<Record<ContextRule | 'mcp_tools', boolean>>;
-  /** `memory.enabled`: without it nobody is sent there. */
+  /** `memory.enabled`: without it no rule mentions memories. */
   hasMemory: boolean;
 }
 
-/** One rule as a seat is told it. */
+/** One rule as a seat reads it. */
 export interface GuidanceLine {
   /** The key of svc.yaml that turns it off. */
   key: string;
@@ -29,9 +29,9 @@ export interface GuidanceLine {
 }
 
 export interface Guidance {
-  /** What the seat is reminded of, a sentence each, in the words of `reader`. */
+  /** The reminder for the seat, a sentence each, with the names of `reader`. */
   listRules(seat: GuidedSeat, reader: Reader): string[];
-  /** Every rule for the seat, also those that are off. */
+  /** Lists every rule for the seat, including disabled ones. */
   describeRules(seat: GuidedSeat, reader: Reader): GuidanceLine[];
   describeLanguage(): { locale: string; language: string; isFallback: boolean };
 }

@@ -20,11 +20,14 @@ export interface GuidanceLanguage {
   /** ISO 639-1, such as `de`. */
   language: string;
   texts: GuidanceTexts;
-  /** `workspace.locale` names a language that there are no texts in, or none at all; the texts are English. */
+  /** True if `workspace.locale` names a language without texts, or none at all; the texts are English. */
   isFallback: boolean;
 }
 
-/** The texts in the language of a locale, such as `de`, `de-DE` (BCP 47) or `de_DE.UTF-8` (POSIX); English for an empty one. */
+/**
+ * Finds the texts in the language of a locale, such as `de`, `de-DE` (BCP 47) or `de_DE.UTF-8` (POSIX); English for
+ * an empty one.
+ */
 export function chooseLanguage(locale: string): GuidanceLanguage {
   const language = readLanguage(locale);
   const texts = language === null ? undefined : TEXTS[language];
@@ -37,7 +40,7 @@ function readLanguage(locale: string): string | null {
   try {
     return new Intl.Locale(locale.replace(/[.@].*$/, '').replaceAll('_', '-')).language;
   } catch {
-    // Not a tag of a language.
+    // Not a language tag.
     return null;
   }
 }

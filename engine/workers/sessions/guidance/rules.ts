@@ -1,10 +1,10 @@
 import type { Sentence } from '../../../core/base/sentence.ts';
 
-/** The seats that are told rules. */
+/** The seats that have rules. */
 export const GUIDED_SEATS = ['chair', 'worker', 'plain'] as const;
 export type GuidedSeat = (typeof GUIDED_SEATS)[number];
 
-/** The rules that agents are reminded of, each by the last word of its key, with the seats that hear it, in the order they are told. */
+/** The rules that agents are reminded of, each by the last part of its key, with its seats, in display order. */
 export const GUIDANCE_RULES = {
   entry_chair: ['chair'],
   clarify_before_spawn: ['chair'],
@@ -21,7 +21,7 @@ export const GUIDANCE_RULES = {
 
 export type GuidanceRule = keyof typeof GUIDANCE_RULES;
 
-/** Those whose keys are below `context.guidance`, where they do more than to remind; the others' are below `chair.guidance`. */
+/** Rules with keys below `context.guidance`, which have further effects; the others' are below `chair.guidance`. */
 export const CONTEXT_RULES = [
   'crush',
   'externalize',
@@ -33,7 +33,7 @@ export type ChairRule = Exclude<GuidanceRule, ContextRule>;
 const isContextRule = (rule: GuidanceRule): rule is ContextRule =>
   (CONTEXT_RULES as readonly GuidanceRule[]).includes(rule);
 
-/** The key of svc.yaml that turns a rule off. */
+/** Returns the key of svc.yaml that turns a rule off. */
 export const keyOfRule = (rule: GuidanceRule): string =>
   `${isContextRule(rule) ? 'context' : 'chair'}.guidance.${rule}`;
 

@@ -8,15 +8,15 @@ import type { Session } from '../rows.ts';
 export interface InstructionDeps {
   workspaceName(): string;
   guidance: Pick<Guidance, 'listRules'>;
-  /** A worker's session; null for the id of another. */
+  /** A worker's session; null for other ids. */
   sessionOf(sessionId: string): Session | null;
   /** Absolute path of its brief; null before it has a folder. */
   briefOf(session: Session): string | null;
-  /** A project's folder, absolute; null is the workspace's own. */
+  /** A project's folder, absolute; null for the workspace's own. */
   folder(project: string | null): string;
 }
 
-/** Writes the instructions for a client's model: who it is, where it is, and what to do first. */
+/** Writes the instructions for a client's model: its identity, location, and first steps. */
 export const instructionOperations = (deps: InstructionDeps) => [
   operation({
     name: 'seat.instructions',
@@ -33,7 +33,7 @@ function instructionsFor(caller: Caller, deps: InstructionDeps): string {
   const begin = `svc coordinates the coding agents of the workspace ${deps.workspaceName()}.`;
   const session = sessionId === null ? null : deps.sessionOf(sessionId);
   const first = `${begin} ${renderWords(instructSeat(caller, session, deps), 'tools')}`;
-  // Whoever has no seat can only look.
+  // A client without a seat is read-only.
   const rules =
     sessionId === null && caller.seat === 'plain' ? [] : deps.guidance.listRules(caller.seat, 'tools');
   return [first, ...rules.map((rule) => `- ${rule}`)].join('\n');

@@ -2,16 +2,16 @@ import { rfc3339 } from '../../../core/base/clock.ts';
 
 export type SeatKind = 'chair' | 'plain';
 
-/** The session of a Chair, or a plain one that takes part under a name of its own. Times are RFC 3339 UTC. */
+/** The session of a Chair, or a plain one with a separate name. Times are RFC 3339 UTC. */
 export interface SeatSession {
   /** `chair-3`, or the plain session's name. */
   sessionId: string;
   kind: SeatKind;
-  /** The registered project; null is the workspace's own. */
+  /** The registered project; null for the workspace's own. */
   project: string | null;
   agent: string | null;
   title: string | null;
-  /** Where its agent listens; `{{notify_base}}` of a delivery. */
+  /** The address that its agent listens at; `{{notify_base}}` of a delivery. */
   notifyBase: string | null;
   pid: number | null;
   openedAt: string;

@@ -5,27 +5,30 @@ import { type SeatKind, type SeatRow, type SeatSession, seatSessionId, toSeatSes
 
 export interface NewSeat {
   kind: SeatKind;
-  /** Of a plain session; a Chair's is counted. */
+  /** The name of a plain session; Chairs are numbered. */
   name: string | null;
   project: string | null;
   agent: string | null;
   title: string | null;
   notifyBase: string | null;
-  /** The process that holds the seat; null when only its calls show that it is alive. */
+  /** The process that holds the seat; null if only its calls show that it is alive. */
   process: { pid: number; pidStart: string } | null;
 }
 
 /** The register of sessions that are not runs: Chairs and plain sessions. */
 export interface Seats {
-  /** Opens a seat, or returns that of the same process or name. Call inside `storage.write`. Throws `fields_invalid` for a reserved name. */
+  /**
+   * Opens a seat, or returns the existing one of the same process or name. Call inside `storage.write`. Throws `fields_invalid`
+   * for a reserved name.
+   */
   open(seat: NewSeat): SeatSession;
-  /** Closes a seat. Call inside `storage.write`. False when it was already closed. */
+  /** Closes a seat. Call inside `storage.write`. False if it was already closed. */
   close(sessionId: string, why: string): boolean;
-  /** Notes activity of a seat in memory, for `flush` to save. */
+  /** Records activity of a seat in memory, for `flush` to save. */
   seen(sessionId: string): void;
-  /** Whether `flush` has anything to save. */
+  /** Reports whether `flush` has anything to save. */
   isHeard(): boolean;
-  /** Saves noted activity. Call inside `storage.write`. */
+  /** Saves recorded activity. Call inside `storage.write`. */
   flush(): void;
   /** Attaches a connected client to a session. Call the returned function when it disconnects. */
   hold(sessionId: string): () => void;
@@ -45,7 +48,7 @@ export interface Seats {
     pidStart: string | null;
     seenAt: number;
     misses: number;
-    /** Whether a client is attached to it. */
+    /** Reports whether a client is attached to it. */
     isAttended: boolean;
   }[];
 }
@@ -54,7 +57,7 @@ export interface Seats {
 const RESERVED = /^(?:me|chair(?:[-@].*)?|[swtd]-\d+)$/i;
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
-/** Whether a plain session may have this name. */
+/** Reports whether a plain session may have this name. */
 export const isPlainName = (name: string): boolean => NAME.test(name) && !RESERVED.test(name);
 
 export function createSeats({

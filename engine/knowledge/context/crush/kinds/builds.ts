@@ -1,10 +1,10 @@
 import type { Recogniser } from '../recogniser.ts';
 
-/** Compilers underline what they complain about; the complaint says where that is. */
+/** Compilers underline their findings; the message gives the position. */
 const UNDERLINE = { what: 'more underlines', pattern: /^[ \t]*(?:\d+ )?\|?\s*[~^]+[~^ ]*$/ } as const;
 const GUTTER = { what: 'more empty rows next to source', pattern: /^[ \t]+(?:\||│)\s*$/ } as const;
 
-/** What ninja, swift and others do; what another program numbers so may be a list. */
+/** Steps of ninja, swift and others; similar numbering of other programs may be a list. */
 const STEP =
   /^\[\d+\/\d+\] (?!.*(?:error|warning|FAILED))(?:Building|Compiling|Linking|Generating|Creating|Copying|CXX|CC|LINK|AR|STAMP|ACTION|COPY) \S.*$/i;
 

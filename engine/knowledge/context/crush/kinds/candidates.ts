@@ -4,12 +4,12 @@ const CANDIDATE: NoiseClass = {
   what: 'more lines about candidates in system headers',
   pattern: /(?!)/,
 };
-/** Where headers are that the project has not written. */
+/** Locations of headers that do not belong to the project. */
 const IN_SYSTEM =
   /^(?:\/(?:usr|opt|nix|Library|Applications|mingw\d*)\/|[A-Z]:[/\\]Program Files)[^:]*:\d+(?::\d+)?: (?:note: | {2,}(?:recursively )?required )/;
 const SOURCE_BELOW = /^[ \t]+(?:\d+ )?\|/;
 
-/** A compiler of C++ tells of each function that a call might have meant; the error above them says what is wrong. */
+/** A C++ compiler lists each candidate of a call; the error above them states the problem. */
 export const candidates: Recogniser = {
   kind: 'compiler',
   evidence: /^\S[^:\n]*:\d+(?::\d+)?: note: (?:candidate|template argument deduction| {2,}template argument)/,

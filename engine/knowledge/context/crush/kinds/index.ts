@@ -9,7 +9,7 @@ import { reports, servers } from './servers.ts';
 import { testRunners } from './test-runners.ts';
 import { traces } from './traces.ts';
 
-/** Every recogniser in the order in which they are tried: the first that knows a line has it. */
+/** All recognisers in the order of attempts: the first that matches a line takes it. */
 export const RECOGNISERS: readonly Recogniser[] = [
   ...testRunners,
   ...packageManagers,

@@ -1,6 +1,6 @@
 import type { Recogniser } from '../recogniser.ts';
 
-/** States of one display, each on a line of its own; the last one of a run says how it ended. */
+/** States of one display on separate lines; the last one of a run shows the end. */
 const EARLIER = 'earlier states of progress';
 
 const transfers: Recogniser = {
@@ -40,7 +40,7 @@ const transfers: Recogniser = {
 
 const spinners: Recogniser = {
   kind: 'progress',
-  // Each frame has another sign; a sign that stays is the bullet of a list.
+  // Each frame has another sign; a constant sign is the bullet of a list.
   evidence: /^([⠀-⣿◐◓◑◒]) \S.*\n(?!\1)[⠀-⣿◐◓◑◒] \S/u,
   classes: [{ what: EARLIER, pattern: /^[⠀-⣿◐◓◑◒] \S.*$/u, keep: 'last-of-run' }],
 };

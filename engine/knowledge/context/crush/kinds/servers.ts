@@ -5,7 +5,7 @@ const DOWNLOADED =
 const PASSED =
   /^(?:PASSED|BESTANDEN|RÉUSSI|SUPERAD[OA]|APROVAD[OA]|PASSOU|SUPERATO|ПРОЙДЕН|成功|合格|通过|통과):?[ \t]+\S.*[ (]\d+(?:[.,]\d+)? ?(?:ms|s|мс|ミリ秒|毫秒|밀리초)\)?$/;
 
-/** What build servers and tools of operation put around the output of others. */
+/** Output that build servers and operations tools add around the output of others. */
 export const servers: Recogniser = {
   kind: 'ci',
   evidence:
@@ -25,7 +25,7 @@ export const servers: Recogniser = {
   ],
 };
 
-/** Downloads with a size and tests with a duration, as scripts of build servers report them in their own language. */
+/** Downloads with a size and tests with a duration, as reported by scripts of build servers in their own language. */
 export const reports: Recogniser = {
   kind: 'ci',
   evidence:

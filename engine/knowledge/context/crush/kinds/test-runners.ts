@@ -3,7 +3,7 @@ import { endOfBlock } from '../lines.ts';
 import type { Marks, NoiseClass, Recogniser } from '../recogniser.ts';
 import { indentOf } from '../shape.ts';
 
-// A passing test is a line; what failed, was skipped or tried again is told apart by every pattern below and stays.
+// A passing test is one line; failed, skipped and retried tests match none of the patterns below and stay.
 
 const PASSED: NoiseClass = {
   what: 'more passing tests',
@@ -13,10 +13,10 @@ const PASSED: NoiseClass = {
 const SUITE: NoiseClass = { what: 'names of suites that passed', pattern: /(?!)/, keep: 'none' };
 const STARTED: NoiseClass = { what: 'more lines that announce a test', pattern: /(?!)/, keep: 'none' };
 
-/** Whatever marks what passed with a tick: vitest, jest, mocha, node, playwright, bun, ava, pest, hspec. */
+/** Runners that tick passed tests: vitest, jest, mocha, node, playwright, bun, ava, pest, hspec. */
 export const ticks: Recogniser = {
   kind: 'tests',
-  // Lists of what was done have ticks as well, but neither durations nor sums of tests.
+  // To-do lists have ticks too, but no durations or test totals.
   evidence:
     /^[ \t]*(?:✓|✔|√|✅|☑|\[✔\]|\[✓\]|\(pass\))\s+\S.*[[( ]\d+(?:\.\d+)? ?m?s[\])]?\n(?:.*\n){0,8}?[ \t]*(?:✓|✔|√|✅|☑|\[✔\]|\[✓\]|\(pass\))\s+\S.*[[( ]\d+(?:\.\d+)? ?m?s[\])]?$|^[ \t]*\d+ passing\b|^[ \t]*(?:Tests|Test Suites|Test Files):?[ \t].*\d+ passed|^ℹ pass \d+|^[ \t]*\d+ pass(?:ed)?$/u,
   classes: [
@@ -30,7 +30,7 @@ export const ticks: Recogniser = {
   },
 };
 
-/** `▶ name` opens what the same name closes again: it stays where that is no tick. */
+/** Keeps open suites: `▶ name` opens a block that the same name closes, and stays if that is not a tick. */
 function keepOpenSuites(bodies: readonly string[], marks: Marks): void {
   const closed = new Set<string>();
   for (let at = bodies.length - 1; at >= 0; at -= 1) {
@@ -42,7 +42,7 @@ function keepOpenSuites(bodies: readonly string[], marks: Marks): void {
   }
 }
 
-/** A name with nothing but passed tests below it is one of those. */
+/** Marks suites: a name with only passed tests below it counts as passed. */
 function markPassedSuites(bodies: readonly string[], marks: Marks): void {
   for (let at = bodies.length - 1; at >= 0; at -= 1) {
     const body = bodies[at] as string;
@@ -83,7 +83,7 @@ export const tap: Recogniser = {
 
 const DETAILS: NoiseClass = { what: 'more lines about passing tests', pattern: /(?!)/, keep: 'none' };
 
-/** What TAP says about a test between `---` and `...`. */
+/** Marks TAP's details of a test between `---` and `...`. */
 function markYaml(bodies: readonly string[], marks: Marks, at: number): void {
   if (bodies[at + 1]?.trim() !== '---') return;
   const indent = indentOf(bodies[at + 1] as string);
@@ -181,7 +181,7 @@ export const others: Recogniser = {
   },
 };
 
-/** `ctest -V` puts the number of the test before each line of its output. */
+/** Marks output of passed tests: `ctest -V` puts the test number before each output line. */
 function markOutputOfPassed(bodies: readonly string[], marks: Marks): void {
   const passed = new Set<string>();
   for (const body of bodies) {

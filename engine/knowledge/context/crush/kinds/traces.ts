@@ -1,6 +1,6 @@
 import type { Recogniser } from '../recogniser.ts';
 
-/** Frames of the language itself and of what runs the tests, below those of the program. */
+/** Frames of the language itself and of the test runner, below the program's frames. */
 export const traces: Recogniser = {
   kind: 'traces',
   isLate: true,

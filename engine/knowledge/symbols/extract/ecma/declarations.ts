@@ -3,10 +3,10 @@ import type { NodeId } from '../nodes.ts';
 import { bindName, createScope } from '../scope.ts';
 import { type FunctionParts, isFunctionKind, type Place, type Walk } from './walk.ts';
 
-/** How many returns of a function are looked at. */
+/** Maximum returns of a function that are checked. */
 const MOST_RETURNS = 4;
 
-/** Reads functions, classes and the patterns that bind names. */
+/** Reads functions, classes and name-binding patterns. */
 export function createDeclarationReader(
   walk: Walk,
 ): Pick<Walk, 'readFunction' | 'readClass' | 'bindPattern'> {
@@ -36,7 +36,7 @@ export function createDeclarationReader(
     }
   }
 
-  /** `[a, , b]`: an empty place has no node, only a comma. */
+  /** Binds a list pattern: in `[a, , b]` an empty element has no node, only a comma. */
   function bindList(pattern: NodeId, value: Expr, place: Place): void {
     let index = 0;
     let from = nodes.startOf(pattern);
@@ -72,7 +72,7 @@ export function createDeclarationReader(
     }
   }
 
-  /** A parameter: its type, and its names bound in the function's scope. */
+  /** Reads a parameter: its type, and its names bound in the function's scope. */
   function readParameter(param: NodeId, place: Place, given: Expr): TypeExpr {
     const kind = nodes.kindOf(param);
     if (kind !== 'required_parameter' && kind !== 'optional_parameter') {
@@ -206,7 +206,7 @@ export function createDeclarationReader(
       const each = collector.symbols[at]!;
       return each.kind === 'method' && !!each.isStatic === isStatic;
     });
-    // An overload is declared before the one with the body, and a setter beside its getter.
+    // An overload is declared before the implementation, and a setter next to its getter.
     const isAgain = known !== undefined && nodes.kindOf(member) !== 'abstract_method_signature';
     const symbol = isAgain
       ? known
@@ -228,7 +228,7 @@ export function createDeclarationReader(
       else if (returns[0] !== undefined) fact.init = returns[0];
       return;
     }
-    // What an overload says of its result is more exact than what holds for all of them.
+    // An overload's result type is more exact than the implementation's.
     if (!isAgain || fact.returnType === undefined) {
       Object.assign(fact, { returns, params }, returnType !== undefined && { returnType });
     }
@@ -236,7 +236,7 @@ export function createDeclarationReader(
     if (name === 'constructor') readParameterFields(member, owner, inner);
   }
 
-  /** `constructor(private x: X)` declares a field. */
+  /** Reads fields from `constructor(private x: X)`. */
   function readParameterFields(method: NodeId, owner: number, place: Place): void {
     for (const param of nodes.childrenOf(nodes.childIn(method, 'parameters'))) {
       const pattern = nodes.childIn(param, 'pattern');
@@ -278,7 +278,7 @@ export function createDeclarationReader(
       const bases = readHeritage(node, inner);
       if (bases.length > 0) collector.symbols[symbol]!.bases = bases;
       const members = nodes.childrenOf(nodes.childIn(node, 'body'));
-      // Fields first: methods of classes put values into them.
+      // Fields first: methods assign to them.
       const isField = (kind: string): boolean =>
         kind === 'public_field_definition' || kind === 'field_definition';
       for (const member of members) if (isField(nodes.kindOf(member))) readField(member, symbol, inner);

@@ -10,7 +10,7 @@ import { createTypeReader } from './types.ts';
 import { createValueReader } from './values.ts';
 import type { Walk } from './walk.ts';
 
-/** Takes down what a file of TypeScript or JavaScript declares, imports and refers to. */
+/** Collects the declarations, imports and references of a TypeScript or JavaScript file. */
 export function extractEcma(tree: SyntaxTree, path: string): FileFacts {
   const nodes = createNodes(tree);
   const collector = createCollector(nodes, path);
@@ -19,7 +19,7 @@ export function extractEcma(tree: SyntaxTree, path: string): FileFacts {
     collector,
     declared: new Map(),
     refer(kind, value, node, place) {
-      // Only what may be declared elsewhere, or is a symbol: a value of a local variable is not one.
+      // Only names that may be declared elsewhere, or are symbols: values of local variables are not.
       const isNamed = value[0] === 's' || value[0] === 'i' || value[0] === 'm' || value[0] === 'g';
       if (kind === 'value' && !isNamed) return;
       collector.addReference(kind, value, node, place.symbol);

@@ -4,7 +4,7 @@ import { bindName, createScope, findType, findValue } from '../scope.ts';
 import { stripQuotes } from './values.ts';
 import { isClassKind, isFunctionKind, type Place, type Walk } from './walk.ts';
 
-/** Reads what a file imports and exports, also in the way of CommonJS. */
+/** Reads the imports and exports of a file, CommonJS included. */
 export function createModuleReader(
   walk: Walk,
 ): Pick<Walk, 'readImport' | 'readExport' | 'readCommonJs' | 'exportLater'> {
@@ -54,7 +54,7 @@ export function createModuleReader(
         const alias = nodes.childIn(each, 'alias');
         if (name === '') continue;
         const exported = alias < 0 ? name : stripQuotes(nodes.textOf(alias));
-        // A name may be declared below: names are looked up once the file is read.
+        // A name may be declared below: names are resolved once the file is read.
         if (source >= 0) collector.addExport({ name: exported, value: passOn(name) });
         else later.push(() => exportName(name, exported, place));
       }
@@ -85,7 +85,7 @@ export function createModuleReader(
     }
   }
 
-  /** `export default` and `export =` of a value. */
+  /** Reads `export default` and `export =` of a value. */
   function exportValue(value: NodeId, node: NodeId, place: Place): void {
     const kind = nodes.kindOf(value);
     if (isFunctionKind(kind) || isClassKind(kind)) {
@@ -113,7 +113,7 @@ export function createModuleReader(
       collector.addExport({ name: isDefault ? 'default' : name, value: ['s', symbol] });
   }
 
-  /** `module.exports = …`, `exports.a = …`, `A.prototype.b = function …`, `A.b = function …`. */
+  /** Reads `module.exports = …`, `exports.a = …`, `A.prototype.b = function …`, `A.b = function …`. */
   function readCommonJs(node: NodeId, place: Place): boolean {
     const assignment = nodes.childrenOf(node)[0] ?? -1;
     if (nodes.kindOf(assignment) !== 'assignment_expression') return false;

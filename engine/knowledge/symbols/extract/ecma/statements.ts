@@ -9,13 +9,13 @@ const isFunctionDeclaration = (kind: string): boolean =>
   kind === 'generator_function_declaration' ||
   kind === 'function_signature';
 
-/** Reads statements: declares names before what uses them is read, and takes down symbols, imports and exports. */
+/** Reads statements: declares names before their uses are read, and collects symbols, imports and exports. */
 export function createStatementReader(
   walk: Walk,
 ): Pick<Walk, 'readBlock' | 'readStatement' | 'readNamedFunction'> {
   const { nodes, collector, declared } = walk;
 
-  /** The declaration inside of an export or an ambient declaration. */
+  /** Returns the declaration inside an export or an ambient declaration. */
   function findDeclaration(node: NodeId): NodeId {
     const kind = nodes.kindOf(node);
     if (kind === 'export_statement') return findDeclaration(nodes.childIn(node, 'declaration'));
@@ -38,7 +38,7 @@ export function createStatementReader(
     const nameNode = nodes.childIn(node, 'name');
     const name = nameNode < 0 ? 'default' : stripQuotes(nodes.textOf(nameNode));
     const isExported = nodes.kindOf(outer) === 'export_statement';
-    // Overloads, and an interface that is declared in parts, are one symbol.
+    // Overloads, and an interface declared in parts, are one symbol.
     const known = collector
       .findDeclared(place.symbol, name)
       .find((each) => collector.symbols[each]!.kind === kind);
@@ -62,7 +62,7 @@ export function createStatementReader(
     });
   }
 
-  /** Makes the names of a statement known, so that what stands before it may use them. */
+  /** Declares the names of a statement, so that earlier code may use them. */
   function declare(outer: NodeId, place: Place): void {
     const node = findDeclaration(outer);
     const kind = nodes.kindOf(node);
@@ -89,11 +89,11 @@ export function createStatementReader(
     });
     declared.set(node, symbol);
     if (nodes.kindOf(outer) === 'export_statement') collector.symbols[symbol]!.isExported = true;
-    // A namespace may add to a class or a function of the same name, which stays what the name means.
+    // A namespace may extend a class or a function of the same name, which remains the meaning of the name.
     if (findValue(place.scope, name) === null) bindName(place.scope, name, { value: ['s', symbol] });
   }
 
-  /** Outside of functions a variable is a symbol; inside, a function is. */
+  /** Declares a variable: outside of functions it is a symbol; inside, a function is. */
   function declareVariable(node: NodeId, outer: NodeId, place: Place): void {
     const nameNode = nodes.childIn(node, 'name');
     const value = nodes.childIn(node, 'value');
@@ -121,7 +121,7 @@ export function createStatementReader(
     bindName(place.scope, name, { value: self, ...(isClass ? { type: ['r', self] as const } : {}) });
   }
 
-  /** The names of a pattern hide those around; what they are is known when the statement is read. */
+  /** Declares the names of a pattern, which shadow outer ones; their values are known when the statement is read. */
   function declarePattern(pattern: NodeId, place: Place): void {
     walk.bindPattern(pattern, UNKNOWN, place);
   }
@@ -145,7 +145,7 @@ export function createStatementReader(
         if (local?.[0] === 'l') collector.locals[local[1]] = known;
         return;
       }
-      // Bound again, with what it takes apart.
+      // Bound again, with the destructured value.
       walk.bindPattern(nameNode, known, place);
       if (isExported) exportPattern(nameNode, place);
       return;
@@ -190,7 +190,7 @@ export function createStatementReader(
     const generics = walk.readGenerics(node, symbol, inner);
     const known = type[0] === '?' ? undefined : (index: number): Expr => ['B', type, index];
     const { isAsync, returnType, returns, params } = walk.readFunction(node, inner, known);
-    // What the first overload says of its result holds for it; the body is that of the last.
+    // The result type is that of the first overload; the body is that of the last.
     if (fact.params !== undefined) {
       fact.end = Math.max(fact.end, nodes.endOf(node));
       fact.endLine = nodes.lineAt(fact.end);

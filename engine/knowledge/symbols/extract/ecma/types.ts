@@ -7,7 +7,7 @@ import type { Place, Walk } from './walk.ts';
 export function createTypeReader(walk: Walk): Pick<Walk, 'readType' | 'readMembers' | 'readGenerics'> {
   const { nodes, collector } = walk;
 
-  /** The type that a name stands for; without a declaration here it is one of the language or the platform. */
+  /** Resolves a type name; without a declaration here it belongs to the language or the platform. */
   function readName(node: NodeId, place: Place): TypeExpr {
     const name = nodes.textOf(node);
     const type = findType(place.scope, name) ?? (['r', ['g', name]] as const);
@@ -15,7 +15,7 @@ export function createTypeReader(walk: Walk): Pick<Walk, 'readType' | 'readMembe
     return type;
   }
 
-  /** `A.B.C`, whose first name is a namespace or a module. */
+  /** Reads `A.B.C`, whose first name is a namespace or a module. */
   function readQualified(node: NodeId, place: Place): TypeExpr {
     const parts = nodes
       .textOf(node)
@@ -86,7 +86,7 @@ export function createTypeReader(walk: Walk): Pick<Walk, 'readType' | 'readMembe
         const members = nodes.childrenOf(node);
         if (members.length === 0) return OUTSIDE_TYPE;
         const [only] = members;
-        // `{ [key: string]: T }` is another way to write a record.
+        // `{ [key: string]: T }` is another form of a record.
         if (members.length === 1 && nodes.kindOf(only!) === 'index_signature') {
           const type = nodes.childIn(only!, 'type');
           for (const child of nodes.childrenOf(only!)) if (child !== type) readType(child, place);
@@ -133,7 +133,7 @@ export function createTypeReader(walk: Walk): Pick<Walk, 'readType' | 'readMembe
       case 'comment':
         return UNKNOWN_TYPE;
       default:
-        // Conditional, mapped and inferred types: the names in them count, what comes out is not worked out.
+        // Conditional, mapped and inferred types: their names are references, but they are not evaluated.
         readAll(node, place);
         return UNKNOWN_TYPE;
     }
@@ -152,7 +152,7 @@ export function createTypeReader(walk: Walk): Pick<Walk, 'readType' | 'readMembe
           parent: owner,
           node: member,
         });
-        // The type of a function is that of a method: who calls it means this member.
+        // A function type is that of a method: its caller means this member.
         if (type >= 0) collector.symbols[symbol]!.type = readType(type, inner);
       } else if (kind === 'method_signature' && nameNode >= 0) {
         const symbol = collector.addSymbol({

@@ -17,10 +17,10 @@ const LITERALS = new Set([
 ]);
 
 const PROMISES = /^Promise\s*\.\s*(?:all|race|any)$/;
-/** Of a list, whose elements are mostly alike. */
+/** Maximum inspected elements of a list, which are mostly alike. */
 const MOST_ITEMS = 8;
 
-/** Reads expressions, with a reference for each call and each name that is used as a value. */
+/** Reads expressions, with a reference for each call and each name used as a value. */
 export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
   const { nodes, collector } = walk;
 
@@ -28,13 +28,13 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     for (const child of nodes.childrenOf(node)) readValue(child, place);
   };
 
-  /** A name, without a reference: what calls it says so itself. */
+  /** Reads a name without a reference: its call adds one itself. */
   function nameValue(node: NodeId, place: Place): Expr {
     const name = nodes.textOf(node);
     return findValue(place.scope, name) ?? (name === 'undefined' ? OUTSIDE : ['g', name]);
   }
 
-  /** A value that is called or whose member is taken: as `readValue`, without a reference to it as a value. */
+  /** Reads a value that is called or whose member is accessed: like `readValue`, without a reference as a value. */
   function readTarget(node: NodeId, place: Place): Expr {
     switch (nodes.kindOf(node)) {
       case 'identifier':
@@ -56,7 +56,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     return ['m', object, nodes.textOf(nodes.childIn(node, 'property'))];
   }
 
-  /** Reads the arguments of a call; what they are, where a function is unknown. */
+  /** Reads the arguments of a call; their types, if the function is unknown. */
   function readArguments(node: NodeId, callee: Expr, place: Place): Expr[] {
     const list = nodes.childrenOf(node).filter((each) => nodes.kindOf(each) !== 'comment');
     return list.map((argument, index) => {
@@ -70,7 +70,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     });
   }
 
-  /** What functions of the language make of an argument; null for others. */
+  /** Returns the result type of built-in functions for an argument; null for others. */
   function applyBuiltIn(name: string, given: readonly Expr[], place: Place): Expr | null {
     const [whole, owner] = /^(Object|Array)\s*\.\s*\w+$|^structuredClone$/.exec(name) ?? [];
     const [first] = given;
@@ -91,7 +91,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     }
   }
 
-  /** Only an arrow function has the `this` of what is around it. */
+  /** Rebinds `this`: only an arrow function has the surrounding one. */
   const rebindThis = (node: NodeId, place: Place): Pick<Place, 'self' | 'isStatic' | 'thisValue'> =>
     nodes.kindOf(node) === 'arrow_function'
       ? { self: place.self, isStatic: place.isStatic, thisValue: place.thisValue }
@@ -121,7 +121,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     walk.refer('call', callee, target, place);
     const all = PROMISES.test(name) ? nodes.childOfKind(list, 'array') : -1;
     if (all >= 0) {
-      // What all of them bring, in the same places.
+      // The combined results of all of them, by position.
       const values = nodes.childrenOf(all).map((each): Expr => ['w', readValue(each, place)]);
       return ['y', ...values.slice(0, MOST_ITEMS)];
     }
@@ -131,7 +131,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     return ['c', callee];
   }
 
-  /** A module as one value, by the string that names it. */
+  /** Reads a module as one value, by its specifier. */
   function importWhole(from: NodeId, node: NodeId): Expr {
     const line = nodes.lineOf(node);
     return ['i', collector.addImport({ from: stripQuotes(nodes.textOf(from)), name: '*', local: '', line })];
@@ -192,7 +192,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     return object;
   }
 
-  /** A function that is a member of an object literal is a symbol. */
+  /** Names a function: as a member of an object literal it is a symbol. */
   function nameFunction(
     node: NodeId,
     outer: NodeId,
@@ -225,7 +225,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     const open = nodes.kindOf(node) === 'jsx_element' ? nodes.childIn(node, 'open_tag') : node;
     const tag = nodes.childIn(open, 'name');
     const name = nodes.textOf(tag);
-    // A small letter begins an element of the page.
+    // A lower-case letter starts an element of the page.
     if (tag >= 0 && (/^[A-Z_$]/.test(name) || name.includes('.'))) {
       const parts = name.split('.');
       const first = findValue(place.scope, parts[0]!) ?? (['g', parts[0]!] as const);
@@ -248,7 +248,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     const value = readValue(right, place);
     if (nodes.kindOf(left) === 'identifier') {
       const target = findValue(place.scope, nodes.textOf(left));
-      // A variable without a first value is what it is given first.
+      // A variable without an initial value has the type of its first assignment.
       if (target?.[0] === 'l' && collector.locals[target[1]]?.[0] === '?')
         collector.locals[target[1]] = value;
     } else if (nodes.kindOf(left) === 'member_expression') {
@@ -260,7 +260,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     return value;
   }
 
-  /** A field that nothing declares is what the class's own code puts there. */
+  /** Sets an undeclared field, which has the values that the class's own code assigns. */
   function setField(owner: number, name: string, value: Expr, node: NodeId): void {
     const [at = -1] = collector.findDeclared(owner, name);
     const field = collector.symbols[at];
@@ -400,7 +400,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     }
   }
 
-  /** The operator of an expression, which some grammars do not name. */
+  /** Returns the operator of an expression, which some grammars do not name. */
   const between = (node: NodeId): string =>
     nodes.text
       .slice(nodes.endOf(nodes.childIn(node, 'left')), nodes.startOf(nodes.childIn(node, 'right')))

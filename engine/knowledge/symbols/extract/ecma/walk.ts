@@ -3,48 +3,51 @@ import type { Collector } from '../collect.ts';
 import type { NodeId, Nodes } from '../nodes.ts';
 import type { Scope } from '../scope.ts';
 
-/** Where a walk through a text is. */
+/** The state of a walk through a text. */
 export interface Place {
   scope: Scope;
-  /** The symbol around the place; 0 is the file. */
+  /** The enclosing symbol; 0 is the file. */
   symbol: number;
-  /** The class whose object `this` is; -1 for none. */
+  /** The class of `this`; -1 for none. */
   self: number;
-  /** Whether `this` is the class itself. */
+  /** True if `this` is the class itself. */
   isStatic: boolean;
-  /** What `this` is where a function says so, or is a member of an object literal; null where the class says it. */
+  /** The type of `this` if a function declares it, or in an object literal; null if the class determines it. */
   thisValue: Expr | null;
-  /** What the function around returns is gathered here. */
+  /** Collects the results of the enclosing function. */
   returns: Expr[];
 }
 
-/** The parts of a walk, which call each other. */
+/** The mutually recursive parts of a walk. */
 export interface Walk {
   nodes: Nodes;
   collector: Collector;
-  /** The symbols of declarations that were met when their block was begun. */
+  /** The symbols of declarations that were found when their block was entered. */
   declared: Map<NodeId, number>;
-  /** Declares what the statements of a block declare, then reads them. */
+  /** Declares the names of a block's statements, then reads them. */
   readBlock(statements: readonly NodeId[], place: Place): void;
   readStatement(node: NodeId, place: Place, isExported?: boolean): void;
   readNamedFunction(node: NodeId, symbol: number, place: Place, type?: TypeExpr): void;
   readImport(node: NodeId, place: Place): void;
   readExport(node: NodeId, place: Place): void;
-  /** Reads an assignment that exports something or adds to a class; false for another one. */
+  /** Reads an assignment that exports something or extends a class; false for any other. */
   readCommonJs(node: NodeId, place: Place): boolean;
-  /** Exports the names that are declared below the place where they are exported. */
+  /** Exports names that are declared below their export. */
   exportLater(): void;
-  /** Reads an expression for the references in it. @param expected the type that it is to have */
+  /** Reads an expression for the references in it. @param expected its expected type */
   readValue(node: NodeId, place: Place, expected?: TypeExpr): Expr;
   readType(node: NodeId, place: Place): TypeExpr;
-  /** Members of an object type or the body of an interface, as symbols below `owner`. */
+  /** Adds members of an object type or an interface as symbols below `owner`. */
   readMembers(body: NodeId, owner: number, place: Place): void;
   /** Binds the names of a parameter or a variable to parts of a value. */
   bindPattern(pattern: NodeId, value: Expr, place: Place): void;
-  /** Reads parameters and the body of a function. @param argument what the function's parameters are when they do not say it */
+  /**
+   * Reads parameters and the body of a function. @param argument the parameter types if the function does not declare
+   * them
+   */
   readFunction(node: NodeId, place: Place, argument?: (index: number) => Expr): FunctionParts;
   readClass(node: NodeId, symbol: number, place: Place): void;
-  /** Binds the type parameters of a generic symbol, and returns what they are limited to. */
+  /** Binds the type parameters of a generic symbol, and returns their constraints. */
   readGenerics(node: NodeId, symbol: number, place: Place): TypeExpr[];
   refer(kind: ReferenceKind, value: Expr, node: NodeId, place: Place): void;
 }

@@ -20,14 +20,14 @@ export function createTableDeclarationReader(
     if (NAMES.has(kind)) {
       const name = nodes.textOf(pattern);
       const known = place.scope.names.get(name)?.value;
-      // Given again, it keeps what it was first, unless that was unknown.
+      // A reassigned variable keeps its first type, unless that was unknown.
       if (known?.[0] === 'l' && collector.locals[known[1]]?.[0] !== '?') return;
       bindName(place.scope, name, { value: ['l', collector.addLocal(value)] });
       return;
     }
     const children = nodes.childrenOf(pattern);
     if (kind === 'tuple_struct_pattern') {
-      // `Some(x)`, `Ok(x)`: what an option or result has; of others nobody knows.
+      // `Some(x)`, `Ok(x)`: the content of an option or result; unknown for others.
       const isKnown = /^(?:Some|Ok)$/.test(nodes.textOf(nodes.childIn(pattern, 'type')));
       for (const child of children.slice(1)) bindLocal(child, isKnown ? ['e', value] : UNKNOWN, place);
       return;
@@ -45,7 +45,7 @@ export function createTableDeclarationReader(
     else if (children.length > 0) walk.readValue(pattern, place);
   }
 
-  /** `self.a = b` declares a field where nothing else does. */
+  /** Sets a field: `self.a = b` declares it unless it is declared elsewhere. */
   function setField(pattern: NodeId, value: Expr, place: TablePlace): void {
     const { object, name } = walk.memberOf(pattern)!;
     const target = walk.readTarget(object, place);
@@ -58,7 +58,7 @@ export function createTableDeclarationReader(
       known.init = value;
   }
 
-  /** A variable with a type, a value, or both: outside of functions it is a symbol. */
+  /** Declares a variable with a type, a value, or both: outside of functions it is a symbol. */
   function declareVariable(
     nameNode: NodeId,
     typeNode: NodeId,
@@ -138,7 +138,7 @@ export function createTableDeclarationReader(
     });
   }
 
-  /** The first parameter of a class method of Python is the class. */
+  /** Reports whether a function is a Python class method, whose first parameter is the class. */
   const isClassMethod = (node: NodeId): boolean =>
     /@classmethod\s*\n(?:\s*@[^\n]{0,80}\n){0,4}\s*(?:async\s+)?$/.test(
       nodes.text.slice(Math.max(0, nodes.startOf(node) - 400), nodes.startOf(node)),
@@ -178,13 +178,13 @@ export function createTableDeclarationReader(
         walk.readValue(child, inner);
     if (body >= 0) {
       const last = walk.readValue(body, inner);
-      // The last expression of a block is what a function of these languages returns.
+      // A function of these languages returns the last expression of its block.
       if (last[0] !== '?' && inner.returns.length === 0 && language === 'rust') inner.returns.push(last);
     }
     if (fact.returnType === undefined) fact.returns = inner.returns.slice(0, MOST_RETURNS);
   }
 
-  /** A function without a name: what it takes hides what is around it. */
+  /** Reads an anonymous function: its parameters shadow outer names. */
   function readLambda(node: NodeId, place: TablePlace): void {
     const inner: TablePlace = { ...place, scope: createScope(place.scope), returns: [] };
     const list = nodes.childIn(node, 'parameters');
@@ -192,7 +192,7 @@ export function createTableDeclarationReader(
     for (const child of nodes.childrenOf(node)) if (child !== list) walk.readValue(child, inner);
   }
 
-  /** Kotlin and Swift have no field for it. */
+  /** Returns the result type after the parameters, for which Kotlin and Swift have no field. */
   function afterParameters(node: NodeId): NodeId {
     if (language !== 'kotlin' && language !== 'swift') return -1;
     const list = nodes.childrenOf(node);
@@ -233,7 +233,7 @@ export function createTableDeclarationReader(
       return;
     }
     const body = walk.findBody(node);
-    // The head may have parameters that are fields, as records and classes of Kotlin have.
+    // The header may have parameters that are fields, as in records and Kotlin classes.
     readParameters(node, { ...inner, scope: createScope(inner.scope) });
     if (body >= 0) walk.readValue(body, inner);
   }

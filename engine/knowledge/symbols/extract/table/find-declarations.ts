@@ -4,13 +4,13 @@ import { bindName, type Scope } from '../scope.ts';
 import { CLASSES, FUNCTIONS } from './kinds.ts';
 import type { TableWalk } from './place.ts';
 
-/** Finds what a file declares before what uses it is read. */
+/** Finds the declarations of a file before their uses are read. */
 export function createDeclarationFinder(
   walk: TableWalk,
 ): Pick<TableWalk, 'findName' | 'declare' | 'findBody' | 'isExported' | 'bindMembers'> {
   const { nodes, language, collector, symbols, declared } = walk;
 
-  /** The name of a declaration; a function of C has it inside its declarator. */
+  /** Returns the name of a declaration; a C function has it inside its declarator. */
   function findName(node: NodeId): NodeId {
     const name = nodes.childIn(node, 'name');
     if (name >= 0) return name;
@@ -20,7 +20,7 @@ export function createDeclarationFinder(
     return nodes.childOfKind(node, 'simple_identifier', 'identifier', 'type_identifier');
   }
 
-  /** The type that a method belongs to when it stands outside of it: a receiver, an `impl`, `A::b`. */
+  /** Returns the type of a method declared outside of it: a receiver, an `impl`, `A::b`. */
   function findOwner(node: NodeId, outer: NodeId): string | undefined {
     const receiver = nodes.childIn(node, 'receiver');
     if (language === 'go' && receiver >= 0)
@@ -33,7 +33,7 @@ export function createDeclarationFinder(
   function declare(node: NodeId, parent: number, outer: NodeId): void {
     const kind = nodes.kindOf(node);
     const classKind = CLASSES[kind];
-    // A type that is only named, as in `struct a b;`, declares nothing.
+    // A mere mention of a type, as in `struct a b;`, declares nothing.
     const body = findBody(node);
     const isClass =
       classKind !== undefined &&
@@ -116,7 +116,7 @@ export function createDeclarationFinder(
     return /\bstatic\b/.test(nodes.textBefore(node, findName(node)));
   }
 
-  /** Binds what stands directly below a symbol. */
+  /** Binds the direct children of a symbol. */
   function bindMembers(symbol: number, scope: Scope): void {
     for (const [index, fact] of symbols.entries()) {
       if (fact.parent !== symbol || fact.owner !== undefined) continue;

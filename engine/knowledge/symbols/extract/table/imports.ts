@@ -14,7 +14,7 @@ interface ImportWalk {
   facts: Pick<FileFacts, 'packageName'>;
 }
 
-/** Takes down the imports of a file, wherever they stand in it, and the package that it says it belongs to. */
+/** Collects the imports of a file at any position, and the package that it declares. */
 export function readImports(walk: ImportWalk): void {
   const { nodes, language, path, facts } = walk;
   if (language === 'go' || language === 'rust' || language === 'python')
@@ -53,7 +53,7 @@ const readNamespace: Reader = ({ nodes, facts }, node) => {
   facts.packageName ??= nodes.textOf(nodes.childIn(node, 'name'));
 };
 
-/** `import a.b.C`, of Java and Kotlin. */
+/** Reads `import a.b.C`, of Java and Kotlin. */
 const readDotted: Reader = (walk, node) => {
   const { nodes } = walk;
   const text = nodes
@@ -112,7 +112,7 @@ const readPythonFrom: Reader = (walk, node) => {
   }
 };
 
-/** `use a::{b, c::d as e, f::*}`. */
+/** Reads `use a::{b, c::d as e, f::*}`. */
 const readUse: Reader = (walk, node) => {
   const { nodes } = walk;
   const spread = (at: NodeId, prefix: string): void => {

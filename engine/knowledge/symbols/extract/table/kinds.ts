@@ -18,7 +18,7 @@ export const FUNCTIONS: ReadonlySet<string> = new Set([
   'secondary_constructor',
 ]);
 
-/** Nodes that declare a class, or what is one in the language's own words. */
+/** Nodes that declare a class or an equivalent of the language. */
 export const CLASSES: Readonly<Record<string, SymbolKind>> = {
   class_definition: 'class',
   class_declaration: 'class',
@@ -43,7 +43,7 @@ export const CLASSES: Readonly<Record<string, SymbolKind>> = {
   namespace_definition: 'namespace',
 };
 
-/** A member of something: the fields that have the object and the name. */
+/** Member accesses: the fields with the object and the name. */
 export const MEMBERS: Readonly<Record<string, readonly [object: string, name: string]>> = {
   attribute: ['object', 'attribute'],
   selector_expression: ['operand', 'field'],
@@ -61,7 +61,7 @@ export const LITERALS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Functions without a name. */
+/** Anonymous functions. */
 export const LAMBDAS: ReadonlySet<string> = new Set([
   'func_literal',
   'lambda',
@@ -69,7 +69,7 @@ export const LAMBDAS: ReadonlySet<string> = new Set([
   'closure_expression',
 ]);
 
-/** What says what is gathered before it says from where. */
+/** Comprehensions, which give the element before the source. */
 export const COMPREHENSIONS: ReadonlySet<string> = new Set([
   'list_comprehension',
   'set_comprehension',

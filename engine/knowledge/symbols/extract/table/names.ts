@@ -4,9 +4,9 @@ import { findValue } from '../scope.ts';
 import { MEMBERS, NAMES, SELF_WORDS, SUPER_WORDS } from './kinds.ts';
 import type { TablePlace, TableWalk } from './place.ts';
 
-/** Of classes inside of one another, how many are looked at for a bare name. */
+/** Maximum nested classes that are searched for a bare name. */
 const MOST_CLASSES = 4;
-/** Languages in which a bare name may be a member of the class around. */
+/** Languages in which a bare name may be a member of the enclosing class. */
 const IMPLICIT_SELF = new Set(['java', 'csharp', 'kotlin', 'swift', 'cpp', 'ruby']);
 
 /** Reads names, members and calls. */
@@ -18,13 +18,13 @@ export function createTableNameReader(
   function nameValue(node: NodeId, place: TablePlace): Expr {
     const name = nodes.textOf(node);
     const found = findValue(place.scope, name);
-    // The first parameter of a method of Python is its object, whatever it is called.
+    // The first parameter of a Python method is its object, under any name.
     if (found?.[0] === 'l' && collector.locals[found[1]]?.[0] === 'self') return collector.locals[found[1]]!;
     if (found !== null) return found;
     if (place.self >= 0 && SELF_WORDS.has(name)) return ['self', place.self];
     if (place.self >= 0 && name === 'Self') return ['s', place.self];
     if (place.self >= 0 && language !== 'rust' && SUPER_WORDS.has(name)) return ['super', place.self];
-    // A member of the class around, or of one that it extends; otherwise a name of the package.
+    // A member of the enclosing class, or of a base class; otherwise a name of the package.
     if (place.self >= 0 && IMPLICIT_SELF.has(language))
       return [
         '|',
@@ -34,7 +34,7 @@ export function createTableNameReader(
     return ['g', name];
   }
 
-  /** A class and those that it stands in, from the inside. */
+  /** Returns a class and its enclosing classes, innermost first. */
   function classesAround(self: number): number[] {
     const found: number[] = [];
     for (let at = self; at > 0 && found.length < MOST_CLASSES; at = symbols[at]!.parent)
@@ -100,7 +100,7 @@ export function createTableNameReader(
       return isMade ? ['n', callee] : ['c', callee];
     };
     if (kind === 'method_invocation' || kind === 'call') {
-      // Java, and Ruby, where the method has a field of its own.
+      // Java, and Ruby, which have a separate field for the method.
       const object = nodes.childIn(node, kind === 'call' ? 'receiver' : 'object');
       const name = nodes.childIn(node, kind === 'call' ? 'method' : 'name');
       if (name >= 0) {
@@ -141,7 +141,7 @@ export function createTableNameReader(
     return call(callee, target);
   }
 
-  /** Inside of a macro of Rust is no syntax: names that are followed by a bracket are called. */
+  /** Reads a Rust macro, which has no syntax inside: names followed by a bracket are calls. */
   function readMacro(node: NodeId, place: TablePlace): void {
     const tokens = nodes.childOfKind(node, 'token_tree');
     const children = nodes.childrenOf(tokens);

@@ -4,25 +4,25 @@ import type { Collector } from '../collect.ts';
 import type { NodeId, Nodes } from '../nodes.ts';
 import type { Scope } from '../scope.ts';
 
-/** Where a walk is. */
+/** The state of a walk. */
 export interface TablePlace {
   scope: Scope;
   symbol: number;
-  /** The class around, -1 for none. */
+  /** The enclosing class, -1 for none. */
   self: number;
   returns: Expr[];
 }
 
 export interface TableTypes {
   readType(node: NodeId, place: TablePlace): TypeExpr;
-  /** The nodes of the types that a class extends, implements or embeds. */
+  /** Returns the nodes of the types that a class extends, implements or embeds. */
   listBases(node: NodeId): NodeId[];
   isType(kind: string): boolean;
-  /** `var` and `auto`: the type is that of the value. */
+  /** Reports whether a type is inferred from the value, as with `var` and `auto`. */
   isInferred(node: NodeId): boolean;
 }
 
-/** The parts of a walk, which call each other. */
+/** The mutually recursive parts of a walk. */
 export interface TableWalk {
   nodes: Nodes;
   language: Language;
@@ -33,29 +33,29 @@ export interface TableWalk {
   types: TableTypes;
   /** The names of the file. */
   top: Scope;
-  /** The name of a declaration. */
+  /** Returns the name of a declaration. */
   findName(node: NodeId): NodeId;
-  /** Declares what a node and those below it declare. */
+  /** Declares the declarations of a node and its descendants. */
   declare(node: NodeId, parent: number, outer: NodeId): void;
-  /** What a declaration holds. */
+  /** Returns the content of a declaration. */
   findBody(node: NodeId): NodeId;
-  /** Whether other files may use it. */
+  /** Reports whether other files may use it. */
   isExported(node: NodeId, name: string): boolean;
-  /** Binds what stands directly below a symbol. */
+  /** Binds the direct children of a symbol. */
   bindMembers(symbol: number, scope: Scope): void;
-  /** A name, without a reference to it. */
+  /** Reads a name, without a reference to it. */
   nameValue(node: NodeId, place: TablePlace): Expr;
-  /** What is called or whose member is taken. */
+  /** Reads a callee, or the object of a member access. */
   readTarget(node: NodeId, place: TablePlace): Expr;
-  /** The object and the name of a member; null for what is none. */
+  /** Returns the object and the name of a member access; null for anything else. */
   memberOf(node: NodeId): { object: NodeId; name: string } | null;
-  /** A call or a new object. */
+  /** Reads a call or a new object. */
   readCall(node: NodeId, place: TablePlace): Expr;
-  /** The calls in a macro of Rust. */
+  /** Reads the calls in a Rust macro. */
   readMacro(node: NodeId, place: TablePlace): void;
   /** Binds the names of a pattern to parts of a value. */
   bindLocal(pattern: NodeId, value: Expr, place: TablePlace): void;
-  /** A variable with a type, a value, or both. */
+  /** Declares a variable with a type, a value, or both. */
   declareVariable(
     nameNode: NodeId,
     typeNode: NodeId,
@@ -67,10 +67,10 @@ export interface TableWalk {
   readFunction(node: NodeId, symbol: number, place: TablePlace): void;
   /** Bases and body. */
   readClass(node: NodeId, symbol: number, place: TablePlace): void;
-  /** A loop over a collection, with what it binds. */
-  /** Reads a function without a name, for the references in it. */
+  /** A loop over a collection, with its bindings. */
+  /** Reads an anonymous function for its references. */
   readLambda(node: NodeId, place: TablePlace): void;
   readLoop(node: NodeId, place: TablePlace): Expr;
-  /** Reads a node for the references in it, and says what it is. */
+  /** Reads a node for its references, and returns its type. */
   readValue(node: NodeId, place: TablePlace): Expr;
 }

@@ -6,7 +6,7 @@ import { PRIMITIVES } from './kinds.ts';
 import type { TablePlace, TableTypes } from './place.ts';
 
 const NAMED = new Set(['type_identifier', 'identifier', 'simple_identifier', 'name', 'constant']);
-/** What stands around a type without making another one of it. */
+/** Wrappers around a type that do not change it. */
 const WRAPPERS = new Set(
   'type pointer_type reference_type nullable_type optional_type parenthesized_type type_annotation user_type ref_type named_type annotated_type type_projection superclass return_type qualified_specifier pointer_declarator base_class_clause constructor_invocation delegation_specifier dynamic_type abstract_type union_type_single'.split(
     ' ',
@@ -23,7 +23,7 @@ const BASES = new Set(
   ),
 );
 
-/** Reads types of the languages whose grammars are alike. */
+/** Reads types of the languages with similar grammars. */
 export function createTypeReader(
   nodes: Nodes,
   language: Language,
@@ -92,12 +92,12 @@ export function createTypeReader(
           ),
         ];
       case 'map_type':
-        // What Go takes out of one, by its key or in a loop, is a value.
+        // Go's indexing and loops yield values.
         return ['a', readType(nodes.childIn(node, 'value'), place)];
       case 'string':
         return readText(nodes.textOf(node).replace(/^['"]|['"]$/g, ''), node, place);
       case 'parameter_list': {
-        // The results of a function of Go: the first one counts.
+        // For several results of a Go function, the first one is used.
         const [first] = children;
         return first === undefined ? UNKNOWN_TYPE : readType(nodes.childIn(first, 'type'), place);
       }
@@ -140,7 +140,7 @@ export function createTypeReader(
       return kind === 'access_specifier' || kind === 'argument_list' ? [] : [child];
     });
 
-  /** A field without a name has all that its type has. */
+  /** Lists embedded types: a field without a name has all members of its type. */
   function listEmbedded(type: NodeId): NodeId[] {
     const list =
       nodes.kindOf(type) === 'struct_type'

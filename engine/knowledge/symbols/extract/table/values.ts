@@ -209,7 +209,7 @@ export function createTableValueReader(walk: TableWalk): Pick<TableWalk, 'readVa
       case 'mut_pattern': {
         let last: Expr = UNKNOWN;
         for (const child of nodes.childrenOf(node)) last = readValue(child, place);
-        // `x?` takes out what an option or result has.
+        // `x?` unwraps an option or result.
         return kind === 'try_expression' ? ['|', ['e', last], last] : last;
       }
       case 'subscript':
@@ -281,7 +281,7 @@ export function createTableValueReader(walk: TableWalk): Pick<TableWalk, 'readVa
     return isBlock && language === 'rust' && !nodes.textOf(node).trimEnd().endsWith(';}') ? last : UNKNOWN;
   }
 
-  /** Its names are its own, and are said at its end. */
+  /** Reads a comprehension: its names are local, and the result expression comes last. */
   function readComprehension(node: NodeId, place: TablePlace): Expr {
     const inner: TablePlace = { ...place, scope: createScope(place.scope) };
     const children = nodes.childrenOf(node);
@@ -294,7 +294,7 @@ export function createTableValueReader(walk: TableWalk): Pick<TableWalk, 'readVa
   const findOwn = (place: TablePlace, name: string): Expr | null =>
     place.scope.names.get(name)?.value ?? null;
 
-  /** A function of Go returns a list when it returns an error too: the first one counts. */
+  /** Returns the first result: a Go function that also returns an error returns a list. */
   const firstOf = (value: Expr | undefined): Expr =>
     value === undefined ? UNKNOWN : language === 'go' && value[0] === 'y' ? (value[1] as Expr) : value;
 

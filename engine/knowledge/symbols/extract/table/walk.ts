@@ -12,8 +12,8 @@ import { createTypeReader } from './types.ts';
 import { createTableValueReader } from './values.ts';
 
 /**
- * Takes down what a file declares and refers to, in languages other than those of the web: their grammars call the same
- * things by a few names, which kinds.ts lists.
+ * Collects the declarations and references of a file, in languages other than those of the web: their grammars use a
+ * few names for the same things, which kinds.ts lists.
  */
 export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
   const nodes = createNodes(tree);

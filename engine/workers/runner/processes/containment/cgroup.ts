@@ -18,7 +18,10 @@ const MAX_FOLDERS = 20_000;
  */
 export const JOIN = `printf 0 >"$1" || { echo "svc: could not enter $1" >&2; exit 97; }; shift; exec "$@"`;
 
-/** Where cgroup version 2 is mounted, and this process's cgroup; null without version 2. See cgroups(7), proc(5). */
+/**
+ * Returns the mount point of cgroup version 2, and this process's cgroup; null without version 2. See cgroups(7),
+ * proc(5).
+ */
 export function findOwnCgroup(proc = '/proc/self'): { mount: string; path: string } | null {
   try {
     const path = /^0::(.*)$/m.exec(readFileSync(`${proc}/cgroup`, 'utf8'))?.[1];
@@ -41,7 +44,7 @@ export function findOwnCgroup(proc = '/proc/self'): { mount: string; path: strin
 const unescapeMount = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
-/** The folder for our cgroups below our own one, after a trial with a process; null where this user may not. */
+/** Returns the folder for our cgroups below our own one, after a trial with a process; null if this user may not. */
 export async function findCgroupBase(name: string, own = findOwnCgroup()): Promise<string | null> {
   if (own === null) return null;
   const base = join(own.mount, own.path, name);
@@ -60,7 +63,7 @@ export async function findCgroupBase(name: string, own = findOwnCgroup()): Promi
   }
 }
 
-/** Creates a cgroup in one of ours. Not with `recursive`, which never ends where the kernel refuses. */
+/** Creates a cgroup in one of ours. Not with `recursive`, which never ends if the kernel refuses. */
 export function makeCgroup(folder: string): void {
   for (const each of [dirname(folder), folder]) {
     try {
@@ -74,7 +77,9 @@ export function makeCgroup(folder: string): void {
 /** Moves this process, with all its threads, into a cgroup. */
 export const moveIntoCgroup = (folder: string): void => writeFileSync(join(folder, 'cgroup.procs'), '0');
 
-/** Folders of that name anywhere in the hierarchy: an engine that was started from elsewhere has left them. */
+/**
+ * Finds folders with that name anywhere in the hierarchy: an engine that was started from elsewhere has left them.
+ */
 export function findCgroupFolders(name: string, mount = findOwnCgroup()?.mount): string[] {
   const found: string[] = [];
   let looked = 0;
@@ -100,14 +105,14 @@ export function listCgroups(folder: string): string[] {
   }
 }
 
-/** The processes of a cgroup and of those that it was given below. */
+/** Lists the processes of a cgroup and of the cgroups below it. */
 export function listPids(folder: string): number[] {
   let own: number[] = [];
   try {
-    // A 0 is a process that this namespace has no number for.
+    // 0 stands for a process without a number in this namespace.
     own = readFileSync(join(folder, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number);
   } catch {
-    // It is gone, or holds threads only; what is below is looked at all the same.
+    // It is gone, or holds threads only; the cgroups below are checked anyway.
   }
   return [...own, ...listCgroups(folder).flatMap((name) => listPids(join(folder, name)))];
 }
@@ -121,8 +126,8 @@ const isPopulated = (folder: string): boolean => {
 };
 
 /**
- * Kills every process of a cgroup, however fast they fork, and removes it. Returns the pids that are left.
- * @param atOnce by `cgroup.kill`, where the kernel has it
+ * Kills every process of a cgroup, even while they fork, and removes it. Returns the pids that are left.
+ * @param atOnce by `cgroup.kill`, if the kernel has it
  */
 export async function endCgroup(folder: string, { atOnce = true } = {}): Promise<number[]> {
   if (!existsSync(folder)) return [];
@@ -149,7 +154,7 @@ async function killCgroup(folder: string, atOnce: boolean): Promise<void> {
     )
       await delay(5);
   } catch {
-    // Then kill them one by one, as often as it takes.
+    // Kills them one by one, as often as needed.
   }
   for (const pid of listPids(folder)) {
     try {
@@ -166,8 +171,8 @@ async function killCgroup(folder: string, atOnce: boolean): Promise<void> {
 }
 
 /**
- * Removes a cgroup that has none below it. Those of runs are left to `endCgroup`: one that looks empty may be that of a run
- * whose wrapper is just about to enter it.
+ * Removes a cgroup that has none below it. Cgroups of runs are left to `endCgroup`: one that looks empty may belong
+ * to a run whose wrapper is about to enter it.
  */
 export function removeChildlessCgroup(folder: string): void {
   try {
@@ -177,7 +182,7 @@ export function removeChildlessCgroup(folder: string): void {
   }
 }
 
-/** Removes a cgroup and those below it; the kernel refuses to remove one that holds a process. */
+/** Removes a cgroup and the cgroups below it; the kernel refuses to remove one that holds a process. */
 export function removeIfEmpty(folder: string): void {
   for (const name of listCgroups(folder)) removeIfEmpty(join(folder, name));
   removeChildlessCgroup(folder);

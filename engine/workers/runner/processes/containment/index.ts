@@ -25,10 +25,7 @@ export interface ContainedStart {
   isConfined?: boolean;
 }
 
-/**
- * Contains the processes of a run, so that they are found and killed whatever they do to their environment and
- * parents.
- */
+/** Contains the processes of a run, so that they are found and killed regardless of their environment and parents. */
 export interface Containment {
   /** Wraps a command so that nothing of the run starts outside. */
   contain(start: ContainedStart): Promise<{ argv: string[]; kind: ContainmentKind }>;
@@ -36,15 +33,15 @@ export interface Containment {
   kind(): Promise<ContainmentKind>;
   /** Kills everything in the cgroups of a run; returns the pids that are left. */
   endRun(runId: string): Promise<number[]>;
-  /** Kills what an earlier host has left of runs that nobody knows any more. */
+  /** Kills the processes that an earlier host left of runs that are no longer known. */
   endUnknownRuns(isKnown: (runId: string) => boolean): Promise<void>;
-  /** The runs that a cgroup belongs to, of this workspace or another, innermost first. */
+  /** Returns the runs that a cgroup belongs to, of this workspace or another, innermost first. */
   runsOfCgroup(path: string): string[];
-  /** Whether a cgroup is an engine's own, of this workspace or another. */
+  /** Reports whether a cgroup is an engine's own, of this workspace or another. */
   isEngineCgroup(path: string): boolean;
   /**
-   * Moves this process into the engine's own cgroup, where this machine has one for it: whatever it starts from now on is
-   * born there, and is known as the engine's when the engine has died. `close` moves it back.
+   * Moves this process into the engine's own cgroup, if this machine has one for it: processes that it starts from
+   * now on are created there, and are recognised as the engine's after the engine has died. `close` moves it back.
    */
   enterEngineCgroup(): Promise<void>;
   /** Removes our empty cgroups; runs that continue keep theirs. */
@@ -78,10 +75,10 @@ export const MARKS_ONLY: Containment = {
   close: () => undefined,
 };
 
-/** Determines at the first run what this machine offers: a cgroup, else a pid namespace, else marks. */
+/** Determines at the first run what this machine offers: a cgroup, otherwise a pid namespace, otherwise marks. */
 export function createContainment({ data, env }: ContainmentDeps): Containment {
   const name = `svc-${workspaceMark(data)}`;
-  // An unknown word asks for nothing weaker.
+  // An unknown value requests nothing weaker.
   const wanted = Math.max(0, CONTAINMENTS.indexOf(env.SVC_CONTAINMENT as ContainmentKind));
   const isAllowed = (kind: ContainmentKind): boolean => CONTAINMENTS.indexOf(kind) >= wanted;
   let ways: Promise<{ base: string | null; bwrap: string | null }> | undefined;
@@ -94,11 +91,11 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
     })();
     return ways;
   };
-  /** Where this process was, and is now. */
+  /** The earlier and current cgroup of this process. */
   let left: { from: string; to: string } | null = null;
   /** Cgroup folders created by this host. */
   const made = new Set<string>();
-  /** Folders of earlier hosts, which may lie elsewhere in the hierarchy. */
+  /** Folders of earlier hosts, which may be elsewhere in the hierarchy. */
   let earlier: string[] | undefined;
   const findEarlierFolders = (): string[] => {
     earlier ??= findCgroupFolders(name);
@@ -153,7 +150,7 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
         moveIntoCgroup(folder);
         left = { from: join(own.mount, own.path), to: folder };
       } catch {
-        // As without cgroups: what it starts is known by its mark and its descent.
+        // As without cgroups: processes are recognised by their mark and their descent.
       }
     },
     close() {
@@ -161,7 +158,7 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
         try {
           moveIntoCgroup(left.from);
         } catch {
-          // The folder it came from is gone.
+          // Its original folder is gone.
         }
         removeChildlessCgroup(left.to);
       }

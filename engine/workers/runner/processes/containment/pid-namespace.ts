@@ -9,8 +9,8 @@ const buildNamespaceWrapper = (): string[] => [
 ];
 
 /**
- * bubblewrap's path, after a trial; null where it is missing or not allowed. Its first process inside has the run's
- * mark, which nothing inside can remove, and becomes the parent of every orphan: killing it kills all.
+ * Returns bubblewrap's path, after a trial; null if it is missing or not allowed. Its first process inside has the
+ * run's mark, which nothing inside can remove, and becomes the parent of every orphan: killing it kills all.
  */
 export async function findNamespaceTool(path: string | undefined): Promise<string | null> {
   if (process.platform !== 'linux') return null;

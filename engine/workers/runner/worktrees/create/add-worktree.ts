@@ -5,20 +5,21 @@ import { readGitFolders } from '../git/git-folders.ts';
 import { verifyOwnGitDir } from '../git/own-git-dir.ts';
 import type { Repository } from '../git/repository.ts';
 
-/** Where git-crypt keeps its keys, below the git folder of each checkout. */
+/** The location of git-crypt's keys, below the git folder of each checkout. */
 const KEYS = 'git-crypt';
 
 interface NewWorktree {
   path: string;
-  /** Of `git worktree add`. */
+  /** Arguments of `git worktree add`. */
   options: readonly string[];
   /** The branch or commit to check out. */
   from: string;
 }
 
 /**
- * Makes a worktree with its files. git-crypt looks for its keys in the worktree's own git folder, so they are copied there before
- * a file is checked out; a link would count as a trap. Throws `git_failed`: then the worktree is gone again.
+ * Creates a worktree with its files. git-crypt looks for its keys in the worktree's own git folder, so they are
+ * copied there before a file is checked out; a link would count as a trap. Throws `git_failed`: then the worktree is
+ * gone again.
  */
 export async function addWorktree(
   git: Git,

@@ -28,7 +28,7 @@ export interface CreateRequest {
   branch: string;
   /** A branch, tag or commit; by default the branch checked out at `projectPath`. */
   base?: string;
-  /** The commit to begin from, where that is not the one that the base is at now. */
+  /** The commit to start from, if it is not the current one of the base. */
   baseCommit?: string;
   /** The project's folder in the repository; the worker starts in the same folder of the worktree. */
   projectPath: string;
@@ -36,11 +36,11 @@ export interface CreateRequest {
 
 export type OriginRequest = Pick<CreateRequest, 'repositoryPath' | 'projectPath' | 'base'>;
 
-/** Where a worktree begins. */
+/** The start of a worktree. */
 export interface Origin {
   /** Top folder of the checkout that `repositoryPath` is in. */
   repository: string;
-  /** What the worktree is made from, by name; null when HEAD is detached. */
+  /** The name of its base; null if HEAD is detached. */
   base: string | null;
   baseCommit: string;
 }
@@ -56,8 +56,8 @@ export interface CreatedWorktree extends Origin {
 const LEFTOVER_WAIT_MS = 120_000;
 
 /**
- * Refuses a base whose checkout could not follow a promotion, because git has not recorded where its files are. Throws
- * `conflict`.
+ * Refuses a base whose checkout could not follow a promotion, because git has not recorded the location of its files.
+ * Throws `conflict`.
  */
 async function checkBaseLocated(git: Git, { root, commonDir }: Repository, base: string): Promise<void> {
   // git finds the files of a usual git folder next to it.
@@ -101,7 +101,7 @@ async function resolveBase(
   });
 }
 
-/** Finds the repository and the project's checkout: mostly the same folder, where one question to git is enough. */
+/** Finds the repository and the project's checkout: usually the same folder, so one git call is enough. */
 async function findCheckouts(
   git: Git,
   { repositoryPath, projectPath }: Pick<CreateRequest, 'repositoryPath' | 'projectPath'>,
@@ -145,8 +145,8 @@ async function checkSessionPrefix(git: Git, root: string): Promise<void> {
 }
 
 /**
- * Finds where `createWorktree` would begin; makes nothing. Throws `not_a_repository`, `repository_empty`, `not_found`
- * (base), and `conflict` where git could not create a session's branch or not promote into the base.
+ * Finds where `createWorktree` would start; creates nothing. Throws `not_a_repository`, `repository_empty`,
+ * `not_found` (base), and `conflict` if git could not create a session's branch or not promote into the base.
  */
 export async function findOrigin(git: Git, request: OriginRequest): Promise<Origin> {
   const { repository, project } = await findCheckouts(git, request);
@@ -156,15 +156,15 @@ export async function findOrigin(git: Git, request: OriginRequest): Promise<Orig
 }
 
 /**
- * Removes what an earlier attempt that was killed has left at the path. It cannot hold work: the agent starts only
- * after a complete worktree was recorded. Returns the checkouts that exist now.
+ * Removes leftovers of a killed attempt at the path. It cannot hold work: the agent starts only after a complete
+ * worktree was recorded. Returns the existing checkouts.
  */
 async function clearHalfMadeWorktree(git: Git, root: string, path: string): Promise<WorktreeEntry[]> {
   let entries = await listWorktrees(git, root);
   const entryAt = () => entries.find((each) => samePath(each.path, path));
   let entry = entryAt();
   const deadline = performance.now() + LEFTOVER_WAIT_MS;
-  // git marks a worktree that it is still making with this lock.
+  // git marks a worktree that it is still creating with this lock.
   while (entry?.locked === 'initializing' && isGitRunningFor(path) && performance.now() < deadline) {
     await delay(50);
     entries = await listWorktrees(git, root);
@@ -189,7 +189,7 @@ const isBranchName = async (git: Git, root: string, branch: string): Promise<boo
   /^svc\/[a-z0-9-]+$/.test(branch) || git.succeeds(root, ['check-ref-format', '--branch', branch]);
 
 /**
- * Makes the session's branch and worktree; a second call for the same session reuses what an earlier one has made.
+ * Creates the session's branch and worktree; a second call for the same session reuses the result of an earlier one.
  * Submodules are not initialised and large files (LFS) stay pointers: both would need the network. Throws
  * `not_a_repository`, `repository_empty`, `not_found` (base), `exists`, `git_failed`.
  */
@@ -236,7 +236,7 @@ export async function createWorktree(
         throw existsError(`the branch ${other}, next to which git cannot create ${branch},`);
     }
     const branchCommit = await resolveCommit(git, root, branchRef(branch));
-    // An earlier attempt may have begun from an older commit of the base; it cannot have work of its own.
+    // An earlier attempt may have started from an older commit of the base; it cannot have its own work.
     const holdsNoWork = branchCommit === null || (await isAncestor(git, root, branchCommit, base.commit));
     if (!holdsNoWork) throw existsError(`the branch ${branch}`);
     const begun = { ...base, commit: branchCommit ?? base.commit };

@@ -10,11 +10,11 @@ import { addWorktree } from './add-worktree.ts';
 export interface DetachedCheckout {
   /** Any folder in the repository. */
   repository: string;
-  /** Where the checkout is, absolute; it must not exist yet. */
+  /** The path of the checkout, absolute; it must not exist yet. */
   path: string;
 }
 
-/** Checks a commit out in a folder of its own, on no branch. Throws `git_failed` when there is no such commit. */
+/** Checks a commit out in a separate folder, on no branch. Throws `git_failed` for an unknown commit. */
 export async function addDetachedCheckout(
   git: Git,
   queue: KeyedQueue,
@@ -30,7 +30,7 @@ export async function addDetachedCheckout(
   throw new SvcError('git_failed', `the new checkout ${path} is not at ${commit}`);
 }
 
-/** Removes such a checkout with everything in it, even one that is only half made. */
+/** Removes such a checkout with everything in it, even a half-created one. */
 export async function removeDetachedCheckout(
   git: Git,
   queue: KeyedQueue,

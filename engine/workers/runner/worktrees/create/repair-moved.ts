@@ -6,13 +6,13 @@ import { followMove, type MovedFolder } from '../../../../core/workspace/moved-f
 import { listPrivateGits, readPrivateGit, writePrivateGit } from '../../private-git.ts';
 import { createGit, type GitAccess, RECORDS } from '../git/create-git.ts';
 
-/** A worktree that git could not join to its repository again, and why. */
+/** A worktree that git could not join to its repository again, and the reason. */
 export interface Unrepaired {
   worktree: string;
   reason: string;
 }
 
-/** Rewrites the paths in what the engine has recorded about repositories. */
+/** Rewrites the paths in the engine's records about repositories. */
 function moveRecords(agentsDir: string, moved: MovedFolder): void {
   const follow = (value: unknown): unknown => (typeof value === 'string' ? followMove(value, moved) : value);
   for (const name of RECORDS) {
@@ -35,8 +35,8 @@ function moveRecords(agentsDir: string, moved: MovedFolder): void {
 }
 
 /**
- * Joins worktrees to their repositories again after the folder that holds all of them has moved: both sides name the other by
- * its whole path. Returns those that git could not join.
+ * Joins worktrees to their repositories again after the folder of all worktrees has moved: both sides contain the
+ * other's path. Returns the worktrees that git could not join.
  */
 export async function repairMovedWorktrees(
   access: GitAccess & { agentsDir: string },

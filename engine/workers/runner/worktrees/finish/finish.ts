@@ -23,17 +23,17 @@ export interface FinishRequest extends CountRequest {
 }
 
 export interface FinishResult extends WorkCounts {
-  /** The end was dirty and was committed as work in progress. */
+  /** True if the end was dirty and was committed as work in progress. */
   wip: boolean;
   /** Refs with commits that could not be put on the session's branch by fast-forward. */
   savedRefs: string[];
   /** Git repositories inside the worktree: not saved, so the worktree is never removed by itself. */
   nested: string[];
-  /** Files that only ignore rules of the worker's own hide: not saved, and kept with the worktree. */
+  /** Files that only the worker's own ignore rules hide: not saved, and kept with the worktree. */
   hidden: string[];
   /** A merge, rebase, cherry-pick or revert that was left unfinished (and still is). */
   operation: string | null;
-  /** Why something could not be read or saved; the worktree must then be kept. */
+  /** The reason why something could not be read or saved; the worktree must then be kept. */
   unsafe?: string;
 }
 
@@ -57,7 +57,7 @@ function removeStaleLocks({ gitDir, commonDir }: Inspection, branch: string): vo
   }
 }
 
-/** Makes sure that a ref holds the commits at HEAD. Returns refs that had to be created besides the branch. */
+/** Ensures that a ref holds the commits at HEAD. Returns refs that had to be created in addition to the branch. */
 async function saveHead(
   git: Git,
   {
@@ -97,7 +97,7 @@ async function saveHead(
   return [await saveCommit(git, path, `refs/svc/${sessionNameOf(branch)}/head`, head)];
 }
 
-/** Saves a commit under a ref without moving one that holds something else. Returns the ref's name. */
+/** Saves a commit under a ref without moving an existing one to another value. Returns the ref's name. */
 async function saveCommit(git: Git, cwd: string, ref: string, commit: string): Promise<string> {
   for (const name of [ref, `${ref}-${commit.slice(0, 12)}`]) {
     const held = await resolveCommit(git, cwd, name);
@@ -122,7 +122,7 @@ async function saveMergeHead(git: Git, path: string, gitDir: string, branch: str
   return saved;
 }
 
-/** Reads the contents of a worktree, repairing its index if that is what stands in the way. */
+/** Reads the contents of a worktree, repairing its index if that is the obstacle. */
 async function readContentsAtEnd(git: Git, path: string, { gitDir, head }: Inspection): Promise<Contents> {
   const repair = () => repairIndex(git, path, gitDir, head);
   // Without an index every file would look new.
@@ -135,14 +135,14 @@ async function readContentsAtEnd(git: Git, path: string, { gitDir, head }: Inspe
   }
 }
 
-/** Whether there is nothing to commit as far as git can tell; nested repositories are not ours to commit. */
+/** Reports whether there is nothing to commit as far as git can tell; nested repositories are not ours to commit. */
 const hasNothingToCommit = ({ changed, untracked, nested, isWhole }: Contents): boolean =>
   isWhole && changed.length === 0 && untracked.every((name) => nested.includes(name.replace(/\/$/, '')));
 
 /**
  * Ends a session's worktree: uncommitted work is committed on the session's branch, and commits that the agent made
  * elsewhere in its worktree are held by a ref. Called after the worker and all its processes are gone. Never throws
- * for the state of the worktree: what could not be saved is reported in `unsafe`.
+ * for the state of the worktree: unsaved work is reported in `unsafe`.
  * @param taken what was found in the worktree's private git folder, if it has one
  */
 export async function finishWorktree(

@@ -9,8 +9,8 @@ import { compareAndSetRef } from '../git/refs.ts';
 import { carefulEnvironment } from '../inspect/contents.ts';
 
 /**
- * Replaces a missing or damaged index by that of the last commit. The files themselves are not touched, so whatever
- * differs shows as changed. Not done where the index is unreadable for another reason. Returns whether it was done.
+ * Replaces a missing or damaged index with that of the last commit. The files themselves are not touched, so
+ * differences show as changed. Not done if the index is unreadable for another reason. Returns whether it was done.
  */
 export async function repairIndex(
   git: Git,
@@ -60,11 +60,11 @@ function isReadable(file: string): boolean {
 }
 
 export interface SavedWork {
-  /** HEAD afterwards; null when nothing was ever committed and nothing was there to commit. */
+  /** HEAD afterwards; null if nothing was ever committed and there was nothing to commit. */
   head: string | null;
   /** A commit was made. */
   wip: boolean;
-  /** Paths that git could not take in. */
+  /** Paths that git could not add. */
   failed: string[];
 }
 
@@ -76,12 +76,12 @@ const formatExclusions = (paths: readonly string[]): string =>
 
 /**
  * Commits everything that is changed, new or deleted and not ignored. Works on a copy of the index with git's
- * plumbing: hooks, a half-done merge or rebase and a dead git's lock cannot get in the way, and the worktree's own
- * index is replaced only once the commit exists.
+ * plumbing: hooks, a half-done merge or rebase and a dead git's lock cannot interfere, and the worktree's own index
+ * is replaced only once the commit exists.
  * @param head the commit checked out, or null
  * @param headTree its tree
  * @param onBranch full name of the ref that may move; otherwise HEAD is detached at the new commit, so that a branch
- * the agent merely switched to stays where it was
+ * the agent merely switched to does not move
  */
 export async function saveWork(
   git: Git,
@@ -95,7 +95,7 @@ export async function saveWork(
     /** Entries of the index whose marks hide changes from git. */
     flagged: readonly FlaggedEntry[];
     message: string;
-    /** The index cannot be trusted: read every file anew. */
+    /** True if the index cannot be trusted: read every file again. */
     isAnew?: boolean;
     /**
      * The environment for reading and writing objects, if not the repository; `takeCommit` then copies the commit
@@ -159,7 +159,7 @@ async function addAllFiles(
   nested: readonly string[],
 ): Promise<string[]> {
   const options = { env, allowFail: true } as const;
-  // With --sparse also what lies outside of a sparse checkout.
+  // With --sparse also files outside of a sparse checkout.
   const add = [
     'add',
     '--all',

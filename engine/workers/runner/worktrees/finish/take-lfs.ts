@@ -6,14 +6,14 @@ import { pipeline } from 'node:stream/promises';
 import { SvcError } from '../../../../core/base/errors.ts';
 
 const FOLDER = /^[0-9a-f]{2}$/;
-/** More than this is not taken over. */
+/** The limit for taking files over. */
 const MOST_BYTES = 4 * 1024 ** 3;
 const SHA_256 = /^[0-9a-f]{64}$/;
 
 /**
  * Moves what git-lfs has stored in a confined worker's folder into the repository's: content by its SHA-256, in
- * `objects/ab/cd/abcd…`. Only content with the right name is moved. To be called when no process of the worker is running, since
- * it could put links in the place of folders.
+ * `objects/ab/cd/abcd…`. Only content with the right name is moved. Call it while no process of the worker is
+ * running, since it could replace folders with links.
  * @param from the worker's `lfs` folder
  * @param to the repository's `lfs` folder
  */
@@ -60,7 +60,7 @@ interface LfsObject {
   size: number;
 }
 
-/** Lists what lies in a real folder: a worker may have put a link in the place of each. */
+/** Lists a real folder: a worker may have replaced each with a link. */
 function listObjects(from: string): LfsObject[] {
   const listFolders = (folder: string, pattern: RegExp): string[] =>
     readEntries(join(from, folder)).flatMap((each) =>

@@ -27,11 +27,11 @@ import { readRegularFile } from '../git/regular-file.ts';
 import { findTraps } from '../git/traps.ts';
 import { takeLfsObjects } from './take-lfs.ts';
 
-/** What was taken over from a private git folder at the end of a run. */
+/** The result of taking over a private git folder at the end of a run. */
 export interface TakenOver {
-  /** Why the branch, or a part of it, was not taken over; one sentence. */
+  /** The reason why the branch, or a part of it, was not taken over; one sentence. */
   problem: string | null;
-  /** The branch and everything reachable from it is in the repository. */
+  /** True if the branch and everything reachable from it is in the repository. */
   isWhole: boolean;
   /** Refs that now hold commits that were not on the session's branch, or do not descend from its base. */
   savedRefs: string[];
@@ -43,15 +43,15 @@ export interface TakenOver {
 
 export interface TakeOver {
   /**
-   * Copies what a strict worker has committed so far into the repository, so that it can be read there. What fails is
-   * left to the end of the run. Never throws.
+   * Copies what a strict worker has committed so far into the repository for reading. Failures are left to the end of
+   * the run. Never throws.
    */
   takeOverBranch(branch: string): Promise<void>;
   /** `takeOverBranch` for every branch. */
   takeOverAllBranches(): Promise<void>;
   /**
    * Takes over, at the end of a run or of a person's stay, the branch, other commits that the worktree names and,
-   * with `index`, what is staged. Null where there is no private folder. Never throws.
+   * with `index`, staged changes. Null if there is no private folder. Never throws.
    */
   takeOverAtEnd(worktree: string, options?: { index?: boolean }): Promise<TakenOver | null>;
 }
@@ -62,7 +62,7 @@ const MOST_BYTES = 4 * 1024 ** 3;
 const MOST_MEMORY = '1g';
 const LIVE_MS = 20_000;
 const END_MS = 600_000;
-/** Further branches and commits beside its own are ignored. */
+/** Further branches and commits beyond this number are ignored. */
 const MOST_REFS = 1000;
 
 /** Files in the worktree's own git folder that may name commits which no branch holds. */
@@ -90,23 +90,23 @@ const formatRevisions = ({ wanted, known }: Pick<Wanted, 'wanted' | 'known'>): s
   `${[...wanted, ...known.map((id) => `^${id}`)].join('\n')}\n`;
 
 /**
- * Takes over what strict workers commit. They write objects into private folders, where anything may lie under any
- * name: git does not compare a blob's content with its name when reading it. So everything is read from there exactly
- * once, into a pack in which every object is named anew by its content, and which counts only when everything
- * reachable is in the repository. The engine's own reads only use the repository.
+ * Takes over commits of strict workers. They write objects into private folders, where any content may have any name:
+ * git does not compare a blob's content with its name when reading it. So everything is read from there exactly once,
+ * into a pack in which every object is renamed by its content, and which is only accepted when everything reachable
+ * is in the repository. The engine's own reads only use the repository.
  */
 export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
-  /** Tips that could not be taken over during their run; the end of the run will say why. */
+  /** Tips that could not be taken over during their run; the end of the run will report why. */
   const refused = new Map<string, string>();
   /** Work runs one at a time for each private folder. */
   const enqueue = createKeyedQueue();
 
   const quotePath = (path: string): string => JSON.stringify(path);
   const realObjectsFolder = ({ common }: PrivateGitRecord): string => join(common, 'objects');
-  /** git bound to the repository, whatever lies around it. */
+  /** git bound to the repository, regardless of surrounding repositories. */
   const gitIn = ({ common }: PrivateGitRecord): Git => withEnvironment(plain, { ...PLAIN, GIT_DIR: common });
 
-  /** Whether everything reachable is in the repository, or in `objects` beside it. */
+  /** Reports whether everything reachable is in the repository, or in `objects`. */
   async function hasAllObjects(
     record: PrivateGitRecord,
     { wanted, known, objects, timeoutMs }: Wanted & { objects: string },
@@ -190,7 +190,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     const { code } = await git.run(record.common, asked, { allowFail: true });
     if (code > 1) throw new SvcError('worktree_unsafe', 'its branch does not end at a commit');
     if (code === 1) return keepUnderRef('off-base');
-    // Somebody outside also committed during the run: keep both.
+    // A person outside also committed during the run: keep both.
     if (now !== null && now !== record.known && !(await isAncestor(git, record.common, now, tip)))
       return keepUnderRef('inside');
     const ref = branchRef(record.branch);
@@ -219,7 +219,10 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     }).catch(() => undefined);
   }
 
-  /** Commits named by the worktree's own folder and by other private branches, with the names to keep them under. */
+  /**
+   * Lists commits named by the worktree's own folder and by other private branches, with the names to keep them
+   * under.
+   */
   function beside(
     store: PrivateGit,
     { common, branch, worktree }: PrivateGitRecord,
@@ -236,7 +239,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     return found;
   }
 
-  /** The objects that the repository lacks. */
+  /** Lists the objects that the repository lacks. */
   async function listMissing(record: PrivateGitRecord, ids: readonly string[]): Promise<string[]> {
     if (ids.length === 0) return [];
     const { stdout } = await gitIn(record).run(record.common, ['cat-file', '--batch-check=%(objectname)'], {
@@ -261,7 +264,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     return saved;
   }
 
-  /** Takes over what is staged but not committed: whoever continues with the worktree outside needs it. */
+  /** Takes over staged but uncommitted changes: a person who continues with the worktree outside needs them. */
   async function takeIndex(store: PrivateGit, record: PrivateGitRecord, env: Record<string, string>) {
     const index = join(record.common, 'worktrees', basename(record.worktree), 'index');
     const copy = join(store.folder, 'index');
@@ -307,7 +310,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
       rmSync(path, { force: true });
     const tip = readPrivateTip(store, record);
     try {
-      // First, so that no branch of the repository names content that is not there.
+      // First, so that no branch of the repository names missing content.
       await takeLfsObjects(store.lfs, join(record.common, 'lfs'));
       if (tip === null)
         Object.assign(result, {
@@ -322,7 +325,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     } catch (error) {
       const why = asSvcError(error).message;
       writePrivateGit(store, { ...record, refused: why });
-      // HEAD may be just as untrustworthy: save what lies in the files on its branch instead.
+      // HEAD may be just as untrustworthy: saves the files on its branch instead.
       const back = ['symbolic-ref', '-m', 'svc: back on its branch', 'HEAD', branchRef(record.branch)];
       await plain.run(record.worktree, back, { allowFail: true });
       return {
@@ -359,7 +362,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
   };
 }
 
-/** Moves packs by name; the index last, since git looks for that. */
+/** Moves packs by name; the index last, since git looks for it. */
 function movePacks(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
   const names = readdirSync(from).filter((name) => /^pack-[0-9a-f]+\.(?:pack|rev|idx)$/.test(name));

@@ -5,11 +5,11 @@ import { isObjectId } from './refs.ts';
 import { readRegularFile } from './regular-file.ts';
 import { readHeadByGit } from './run-git.ts';
 
-/** What HEAD holds when refs are stored as reftable. */
+/** The contents of HEAD when refs are stored as reftable. */
 const IN_TABLES = 'refs/heads/.invalid';
 
 /**
- * What is checked out at a folder: a branch, or the commit of a detached HEAD; null outside a repository.
+ * Returns what is checked out at a folder: a branch, or the commit of a detached HEAD; null outside a repository.
  * Synchronous, and runs no program as long as git keeps refs in plain files, which is the default.
  * @param folder absolute, links followed
  */

@@ -1,8 +1,8 @@
 import { findFallbackIdentity, type Git } from './git.ts';
 
 /**
- * Makes a commit under the user's own name. git is told not to derive a name from the machine; only if it then knows
- * none is svc's identity used.
+ * Creates a commit under the user's own name. git must not derive a name from the machine; only if it has none is
+ * svc's identity used.
  */
 export async function commitTree(
   git: Git,

@@ -5,11 +5,11 @@ import { createGitPrograms, type GitPrograms } from './git-programs.ts';
 import { createRepositoryPins, type RepositoryPins } from './pins.ts';
 import { createGitRunner } from './run-git.ts';
 
-/** How git is called for a workspace: plain data, so that a thread can be given it. */
+/** The git settings of a workspace: plain data, so that a thread can receive it. */
 export interface GitAccess {
   /** Best an allow-listed environment (R10); see `WorktreesDeps`. */
   env: Readonly<NodeJS.ProcessEnv>;
-  /** Where the engine keeps which programs and repositories are the person's; null for in memory. */
+  /** The record of which programs and repositories are the person's; null for in memory. */
   agentsDir: string | null;
 }
 
@@ -26,8 +26,8 @@ export interface GuardedGit {
 }
 
 /**
- * Opens git for a workspace. A call runs only programs that were configured while no worker was running, and is refused where a
- * folder has come into another repository since its first use. Nothing else calls git for the engine.
+ * Opens git for a workspace. A call runs only programs that were configured while no worker was running, and is
+ * refused if a folder belongs to another repository than at its first use. Nothing else calls git for the engine.
  * @param patienceMs how long a call may take before we look for a pipe that blocks it
  */
 export function createGit(

@@ -1,13 +1,16 @@
 import { toPrintable } from '../../../../core/base/text.ts';
 
-/** How much of what a filter printed goes into a message. */
+/** How much of a filter's output goes into a message. */
 const FILTER_LINES = 3;
 const LINE_CHARACTERS = 300;
 
 const GIT_LINE = /^(?:fatal|error|warning|hint): /;
 const FAILED_FILTER = /^(?:fatal|error): .*\bfilter\b.* failed/;
 
-/** git's own words about a failure, without their prefix; of a filter that failed, with its last lines too. Empty for none. */
+/**
+ * Returns git's own message about a failure, without its prefix; for a failed filter, with its last lines too. Empty
+ * for none.
+ */
 export function describeFailure(stderr: string): string {
   const lines = stderr.split(/[\r\n]+/).filter((line) => line.trim() !== '');
   const failed = lines.filter((line) => FAILED_FILTER.test(line)).at(-1);

@@ -12,25 +12,25 @@ export interface WrittenFolders {
   common: string;
 }
 
-/** Whether a folder has the three entries that make it a bare repository to git. */
+/** Reports whether a folder has the three entries that make it a bare repository to git. */
 export const looksLikeBareRepository = (folder: string): boolean =>
   ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
 
-/** The nearest folder, from this one upwards, with a `.git`; null for none. */
+/** Finds the nearest folder, from this one upwards, with a `.git`; null for none. */
 export const findCheckoutAround = (folder: string): string | null =>
   findFolderAbove(folder, (at) => existsSync(join(at, '.git')));
 
-/** The git folders of the checkout around a folder; null where there is none, or where it names none. */
+/** Finds the git folders of the checkout around a folder; null if there is none, or if it names none. */
 export function readGitFoldersAround(folder: string): WrittenFolders | null {
   const checkout = findCheckoutAround(folder);
   return checkout === null ? null : readGitFolders(checkout);
 }
 
-/** The top folder of the repository that git would find from a folder; null for none. */
+/** Finds the top folder of the repository that git would find from a folder; null for none. */
 export const findTopAround = (folder: string): string | null =>
   findFolderAbove(folder, (at) => existsSync(join(at, '.git')) || looksLikeBareRepository(at));
 
-/** Reads which git folders a checkout names; null where it names none. */
+/** Reads which git folders a checkout names; null if it names none. */
 export function readGitFolders(worktree: string): WrittenFolders | null {
   const mark = join(worktree, '.git');
   const found = lstatSync(mark, { throwIfNoEntry: false });
@@ -51,12 +51,12 @@ export function readGitFolders(worktree: string): WrittenFolders | null {
 }
 
 /**
- * Finds the main checkout of a repository by its git folder, where git itself does not know it: that of a submodule. Null
- * where there is none, or its place is recorded nowhere.
+ * Finds the main checkout of a repository by its git folder, if git itself does not know it, as for a submodule. Null
+ * if there is none, or its location is not recorded.
  */
 export function findMainCheckout(common: string): string | null {
   const above = basename(common) === '.git' ? dirname(common) : null;
-  // With settings of each worktree git keeps it apart from the shared ones.
+  // With per-worktree settings git keeps it apart from the shared ones.
   const recorded = ['config.worktree', 'config'].flatMap(
     (name) => /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(readRegularFile(join(common, name)) ?? '')?.[1] ?? [],
   );
@@ -65,7 +65,7 @@ export function findMainCheckout(common: string): string | null {
   return places.find((each) => isCheckoutOf(each, common)) ?? null;
 }
 
-/** Whether a folder is the main checkout that belongs to a git folder. */
+/** Reports whether a folder is the main checkout that belongs to a git folder. */
 export function isCheckoutOf(folder: string, common: string): boolean {
   const named = readGitFolders(folder);
   if (named === null || named.own !== named.common || !existsSync(named.own)) return false;
@@ -73,7 +73,7 @@ export function isCheckoutOf(folder: string, common: string): boolean {
 }
 
 /**
- * Reads the git folder that all worktrees of a checkout's repository share, without asking git; null where it names
+ * Reads the git folder that all worktrees of a checkout's repository share, without asking git; null if it names
  * none.
  */
 export function readCommonDir(checkout: string): string | null {

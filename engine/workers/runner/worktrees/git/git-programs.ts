@@ -39,17 +39,22 @@ const NAMES_PROGRAM: readonly (readonly [RegExp, string])[] = [
   [/^submodule\..+\.update$/, 'none'],
 ];
 
-/** Settings that say where git fetches from, sends to and authenticates, and by which program of the other side. */
+/**
+ * Settings that determine where git fetches from, sends to and authenticates, and by which program of the other side.
+ */
 const NAMES_PLACE =
   /^(?:remote\..+\.(?:url|pushurl|uploadpack|receivepack|vcs|proxy|promisor|lfsurl|lfspushurl|mirror|push)|remote\.pushdefault|branch\..+\.pushremote|url\..+\.(?:insteadof|pushinsteadof)|extensions\.partialclone|protocol\..*allow|http\..*|credential\..*|lfs\..*url|push\.(?:gpgsign|pushoption|recursesubmodules)|submodule\..+\.url)$/;
 
-/** Settings of which every value counts: an empty one takes back those before it (git-config(1)). */
+/** Settings with several values: an empty one resets the values before it (git-config(1)). */
 const CLEARED_BY_EMPTY = /^(?:credential\.(?:.+\.)?helper|http\.(?:.+\.)?extraheader)$/;
 
-/** Programs that git runs in the folder of the checkout that it works on, so that a relative name is a file of that. */
+/** Programs that git runs in the folder of the current checkout, so that a relative name is a file in it. */
 const RUNS_IN_CHECKOUT = /^(?:filter\..+\.(?:clean|smudge|process)|merge\..+\.driver)$/;
 
-/** Programs of a push. Addresses are not among them, since another value would be another address, nor what may hold a secret. */
+/**
+ * Programs of a push. Addresses are not among them, since another value would be another address, nor are settings
+ * that may hold a secret.
+ */
 const PASSED_ON =
   /^(?:core\.(?:askpass|sshcommand|gitproxy)|credential\.(?:.+\.)?helper|gpg\.(?:.+\.)?program|remote\..+\.(?:receivepack|uploadpack|vcs)|filter\.lfs\..+)$/;
 
@@ -59,7 +64,7 @@ const SHUT: readonly Override[] = [
   ...PROTOCOLS.map((name) => [`protocol.${name}.allow`, 'never'] as const),
 ];
 
-/** By this setting git would not see that a file became a program; `git init` writes it in each repository. */
+/** With this setting git would not see that a file became a program; `git init` writes it in each repository. */
 const DECIDES_MODES = 'core.filemode';
 
 const findNeutralValue = (name: string): string | undefined =>
@@ -68,41 +73,44 @@ const findNeutralValue = (name: string): string | undefined =>
 const isSameValues = (one: readonly string[] = [], other: readonly string[] = []): boolean =>
   one.length === other.length && one.every((value, at) => value === other[at]);
 
-/** Gives a setting these values and no others, as far as git knows a way to. */
+/** Sets exactly these values of a setting, as far as git allows. */
 const setValues = (name: string, values: readonly string[]): Override[] =>
   [...(CLEARED_BY_EMPTY.test(name) ? [''] : []), ...values].map((value) => [name, value] as const);
 
 /** The remembered settings of a repository, including the machine's and the person's. */
 interface Remembered {
-  /** The settings as they were while no worker was running. */
+  /** The settings at a time when no worker was running. */
   trusted: Settings;
   /** Settings found after a worker's run; not treated as the person's while they stay the same. */
   planted: Settings;
 }
 
-/** A setting of git with a value that counts before those of all files. */
+/** A setting of git with a value that overrides all files. */
 export type Override = readonly [name: string, value: string];
 
-/** What a git call is given. */
+/** The settings of a git call. */
 export interface GitOverrides {
   settings: readonly Override[];
-  /** Whether git may fetch objects that are missing: everything that says from where is the person's. */
+  /** True if git may fetch missing objects: all settings about their source are the person's. */
   mayFetch: boolean;
 }
 
 export interface GitPrograms {
   /**
-   * Finds settings to pass to a git call, so that no program runs that a worker has configured, and none whose file the
-   * worker can change in its worktree.
+   * Finds settings to pass to a git call, so that no program runs that a worker has configured, and none whose file
+   * the worker can change in its worktree.
    * @param cwd where git is called
    */
   findOverrides(cwd: string): Promise<GitOverrides>;
   /**
-   * Lists the names of settings in force that a worker wrote, of programs and of places. `isQuiet`: no worker is running, so
-   * what has changed since the last one ended is the person's.
+   * Lists the names of active settings that a worker wrote, of programs and of locations. `isQuiet`: no worker is
+   * running, so later changes are the person's.
    */
   listUntrustedSettings(cwd: string, options: { isQuiet: boolean }): Promise<string[]>;
-  /** Lists the person's own settings of the programs that a push runs, to be passed to a program that reads the configuration again. */
+  /**
+   * Lists the person's own settings of the programs that a push runs, for a program that reads the configuration
+   * again.
+   */
   listTrustedSettings(cwd: string): Promise<readonly Override[]>;
   /**
    * Remembers the current settings before a worker starts. `isQuiet`: no other worker is running, so the settings are
@@ -123,7 +131,7 @@ interface Listed {
  * Remembers which programs a person's git runs in a repository, and keeps the engine from running a worker's: a
  * worker without a sandbox can write any git configuration. Programs that were configured before a worker started
  * keep working, such as the filters of git-lfs.
- * @param file where this is kept; null for memory only
+ * @param file the location of the record; null for memory only
  * @param list runs `git config` with these arguments in a folder
  * @param env git's environment
  */
@@ -135,7 +143,7 @@ export function createGitPrograms(
   // git only looks at HOME; without it no user's settings are read.
   const home = env.HOME || null;
   const kept = createKeptRecords(file, readRecord);
-  /** That of the nearest repository that has one: a worker can make its worktree name a repository of its own. */
+  /** The record of the nearest repository that has one: a worker can make its worktree name its own repository. */
   const findRecordAround = (cwd: string): Remembered | undefined => {
     for (const common of listCommonDirsAround(cwd)) {
       const record = kept.get(common);
@@ -145,7 +153,7 @@ export function createGitPrograms(
   };
   const listed = new Map<string, Listed>();
 
-  /** The relevant settings, read again when one of their files has changed. */
+  /** Returns the relevant settings, read again if one of their files has changed. */
   async function readSettings(cwd: string): Promise<Settings> {
     const shared = findSharedGitDir(cwd);
     const known = listed.get(cwd) ?? (shared === null ? undefined : listed.get(shared));
@@ -262,8 +270,8 @@ export function createGitPrograms(
 }
 
 /**
- * Has filters and merge drivers run in the main checkout: in a linked worktree `./clean.sh`, `npx` or `make` would be what
- * the worker has made of them, outside of its sandbox, and in one that git is just making they are not there yet.
+ * Runs filters and merge drivers in the main checkout: in a linked worktree `./clean.sh`, `npx` or `make` would be
+ * the worker's versions, outside of its sandbox, and in a worktree that git is just creating they do not exist yet.
  */
 function moveToMainCheckout(cwd: string, settings: Settings, trusted: Settings): Override[] {
   const named = readGitFoldersAround(cwd);
@@ -277,7 +285,7 @@ function moveToMainCheckout(cwd: string, settings: Settings, trusted: Settings):
   });
 }
 
-/** A command of git's in another folder. The files that `%O`, `%A` and `%B` stand for are named from where git runs it. */
+/** Wraps a git command to run in another folder. The files for `%O`, `%A` and `%B` are relative to git's folder. */
 const runIn = (folder: string, command: string): string =>
   `svc_from="$PWD" && cd ${quoteForShell(folder)} && ${command.replace(/(?<!%)%([OAB])/g, '"$svc_from"/%$1')}`;
 
@@ -298,7 +306,9 @@ const isSameSettings = (one: Settings, other: Settings): boolean =>
   Object.keys(one).length === Object.keys(other).length &&
   Object.entries(one).every(([name, values]) => isSameValues(values, other[name]));
 
-/** The git folders of the repositories around a folder, the nearest first; each is what all its worktrees share. */
+/**
+ * Lists the git folders of the repositories around a folder, the nearest first; each is shared by all its worktrees.
+ */
 function listCommonDirsAround(cwd: string): string[] {
   const found: string[] = [];
   for (let folder = cwd; ; folder = dirname(folder)) {
@@ -309,7 +319,9 @@ function listCommonDirsAround(cwd: string): string[] {
   }
 }
 
-/** The git folder shared by all checkouts with the same settings; null for a checkout with settings of its own. */
+/**
+ * Returns the git folder shared by all checkouts with the same settings; null for a checkout with its own settings.
+ */
 function findSharedGitDir(cwd: string): string | null {
   const named = readGitFolders(cwd);
   if (named === null) return null;

@@ -4,7 +4,7 @@ export interface GitOptions {
   env?: Readonly<Record<string, string>>;
   /** Written to git's stdin; without it stdin is empty. */
   input?: string;
-  /** Let git search for the repository above `cwd` too. Only for finding it; see R2. */
+  /** Lets git search for the repository above `cwd` too. Only for finding it; see R2. */
   discover?: boolean;
   /** Stop reading and kill git after this many bytes of output; 256 MiB. */
   maxBytes?: number;
@@ -16,7 +16,7 @@ export interface GitResult {
   code: number;
   stdout: string;
   stderr: string;
-  /** More output followed than `maxBytes`. */
+  /** True if more output followed than `maxBytes`. */
   truncated: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface Git {
   run(cwd: string, args: readonly string[], options?: GitOptions): Promise<GitResult>;
   /** The output without its last newline. */
   text(cwd: string, args: readonly string[], options?: GitOptions): Promise<string>;
-  /** Whether the command succeeded. */
+  /** True if the command succeeded. */
   succeeds(cwd: string, args: readonly string[], options?: GitOptions): Promise<boolean>;
   /** Pipes the output of one command into the next; returns the second one's output. Throws as `run` does. */
   pipe(
@@ -41,7 +41,7 @@ export interface Git {
   readonly env: Readonly<NodeJS.ProcessEnv>;
 }
 
-/** For a mere look at a folder of a project: it searches upwards, fails without an error and fetches nothing. */
+/** Options for checking a project's folder: searches upwards, fails without an error and fetches nothing. */
 export const LOOKUP = {
   allowFail: true,
   discover: true,
@@ -49,15 +49,15 @@ export const LOOKUP = {
 } as const satisfies GitOptions;
 
 /**
- * Makes git ignore changes inside a nested repository: git would otherwise run in it, and a worker may have made it
- * with a configuration that names programs. `findNestedRepositories` reports that it is there.
+ * Makes git ignore changes inside a nested repository: git would otherwise run in it, and a worker may have created
+ * it with a configuration that names programs. `findNestedRepositories` reports its existence.
  */
 export const NOT_INSIDE = '--ignore-submodules=dirty';
 
-/** Has a diff run no program that the person or the repository has configured. */
+/** Prevents a diff from running configured programs. */
 export const NO_DIFF_PROGRAMS = ['--no-ext-diff', '--no-textconv'] as const;
 
-/** The same git with additional variables at every call. */
+/** Returns the same git with additional variables at every call. */
 export function withEnvironment(git: Git, env: Readonly<Record<string, string>>): Git {
   const more = <T extends GitOptions>(options: T | undefined) => ({
     ...options,
@@ -73,7 +73,7 @@ export function withEnvironment(git: Git, env: Readonly<Record<string, string>>)
   };
 }
 
-/** The records of a NUL-separated answer. */
+/** Splits the records of a NUL-separated answer. */
 export const splitRecords = (text: string): string[] => text.split('\0').filter((record) => record !== '');
 
 /** Reads `user.name` and `user.email` as configured for a folder, the user's own file included. */
@@ -90,8 +90,8 @@ async function readConfiguredUser(git: Git, cwd: string): Promise<Map<string, st
 }
 
 /**
- * The variables that give a worker's own git the user's configured identity, for agents that hide the home folder
- * from their shells. Empty where none is configured, or where the environment has it already.
+ * Returns the variables that give a worker's own git the user's configured identity, for agents that hide the home
+ * folder from their shells. Empty if none is configured, or if the environment already has it.
  */
 export async function findUserIdentity(git: Git, cwd: string): Promise<Record<string, string>> {
   const configured = await readConfiguredUser(git, cwd);
@@ -106,7 +106,7 @@ export async function findUserIdentity(git: Git, cwd: string): Promise<Record<st
 }
 
 /**
- * The identity for our own commits, as variables: empty where the user has one, svc's where none is configured (a
+ * Returns the identity for our own commits, as variables: empty if the user has one, svc's if none is configured (a
  * fresh machine, a service account).
  */
 export async function findFallbackIdentity(git: Git, cwd: string): Promise<Record<string, string>> {

@@ -5,9 +5,9 @@ type Graph = ReadonlyMap<string, readonly string[]>;
 
 /** How one commit has diverged from a base. */
 export interface Divergence {
-  /** Commits that only this one has, children first, with how many parents each has. */
+  /** Commits that only this one has, children first, with the number of parents. */
   own: { id: string; parents: number }[];
-  /** The newest commit that it shares with the base; null when the histories are unrelated. */
+  /** The newest commit that it shares with the base; null if the histories are unrelated. */
   fork: string | null;
   /** How many commits only the base has. */
   behind: number;
@@ -38,7 +38,7 @@ async function readGraph(
   return graph;
 }
 
-/** Everything in a graph that is reachable from these commits, themselves included. */
+/** Lists everything in a graph that is reachable from these commits, including them. */
 function findReachable(graph: Graph, from: readonly string[]): Set<string> {
   const found = new Set<string>();
   const queue = from.filter((id) => graph.has(id));
@@ -50,7 +50,7 @@ function findReachable(graph: Graph, from: readonly string[]): Set<string> {
   return found;
 }
 
-/** Commits of the base that every fork contains; none where its history has several roots. */
+/** Lists commits of the base that every fork contains; none if its history has several roots. */
 async function findBoundary(git: Git, cwd: string, forks: readonly string[]): Promise<string[]> {
   if (forks.length < 2) return [...forks];
   const { stdout } = await git.run(cwd, ['merge-base', '--octopus', ...forks], { allowFail: true });
@@ -58,7 +58,7 @@ async function findBoundary(git: Git, cwd: string, forks: readonly string[]): Pr
 }
 
 /**
- * Finds how commits have diverged from a base, with two or three git calls however many there are. Throws where git
+ * Finds how commits have diverged from a base, with two or three git calls for any number of commits. Throws if git
  * cannot read one of them.
  * @param target the base's commit, as a full id
  * @param tips full ids

@@ -5,7 +5,7 @@ import { type Git, type GitOptions, splitRecords } from './git.ts';
 import { findCheckoutAround, readGitFolders } from './git-folders.ts';
 import { readRegularBytes } from './regular-file.ts';
 
-/** Marks of an index entry that make git take its file as unchanged without looking at it. */
+/** Index marks that make git treat a file as unchanged without checking it. */
 const ASSUME_UNCHANGED = 0x8000;
 const EXTENDED = 0x4000;
 const SKIP_WORKTREE = 0x4000;
@@ -20,8 +20,8 @@ export interface FlaggedEntry {
 }
 
 /**
- * Whether an index may hold marked entries. Answered from the file without git; true where its form is unknown. Format:
- * gitformat-index(5), versions 2 to 4.
+ * Reports whether an index may hold marked entries. Answered from the file without git; true if its form is unknown.
+ * Format: gitformat-index(5), versions 2 to 4.
  */
 export function mayHoldFlags(gitDir: string): boolean {
   const bytes = readRegularBytes(join(gitDir, 'index'));
@@ -36,7 +36,10 @@ export function mayHoldFlags(gitDir: string): boolean {
   });
 }
 
-/** Whether an index has marked entries, or a form that cannot be read. @param idLength of the object ids in it, bytes */
+/**
+ * Reports whether an index has marked entries, or a form that cannot be read. @param idLength of the object ids in
+ * it, bytes
+ */
 function holdsFlags(bytes: Buffer, idLength: number): boolean {
   const version = bytes.readUInt32BE(4);
   if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 4) return true;
@@ -68,13 +71,14 @@ function skipPrefixLength(bytes: Buffer, at: number, version: number): number {
 }
 
 /**
- * Picks the entries whose mark hides a change, from what `git ls-files -v --stage -z` lists. A file that is marked
- * `skip-worktree` and absent is outside of a sparse checkout: it stays marked, or git would take it for deleted.
+ * Selects the entries whose mark hides a change, from the output of `git ls-files -v --stage -z`. A file that is
+ * marked `skip-worktree` and absent is outside of a sparse checkout: it stays marked, or git would treat it as
+ * deleted.
  */
 export function selectFlagged(worktree: string, records: readonly string[]): FlaggedEntry[] {
   const real = realpathSync(worktree);
   const folders = new Map<string, boolean>();
-  /** Whether a folder is really there, not elsewhere through a link. */
+  /** Reports whether a folder really exists there, not elsewhere through a link. */
   const isInside = (folder: string): boolean => {
     const known = folders.get(folder) ?? isRealFolder(join(real, folder));
     folders.set(folder, known);
@@ -102,7 +106,7 @@ function isRealFolder(folder: string): boolean {
   }
 }
 
-/** The path in a record of `git ls-files --stage`. */
+/** Returns the path in a record of `git ls-files --stage`. */
 export const nameOfRecord = (record: string): string => record.slice(record.indexOf('\t') + 1);
 
 /**
@@ -127,7 +131,7 @@ export async function clearFlags(
   await git.run(worktree, ['update-index', '-z', '--index-info'], { env, input });
 }
 
-/** Lists the marked entries of a worktree's index. Starts git only where there may be some. */
+/** Lists the marked entries of a worktree's index. Starts git only if there may be some. */
 export async function listFlagged(
   git: Git,
   { path, gitDir }: { path: string; gitDir: string },
@@ -139,8 +143,8 @@ export async function listFlagged(
 }
 
 /**
- * Runs `work` with the variables that lead git to a copy of the index without the marks; the index itself stays as it
- * is. Without marked entries there is no copy.
+ * Runs `work` with variables that lead git to a copy of the index without the marks; the index itself stays
+ * unchanged. Without marked entries there is no copy.
  */
 export async function withoutFlags<T>(
   git: Git,
@@ -162,8 +166,8 @@ export async function withoutFlags<T>(
 }
 
 /**
- * Runs `update`, in which git replaces files of a checkout, without the marks of those that are among them: git would
- * take a marked file whose time has changed for one with changes. Afterwards the marks are back.
+ * Runs `update`, in which git replaces files of a checkout, without the marks of these files: git would treat a
+ * marked file with a new time as changed. Afterwards the marks are restored.
  */
 export async function withMarksAside<T>(
   git: Git,

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makePrivateFolder, replacePrivate } from '../../../../core/base/private-files.ts';
 
-/** Records by name in a file that one engine writes, and that its threads read. */
+/** Named records in a file that one engine writes, and that its threads read. */
 export interface KeptRecords<T> {
   get(name: string): T | undefined;
   set(name: string, record: T): void;
@@ -10,8 +10,8 @@ export interface KeptRecords<T> {
 
 /**
  * Opens the records in a file.
- * @param file where they are kept; null for in memory
- * @param read turns a stored record, perhaps one of an older svc, into today's
+ * @param file the location; null for in memory
+ * @param read converts a stored record, perhaps of an older svc, into the current form
  */
 export function createKeptRecords<T, Stored>(
   file: string | null,

@@ -2,12 +2,12 @@ import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Git } from './git.ts';
 
-/** A pointer is shorter, and begins so (git-lfs/docs/spec.md). */
+/** A pointer is shorter, and starts like this (git-lfs/docs/spec.md). */
 const MOST_POINTER_BYTES = 1024;
 const POINTER = 'version https://git-lfs.github.com/spec/';
 const MOST_AT_ONCE = 500;
 
-/** Whether the files of a commit, or the repository itself, name Git LFS as a filter. */
+/** Reports whether the files of a commit, or the repository itself, name Git LFS as a filter. */
 export const usesLfs = (git: Git, repository: string, commit: string): Promise<boolean> =>
   git.succeeds(repository, [
     'grep',
@@ -39,7 +39,7 @@ export async function fillLfsFiles(git: Git, top: string, paths: readonly string
   return pointers.filter((path) => isPointer(join(top, path)));
 }
 
-/** Those that .gitattributes gives to Git LFS: another file may look like a pointer. */
+/** The files that .gitattributes assigns to Git LFS: another file may look like a pointer. */
 async function selectLfsFiles(git: Git, top: string, paths: readonly string[]): Promise<string[]> {
   if (paths.length === 0) return [];
   const { stdout } = await git.run(top, ['check-attr', '--stdin', '-z', 'filter'], {

@@ -12,9 +12,8 @@ const unsafeGitDirError = (path: string, reason: string): SvcError =>
   });
 
 /**
- * Returns the git folder of a worktree if it is the one that its repository made for it: a worker can write the
- * `.git` of its worktree, and git would trust it. Only reads files, so it works even where git cannot read the
- * repository.
+ * Returns the git folder of a worktree if its repository created it: a worker can write the `.git` of its worktree,
+ * and git would trust it. Only reads files, so it works even if git cannot read the repository.
  * @param commonDir the git folder of the repository that the worktree has to belong to
  * @throws `worktree_unsafe`
  */

@@ -1,6 +1,6 @@
 import { type Git, NO_DIFF_PROGRAMS } from './git.ts';
 
-/** Both sides of a comparison must be generated alike, whatever the user has configured. */
+/** Both sides of a comparison must be generated alike, regardless of the user's configuration. */
 const PATCH = [
   '-p',
   ...NO_DIFF_PROGRAMS,
@@ -74,6 +74,6 @@ export async function diffTrees(
   return lines.map((line) => found.get(line) ?? new Map());
 }
 
-/** Whether a change includes all of another, and perhaps more. */
+/** Reports whether a change includes all of another, and perhaps more. */
 export const containsPatch = (whole: Patch, part: Patch): boolean =>
   [...part].every(([file, text]) => whole.get(file) === text);

@@ -5,22 +5,22 @@ import { findTopAround } from './git-folders.ts';
 import { createKeptRecords } from './kept-records.ts';
 
 /**
- * Remembers which repository each folder that workers start in belongs to: the one at its first use, until a person
- * says otherwise.
+ * Remembers which repository each folder that workers start in belongs to: the repository at its first use, until a
+ * person changes it.
  */
 export interface RepositoryPins {
   /**
-   * Throws `worktree_unsafe` where a folder is in another repository than at its first use: a worker that may write
-   * to the folder could have created one there, with a configuration that names programs. Calls no git.
+   * Throws `worktree_unsafe` if a folder is in another repository than at its first use: a worker that may write to
+   * the folder could have created one there, with a configuration that names programs. Calls no git.
    */
   checkPin(folder: string): void;
-  /** Whether `checkPin` would refuse the folder; records nothing. */
+  /** Reports whether `checkPin` would refuse the folder; records nothing. */
   isMoved(folder: string): boolean;
-  /** Pins a folder to the repository that it is in now. Returns that repository's top folder; null for none. */
+  /** Pins a folder to its current repository. Returns that repository's top folder; null for none. */
   repinRepository(folder: string): string | null;
 }
 
-/** @param file where they are kept; null for in memory */
+/** @param file the location of the record; null for in memory */
 export function createRepositoryPins(file: string | null): RepositoryPins {
   /** An empty string stands for no repository. */
   const tops = createKeptRecords(file, (top: string) => top);

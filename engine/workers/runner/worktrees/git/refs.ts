@@ -4,7 +4,7 @@ import type { Git } from './git.ts';
 export const SESSION_PREFIX = 'svc/';
 export const branchRef = (branch: string): string => `refs/heads/${branch}`;
 
-/** `svc/s-88` → `s-88`: the name that saved refs are kept under. */
+/** Converts `svc/s-88` to `s-88`: the name that saved refs are kept under. */
 export const sessionNameOf = (branch: string): string =>
   branch.startsWith(SESSION_PREFIX) ? branch.slice(SESSION_PREFIX.length) : branch;
 
@@ -21,11 +21,11 @@ export async function resolveIds(
   if (revisions.some((revision) => revision.startsWith('-'))) return null;
   const { code, stdout } = await git.run(cwd, ['rev-parse', ...revisions], { allowFail: true });
   const ids = splitLines(stdout);
-  // A range gives several ids, and a file of that name its name.
+  // A range gives several ids, and a file with that name its name.
   return code === 0 && ids.length === revisions.length && ids.every(isObjectId) ? ids : null;
 }
 
-/** The commit that a revision names, or null. */
+/** Returns the commit that a revision names, or null. */
 export async function resolveCommit(git: Git, cwd: string, revision: string): Promise<string | null> {
   if (revision === '' || revision.startsWith('-')) return null;
   const { code, stdout } = await git.run(cwd, ['rev-parse', '--verify', '--quiet', `${revision}^{commit}`], {
@@ -34,7 +34,7 @@ export async function resolveCommit(git: Git, cwd: string, revision: string): Pr
   return code === 0 ? stdout.trim() : null;
 }
 
-/** The commit of a branch, or else of a tag or commit with that name; or null. */
+/** Returns the commit of a branch, otherwise of a tag or commit with that name; or null. */
 export async function resolveBranchOrCommit(git: Git, cwd: string, name: string): Promise<string | null> {
   return (
     (isObjectId(name) ? null : await resolveCommit(git, cwd, branchRef(name))) ??
@@ -42,7 +42,7 @@ export async function resolveBranchOrCommit(git: Git, cwd: string, name: string)
   );
 }
 
-/** Maps every branch to its commit. Throws `git_failed` when one of them cannot be read. */
+/** Maps every branch to its commit. Throws `git_failed` if one of them cannot be read. */
 export async function listBranchTips(git: Git, cwd: string): Promise<Map<string, string>> {
   const format = '--format=%(objectname) %(refname)';
   const { stdout, stderr } = await git.run(cwd, ['for-each-ref', format, 'refs/heads']);
@@ -57,7 +57,7 @@ export async function listBranchTips(git: Git, cwd: string): Promise<Map<string,
 export const isAncestor = (git: Git, cwd: string, ancestor: string, commit: string): Promise<boolean> =>
   git.succeeds(cwd, ['merge-base', '--is-ancestor', ancestor, commit]);
 
-/** Commits that only the one has (`ahead`), and that only the base has. */
+/** Counts commits that only the one has (`ahead`), and commits that only the base has. */
 export async function countAheadBehind(
   git: Git,
   cwd: string,
@@ -95,5 +95,7 @@ export const compareAndSetRef = (
     before ?? '0'.repeat(next.length),
   ]);
 
-/** Whether git may be given a range of commits from outside: one that begins with a dash would be an option. */
+/**
+ * Reports whether git may receive a range of commits from outside: one that starts with a dash would be an option.
+ */
 export const isPassableRange = (range: string): boolean => !/^-|[\0-\x1f]/.test(range);

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 
 /**
- * Reads a file that a worker may have replaced by something else; null then, and where there is none.
+ * Reads a file that a worker may have replaced by something else; null then, and for a missing file.
  * @param mostBytes reads no more than these
  */
 export const readRegularFile = (file: string, mostBytes?: number): string | null =>

@@ -1,13 +1,13 @@
 import type { Git } from './git.ts';
 
-/** Where a repository can be pushed to. */
+/** The push targets of a repository. */
 export interface Remote {
   name: string;
-  /** As git would push to it, all addresses of several; may hold a user's name, and no password. */
+  /** As git would push to it, all of its addresses; may contain a user's name, but no password. */
   url: string;
 }
 
-/** An address as it may be shown: whoever put a password into it did not mean it for a screen. */
+/** Formats an address for display, without a password. */
 const hidePassword = (url: string): string => url.replace(/^([a-z+]+:\/\/[^/@:]+):[^/@]*@/i, '$1@');
 
 /** Lists the remotes of a repository with the addresses that they are pushed to. */

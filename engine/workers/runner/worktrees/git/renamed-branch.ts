@@ -4,7 +4,7 @@ import { branchRef, resolveCommit } from './refs.ts';
 /** As git words it in the reflog of a branch that it has renamed. */
 const RENAMED = /^Branch: renamed refs\/heads\/(.+) to refs\/heads\/(.+)$/;
 
-/** The name that a branch has now, by the repository's reflogs; null when none tells of it. */
+/** Returns the current name of a renamed branch, by the repository's reflogs; null if none mentions it. */
 export async function findRenamedBranch(git: Git, root: string, branch: string): Promise<string | null> {
   const { stdout } = await git.run(root, ['reflog', 'show', '--all', '--format=%gs'], { allowFail: true });
   const next = new Map<string, string>();

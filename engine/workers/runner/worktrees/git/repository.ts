@@ -14,7 +14,7 @@ import { isObjectId, resolveCommit, splitLines, trimBranchPrefix } from './refs.
 import { readRegularFile } from './regular-file.ts';
 
 export interface Repository {
-  /** Top folder of the checkout that holds the path. */
+  /** Top folder of the checkout that contains the path. */
   root: string;
   /** The git folder that all worktrees of the repository share. */
   commonDir: string;
@@ -32,13 +32,13 @@ export interface WorktreeEntry {
   ref: string | null;
   /** The reason of the lock (may be empty), or null when not locked. */
   locked: string | null;
-  /** git says that its folder is missing. */
+  /** True if git reports that its folder is missing. */
   prunable: boolean;
-  /** `path` is the git folder of a main checkout, and its files are in a place that is recorded nowhere. */
+  /** True if `path` is the git folder of a main checkout, and the location of its files is recorded nowhere. */
   isUnlocated: boolean;
 }
 
-/** One question to git for everything about the repository around a folder. */
+/** One git query for everything about the repository around a folder. */
 const WHOLE = [
   'rev-parse',
   '--path-format=absolute',
@@ -52,8 +52,8 @@ const WHOLE = [
 ];
 
 /**
- * Parses git's combined answer. Null where parts have to be asked one by one: bare, nothing committed yet, a newline
- * in the path, or a checkout that `core.worktree` has put where git finds no repository or another one.
+ * Parses git's combined answer. Null if parts have to be queried one by one: bare, nothing committed yet, a newline
+ * in the path, or a checkout that `core.worktree` has moved to where git finds no repository or another one.
  */
 function parseRepository(stdout: string): Repository | null {
   const lines = splitLines(stdout);
@@ -64,7 +64,10 @@ function parseRepository(stdout: string): Repository | null {
   return { root, commonDir, head: ref === 'HEAD' ? null : trimBranchPrefix(ref), headCommit };
 }
 
-/** The repository that contains a folder. Throws `not_a_repository`, or `repository_empty` for one without commits. */
+/**
+ * Finds the repository that contains a folder. Throws `not_a_repository`, or `repository_empty` for one without
+ * commits.
+ */
 export async function findRepository(git: Git, path: string): Promise<Repository> {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
     throw new SvcError('not_a_repository', `${path} is not a folder`, { data: { path } });
@@ -74,7 +77,7 @@ export async function findRepository(git: Git, path: string): Promise<Repository
   return (whole.code === 0 ? parseRepository(whole.stdout) : null) ?? findRepositoryByParts(git, path);
 }
 
-/** With settings of each worktree, git applies what is in the shared ones to all worktrees, also what is of the main one. */
+/** With per-worktree settings, git applies the shared ones to all worktrees, including those of the main one. */
 function sharedSettingError(common: string, name: string, value: string): SvcError {
   const git = `git --git-dir=${quoteForShell(common)} config`;
   return new SvcError(
@@ -88,8 +91,8 @@ function sharedSettingError(common: string, name: string, value: string): SvcErr
 }
 
 /**
- * Refuses a repository that git could make no usable worktree in, because its `core.worktree` applies to all of them. Throws
- * `conflict`.
+ * Refuses a repository in which git cannot create a usable worktree, because its `core.worktree` applies to all of
+ * them. Throws `conflict`.
  */
 export function checkSharedWorktree({ commonDir }: Pick<Repository, 'commonDir'>): void {
   // git records none next to a usual git folder.
@@ -106,7 +109,7 @@ export type RepositoryOrPath = Repository | string;
 export const resolveRepository = async (git: Git, place: RepositoryOrPath): Promise<Repository> =>
   typeof place === 'string' ? findRepository(git, place) : place;
 
-/** Like `findRepository`, with one question for each part, so that the error can name the missing one. */
+/** Like `findRepository`, with one query for each part, so that the error can name the missing one. */
 async function findRepositoryByParts(git: Git, path: string): Promise<Repository> {
   const look = { allowFail: true, discover: true } as const;
   const found = await git.run(
@@ -120,7 +123,7 @@ async function findRepositoryByParts(git: Git, path: string): Promise<Repository
       data: { path },
     });
   if (found.code !== 0) {
-    // git is told not to search by itself.
+    // git must not search by itself.
     const isInside = resolve(path).split(sep).includes('.git');
     if (isInside)
       throw new SvcError('not_a_repository', `${path} is inside a .git folder`, { data: { path } });
@@ -128,7 +131,7 @@ async function findRepositoryByParts(git: Git, path: string): Promise<Repository
     const top = findTopAround(realFolder(path));
     if (top !== null && !existsSync(join(top, '.git')))
       throw emptyRepositoryError('is bare: it has no checkout to work from');
-    // Other failures (an owner git does not trust, a broken config) have remedies of their own and keep git's words.
+    // Other failures (an owner git does not trust, a broken config) have different remedies and keep git's message.
     if (top !== null) {
       throw new SvcError(
         'git_failed',
@@ -166,7 +169,7 @@ async function findRepositoryByParts(git: Git, path: string): Promise<Repository
   };
 }
 
-/** Every checkout of the repository, the main one first. That of a bare repository is none. */
+/** Lists every checkout of the repository, the main one first. A bare repository has none. */
 export async function listWorktrees(git: Git, root: string): Promise<WorktreeEntry[]> {
   const { stdout } = await git.run(root, ['worktree', 'list', '--porcelain', '-z']);
   const entries: WorktreeEntry[] = [];
@@ -186,13 +189,13 @@ export async function listWorktrees(git: Git, root: string): Promise<WorktreeEnt
   }
   const [main, ...linked] = entries;
   if (main === undefined || isBare) return linked;
-  // With settings of each worktree git does not see it from a linked one.
+  // With per-worktree settings git does not see it from a linked one.
   if (/^\s*bare\s*=\s*true\s*$/im.test(readRegularFile(join(main.path, 'config.worktree')) ?? ''))
     return linked;
   return [locateMain(main, root), ...linked];
 }
 
-/** git takes the folder above `.git` for the main checkout, and elsewhere the git folder itself. */
+/** git treats the folder above `.git` as the main checkout, otherwise the git folder itself. */
 function locateMain(main: WorktreeEntry, root: string): WorktreeEntry {
   if (!looksLikeBareRepository(main.path)) return main;
   const path = isCheckoutOf(root, main.path) ? root : findMainCheckout(main.path);
@@ -211,11 +214,11 @@ const OPERATIONS = [
   ['REVERT_HEAD', 'revert'],
 ] as const;
 
-/** The operation that was left unfinished in a worktree, or null. */
+/** Returns the unfinished operation in a worktree, or null. */
 export const findOperation = (gitDir: string): string | null =>
   OPERATIONS.find(([file]) => existsSync(join(gitDir, file)))?.[1] ?? null;
 
-/** The branch that a rebase in this worktree will move when it ends, or null. */
+/** Returns the branch that a rebase in this worktree will move when it ends, or null. */
 export function readRebasedBranch(gitDir: string): string | null {
   for (const folder of ['rebase-merge', 'rebase-apply']) {
     const name = readRegularFile(join(gitDir, folder, 'head-name'));
@@ -224,7 +227,7 @@ export function readRebasedBranch(gitDir: string): string | null {
   return null;
 }
 
-/** Whether something exists, or may exist: an inaccessible path is not gone. */
+/** Reports whether something exists, or may exist: an inaccessible path is not gone. */
 export function mayExist(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -243,6 +246,6 @@ export function realFolder(path: string): string {
   }
 }
 
-/** The same folder, whatever links lead to it. */
+/** Returns the same folder for all links that lead to it. */
 export const samePath = (one: string, other: string): boolean =>
   isAbsolute(one) && (one === other || (isAbsolute(other) && realFolder(one) === realFolder(other)));

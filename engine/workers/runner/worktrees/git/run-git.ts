@@ -55,8 +55,8 @@ const SETTINGS = [
 function cleanEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const clean = { ...env };
   for (const name of REMOVED) delete clean[name];
-  // A repository's filters and merge drivers see git's environment, and a worker can write them (R10).
-  // The engine's mark stays: what such a program calls must not be taken for the person.
+  // A repository's filters and merge drivers see git's environment, and a worker can write them (R10). The engine's
+  // mark stays: programs started by them must not be taken for the person.
   for (const name of Object.keys(clean))
     if (name.startsWith('SVC_') && name !== ENGINE_MARK) delete clean[name];
   return {
@@ -95,20 +95,20 @@ function collectOutput(
 export interface GitDeps {
   /** How long a call may take before we look for a pipe that blocks it, ms. */
   patienceMs?: number;
-  /** Finds overrides for the settings of the repository at a folder. Throws where git must not be called. */
+  /** Finds overrides for the settings of the repository at a folder. Throws if git must not be called. */
   findOverrides(cwd: string, options: Pick<GitOptions, 'discover'>): Promise<GitOverrides>;
 }
 
-/**
- * Runs the git command line, with an environment of its own making. Called only by `createGit`, which knows the overrides.
- */
+/** Runs the git command line, with its own environment. Called only by `createGit`, which knows the overrides. */
 export function createGitRunner(
   env: NodeJS.ProcessEnv,
   { patienceMs = PATIENCE_MS, findOverrides }: GitDeps,
 ): Git {
   const base = cleanEnvironment(env);
 
-  /** The environment that passes these settings to git: a name may contain what `-c` would split it at. */
+  /**
+   * Returns the environment that passes these settings to git: a name may contain the character that `-c` splits at.
+   */
   async function overrideEnvironment(
     cwd: string,
     options: Pick<GitOptions, 'discover'>,
@@ -247,7 +247,10 @@ export function createGitRunner(
 
 const HEAD_PATIENCE_MS = 5000;
 
-/** Reads what HEAD names, a branch or a commit; null for neither. Synchronous: reading refs runs none of a repository's programs. */
+/**
+ * Reads what HEAD names, a branch or a commit; null for neither. Synchronous: reading refs runs none of a
+ * repository's programs.
+ */
 export function readHeadByGit(env: NodeJS.ProcessEnv, cwd: string): string | null {
   const readLine = (...args: string[]): string | null => {
     const { exitCode, stdout } = runProgramSync('git', [...SETTINGS, ...args], {

@@ -4,7 +4,7 @@ import { asSvcError } from '../../../../core/base/errors.ts';
 import { createGit } from './create-git.ts';
 import { type Git, LOOKUP, splitRecords } from './git.ts';
 
-/** The nearest existing folder around a path. */
+/** Finds the nearest existing folder around a path. */
 function findNearestFolder(path: string): string {
   for (let at = dirname(path); ; at = dirname(at)) {
     if (lstatSync(at, { throwIfNoEntry: false })?.isDirectory() || at === dirname(at)) return at;
@@ -36,8 +36,8 @@ async function listTrackedAt(git: Git, path: string): Promise<string[]> {
 }
 
 /**
- * Lists tracked files at or below the paths, absolute: a checkout, merge or pull may write them at any time, even
- * where git otherwise ignores everything. None outside a repository.
+ * Lists tracked files at or below the paths, absolute: a checkout, merge or pull may write them at any time, even if
+ * git otherwise ignores everything. None outside a repository.
  */
 export async function listTrackedFiles(paths: readonly string[], env: NodeJS.ProcessEnv): Promise<string[]> {
   const { git } = createGit({ env, agentsDir: null });

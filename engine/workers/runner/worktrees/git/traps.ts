@@ -8,9 +8,9 @@ import { readRegularFile } from './regular-file.ts';
 const MOST_ENTRIES = 500_000;
 
 /**
- * Finds pipes and links in one of git's folders: git makes none, would wait at a pipe forever, and follow a link to
- * overwrite somebody else's file.
- * @param links whether links count: in a main checkout the person may have made some
+ * Finds pipes and links in one of git's folders: git creates none, would wait at a pipe forever, and follow a link to
+ * overwrite another file.
+ * @param links whether links count: in a main checkout the person may have created some
  */
 export function findTraps(folder: string, { links }: { links: boolean }): string[] {
   const found: string[] = [];
@@ -37,7 +37,7 @@ function readEntries(folder: string) {
 
 /**
  * Removes pipes and links that a worker left for the next git call. Returns their paths.
- * @param links also remove links; for what a confined worker has written, since none of it is the person's
+ * @param links also remove links; for files that a confined worker has written, since none of them is the person's
  */
 export function clearTraps({ own, common }: WrittenFolders, { links }: { links: boolean }): string[] {
   const isWorktree = own !== common;
@@ -62,7 +62,10 @@ const findTrapsAmongObjects = (objects: string, { links }: { links: boolean }): 
     return entry.isFIFO() || (isOfSingle && entry.isSymbolicLink()) ? [path] : [];
   });
 
-/** Removes the `commondir` file that protected a main checkout while a worker was in it; git itself puts none there. */
+/**
+ * Removes the `commondir` file that protected a main checkout while a worker was in it; git itself creates none
+ * there.
+ */
 export function releaseCheckout({ own, common }: WrittenFolders): void {
   const file = join(common, 'commondir');
   if (own === common && readRegularFile(file)?.trim() === '.') rmSync(file, { force: true });
@@ -71,7 +74,7 @@ export function releaseCheckout({ own, common }: WrittenFolders): void {
 /** Files that git reads by name in every folder of a worktree. */
 const READ_BY_NAME = new Set(['.gitattributes', '.gitignore', '.gitmodules', '.mailmap']);
 
-/** Finds a pipe in a worktree at which git would wait; null when there is none. */
+/** Finds a pipe in a worktree at which git would wait; null if there is none. */
 export async function findPipe(worktree: string, signal: AbortSignal): Promise<string | null> {
   const queue = [worktree];
   for (let looked = 0; queue.length > 0 && looked < MOST_ENTRIES && !signal.aborted; ) {
@@ -83,7 +86,7 @@ export async function findPipe(worktree: string, signal: AbortSignal): Promise<s
         else if (entry.isFIFO() && READ_BY_NAME.has(entry.name)) return join(at, entry.name);
       }
     } catch {
-      // shut, or gone meanwhile
+      // inaccessible, or gone
     }
   }
   return null;

@@ -1,12 +1,12 @@
 import { readGitFolders } from './git-folders.ts';
 import { clearTraps, findPipe } from './traps.ts';
 
-/** Longer than most git calls take; after that it is worth looking for a pipe. */
+/** Longer than most git calls take; then a pipe is likely. */
 export const PATIENCE_MS = 5000;
 
 /**
- * Watches a git call that may hang at a pipe which a worker has put in its way. Pipes in git's own folders are
- * removed, so that the next call goes through.
+ * Watches a git call that may hang at a pipe which a worker has created. Pipes in git's own folders are removed, so
+ * that the next call works.
  * @param stop ends the call
  * @param folder where it was called
  */

@@ -1,7 +1,7 @@
 import { type Git, type GitOptions, LOOKUP, NO_DIFF_PROGRAMS, NOT_INSIDE, splitRecords } from '../git/git.ts';
 import { compareAllFiles } from '../git/index-flags.ts';
 
-/** Lines of a file as it is now, from 1. `isGap`: lines are missing between the two. */
+/** Lines of the current file, from 1. `isGap`: lines are missing between the two. */
 export interface LineRange {
   from: number;
   to: number;
@@ -9,7 +9,7 @@ export interface LineRange {
 }
 
 export interface ChangedLines {
-  /** Relative to the folder, with `/`; null for a file of which all is new. */
+  /** Relative to the folder, with `/`; null for a completely new file. */
   files: Map<string, LineRange[] | null>;
   /** Files that are gone. */
   removed: string[];
@@ -20,8 +20,8 @@ const NO_BLOB = /^0+$/;
 const HUNK = /^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@/;
 
 /**
- * Finds which lines of the files below a folder have changed since a commit: until another one, else as the files are now,
- * those that git does not track yet included. Null where git cannot tell.
+ * Finds the changed lines of files below a folder since a commit: until another one, otherwise in the current files,
+ * including untracked ones. Null if git cannot tell.
  */
 export async function readChangedLines(
   folder: string,
@@ -67,7 +67,7 @@ function readRawPatch(text: string): ChangedLines {
     const first = takeRecord();
     const path = /^[RC]/.test(kind) ? takeRecord() : first;
     const lines: LineRange[] | null = NO_BLOB.test(old) ? null : [];
-    // One that becomes a link has two parts, and one in conflict has none.
+    // A file that becomes a link has two parts, and one in conflict has none.
     const parts = kind === 'T' ? 2 : kind === 'U' ? 0 : 1;
     for (let each = 0; each < parts; each += 1) order.push(lines);
     if (kind === 'D') changed.removed.push(path);

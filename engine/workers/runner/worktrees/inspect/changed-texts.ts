@@ -3,13 +3,13 @@ import { type Git, type GitOptions, LOOKUP, NO_DIFF_PROGRAMS, NOT_INSIDE, splitR
 import { compareAllFiles } from '../git/index-flags.ts';
 import { isPassableRange } from '../git/refs.ts';
 
-/** A file that has changed, with what it held before. */
+/** A changed file, with its earlier contents. */
 export interface ChangedText {
   /** Relative to the folder, with `/`. */
   path: string;
   /** Null for a new file. */
   before: string | null;
-  /** What it holds at the end of the range; undefined where that is the file on the disk. */
+  /** Its contents at the end of the range; undefined for the file on the disk. */
   after: string | undefined;
 }
 
@@ -18,13 +18,13 @@ const MOST_FILE_BYTES = 2 * 1024 * 1024;
 const AT_ONCE = 4;
 const ASKED: GitOptions = { ...LOOKUP, timeoutMs: LONGEST_MS };
 const NO_BLOB = /^0+$/;
-/** A regular file: neither a link nor another repository. */
+/** True for a regular file: neither a link nor another repository. */
 const FILE_MODE = /^100\d{3}$/;
 
 /**
- * Reads the files below a folder that differ between two commits (`a..b`, `a...b`), or between a commit and the files as
- * they are now; without a range that is HEAD, and files that git does not track yet count as well. What was deleted is left
- * out. Null where git cannot tell, as for an unknown commit.
+ * Reads the files below a folder that differ between two commits (`a..b`, `a...b`), or between a commit and the
+ * current files; without a range that is HEAD, and untracked files are included. Deleted files are left out. Null if
+ * git cannot tell, as for an unknown commit.
  */
 export async function readChangedTexts(
   folder: string,

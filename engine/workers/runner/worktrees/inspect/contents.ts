@@ -25,14 +25,14 @@ export interface Contents extends Uncommitted {
   ruleFiles: string[];
   /** Entries of the index whose marks hide changes from git. */
   flagged: FlaggedEntry[];
-  /** git printed no warnings, so it could read everything. */
+  /** True if git printed no warnings, so it could read everything. */
   isWhole: boolean;
 }
 
 // With every untracked file listed, an untracked folder appears only where git does not look inside: a repository.
 const STATUS = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', NOT_INSIDE];
 
-/** The paths of the records that begin with one of these marks, or with none of them. */
+/** Lists the paths of the records that start with one of these marks, or with none of them. */
 const filterPaths = (lines: readonly string[], isWanted: (mark: string) => boolean): string[] =>
   lines.flatMap((record) => (isWanted(record.slice(0, 2)) ? [record.slice(3)] : []));
 
@@ -42,8 +42,8 @@ const parseUncommitted = (lines: readonly string[]): Uncommitted => ({
 });
 
 /**
- * Makes git look at each file whose time or size says that it may have changed, whatever a worker has configured. Read
- * with the command line's own settings, which win over a repository's.
+ * Makes git check each file whose time or size indicates a change, regardless of a worker's configuration. Read with
+ * the command line's own settings, which override a repository's.
  */
 export function carefulEnvironment(worktree: string): Record<string, string> {
   const settings = [
@@ -51,7 +51,7 @@ export function carefulEnvironment(worktree: string): Record<string, string> {
     ['core.checkstat', 'default'],
     ['core.ignorestat', 'false'],
     ['core.untrackedcache', 'false'],
-    // Marks are then what the index says, and not what git makes of them in a sparse checkout.
+    // Marks are then the index's own, not git's interpretation in a sparse checkout.
     ['sparse.expectfilesoutsideofpatterns', 'true'],
     // Only a file system that ignores case may have git do so: elsewhere a new file would pass for a tracked one.
     ...(existsSync(join(worktree, '.GIT')) ? [] : [['core.ignorecase', 'false']]),
@@ -69,7 +69,10 @@ export async function listUncommitted(git: Git, path: string, gitDir: string): P
   return parseUncommitted(splitRecords(status.stdout));
 }
 
-/** The environment that binds a folder to a git folder as its worktree, whatever git would find otherwise (R2). */
+/**
+ * Returns the environment that binds a folder to a git folder as its worktree, regardless of what git would find
+ * otherwise (R2).
+ */
 export const gitDirEnvironment = (worktree: string, gitDir: string): Record<string, string> => ({
   GIT_DIR: gitDir,
   GIT_WORK_TREE: worktree,
@@ -78,7 +81,7 @@ export const gitDirEnvironment = (worktree: string, gitDir: string): Record<stri
 /** Lists everything in a worktree that is in no commit: files, ignored files and nested repositories. */
 export async function readContents(git: Git, path: string, gitDir: string): Promise<Contents> {
   const env = { ...gitDirEnvironment(path, gitDir), ...carefulEnvironment(path) };
-  // An ignored folder is listed by name only, whatever it holds.
+  // An ignored folder is listed by name only, regardless of its contents.
   const readStatus = (own: Readonly<Record<string, string>>) =>
     git.run(path, [...STATUS, '--ignored=matching'], { env: own });
   const [seen, listed] = await Promise.all([

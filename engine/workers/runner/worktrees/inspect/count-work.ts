@@ -3,12 +3,12 @@ import { type Git, splitRecords } from '../git/git.ts';
 import { branchRef } from '../git/refs.ts';
 import { verifyToplevel } from './inspect.ts';
 
-/** Whose work is counted. */
+/** The work to count. */
 export interface CountRequest {
   path: string;
   /** The session's branch. */
   branch: string;
-  /** The commit that the worktree was made from; the counts are relative to it. */
+  /** The commit that the worktree was created from; the counts are relative to it. */
   baseCommit: string;
   /** Any checkout of the repository, for the counts when the worktree itself is broken. */
   repository?: string;
@@ -52,17 +52,17 @@ export const UNREAD = { commits: null, head: null, files: null, insertions: null
 
 /** Facts found while ending a worktree, so that counting need not ask git again. */
 export interface Seen {
-  /** The worktree was verified (R2). */
+  /** True if the worktree was verified (R2). */
   isVerified: boolean;
   /** The commit of the session's branch, if known. */
   tip?: string | null;
 }
 
-/** What was done; null for what could not be read. */
+/** The counted work; null for values that could not be read. */
 export interface WorkCounts {
   /** New commits on the session's branch and the saved refs, work in progress included. */
   commits: number | null;
-  /** Where the session's branch ended; null also when it does not exist. */
+  /** The end of the session's branch; null also if it does not exist. */
   head: string | null;
   files: number | null;
   insertions: number | null;
@@ -71,14 +71,14 @@ export interface WorkCounts {
 
 const NONE = { commits: 0, files: 0, insertions: 0, deletions: 0 };
 
-/** The commit of a branch; null where there is none. Throws where git cannot say. */
+/** Returns the commit of a branch; null if there is none. Throws if git fails. */
 async function readTip(git: Git, cwd: string, branch: string): Promise<string | null> {
   return (await git.text(cwd, ['for-each-ref', '--format=%(objectname)', branchRef(branch)])) || null;
 }
 
 /**
- * Counts in the worktree, or in its repository when the worktree cannot be read; finding nothing there is then no
- * proof that nothing was done, so the counts are null.
+ * Counts in the worktree, or in its repository if the worktree cannot be read; finding nothing there does not prove
+ * that nothing was done, so the counts are null.
  */
 export async function countWork(
   git: Git,

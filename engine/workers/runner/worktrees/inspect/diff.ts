@@ -13,12 +13,12 @@ export interface DiffRequest {
   branch?: string;
   head?: string;
   baseCommit: string;
-  /** Set to show what promoting into this branch would bring there now. */
+  /** Set to show what promoting into this branch would add there now. */
   into?: string;
 }
 
 export interface Diff {
-  /** The commits between which it is. */
+  /** The two compared commits. */
   from: string;
   head: string;
   /** Newest first. `at` is RFC 3339 UTC. */
@@ -28,7 +28,7 @@ export interface Diff {
   patch(maxBytes: number): Promise<{ text: string; truncated: boolean }>;
 }
 
-/** What to ask for to see the work of a session. Throws `not_found` for one that has nothing to compare. */
+/** Returns the diff options for the work of a session. Throws `not_found` if there is nothing to compare. */
 export function requireDiffRequest({
   sessionId,
   repository,
@@ -48,7 +48,7 @@ export function requireDiffRequest({
   };
 }
 
-/** What a session has changed since its base. */
+/** The changes of a session since its base. */
 export async function diffBranch(git: Git, request: DiffRequest): Promise<Diff> {
   const { repository, branch, head, baseCommit, into } = request;
   const name = branch === undefined ? (head ?? '') : branchRef(branch);
@@ -89,9 +89,9 @@ export async function diffBranch(git: Git, request: DiffRequest): Promise<Diff> 
 }
 
 /**
- * Finds where a branch's own work begins relative to the base as it is now, and the base's commit. This differs from
- * the recorded start when the branch has merged more of the base since, or the base has moved back. Null when the
- * recorded start holds: the base contains the branch, or is gone.
+ * Finds where a branch's own work starts relative to the current base, and the base's commit. This differs from the
+ * recorded start if the branch has merged more of the base since, or the base has moved back. Null if the recorded
+ * start is valid: the base contains the branch, or is gone.
  */
 async function findOwnWork(
   git: Git,
@@ -107,7 +107,7 @@ async function findOwnWork(
   return code === 0 ? { from: stdout.split('\n')[0]!, target } : null;
 }
 
-/** A file as a commit has it; null where that has no such file, or one that is longer than `maxBytes`. */
+/** Reads a file of a commit; null if there is no such file, or it is longer than `maxBytes`. */
 export async function readFileAt(
   git: Git,
   {

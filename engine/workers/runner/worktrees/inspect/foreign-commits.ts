@@ -20,9 +20,9 @@ const MOST_SHOWN = 3;
 
 /**
  * Finds commits that a merge of a session's branch would bring into a base although the session did not make them:
- * the base has lost them since the session began, or never had them. Null when there are none.
- * @param baseCommit where the session began, as recorded
- * @throws `conflict` when that commit is no longer in the repository, so that nobody can tell whose commits they are
+ * the base has lost them since the session started, or never had them. Null if there are none.
+ * @param baseCommit where the session started, as recorded
+ * @throws `conflict` if that commit is no longer in the repository, so that the authorship of commits is unknown
  */
 export async function findForeignCommits(
   git: Git,
@@ -44,7 +44,7 @@ export async function findForeignCommits(
     );
   const common = await git.run(root, ['merge-base', tip, baseCommit], { allowFail: true });
   const newest = common.stdout.split('\n')[0] ?? '';
-  // The branch was reset to something unrelated and no longer contains where it began.
+  // The branch was reset to something unrelated and no longer contains its start.
   if (common.code !== 0 || newest === '') return null;
   const count = Number(await git.text(root, ['rev-list', '--count', newest, `^${target}`]));
   if (count === 0) return null;
@@ -62,7 +62,7 @@ export async function findForeignCommits(
 interface Sides {
   branch: string;
   base: string;
-  /** Where the branch and the base end. */
+  /** The ends of the branch and the base. */
   tip: string;
   target: string;
   baseCommit: string;

@@ -11,20 +11,20 @@ import { type Contents, carefulEnvironment, gitDirEnvironment } from './contents
 
 /** Rules that are in no commit. */
 interface PersonRules {
-  /** The text of `info/exclude`. */
+  /** The contents of `info/exclude`. */
   exclude: string;
-  /** The text of the file where git looks for a person's own rules by default. */
+  /** The contents of git's default file for a person's own rules. */
   own: string;
 }
 
 interface Remembered {
-  /** The rules as they were while no worker was running. */
+  /** The rules at a time when no worker was running. */
   trusted: PersonRules;
-  /** The rules at the end of a run that changed them: not taken for the person's while they stay the same. */
+  /** The rules at the end of a run that changed them: not treated as the person's while they stay the same. */
   planted: PersonRules | null;
 }
 
-/** A worktree whose files are looked at. */
+/** A worktree whose files are inspected. */
 export interface IgnoringPlace {
   path: string;
   gitDir: string;
@@ -32,21 +32,24 @@ export interface IgnoringPlace {
   commonDir: string;
 }
 
-/** Tells files that a project ignores from those that only a worker's own rules hide, which may be work. */
+/** Separates files that a project ignores from files that only a worker's own rules hide, which may be work. */
 export interface IgnoreRules {
-  /** Remembers the rules outside of commits before a worker starts. `isQuiet`: no other one runs, so they are the person's. */
+  /**
+   * Remembers the rules outside of commits before a worker starts. `isQuiet`: no other worker is running, so they are
+   * the person's.
+   */
   rememberRules(checkout: string, options: { isQuiet: boolean }): void;
   /** Notices that a run has changed them. */
   checkRules(commonDir: string): void;
   /** Lists the files that git ignores, and would not by a commit's rules. */
   listHiddenFrom(git: Git, place: IgnoringPlace, contents: Contents, commit: string): Promise<string[]>;
-  /** Lists the files that git ignores only by rules that are in no commit and in none that the work would make. */
+  /** Lists the files that git ignores only by rules that are in no commit and in none that the work would create. */
   listSelfHidden(git: Git, place: IgnoringPlace, contents: Contents): Promise<string[]>;
 }
 
-/** Folders of dependencies, which a package manager makes again. */
+/** Dependency folders, which a package manager can recreate. */
 const DEPENDENCIES = new Set(['node_modules', '.venv', 'venv', '.cargo', '.svc']);
-/** A program marks a folder that it can make again: https://bford.info/cachedir/ */
+/** A program marks a folder that it can recreate: https://bford.info/cachedir/ */
 const CACHE_TAG = 'CACHEDIR.TAG';
 const CACHE_SIGNATURE = 'Signature: 8a477f597d28d172789f06886806bc55';
 /** An agent keeps permissions there, and adds the name to its user's ignore file by itself. */
@@ -54,7 +57,7 @@ const AGENT_SETTINGS = /(?:^|\/)\.claude\/settings\.local\.json$/;
 const MOST_COMMITS = 50;
 const MOST_BYTES = 1024 * 1024;
 
-/** @param file where the rules of persons are kept; null for in memory */
+/** @param file the record of people's rules; null for in memory */
 export function createIgnoreRules(file: string | null, env: Readonly<NodeJS.ProcessEnv>): IgnoreRules {
   const kept = createKeptRecords(file, (record: Remembered) => record);
   const byCommit = new Map<string, Promise<string>>();
@@ -64,7 +67,7 @@ export function createIgnoreRules(file: string | null, env: Readonly<NodeJS.Proc
     own: readRules(join(env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config'), 'git', 'ignore')),
   });
 
-  /** The rules outside of commits that are the person's, the most general first. */
+  /** Lists the person's rules outside of commits, the most general first. */
   async function findPersonRules(git: Git, { path, gitDir, commonDir }: IgnoringPlace): Promise<string> {
     const { exclude, own } = kept.get(realpathSync(commonDir))?.trusted ?? readPersonRules(commonDir);
     const get = ['config', '--type=path', '--get', 'core.excludesFile'];
@@ -134,7 +137,7 @@ export function createIgnoreRules(file: string | null, env: Readonly<NodeJS.Proc
 const isSame = (one: PersonRules | null, other: PersonRules): boolean =>
   one !== null && one.exclude === other.exclude && one.own === other.own;
 
-/** The text of a person's file, also through a link; empty for none. */
+/** Reads a person's file, also through a link; empty for none. */
 function readRules(file: string): string {
   try {
     const { size } = statSync(file);
@@ -144,7 +147,9 @@ function readRules(file: string): string {
   }
 }
 
-/** Returns the check whether a file of a worktree is no work, whoever ignores it: it can be made again. */
+/**
+ * Returns the check whether a file of a worktree is not work, regardless of the ignoring rule: it can be recreated.
+ */
 function createRemadeCheck(worktree: string): (name: string) => boolean {
   const tagged = new Map<string, boolean>();
   const isTagged = (folder: string): boolean => {
@@ -196,7 +201,10 @@ async function readRulesOfCommit(git: Git, { path, gitDir }: IgnoringPlace, comm
   return joinRules(files.map(({ name }, at) => [name, texts[at] ?? '']));
 }
 
-/** Joins .gitignore files into rules for the top folder. Those of a folder win over those above it, so they come later. */
+/**
+ * Joins .gitignore files into rules for the top folder. Rules of a folder override the ones above it, so they come
+ * later.
+ */
 function joinRules(files: readonly (readonly [name: string, text: string])[]): string {
   const depth = (name: string): number => name.split('/').length;
   return [...files]
@@ -205,7 +213,7 @@ function joinRules(files: readonly (readonly [name: string, text: string])[]): s
     .join('\n');
 }
 
-/** Makes the rules of a folder rules of the top folder. */
+/** Converts the rules of a folder to rules of the top folder. */
 function moveRules(folder: string, text: string): string {
   const plain = text.replace(/^\uFEFF/, '');
   if (folder === '.') return plain;

@@ -2,17 +2,17 @@ import { cpSync, type Dirent, lstatSync, mkdirSync, readdirSync, renameSync, rmS
 import { dirname, join } from 'node:path';
 import { NOT_WORK } from './nested.ts';
 
-/** Above this total size, ignored files are kept when their worktree is removed with work that is merged. */
+/** Above this total size, ignored files are kept when their worktree is removed with merged work. */
 const MOST_LOST_BYTES = 4 * 1024 * 1024;
 const MOST_ENTRIES = 200_000;
 
-/** Ignored files that may be work: neither svc's own nor what a package manager makes again. */
+/** Lists ignored files that may be work: neither svc's own nor files that a package manager recreates. */
 export const selectIgnoredWork = (ignored: readonly string[]): string[] =>
   ignored
     .map((name) => name.replace(/\/$/, ''))
     .filter((name) => !name.split('/').some((part) => NOT_WORK.has(part)));
 
-/** Total size in bytes at a path; links count as themselves. */
+/** Returns the total size in bytes at a path; links count as themselves. */
 function measureSize(path: string): number {
   let bytes = 0;
   const queue = [path];
@@ -35,9 +35,9 @@ function readFolderEntries(folder: string): Dirent[] {
 }
 
 /**
- * Says which ignored files go with a worktree, and moves them into `aside` when they exceed `mostLost` bytes, a few
- * megabytes, since no commit holds them. Those that only the worker's own rules hide are moved in any case. Returns a
- * sentence for each, or none.
+ * Describes which ignored files are removed with a worktree, and moves them into `aside` if they exceed `mostLost`
+ * bytes, a few megabytes, since no commit holds them. Files that only the worker's own rules hide are always moved.
+ * Returns a sentence for each, or none.
  */
 export function keepIgnoredFiles(
   worktree: string,
@@ -47,7 +47,7 @@ export function keepIgnoredFiles(
 ): string[] {
   const names = selectIgnoredWork(ignored);
   const isAt = (name: string, file: string): boolean => file === name || file.startsWith(`${name}/`);
-  // With no limit a folder is moved as a whole, and the files in it with it.
+  // Without a limit a folder is moved as a whole, with the files in it.
   const isWhole = mostLost === 0;
   const apart = isWhole ? hidden.filter((file) => !names.some((name) => isAt(name, file))) : hidden;
   const rest = isWhole ? names : names.filter((name) => !hidden.some((file) => isAt(name, file)));
@@ -71,7 +71,7 @@ function keepFiles(
 const formatSize = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${Math.round(bytes / 1024 / 1024)} MB`;
 
-/** Moves kept ignored files back into their worktree, but for those whose place is taken. */
+/** Moves kept ignored files back into their worktree, except where a file exists. */
 export function returnIgnoredFiles(worktree: string, kept: string): void {
   for (const { name } of readFolderEntries(kept)) {
     const [from, to] = [join(kept, name), join(worktree, name)];

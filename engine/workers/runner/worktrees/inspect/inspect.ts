@@ -9,9 +9,9 @@ import { samePath } from '../git/repository.ts';
 import { findTraps } from '../git/traps.ts';
 
 /**
- * Finds a link or pipe among the files that git writes for a worktree: git makes none, and would follow a link to
- * somebody else's file or wait at a pipe. A worker can write to that folder, even a confined one. Null when there is
- * none, and for a main checkout.
+ * Finds a link or pipe among the files that git writes for a worktree: git creates none, and would follow a link to
+ * another file or wait at a pipe. A worker can write to that folder, even a confined one. Null if there is none, and
+ * for a main checkout.
  */
 function findTrap(gitDir: string): string | null {
   if (basename(dirname(gitDir)) !== 'worktrees') return null;
@@ -52,8 +52,8 @@ export async function verifyToplevel(git: Git, path: string): Promise<string> {
 }
 
 /**
- * The git folder of a session's worktree, to be passed to git explicitly. Throws `worktree_unsafe` unless the two
- * were made for each other. git is asked only where settings of this worktree may lead it elsewhere.
+ * Returns the git folder of a session's worktree, for passing it to git explicitly. Throws `worktree_unsafe` unless
+ * the two were created for each other. Asks git only if settings of this worktree may lead it elsewhere.
  */
 export async function gitDirOfWorktree(git: Git, path: string, commonDir: string): Promise<string> {
   const gitDir = verifyOwnGitDir(path, commonDir);
@@ -61,7 +61,7 @@ export async function gitDirOfWorktree(git: Git, path: string, commonDir: string
   return gitDir;
 }
 
-/** A checkout that git takes for itself (R2), and its state. */
+/** A checkout that git treats as itself (R2), and its state. */
 export interface Inspection {
   gitDir: string;
   /** The git folder that all worktrees of the repository share. */
@@ -69,7 +69,7 @@ export interface Inspection {
   /** The commit that is checked out, and its tree; both null before the first commit. */
   head: string | null;
   tree: string | null;
-  /** The full name of the ref that HEAD stands for; null when it is detached. */
+  /** The full name of HEAD's ref; null if it is detached. */
   ref: string | null;
 }
 
@@ -86,8 +86,8 @@ const WHOLE = [
 ];
 
 /**
- * Whether the git folder of a worktree points back to the worktree. A worker can write the `.git` of its worktree,
- * and work saved there would then go into another checkout's index and move that one's HEAD.
+ * Reports whether the git folder of a worktree points back to the worktree. A worker can write the `.git` of its
+ * worktree, and work saved there would then go into another checkout's index and move its HEAD.
  */
 function isNamedBack(gitDir: string, real: string): boolean {
   if (basename(dirname(gitDir)) !== 'worktrees') return false;

@@ -19,7 +19,7 @@ export interface ListingRequest {
   base?: string;
   /** The folder of the session worktrees; folders in it that git does not know are listed too. */
   worktreesDir?: string;
-  /** Whether a folder in there belongs to another repository, whatever this one says about it. */
+  /** Reports whether a folder in there belongs to another repository, regardless of this one's records. */
   isElsewhere?: (folder: string) => boolean;
 }
 
@@ -34,7 +34,7 @@ export interface Pairing {
   elsewhere: string | null;
 }
 
-/** The base branch's name: the given one, else what is checked out. */
+/** Returns the base branch's name: the given one, otherwise the checked-out one. */
 export function resolveBaseName({ root, head }: Repository, base?: string): string {
   const name = base ?? head;
   if (name !== null) return name;
@@ -50,17 +50,21 @@ export const baseMissingError = (root: string, base: string): SvcError =>
     data: { base, repository: root },
   });
 
-/** Whether a worktree lies directly in `worktreesDir`. */
+/** Reports whether a worktree is directly in `worktreesDir`. */
 export const isDirectlyIn = (worktreesDir: string | undefined, path: string | null): boolean =>
   worktreesDir !== undefined && path !== null && samePath(join(path, '..'), worktreesDir);
 
-/** The sessions' branches and worktrees in a repository, and the base's commit; null when there is no such base. */
+/**
+ * Lists the sessions' branches and worktrees in a repository, and the base's commit; null if there is no such base.
+ */
 export interface Listing {
   pairings: Pairing[];
   base: string | null;
 }
 
-/** Session branches with their worktrees, worktrees whose branch is gone, and folders that git does not know. */
+/**
+ * Lists session branches with their worktrees, worktrees whose branch is gone, and folders that git does not know.
+ */
 export async function listSessionWorktrees(
   git: Git,
   root: string,
@@ -109,7 +113,7 @@ function pairBranchesWithWorktrees(
     found.set(branch, { branch, head, entry: null, stray: null, elsewhere: null });
   }
   for (const entry of entries.slice(1)) {
-    // An agent may have switched its worktree to another branch; the folder's name still tells the session.
+    // An agent may have switched its worktree to another branch; the folder's name still identifies the session.
     const own = entry.ref?.startsWith(sessionRef) ? entry.ref.slice('refs/heads/'.length) : null;
     const branch = own ?? `${SESSION_PREFIX}${basename(entry.path)}`;
     const pairing = found.get(branch);
@@ -132,7 +136,7 @@ function pairBranchesWithWorktrees(
   return [...found.values()];
 }
 
-/** The folders in a folder; none where it does not exist. Throws where it cannot be read. */
+/** Lists the folders in a folder; none if it does not exist. Throws if it cannot be read. */
 export function listFolders(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>

@@ -9,7 +9,7 @@ import { containsPatch, diffTrees, type Patch, readPatches } from '../git/patche
 import { isObjectId, resolveBranchOrCommit } from '../git/refs.ts';
 import { findRepository, type Repository } from '../git/repository.ts';
 
-/** How a branch's commit relates to a base. */
+/** The relation of a branch's commit to a base. */
 export interface MergeState {
   /** Commits that only the branch has, and that only the base has. */
   ahead: number;
@@ -20,7 +20,7 @@ export interface MergeState {
 
 type Where = Pick<Repository, 'root' | 'commonDir'>;
 
-/** Whether a branch's work is in a base, by their names. Throws where the repository cannot be read. */
+/** Reports whether a branch's work is in a base, by their names. Throws if the repository cannot be read. */
 export async function isMerged(git: Git, path: string, branch: string, base: string): Promise<boolean> {
   const repository = await findRepository(git, path);
   const [tip, target] = await Promise.all(
@@ -31,9 +31,9 @@ export async function isMerged(git: Git, path: string, branch: string, base: str
 }
 
 /**
- * Finds how commits relate to a base, with a few git calls however many there are. R3: a branch's work is in the base
- * by ancestry, by the tree that a merge would give, by the patches of its commits or by the patch of the whole; when
- * in doubt it is not. Null for a commit that git cannot read.
+ * Finds how commits relate to a base, with a few git calls for any number of commits. R3: a branch's work is in the
+ * base by ancestry, by the tree that a merge would give, by the patches of its commits or by the patch of the whole;
+ * when in doubt it is not. Null for a commit that git cannot read.
  * @param target the base's commit, as a full id
  * @param tips full ids
  */
@@ -59,7 +59,7 @@ export async function findMergeStates(
   }
 }
 
-/** A tip that has commits of its own, with its tree and that of its fork. */
+/** A tip with its own commits, with its tree and that of its fork. */
 interface Candidate extends Divergence {
   tip: string;
   fork: string;
@@ -104,7 +104,7 @@ async function compareTogether(
   );
 }
 
-/** The trees of commits. Throws where one of them cannot be read. */
+/** Returns the trees of commits. Throws if one of them cannot be read. */
 export async function readTrees(
   git: Git,
   cwd: string,
@@ -125,7 +125,7 @@ export async function readTrees(
   );
 }
 
-/** Tips whose merge would give the base's own tree. Objects written for this go into a temporary folder. */
+/** Finds tips whose merge would give the base's own tree. Objects written for this go into a temporary folder. */
 async function findMergedByTree(
   git: Git,
   { root, commonDir }: Where,
@@ -143,7 +143,7 @@ async function findMergedByTree(
     const results = code === 0 ? parseMergeResults(stdout) : [];
     if (results.length === candidates.length)
       return candidates.flatMap(({ tip }, at) => (results[at] === tree ? [tip] : []));
-    // One after the other: git before 2.39, and wherever one merge stops the others.
+    // One after the other: for git before 2.39, and if one merge stops the others.
     const found: string[] = [];
     for (const { tip } of candidates) {
       const one = await git.run(root, [...merge, target, tip], { env, allowFail: true });
@@ -153,7 +153,7 @@ async function findMergedByTree(
   });
 }
 
-/** The resulting tree of each merge, in order; null for one with conflicts. */
+/** Returns the resulting tree of each merge, in order; null for one with conflicts. */
 function parseMergeResults(stdout: string): (string | null)[] {
   const fields = stdout.split('\0');
   const results: (string | null)[] = [];
@@ -182,11 +182,11 @@ export async function withTemporaryObjects<T>(
   }
 }
 
-/** Above this number git is not given the names and looks at all files. */
+/** Above this number git does not get the names and checks all files. */
 const MAX_PATHS = 200;
 
 const buildPathspecs = (patches: readonly Patch[]): string[] => {
-  // A name that git has quoted, or that holds " b/" itself, is not taken apart.
+  // A name that git has quoted, or that contains " b/" itself, is not parsed.
   const names = patches
     .flatMap((patch) => [...patch.keys()])
     .map((line) => /^diff --git a\/(.+) b\/\1$/.exec(line)?.[1]);
@@ -195,7 +195,7 @@ const buildPathspecs = (patches: readonly Patch[]): string[] => {
   return [...known].map((name) => `:(literal)${name}`);
 };
 
-/** Tips whose commits all have their patch in the base, or whose whole patch is one commit of it. */
+/** Finds tips whose commits all have their patch in the base, or whose whole patch is one commit of it. */
 async function findMergedByPatches(
   git: Git,
   cwd: string,
@@ -221,7 +221,7 @@ async function findMergedByPatches(
     const isThere = (part: Patch | undefined): boolean =>
       part !== undefined && there.some((whole) => containsPatch(whole, part));
     const whole = wholes[at]!;
-    // A merge commit may hold changes of its own, so it counts as missing.
+    // A merge commit may contain its own changes, so it counts as missing.
     const everyOne = own.every(
       ({ id, parents }) => parents < 2 && (isEmptyPatch(ofTips.get(id)) || isThere(ofTips.get(id))),
     );

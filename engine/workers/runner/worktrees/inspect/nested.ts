@@ -7,7 +7,7 @@ export const NOT_WORK = new Set(['node_modules', '.venv', 'venv', 'vendor', 'tar
 const MAX_DEPTH = 3;
 const MAX_FOLDERS = 2000;
 
-/** Repositories in ignored folders near the top, which `git status` does not mention. */
+/** Finds repositories in ignored folders near the top, which `git status` does not mention. */
 function findInsideIgnored(root: string, folders: readonly string[]): string[] {
   const found: string[] = [];
   const seen = new Set<string>();
@@ -36,8 +36,8 @@ const endsWithSlash = (name: string): boolean => name.endsWith('/');
 const trimSlash = (name: string): string => name.slice(0, -1);
 
 /**
- * Lists ignored folders, and folders that hold only ignored files: git looks into a damaged repository, and one whose
- * files are ignored one by one is listed nowhere.
+ * Lists ignored folders, and folders with only ignored files: git looks into a damaged repository, and a repository
+ * whose files are ignored one by one is listed nowhere.
  */
 function listIgnoredFolders(ignored: readonly string[], others: readonly string[]): string[] {
   if (ignored.length === 0) return [];

@@ -5,7 +5,7 @@ import { readRegularFile } from '../git/regular-file.ts';
 import { realFolder } from '../git/repository.ts';
 import { listFolders } from './listing.ts';
 
-/** The worktree folders of a repository, according to its own files. */
+/** Lists the worktree folders of a repository, according to its own files. */
 function listWorktreeFolders(commonDir: string): string[] {
   const own = join(commonDir, 'worktrees');
   let names: string[];
@@ -21,8 +21,8 @@ function listWorktreeFolders(commonDir: string): string[] {
 }
 
 /**
- * Finds the repository of each folder of session worktrees: the one that made it, or else the one that the folder
- * names. Projects in several repositories share one folder of worktrees. Calls no git, so it works even where git
+ * Finds the repository of each folder of session worktrees: the one that created it, otherwise the one that the
+ * folder names. Projects in several repositories share one folder of worktrees. Calls no git, so it works even if git
  * cannot read a repository.
  * @param commonDirs git folders of the known repositories
  * @returns git folders by the folders' real paths; folders that belong to none and name none are left out
@@ -33,7 +33,7 @@ export function findOwners(worktreesDir: string, commonDirs: readonly string[]):
     const named = readCommonDir(folder);
     if (named !== null) owners.set(realFolder(folder), named);
   }
-  // A repository's own record wins over whatever a worker has written into the folder.
+  // A repository's own record overrides what a worker has written into the folder.
   for (const commonDir of commonDirs)
     for (const folder of listWorktreeFolders(commonDir))
       owners.set(realFolder(folder), realFolder(commonDir));

@@ -18,17 +18,17 @@ const MOST_ENTRIES = 2_000_000;
 const LIST = 'repositories.json';
 const ASIDE = 'set-aside';
 
-/** What makes a folder a repository to git: an entry with this name, in any case, or these three together. */
+/** Marks that make a folder a repository to git: an entry with this name, in any case, or these three together. */
 const isGitMark = (name: string): boolean => name.toLowerCase() === '.git';
 const BARE = ['HEAD', 'objects', 'refs'];
 /** Without one of these a folder is no longer a bare repository. */
 const OF_BARE = ['HEAD', 'config', 'commondir'];
 
-/** Between the path of a mark and where it leads. */
+/** Separator between the path of a mark and its target. */
 const LEADS = '\0';
 const MOST_OF_MARK = 4096;
 
-/** Describes where a `.git` file or link leads: one that leads elsewhere than before counts as another. */
+/** Describes the target of a `.git` file or link: a changed target counts as another one. */
 function describeTarget(path: string, entry: Dirent): string {
   if (entry.isDirectory()) return '';
   if (entry.isSymbolicLink()) return `${LEADS}${readlinkSync(path)}`;
@@ -60,7 +60,7 @@ async function findRepositoriesBelow(
 }
 
 /**
- * Records which repositories lie below a folder, before a run in the folder itself.
+ * Records the repositories below a folder, before a run in the folder itself.
  * @param kept the session's own folder
  * @param data the engine's data folder, which is skipped
  */
@@ -87,7 +87,7 @@ export async function setAsideRepositories(folder: string, kept: string, data: s
     .split('\n')
     .filter((line) => line !== '');
   const fresh = found.flatMap((mark) => (before.has(mark) ? [] : [mark.split(LEADS)[0] ?? mark]));
-  // Outermost first: what lies inside moves along.
+  // Outermost first: nested ones move along.
   fresh.sort((one, other) => one.split(sep).length - other.split(sep).length);
   for (const path of fresh) {
     const isBare = path === '.' || path.endsWith(`${sep}.`);

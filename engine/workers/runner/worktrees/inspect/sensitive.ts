@@ -1,9 +1,9 @@
 import { type Git, NO_DIFF_PROGRAMS } from '../git/git.ts';
 
-/** What a file controls besides the program itself. */
+/** The controls of a file beyond the program itself. */
 export type SensitiveKind = 'svc' | 'git' | 'agents' | 'CI' | 'git hooks' | 'tools';
 
-/** A changed file that whoever merges the work should look at separately. */
+/** A changed file that a person who merges the work should check separately. */
 export interface SensitiveChange {
   path: string;
   kind: SensitiveKind;
@@ -11,8 +11,8 @@ export interface SensitiveChange {
 }
 
 /**
- * Names of files and, with a slash behind them, of folders; at any depth, in any case. A star stands for any end of a
- * name, and what has a slash in it is looked for as a part of the path.
+ * Names of files and, with a trailing slash, of folders; at any depth, in any case. A star matches any end of a name,
+ * and a pattern with a slash is searched as a part of the path.
  */
 const NAMES: Readonly<Record<SensitiveKind, readonly string[]>> = {
   svc: ['svc.yaml', 'svc.yml', '.svc/', '.svc'],
@@ -124,7 +124,7 @@ const foldPath = (path: string): string =>
     .replaceAll('\\', '/')
     .replace(/[. ]+(?=\/|$)/g, '');
 
-/** What a path's file controls; null for an ordinary one. */
+/** Returns the controls of a path's file; null for an ordinary one. */
 export function findSensitiveKind(path: string): SensitiveKind | null {
   const text = foldPath(path);
   return KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? null;
@@ -136,14 +136,14 @@ const PRIVATE = new RegExp(
     .join('|'),
 );
 
-/** Whether a path lies in a folder of svc, git or an agent program, at any depth. */
+/** Reports whether a path is in a folder of svc, git or an agent program, at any depth. */
 export const isPrivatePath = (path: string): boolean => PRIVATE.test(foldPath(path));
 
 /** One changed path of a comparison of two trees. */
 export interface ChangedPath {
   path: string;
   change: SensitiveChange['change'];
-  /** One of the two sides is a nested repository. */
+  /** True if one of the two sides is a nested repository. */
   isRepository: boolean;
 }
 
@@ -170,7 +170,7 @@ export async function listChangedPaths(
   return found;
 }
 
-/** Selects those that control more than the program itself. */
+/** Selects changes that control more than the program itself. */
 export const selectSensitive = (paths: readonly ChangedPath[]): SensitiveChange[] =>
   paths.flatMap(({ path, change, isRepository }) => {
     const kind = findSensitiveKind(path) ?? (isRepository ? 'git' : null);

@@ -1,4 +1,7 @@
-/** What can be asked for of a session's worktree; most are in several of them. Loaded by the command line, so it stays alone. */
+/**
+ * Filterable states of a session's worktree; most worktrees are in several of them. Loaded by the command line, so it
+ * has no imports.
+ */
 export const WORKTREE_STATES = [
   'dirty',
   'clean',

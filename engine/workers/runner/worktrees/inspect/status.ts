@@ -32,44 +32,46 @@ export interface StatusRequest extends ListingRequest {
   state?: WorktreeState | undefined;
   /** Return at most this many, the newest. */
   limit?: number | undefined;
-  /** Return only those of these branches. */
+  /** Return only worktrees of these branches. */
   isWanted?: ((branch: string) => boolean) | undefined;
 }
 
 export interface SessionWorktree {
   /** `svc/<session>`. */
   branch: string;
-  /** The branch's commit; null when there is no such branch. */
+  /** The branch's commit; null if there is no such branch. */
   head: string | null;
-  /** The worktree's folder; null when the branch has none. */
+  /** The worktree's folder; null if the branch has none. */
   path: string | null;
-  /** What is checked out in the worktree if not the session's branch: a branch name or a commit. */
+  /** The checked-out ref of the worktree if not the session's branch: a branch name or a commit. */
   checkedOut: string | null;
-  /** Tracked files are changed, staged or in conflict; null when that could not be read. */
+  /** True if tracked files are changed, staged or in conflict; null if that could not be read. */
   dirty: boolean | null;
-  /** Files that are neither tracked nor ignored; null when that could not be read. */
+  /** True if files are neither tracked nor ignored; null if that could not be read. */
   untracked: boolean | null;
-  /** Commits that only the branch has, and that only the base has; null when they could not be read, or for no base. */
+  /**
+   * Commits that only the branch has, and that only the base has; null if they could not be read, or without a base.
+   */
   ahead: number | null;
   behind: number | null;
-  /** The base holds the branch's work, also when squashed or rebased (R3); null as above. */
+  /** True if the base contains the branch's work, also when squashed or rebased (R3); null as above. */
   merged: boolean | null;
-  /** One of branch and worktree is missing. */
+  /** True if one of branch and worktree is missing. */
   orphan: boolean;
-  /** A process works in it; null when that cannot be known. */
+  /** True if a process works in it; null if that is unknown. */
   live: boolean | null;
   locked: boolean;
   /** A merge, rebase, cherry-pick or revert that was left unfinished. */
   operation: string | null;
-  /** Why the worktree, or its branch, could not be inspected. */
+  /** The reason why the worktree, or its branch, could not be inspected. */
   unreadable: string | null;
 }
 
 export interface RepositoryStatus {
   worktrees: SessionWorktree[];
-  /** How many there are, including those that the limit cut off. */
+  /** The total number, including entries beyond the limit. */
   total: number;
-  /** Why they could not be compared with the base, if so. */
+  /** The reason why they could not be compared with the base, if so. */
   problem: SvcError | null;
 }
 
@@ -89,15 +91,17 @@ export function listWorktreeStates(worktree: SessionWorktree): WorktreeState[] {
   return WORKTREE_STATES.filter((state) => isIn[state]);
 }
 
-/** Inspected at the same time: git mostly waits, and more than the processors can handle would wait for each other. */
+/**
+ * Number inspected concurrently: git mostly waits, and more than the processors can handle would block each other.
+ */
 const MOST_AT_ONCE = 4;
 
 const byNumber = new Intl.Collator('en', { numeric: true });
-/** By the numbers in their names; no two branches are equal. */
+/** Compares by the numbers in their names; no two branches are equal. */
 export const compareNewestFirst = (one: { branch: string }, other: { branch: string }): number =>
   byNumber.compare(other.branch, one.branch) || compareText(one.branch, other.branch);
 
-/** What all rows of a list share. */
+/** The shared data of all rows of a list. */
 interface StatusContext {
   repository: Repository;
   /** Trees of the commits that are checked out. */
@@ -118,7 +122,7 @@ export async function readWorktreeStatus(
   const { name, problem: unnamed } = tryBaseName(repository, request.base);
   const { pairings: all, base: target } = await listSessionWorktrees(git, root, { ...request, base: name });
   const pairings = all.filter(({ branch }) => isWanted(branch)).sort(compareNewestFirst);
-  // Without a filter the rest need not be looked at.
+  // Without a filter the rest need not be inspected.
   const looked = state === undefined ? pairings.slice(0, limit) : pairings;
   const heads = looked.flatMap(({ head }) => head ?? []);
   // Start this early: folders are inspected while git works.

@@ -1,11 +1,11 @@
 import type { Git } from '../git/git.ts';
 
-/** Branches of sessions, also where they were pushed to. */
+/** Branches of sessions, including pushed ones. */
 const OF_SESSIONS = /^refs\/(?:heads|remotes\/.+?)\/svc\//;
 
 /**
- * Whether a commit is in a branch or tag that is not a session's: somebody has merged it, or it never was a worker's.
- * False when in doubt.
+ * Reports whether a commit is in a branch or tag that is not a session's: a person has merged it, or it never was a
+ * worker's. False when in doubt.
  */
 export async function isTakenIn(git: Git, cwd: string, commit: string): Promise<boolean> {
   const places = ['refs/heads', 'refs/remotes', 'refs/tags'];

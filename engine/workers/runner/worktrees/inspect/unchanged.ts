@@ -12,7 +12,7 @@ const LINK = 0o120000;
 
 /** One file as recorded in the index. */
 interface Entry {
-  /** Where its record begins in the index. */
+  /** The start of its record in the index. */
   at: number;
   path: string;
 }
@@ -28,11 +28,11 @@ interface Index {
 }
 
 /**
- * Whether a worktree matches its commit exactly: no file is changed, staged, missing or new. Answered from git's
- * index and the files' times without starting git, which would take longer. False means that git has to be asked:
- * something may differ, or the index has an unsupported form.
+ * Reports whether a worktree matches its commit exactly: no file is changed, staged, missing or new. Answered from
+ * git's index and the files' times without starting git, which would take longer. False means that git has to be
+ * asked: something may differ, or the index has an unsupported form.
  * @param gitDir the worktree's own git folder
- * @param tree tree of the commit that is checked out; empty when unknown
+ * @param tree tree of the commit that is checked out; empty if unknown
  * @param isExcluded names at the top that git ignores
  */
 export function isUnchanged(
@@ -46,7 +46,7 @@ export function isUnchanged(
     const index = readIndex(join(gitDir, 'index'), tree.length / 2);
     return index !== null && index.tree === tree && matchesIndex(worktree, index, isExcluded);
   } catch {
-    return false; // gone or changed meanwhile, or not accessible
+    return false; // gone or changed since, or not accessible
   }
 }
 
@@ -75,21 +75,21 @@ function readIndex(file: string, idLength: number): Index | null {
     const name = bytes.toString('latin1', at, at + 4);
     const size = bytes.readUInt32BE(at + 4);
     if (name === 'TREE') tree = parseRootTree(bytes.subarray(at + 8, at + 8 + size), idLength);
-    // Extensions in capitals are optional; these say that git knows more than the files do.
+    // Extensions in capitals are optional; these indicate that git knows more than the files do.
     else if (!/^[A-Z]/.test(name) || name === 'FSMN') return null;
     at += 8 + size;
   }
   return tree === null ? null : { bytes, entries, tree, mtimeNs, idLength };
 }
 
-/** The tree written for the whole index; null when that has changed since. */
+/** Returns the tree written for the whole index; null if that has changed since. */
 function parseRootTree(extension: Buffer, idLength: number): string | null {
   const end = extension.indexOf(0x0a);
   const [, count = '-1'] = /^\0(-?\d+) \d+$/.exec(extension.toString('latin1', 0, end)) ?? [];
   return Number(count) < 0 ? null : extension.toString('hex', end + 1, end + 1 + idLength);
 }
 
-/** Whether the worktree holds exactly what the index does. */
+/** Reports whether the worktree matches the index exactly. */
 function matchesIndex(worktree: string, index: Index, isExcluded: (name: string) => boolean): boolean {
   const files = new Map(index.entries.map((entry) => [entry.path, entry]));
   const folders = new Set<string>();
@@ -130,7 +130,7 @@ function isSameFile(file: string, { at }: Entry, index: Index): boolean {
     field(36) === BigInt.asUintN(32, stat.size) &&
     isSameKind(field(24), stat);
   if (!isAsFound) return false;
-  // A file written in the same moment as the index may have been written again after it.
+  // A file written in the same moment as the index may have been rewritten after it.
   return stat.mtimeNs < mtimeNs || hasContent(file, stat, bytes.subarray(at + 40, at + 40 + index.idLength));
 }
 

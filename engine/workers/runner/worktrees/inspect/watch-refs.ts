@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /** A commit or fetch moves several refs; they are reported together. */
 const SETTLE_MS = 100;
-/** How often to report a change where none can be detected. */
+/** How often to report a change if none can be detected. */
 const BLIND_MS = 5000;
 /** More folders below `refs/heads` than this are not watched one by one. */
 const MOST_FOLDERS = 500;
@@ -13,8 +13,8 @@ export interface RefWatch {
 }
 
 /**
- * Calls `onMoved` after a branch of a repository has moved, appeared or gone, however git stores it. Where the system
- * cannot watch files, it is called every five seconds.
+ * Calls `onMoved` after a branch of a repository has moved, appeared or gone, with any storage format of git. If the
+ * system cannot watch files, it is called every five seconds.
  * @param common the repository's own git folder
  * @param beside folders with branches that are not taken over yet
  */
@@ -29,7 +29,7 @@ export function watchRefs(
   function noticeMove(): void {
     settling ??= setTimeout(() => {
       settling = null;
-      // Folders come and go with branches: watch anew first, then report what moved before.
+      // Folders come and go with branches: restart the watch first, then report earlier moves.
       watchAll();
       onMoved();
     }, SETTLE_MS);

@@ -7,9 +7,9 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const ASKED: GitOptions = { ...LOOKUP, timeoutMs: LONGEST_MS, maxBytes: MOST_BYTES };
 
 /**
- * Lists the files below a folder that git tracks or would add, relative to it, with `/`. A folder with a trailing slash
- * is another repository inside. Null outside of a repository, and where git could not answer.
- * @param ignored lists what git ignores instead, a folder that is ignored as a whole once
+ * Lists the files below a folder that git tracks or would add, relative to it, with `/`. A folder with a trailing
+ * slash is another repository inside. Null outside of a repository, and if git could not answer.
+ * @param ignored lists ignored files instead, a wholly ignored folder once
  */
 export async function listWorkingFiles(
   folder: string,
@@ -30,7 +30,9 @@ export async function listWorkingFiles(
   return truncated ? paths.slice(0, -1) : paths;
 }
 
-/** Picks the files for which a .gitattributes sets one of the attributes to true; paths as `listWorkingFiles` has them. */
+/**
+ * Selects the files for which a .gitattributes sets one of the attributes to true; paths as in `listWorkingFiles`.
+ */
 export async function listAttributedFiles(
   folder: string,
   git: Git,
@@ -51,8 +53,8 @@ export async function listAttributedFiles(
 }
 
 /**
- * Lists the files below a folder that differ between two commits (`a..b`, `a...b`), or between HEAD and the files as they
- * are now, new ones included; null where git cannot tell, as for an unknown commit.
+ * Lists the files below a folder that differ between two commits (`a..b`, `a...b`), or between HEAD and the current
+ * files, new ones included; null if git cannot tell, as for an unknown commit.
  */
 export async function listChangedFiles(
   folder: string,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { isInsideFolder } from '../../../../core/base/paths.ts';
 import { runProgramSync } from '../../../../core/base/run-program.ts';
 
-/** Maps pids to the current folder of every process that we may inspect; null when the process table cannot be read. */
+/** Maps pids to the current folder of every process that we may inspect; null if the process table cannot be read. */
 export type WorkingFolders = () => Map<number, string> | null;
 
 function readFoldersFromProc(): Map<number, string> | null {
@@ -43,7 +43,7 @@ function readFoldersFromLsof(): Map<number, string> | null {
 export const readWorkingFolders: WorkingFolders = () =>
   process.platform === 'linux' ? readFoldersFromProc() : readFoldersFromLsof();
 
-/** The processes whose current folder is in `path`, or null when that cannot be known. */
+/** Lists the processes whose current folder is in `path`, or null if that is unknown. */
 export function findProcessesInside(path: string, folders: Map<number, string> | null): number[] | null {
   if (folders === null) return null;
   let real: string;
@@ -55,7 +55,7 @@ export function findProcessesInside(path: string, folders: Map<number, string> |
   return [...folders].flatMap(([pid, folder]) => (isInsideFolder(real, folder) ? [pid] : []));
 }
 
-/** Whether a git command that names this folder is still running: it can outlive a host that was killed meanwhile. */
+/** Reports whether a git command that names this folder is still running: it can outlive a host that was killed. */
 export function isGitRunningFor(path: string): boolean {
   if (process.platform !== 'linux') return false;
   let names: string[];

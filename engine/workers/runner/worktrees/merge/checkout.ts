@@ -12,14 +12,14 @@ import { verifyToplevel } from '../inspect/inspect.ts';
 /** The checkout of a branch, which has to be updated when the branch moves. */
 export interface Checkout {
   /**
-   * `none`: the branch is not checked out. `changed`: it has uncommitted changes, which an update leaves as they are.
-   * `dirty`: the checkout cannot be updated.
+   * `none`: the branch is not checked out. `changed`: it has uncommitted changes, which an update keeps. `dirty`: the
+   * checkout cannot be updated.
    */
   state: 'none' | 'clean' | 'changed' | 'dirty';
   path: string | null;
-  /** The files with uncommitted changes: where it is dirty, those that prevent the update. */
+  /** The files with uncommitted changes: for `dirty`, the ones that prevent the update. */
   paths: string[];
-  /** Why it is not clean, as the end of a sentence about the checkout. */
+  /** The reason why it is not clean, as the end of a sentence about the checkout. */
   reason: string | null;
 }
 
@@ -45,9 +45,9 @@ export const dirtyCheckoutError = ({
 
 export interface FoundCheckout {
   checkout: Checkout;
-  /** The checkout's git folder; null where it cannot be updated. */
+  /** The checkout's git folder; null if it cannot be updated. */
   gitDir: string | null;
-  /** Tracked files with uncommitted changes. They are in the way only of an update that touches them. */
+  /** Tracked files with uncommitted changes. They only block an update that touches them. */
   changed: string[];
 }
 
@@ -95,10 +95,10 @@ const describeFollower = (path: string, changed: string[]): Checkout =>
         reason: `has changes that stay as they are: ${listFirstPaths(changed)}`,
       };
 
-/** Whether a checkout is there and can be updated, as far as is known. */
+/** Reports whether a checkout exists and can be updated, as far as is known. */
 const canFollow = ({ state }: Checkout): boolean => state === 'clean' || state === 'changed';
 
-/** Lists the tracked files with uncommitted changes, as `git status` records, whatever the index says of them. */
+/** Lists the tracked files with uncommitted changes, as `git status` records, regardless of index marks. */
 async function listChangedRecords(git: Git, path: string, gitDir: string): Promise<string[]> {
   const place = { path, gitDir };
   const env = carefulEnvironment(path);
@@ -112,7 +112,7 @@ async function listChangedRecords(git: Git, path: string, gitDir: string): Promi
 const toPath = (record: string): string => record.slice(3);
 const isUnmerged = (record: string): boolean => /^(?:U.|.U|AA|DD) /.test(record);
 
-/** The folders above a path, and the path itself. */
+/** Lists the folders above a path, and the path itself. */
 const listAbove = (path: string): string[] =>
   path.split('/').map((_, at, parts) => parts.slice(0, at + 1).join('/'));
 
@@ -125,7 +125,7 @@ export function checkTouchedFiles(
   if (path === null || !canFollow(checkout) || changed.length === 0) return checkout;
   const files = new Set(touched);
   const filesAndFolders = new Set(touched.flatMap(listAbove));
-  // A file in the place of a folder, and the other way round, is in the way as well.
+  // A file in the place of a folder, and vice versa, blocks it as well.
   const paths = changed.filter(
     (each) => filesAndFolders.has(each) || listAbove(each).some((above) => files.has(above)),
   );
@@ -134,7 +134,7 @@ export function checkTouchedFiles(
     : blockedCheckout(path, `has changes in ${listFirstPaths(paths)}`, paths);
 }
 
-/** Whether a branch is checked out right now. Reading HEAD is enough where git keeps it as a one-line file. */
+/** Reports whether a branch is checked out right now. Reading HEAD is enough if git keeps it as a one-line file. */
 export async function isBranchCheckedOut(
   git: Git,
   { path, gitDir }: { path: string; gitDir: string | null },
@@ -148,7 +148,7 @@ export async function isBranchCheckedOut(
 /** At most this many are passed to git by name; one is enough to stop a checkout. */
 const MAX_ASKED = 500;
 
-/** Marks the checkout dirty if untracked files lie where new files would go. */
+/** Marks the checkout dirty if untracked files are in the place of new files. */
 export async function checkRoomForFiles(
   git: Git,
   checkout: Checkout,
@@ -172,7 +172,7 @@ export async function checkRoomForFiles(
     : blockedCheckout(path, `has files in the way: ${listFirstPaths(paths)}`, paths);
 }
 
-/** The existing path that blocks a file: the path itself, or a file where one of its folders would be. */
+/** Returns the existing path that blocks a file: the path itself, or a file in the place of one of its folders. */
 function findObstacle(root: string, name: string): string | null {
   const parts = name.split('/');
   for (let count = 1; count <= parts.length; count += 1) {

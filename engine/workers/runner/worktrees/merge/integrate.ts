@@ -30,7 +30,7 @@ const unrelatedHistoriesError = (base: string, branch: string): SvcError =>
     },
   );
 
-/** Computes the tree of a merge and the paths that conflict. Objects are written wherever `env` says. */
+/** Computes the tree of a merge and the conflicting paths. Objects are written to the location in `env`. */
 export async function mergeTrees(
   git: Git,
   root: string,
@@ -53,7 +53,7 @@ export async function mergeTrees(
   return { tree, conflicts: merge.code === 1 ? [...new Set(paths)] : [] };
 }
 
-/** Removes worktrees left by a host that was killed during a rebase; they hold nothing but our own computation. */
+/** Removes worktrees left by a host that was killed during a rebase; they contain only our own computation. */
 async function removeLeftoverRebases(git: Git, root: string): Promise<void> {
   for (const { path } of await listWorktrees(git, root)) {
     if (basename(join(path, '..')).startsWith(TEMPORARY)) await discardRebase(git, root, path);
@@ -66,7 +66,7 @@ async function discardRebase(git: Git, root: string, path: string): Promise<void
 }
 
 /**
- * Rebases the branch's commits onto the base, or only those that follow `after`, in a temporary worktree that is
+ * Rebases the branch's commits onto the base, or only the commits after `after`, in a temporary worktree that is
  * always removed. The branch itself does not move. Throws `promote_conflict`.
  */
 export async function rebaseCommits(

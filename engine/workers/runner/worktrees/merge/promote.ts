@@ -23,14 +23,14 @@ export interface PromoteRequest {
   repository: RepositoryOrPath;
   /** The session's branch. */
   branch: string;
-  /** The branch that takes the work in. */
+  /** The branch that receives the work. */
   base: string;
   strategy: 'merge' | 'rebase';
   /** Of the merge commit. */
   message: string;
   /** Promote only if this is still the branch's commit. */
   head?: string;
-  /** The recorded commit where the session began: anything older is not its own. */
+  /** The recorded commit where the session started: anything older is not its own. */
   baseCommit?: string;
 }
 
@@ -42,18 +42,18 @@ export interface PromoteResult {
   before: string;
   after: string;
   strategy: 'merge' | 'rebase';
-  /** The base held the work already; nothing was changed. */
+  /** True if the base already contained the work; nothing was changed. */
   alreadyMerged: boolean;
   /** Changed files that deserve a separate look, because they affect more than the program. */
   sensitive: SensitiveChange[];
-  /** Whether a checkout of the base was updated too. */
+  /** True if a checkout of the base was updated too. */
   checkout: 'updated' | 'none';
   /** Files of Git LFS in that checkout whose content is not on this machine. */
   missingLfs: string[];
 }
 
 const baseMovedError = (base: string): SvcError =>
-  new SvcError('conflict', `the branch ${base} moved in the meantime; nothing was changed`, {
+  new SvcError('conflict', `the branch ${base} has moved; nothing was changed`, {
     hint: 'promote again',
   });
 
@@ -63,7 +63,7 @@ interface FollowingCheckout {
 }
 
 /**
- * The checkout of the base that has to be updated too, or null. Throws `checkout_dirty` when it cannot be.
+ * Returns the checkout of the base that has to be updated too, or null. Throws `checkout_dirty` if it cannot be.
  * @param touched the files that the update changes
  */
 async function findFollowingCheckout(
@@ -80,7 +80,7 @@ async function findFollowingCheckout(
   return path === null || gitDir === null ? null : { path, gitDir };
 }
 
-/** Fast-forwards a checkout. git itself refuses when a changed or an untracked file is in the way. */
+/** Fast-forwards a checkout. git itself refuses if a changed or an untracked file is in the way. */
 async function fastForwardCheckout(
   git: Git,
   follower: FollowingCheckout,
@@ -98,7 +98,7 @@ async function fastForwardCheckout(
   );
   if (merge.code === 0) return;
   if (!(await isAncestor(git, path, 'HEAD', next))) throw baseMovedError(base);
-  // git lists the paths that are in the way on lines of their own, after a tab.
+  // git lists the blocking paths on separate lines, after a tab.
   const paths = merge.stderr.split('\n').flatMap((line) => (line.startsWith('\t') ? [line.slice(1)] : []));
   if (paths.length > 0)
     throw dirtyCheckoutError({ path, reason: `has files in the way: ${listFirstPaths(paths)}`, paths });
@@ -158,7 +158,10 @@ export async function resolveTips(
   });
 }
 
-/** Commits of the branch that are neither the base's nor its session's; null when there are none. Throws `conflict`. */
+/**
+ * Finds commits of the branch that are neither the base's nor its session's; null if there are none. Throws
+ * `conflict`.
+ */
 export async function findForeignToBase(
   git: Git,
   root: string,
@@ -170,8 +173,8 @@ export async function findForeignToBase(
 }
 
 /**
- * Computes the commit that promoting would put on the base, without touching any checkout; null when the base already
- * holds the work. Throws `promote_conflict`, `checkout_dirty`, and `conflict` where a merge would bring in more than
+ * Computes the commit that promoting would put on the base, without touching any checkout; null if the base already
+ * contains the work. Throws `promote_conflict`, `checkout_dirty`, and `conflict` if a merge would bring in more than
  * the work.
  */
 async function computePromotion(
@@ -184,14 +187,14 @@ async function computePromotion(
   const { base, strategy, message } = request;
   const { before, beforeTree, tip } = tips;
   const foreign = await findForeignToBase(git, root, request, tips);
-  // The branch has no commits of its own.
+  // The branch has no own commits.
   if (foreign?.newest === tip) return null;
   if (strategy === 'merge') {
     if (foreign !== null) throw foreignCommitsError(request, foreign);
     const { tree, conflicts } = await mergeTrees(git, root, { base: before, branch: tip, env: {} });
     if (conflicts.length > 0) {
       const paths = await listChangedPaths(git, root, { from: before, to: tree });
-      // Report what stands in the way there first.
+      // Reports obstacles there first.
       await findFollowingCheckout(git, root, base, paths.map(toPath));
       throw mergeConflictError(conflicts, 'merge');
     }
@@ -212,10 +215,10 @@ async function computePromotion(
 }
 
 /**
- * Merges or rebases a session's work into its base. The result is computed aside; the base then moves in one step,
- * together with its checkout where there is one, or not at all: uncommitted changes in files that the work does not
- * touch stay as they are. Never pushes, never touches the session's branch. Throws `promote_conflict` (data.paths), `checkout_dirty` (data.paths), `conflict`, `not_found`,
- * `git_failed`.
+ * Merges or rebases a session's work into its base. The result is computed separately; the base then moves in one
+ * step, together with its checkout if there is one, or not at all: uncommitted changes in files that the work does
+ * not touch are kept. Never pushes, never touches the session's branch. Throws `promote_conflict` (data.paths),
+ * `checkout_dirty` (data.paths), `conflict`, `not_found`, `git_failed`.
  */
 export async function promoteBranch(git: Git, request: PromoteRequest): Promise<PromoteResult> {
   const { branch, base, strategy, head } = request;

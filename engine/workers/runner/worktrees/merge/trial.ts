@@ -11,18 +11,18 @@ import { findForeignToBase, type PromoteRequest, resolveTips } from './promote.t
 
 export type TrialRequest = Pick<PromoteRequest, 'repository' | 'branch' | 'base' | 'baseCommit'>;
 
-/** What promoting by merge would run into now. */
+/** Obstacles to promoting by merge now. */
 export interface Trial {
   branch: string;
   /** The branch's commit; `promote` takes it to refuse another. */
   head: string;
   base: string;
   strategy: 'merge';
-  /** The merge would succeed. */
+  /** True if the merge would succeed. */
   promotable: boolean;
-  /** The base holds the work; promoting would change nothing. */
+  /** True if the base contains the work; promoting would change nothing. */
   alreadyMerged: boolean;
-  /** Why a merge would be refused, and what to do instead; null when it would not. */
+  /** The reason why a merge would be refused, and the alternative; null if it would not. */
   refused: Problem | null;
   /** Paths with conflicts. */
   conflicts: string[];

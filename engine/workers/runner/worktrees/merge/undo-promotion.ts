@@ -21,16 +21,16 @@ export interface UndoPromotionRequest {
   /** The session's branch, and the commit at which it was promoted. */
   branch: string;
   head: string;
-  /** The branch that took the work in, and its commits before and after that. */
+  /** The branch that received the work, and its commits before and after that. */
   base: string;
   before: string;
   after: string;
-  /** An earlier attempt was interrupted: the base may have gone back, and on from there. */
+  /** True if an earlier attempt was interrupted: the base may have gone back, and moved from there. */
   isUndoing: boolean;
 }
 
 export interface UndonePromotion {
-  /** Whether a checkout of the base was updated too. */
+  /** True if a checkout of the base was updated too. */
   checkout: 'updated' | 'none';
   /** Files of Git LFS in that checkout whose content is not on this machine. */
   missingLfs: string[];
@@ -72,18 +72,18 @@ async function requireFollower(
   });
 }
 
-/** Makes sure that the session's branch holds what was promoted. Throws `exists` where it is another one. */
+/** Ensures that the session's branch holds the promoted commit. Throws `exists` if it holds another one. */
 async function requireBranch(git: Git, root: string, branch: string, head: string): Promise<void> {
   const tip = await resolveCommit(git, root, branchRef(branch));
-  // Somebody may have committed on a branch that was kept.
+  // A person may have committed on a branch that was kept.
   if (tip !== null && (await isAncestor(git, root, head, tip))) return;
   await restoreBranch(git, root, branch, head);
 }
 
 /**
- * Takes a promotion back while its base has not moved on: the session's branch is there again, the base is where it
- * was, and its checkout follows in the files that were promoted. Repeats what an interrupted attempt has left. Throws
- * `conflict` where the base has moved on, `checkout_dirty` where files are in the way: then nothing was changed.
+ * Undoes a promotion while its base has not moved: the session's branch is restored, the base is at its old commit,
+ * and its checkout follows in the promoted files. Repeats the rest of an interrupted attempt. Throws `conflict` if
+ * the base has moved, `checkout_dirty` if files are in the way: then nothing was changed.
  */
 export async function undoPromotion(git: Git, request: UndoPromotionRequest): Promise<UndonePromotion> {
   const { branch, head, base, before, after } = request;
@@ -106,7 +106,7 @@ export async function undoPromotion(git: Git, request: UndoPromotionRequest): Pr
     throw baseMovedOnError(request, await resolveCommit(git, root, ref));
   const { path } = checkout;
   if (path === null || !(await isBranchCheckedOut(git, { path, gitDir }, base))) return UNTOUCHED;
-  // Like a switch of branches: files with other changes stay, and those to be replaced have to be as they were.
+  // Like a switch of branches: files with other changes stay, and replaced files must be unchanged.
   const readTree = () => git.run(path, ['read-tree', '-m', '-u', after, before], { allowFail: true });
   const listTouched = async () =>
     (await listChangedPaths(git, root, { from: after, to: before })).map((each) => each.path);
@@ -115,7 +115,7 @@ export async function undoPromotion(git: Git, request: UndoPromotionRequest): Pr
   if (code === 0)
     return { checkout: 'updated', missingLfs: await fillLfsFiles(git, path, await listTouched()) };
   const why = describeFailure(stderr);
-  // Somebody has written there in this moment.
+  // Another process has just written there.
   const isBack = !isRepeated && (await compareAndSetRef(git, root, ref, after, before, `not undone: ${why}`));
   throw new SvcError(
     'checkout_dirty',

@@ -24,36 +24,36 @@ export interface DiscardRequest {
   branch: string;
   /** The session's worktree, as recorded; null for none. */
   worktree: string | null;
-  /** Where ignored files are kept that may be work; null for nowhere. */
+  /** The folder for ignored files that may be work; null for none. */
   keptIn: string | null;
   /** Records what was saved, before anything is deleted. */
   record(saved: SavedState): Promise<void>;
 }
 
-/** What brings a discarded branch and worktree back. */
+/** The data to restore a discarded branch and worktree. */
 export interface SavedState {
-  /** The branch's commit; null when it was gone. */
+  /** The branch's commit; null if it was gone. */
   head: string | null;
-  /** The commit that was checked out, where it was not the branch. */
+  /** The checked-out commit, if it was not the branch. */
   detached: string | null;
-  /** The commit of the files as they were, when some were in no commit; its second parent has the index. */
+  /** The commit of the working files, if some were in no commit; its second parent has the index. */
   files: string | null;
-  /** The worktree's folder; null when there was none. */
+  /** The worktree's folder; null if there was none. */
   path: string | null;
 }
 
 export interface DiscardResult {
-  /** Refs that hold what was removed. */
+  /** Refs that hold the removed commits. */
   savedRefs: string[];
-  /** Which ignored files went with it, or where they are kept, in sentences. */
+  /** The ignored files that were removed with it, or their new location, in sentences. */
   ignored: string[];
-  /** There was neither a branch nor a worktree any more. */
+  /** True if there was neither a branch nor a worktree any more. */
   isGone: boolean;
 }
 
 /**
- * Commits the files of a worktree that are in no commit, byte for byte, on top of what is checked out. The second
- * parent is the index; further ones are what an unfinished merge was about to bring in. Null when there are none.
+ * Commits the files of a worktree that are in no commit, byte for byte, on top of HEAD. The second parent is the
+ * index; further ones are the heads of an unfinished merge. Null if there are none.
  */
 async function saveFiles(
   git: Git,
@@ -69,7 +69,7 @@ async function saveFiles(
     return exact.text(path, ['write-tree']);
   });
   const own = withEnvironment(git, gitDirEnvironment(path, gitDir));
-  // An index with conflicts is no tree.
+  // An index with conflicts is not a tree.
   const staged = await own.run(path, ['write-tree'], { allowFail: true });
   const indexTree = staged.code === 0 ? staged.stdout.trim() : `${head}^{tree}`;
   const index = await commitTree(own, path, {
@@ -89,7 +89,7 @@ const discardRefusedError = (branch: string, reasons: readonly string[]): SvcErr
     data: { branch, reasons },
   });
 
-/** Lists what stands against discarding a branch and its worktree. Empty means nothing at this moment. */
+/** Lists obstacles to discarding a branch and its worktree. Empty means none at this moment. */
 async function findReasonsAgainst(
   git: Git,
   folders: WorkingFolders,
@@ -126,8 +126,8 @@ const describeNested = ({ nested, isWhole }: Contents): string[] => [
 ];
 
 /**
- * Removes a session's branch and worktree, whatever they hold, once all of it is saved under refs. Throws
- * `worktree_unsafe` where it cannot be: then nothing was removed.
+ * Removes a session's branch and worktree, regardless of their contents, once everything is saved under refs. Throws
+ * `worktree_unsafe` if that fails: then nothing was removed.
  */
 export async function discardWorktree(
   git: Git,

@@ -16,7 +16,7 @@ import { copyIndex } from '../git/index-flags.ts';
 /** Highest in precedence where git looks for attributes: no file is converted, encoded or filtered. */
 const NO_CONVERSION = '* -text -eol -filter -ident -working-tree-encoding\n';
 
-/** What makes a repository see the files of this file system as they are. */
+/** Settings that make a repository see the files of this file system unchanged. */
 const SETTINGS = '^core\\.(filemode|symlinks|ignorecase|precomposeunicode|excludesfile)$';
 
 const quote = (text: string): string =>
@@ -31,8 +31,8 @@ export interface ExactPlace {
 
 /**
  * Runs `work` with a git that reads and writes the files of a worktree byte for byte: without the conversions and
- * filters that the repository, the user or a worker has configured. Its index begins as a copy of the worktree's and
- * goes with it; objects are those of the repository.
+ * filters of the repository, the user or a worker. Its index is a temporary copy of the worktree's; objects belong to
+ * the repository.
  * @param idLength of the repository's object ids
  */
 export async function withExactFiles<T>(

@@ -21,27 +21,31 @@ import { findProcessesInside, type WorkingFolders } from '../inspect/working-fol
 
 export interface PruneRequest extends ListingRequest {
   /**
-   * Whether to keep a branch: its session is not over, or its worktree was asked to be kept. Asked again at deletion.
+   * Reports whether to keep a branch: its session is not over, or its worktree has to be kept. Called again at
+   * deletion.
    */
   keep: (branch: string) => boolean;
   /**
-   * Whether the branch belongs to a session of this workspace; `path` is its worktree's folder. Several workspaces
-   * may share a repository, and branches of others are ignored. Anything in `worktreesDir` belongs to this workspace.
+   * Reports whether the branch belongs to a session of this workspace; `path` is its worktree's folder. Several
+   * workspaces may share a repository, and branches of others are ignored. Anything in `worktreesDir` belongs to this
+   * workspace.
    */
   isOurs: (branch: string, path: string | null) => boolean;
-  /** The commit that a session began at: what its rules do not ignore is kept, also where the base does by now. */
+  /**
+   * The start commit of a session: files that its rules do not ignore are kept, even if the base now ignores them.
+   */
   findStart?: (branch: string) => string | null;
 }
 
 export interface PruneEntry {
   branch: string;
-  /** The branch's commit; null when there is no such branch. */
+  /** The branch's commit; null if there is no such branch. */
   head: string | null;
   path: string | null;
   action: 'remove' | 'keep';
-  /** Why it is kept; empty when it is removed. */
+  /** The reasons why it is kept; empty if it is removed. */
   reasons: string[];
-  /** Ignored files and folders that are removed with it: in no commit, and not remade by a package manager. */
+  /** Ignored files and folders that are removed with it: in no commit, and not recreated by a package manager. */
   ignored: string[];
 }
 
@@ -50,14 +54,14 @@ export interface PrunePlan {
   repository: string;
   commonDir: string;
   base: string;
-  /** Where to look again when the plan is executed. */
+  /** The locations to check again when the plan is executed. */
   look: Pick<ListingRequest, 'worktreesDir' | 'isElsewhere'>;
   entries: PruneEntry[];
   keep: (branch: string) => boolean;
   findStart: (branch: string) => string | null;
 }
 
-/** The base's commit now, null when there is no such base, and how commits relate to it. */
+/** The base's current commit, null if there is no such base, and how commits relate to it. */
 type Context = Pick<PrunePlan, 'repository' | 'commonDir' | 'base' | 'keep'> & {
   target: string | null;
   standings: ReadonlyMap<string, MergeState | null>;
@@ -76,7 +80,7 @@ export const findMergeStatesFor = (
     ? Promise.resolve(new Map())
     : findMergeStates(git, { root, commonDir }, target, pairings.flatMap(listCommitsOf));
 
-/** Describes files against a worktree's removal that git ignores, and the base does not. */
+/** Describes files that block a worktree's removal and are ignored by git, but not by the base. */
 export async function describeHiddenWork(
   git: Git,
   rules: IgnoreRules,
@@ -90,7 +94,7 @@ export async function describeHiddenWork(
 
 export const joinFirst = (paths: readonly string[]): string => paths.slice(0, 3).join(', ');
 
-/** Describes files of a worktree that speak against its removal. */
+/** Describes files of a worktree that block its removal. */
 export const describeUnsavedWork = ({ changed, untracked, nested }: Contents): string[] => [
   ...(changed.length > 0 ? [`uncommitted changes: ${joinFirst(changed)}`] : []),
   ...(untracked.length > 0 ? [`untracked files: ${joinFirst(untracked)}`] : []),
@@ -149,7 +153,7 @@ export function findReasonsToKeepStray(folder: string): string[] {
   try {
     return readdirSync(folder).length > 0 ? ['unreadable: git does not know this folder'] : [];
   } catch (error) {
-    // Somebody else may have removed it.
+    // Another engine may have removed it.
     return mayExist(folder) ? [`unreadable: ${(error as Error).message}`] : [];
   }
 }
@@ -157,8 +161,8 @@ export function findReasonsToKeepStray(folder: string): string[] {
 export const pairingPath = (pairing: Pairing): string | null => pairing.entry?.path ?? pairing.stray;
 
 /**
- * Plans what `prune` would do now, with reasons for everything that stays. Throws `usage` or `not_found` where there
- * is no base to be merged into.
+ * Plans what `prune` would do now, with reasons for everything that stays. Throws `usage` or `not_found` if there is
+ * no base to be merged into.
  */
 export async function planPrune(
   git: Git,
@@ -194,5 +198,5 @@ export async function planPrune(
   return { ...plan, entries };
 }
 
-/** Worktrees inspected at the same time. */
+/** Number of worktrees inspected concurrently. */
 const MOST_AT_ONCE = 4;

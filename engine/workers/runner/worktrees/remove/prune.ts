@@ -21,27 +21,27 @@ import {
 import { removeWorktree, savePrunedCommit } from './remove-worktree.ts';
 
 export interface PruneResult {
-  /** `ignored` says in a sentence which uncommitted files went, or where they are kept. */
+  /** `ignored` names in a sentence the removed uncommitted files, or their new location. */
   removed: { branch: string; path: string | null; savedRefs: string[]; ignored: string[] }[];
-  /** Planned for removal, but no longer safe at that moment. */
+  /** Planned for removal, but no longer safe. */
   refused: { branch: string; path: string | null; reasons: string[] }[];
-  /** Planned for removal, but meanwhile removed by somebody else. */
+  /** Planned for removal, but removed by another process in the meantime. */
   gone: { branch: string; path: string | null }[];
 }
 
 export interface PruneSteps {
-  /** Runs ahead of each removal; what it leaves is checked like everything else. */
+  /** Runs ahead of each removal; its leftovers are checked like everything else. */
   before?: ((entry: PruneEntry) => Promise<void>) | undefined;
-  /** Where large ignored files of a worktree are kept; null for nowhere. */
+  /** The folder for large ignored files of a worktree; null for none. */
   findKeptFolder?(worktree: string): string | null;
 }
 
 /**
  * Checks a worktree again that was found safe a moment ago: a late file keeps it.
  * @param target the base's commit
- * @param start where the session began; null where that is not known
- * @param keptIn where ignored files are kept that may be work; null for nowhere
- * @returns which ignored files went with it, or where they are kept, in a sentence
+ * @param start where the session started; null if that is unknown
+ * @param keptIn the folder for ignored files that may be work; null for none
+ * @returns the ignored files that were removed with it, or their new location, in a sentence
  */
 async function checkContents(
   git: Git,
@@ -60,10 +60,7 @@ async function checkContents(
   return keepIgnoredFiles(place.path, { ...files, hidden }, keptIn);
 }
 
-/**
- * Executes a plan. Every entry is examined again right before its deletion, after whatever `before` has done there;
- * nothing is forced.
- */
+/** Executes a plan. Every entry is examined again right before its deletion, after `before`; nothing is forced. */
 export async function pruneWorktrees(
   git: Git,
   looks: { folders: WorkingFolders; rules: IgnoreRules },
@@ -73,7 +70,7 @@ export async function pruneWorktrees(
 ): Promise<PruneResult> {
   const { repository: root, commonDir, look } = plan;
   const result: PruneResult = { removed: [], refused: [], gone: [] };
-  /** The session's branch and worktree as they are now; null once both are gone. */
+  /** Returns the session's current branch and worktree; null once both are gone. */
   const findPairingNow = async (branch: string) => {
     const { pairings, base: target } = await listSessionWorktrees(git, root, { ...look, base: plan.base });
     return { target, pairing: pairings.find((candidate) => candidate.branch === branch) ?? null };

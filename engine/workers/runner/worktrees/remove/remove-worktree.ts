@@ -5,7 +5,7 @@ import { verifyOwnGitDir } from '../git/own-git-dir.ts';
 import { compareAndSetRef, resolveCommit } from '../git/refs.ts';
 import { mayExist } from '../git/repository.ts';
 
-/** Below it lies what was removed: `refs/svc/pruned/<branch>/<commit>`. */
+/** The prefix for removed commits: `refs/svc/pruned/<branch>/<commit>`. */
 export const PRUNED_REFS = 'refs/svc/pruned/';
 
 /** Saves a commit under a ref before what held it is deleted. Throws when that cannot be verified. */
@@ -16,7 +16,7 @@ export async function savePrunedCommit(
   commit: string,
 ): Promise<string> {
   const ref = `${PRUNED_REFS}${branch}/${commit.slice(0, 12)}`;
-  // The ref may exist already; its value is verified in any case.
+  // The ref may exist already; its value is always verified.
   await compareAndSetRef(git, root, ref, commit, null, 'pruned');
   if ((await resolveCommit(git, root, ref)) === commit) return ref;
   throw new SvcError('git_failed', `the commit ${commit} of ${branch} could not be saved under ${ref}`);
@@ -30,10 +30,10 @@ export function returnFromAside(path: string): void {
 }
 
 /**
- * Removes a worktree. It is first moved aside, where nobody writes any more, and handed to `settle`, which checks it or
- * saves what it holds: when that throws, the worktree is moved back (R1). git is not used for this, since it refuses
+ * Removes a worktree. It is first moved aside, where nothing writes any more, and passed to `settle`, which checks it
+ * or saves its contents: if that throws, the worktree is moved back (R1). git is not used for this, since it refuses
  * worktrees with submodules unless forced, and then checks nothing.
- * @returns what `settle` returns; null where only git's entry was left
+ * @returns the result of `settle`; null if only git's entry was left
  */
 export async function removeWorktree<T>(
   git: Git,

@@ -23,13 +23,13 @@ export interface RestoreRequest {
   /** The session's branch. */
   branch: string;
   saved: SavedState;
-  /** Bring the worktree back too, at `saved.path`. */
+  /** True to restore the worktree too, at `saved.path`. */
   withWorktree: boolean;
-  /** Where ignored files were kept; null for nowhere. */
+  /** The folder of kept ignored files; null for none. */
   keptIn: string | null;
 }
 
-/** Why git has the worktree locked while its files are being written: an interrupted one is made anew. */
+/** The lock reason of a worktree while its files are being written: an interrupted one is recreated. */
 const RESTORING = 'svc: being restored';
 
 /** Throws `not_found` unless the repository still has a saved commit. */
@@ -40,7 +40,7 @@ async function requireCommit(git: Git, root: string, branch: string, commit: str
   });
 }
 
-/** Puts a removed branch back where it was. Throws `exists` when there is another of that name. */
+/** Restores a removed branch. Throws `exists` if there is another with that name. */
 export async function restoreBranch(git: Git, root: string, branch: string, head: string): Promise<void> {
   await requireCommit(git, root, branch, head);
   const ref = branchRef(branch);
@@ -54,7 +54,7 @@ export async function restoreBranch(git: Git, root: string, branch: string, head
   });
 }
 
-/** Writes the files back as they were, and the index. */
+/** Restores the files, and the index. */
 async function restoreFiles(git: Git, path: string, commonDir: string, files: string): Promise<void> {
   const { gitDir } = await inspectWorktree(git, path);
   const [now, tree, staged] =
@@ -62,14 +62,14 @@ async function restoreFiles(git: Git, path: string, commonDir: string, files: st
   if (now === undefined || tree === undefined || staged === undefined)
     throw new SvcError('git_failed', `git cannot read the saved files ${files}`);
   await withExactFiles(git, { path, gitDir, commonDir }, tree.length, async (exact) => {
-    // A fresh file may look changed to a git that does not convert; only those that differ are written.
+    // A fresh file may look changed to a git that does not convert; only differing files are written.
     await exact.run(path, ['read-tree', '--reset', '-u', now, tree]);
   });
   await git.run(path, ['read-tree', staged]);
   await git.run(path, ['update-index', '-q', '--refresh'], { allowFail: true });
 }
 
-/** Makes a removed worktree anew where it was. An interrupted attempt is repeated. */
+/** Recreates a removed worktree at its old path. An interrupted attempt is repeated. */
 async function restoreFolder(
   git: Git,
   { root, commonDir }: { root: string; commonDir: string },
@@ -80,7 +80,7 @@ async function restoreFolder(
   const isBack = entry !== undefined && mayExist(path) && entry.locked === null;
   if (isBack && (detached === null ? entry.ref === branchRef(branch) : entry.head === detached)) return;
   if (entry?.locked === RESTORING) {
-    // Nobody was told of it yet.
+    // It has not been reported yet.
     await git.run(root, ['worktree', 'remove', '--force', '--force', entry.path], { allowFail: true });
     rmSync(path, { recursive: true, force: true });
   }
@@ -95,8 +95,8 @@ async function restoreFolder(
 }
 
 /**
- * Brings back a branch that was removed and, when asked, its worktree with the files that were in no commit. Throws
- * `exists` where something else has taken the place, `not_found` when what was saved is gone.
+ * Restores a removed branch and, if requested, its worktree with the files that were in no commit. Throws `exists` if
+ * the place is taken, `not_found` if the saved commits are gone.
  */
 export async function restoreWorktree(git: Git, queue: KeyedQueue, request: RestoreRequest): Promise<void> {
   const { branch, saved, withWorktree, keptIn } = request;

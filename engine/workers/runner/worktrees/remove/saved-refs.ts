@@ -9,7 +9,7 @@ export interface SavedRef {
   branch: string;
 }
 
-/** Lists what was saved of removed branches; of one branch, or of all. */
+/** Lists saved commits of removed branches; of one branch, or of all. */
 export async function listSavedRefs(git: Git, root: string, branch?: string): Promise<SavedRef[]> {
   const below = branch === undefined ? PRUNED_REFS : `${PRUNED_REFS}${branch}/`;
   const text = await git.text(root, ['for-each-ref', '--format=%(objectname) %(refname)', below]);
