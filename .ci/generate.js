@@ -22,7 +22,8 @@ import {
   WORKSPACE_WORDS,
 } from '../dist/engine/index.js';
 import { KEY_GROUPS, KEYMAP } from '../dist/tui/keymap/index.js';
-import { formatBindingKeys, formatKey } from '../dist/tui/overlays/key-finder.js';
+import { formatKey } from '../dist/tui/keymap/name-key.js';
+import { formatBindingKeys } from '../dist/tui/overlays/key-finder.js';
 import { DEFAULT_PREFERENCES } from '../dist/tui/preferences/preferences.js';
 import { preferencesSchema } from '../dist/tui/preferences/schema.js';
 import { LOOKS, THEMES } from '../dist/tui/text/theme.js';
