@@ -45,7 +45,7 @@ export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPe
     tool({
       name: 'lock.check',
       about:
-        'Check that you hold a valid lock on a path or a folder above it. Fails with lock_denied, which names the holder.',
+        'Check that you hold a lock on a path or a folder above it. Fails with lock_denied, naming the holder.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ holder, path }),
@@ -73,7 +73,7 @@ export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPe
     }),
     tool({
       name: 'lock.status',
-      about: 'Locks on a path, on a folder above it or on anything below it; without a path, every lock.',
+      about: 'Locks on a path, a folder above it or anything below it; without a path, all locks.',
       seat: 'any',
       changes: false,
       input: z.strictObject({

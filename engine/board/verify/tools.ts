@@ -28,7 +28,7 @@ export function verifyTools({ verify, tasks, paths, callerPaths }: VerifyToolsDe
   function nameSubject(given: string | undefined, caller: Caller): string {
     const name = given === undefined || isOwnSeat(given, caller) ? caller.sessionId : given;
     if (name !== null) return name;
-    throw new SvcError('fields_invalid', 'session: name the session that the evidence belongs to', {
+    throw new SvcError('fields_invalid', 'session: name the session of the evidence', {
       data: { fields: [{ field: 'session', problem: 'is missing' }] },
     });
   }
@@ -120,7 +120,7 @@ export function verifyTools({ verify, tasks, paths, callerPaths }: VerifyToolsDe
     tool({
       name: 'verify.status',
       about:
-        'Read the evidence of a session. `reported`: by the worker only; `verified`: svc reran its tests. `reasons` explain why it is not verified.',
+        'Read the evidence of a session. `reported`: by the worker only; `verified`: svc reran its tests. `reasons` say why not.',
       seat: 'any',
       changes: false,
       input: z.strictObject({ session: session.describe('Default: yours.') }),

@@ -29,9 +29,7 @@ const name = shortText(200);
 const id = z.int().min(1);
 
 const askInput = z.strictObject({
-  question: nonEmptyText(20_000).describe(
-    'Your question, phrased so that it can be answered without your context.',
-  ),
+  question: nonEmptyText(20_000).describe('Your question, answerable without your context.'),
   context: z.string().max(100_000).optional().describe('Facts needed to answer.'),
   options: z
     .array(shortText(1000))

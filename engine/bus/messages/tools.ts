@@ -267,7 +267,7 @@ export function messageTools(deps: MessageToolDeps) {
       changes: true,
       idempotent: true,
       input: z.strictObject({
-        id: z.int().describe('Id of the message'),
+        id: z.int().describe('Message id'),
         session: name.optional().describe('Recipient; default: yours'),
         agent: name.optional().describe("Recipient; default: your session's"),
         /** As a person, for any recipient; only for the Chair. */

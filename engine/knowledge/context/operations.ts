@@ -38,7 +38,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
     tool({
       name: 'context.crush',
       about:
-        'Omit from a program’s output what repeats or only reports success. Code, diffs and lists stay unchanged. Markers say how to get the rest.',
+        'Omit repetition and success messages from a program’s output. Code, diffs and lists stay unchanged. Markers say how to get the rest.',
       seat: 'any',
       changes: true,
       idempotent: true,
@@ -106,7 +106,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       about: 'Return a stored text by the id in its stub or marker, unchanged, or some of its lines.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ id: z.string().describe('Id of the text.'), lines: lineRange }),
+      input: z.strictObject({ id: z.string().describe('Its id.'), lines: lineRange }),
       output: z.object({ id: z.string(), text: z.string() }),
       say: (found) => found.text,
       async run(input, caller) {

@@ -277,9 +277,9 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
       seat: 'any',
       changes: false,
       input: z.strictObject({
-        id: z.int().min(1).optional().describe('Id of the symbol.'),
+        id: z.int().min(1).optional().describe('Its id.'),
         symbol: symbol.optional(),
-        max_lines: z.int().min(1).max(2000).default(120).describe('Maximum lines of its text.'),
+        max_lines: z.int().min(1).max(2000).default(120).describe('Lines of text.'),
         project: z.string().min(1).max(200).optional().describe('Another project; shared code only.'),
         session,
       }),
