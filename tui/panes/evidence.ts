@@ -57,7 +57,7 @@ const listResults = (tests: Evidence['tests']): string[] =>
   });
 
 /** Summarizes the evidence in one line, and whether it is enough for a merge. */
-export function summarizeEvidence(
+function summarizeEvidence(
   evidence: Evidence,
   head: string | null,
 ): { text: string; isGood: boolean } {

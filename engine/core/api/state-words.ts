@@ -1,6 +1,6 @@
-// The one word for each state, wherever it is shown. docs/reference/states.md is made of these tables.
+// The name of each state, used wherever it is shown. docs/reference/states.md is generated from these tables.
 
-/** States of a task as lists show them; `assigned` alone says too little while something is waited for. */
+/** States of a task as lists show them; `assigned` alone is too vague for a task that waits. */
 export const TASK_WORDS = {
   open: 'not assigned yet',
   waits: 'its decision is pending: a person approves or denies it',
@@ -30,7 +30,7 @@ export const SESSION_WORDS = {
 } as const;
 export type SessionWord = keyof typeof SESSION_WORDS;
 
-/** States of a workspace among those of the machine. */
+/** States of a workspace on this machine. */
 export const WORKSPACE_WORDS = {
   running: 'its engine answers',
   stopped: 'its engine is not running; `svc up` there starts it',
@@ -41,7 +41,7 @@ export const WORKSPACE_WORDS = {
 } as const;
 export type WorkspaceWord = keyof typeof WORKSPACE_WORDS;
 
-/** States of everything else that has one. */
+/** States of all other objects. */
 export const OTHER_WORDS = {
   'a decision': {
     pending: 'it waits for a person',
@@ -74,17 +74,17 @@ export const OTHER_WORDS = {
   },
 } as const satisfies Record<string, Record<string, string>>;
 
-/** What a task says of its state, as on the wire. */
+/** The fields of a task that determine its state, as on the wire. */
 interface TaskAt {
   status: 'open' | 'assigned' | 'running' | 'done' | 'failed';
   session_id: string | null;
   resume_at: string | null;
   waits?: boolean;
-  /** The race that is open for it. */
+  /** The task's open race. */
   race?: unknown;
 }
 
-/** Whether a run waits for a time and not for a free worker. Without `now`, ms, a time that has passed counts too. */
+/** Reports whether a run waits for a time and not for a free worker. Without `now`, ms, a past time counts too. */
 export const isPausedRun = ({ resume_at: at }: { resume_at: string | null }, now?: number): boolean =>
   at !== null && (now === undefined || Date.parse(at) > now);
 
@@ -95,7 +95,7 @@ export function nameTaskState(task: TaskAt, now?: number): TaskWord {
   return isPausedRun(task, now) ? 'paused' : 'queued';
 }
 
-/** What a session says of its state, as on the wire. */
+/** The fields of a session that determine its state, as on the wire. */
 interface SessionAt {
   state: 'queued' | 'starting' | 'running' | 'ended';
   stop_reason: string | null;
@@ -106,7 +106,7 @@ interface SessionAt {
   failure: object | null;
 }
 
-/** @param asks whether it waits for the answer to a question */
+/** @param asks true if it waits for the answer to a question */
 export function nameSessionState(session: SessionAt, now?: number, asks = false): SessionWord {
   if (session.state !== 'ended') {
     if (session.stop_reason !== null) return 'stopping';
@@ -114,7 +114,7 @@ export function nameSessionState(session: SessionAt, now?: number, asks = false)
     return asks && session.state === 'running' ? 'blocked' : session.state;
   }
   if (session.branch_state === 'discarded') return 'discarded';
-  // A run without commits was not merged, whatever became of its branch.
+  // A run without commits was not merged, regardless of its branch.
   const isMerged = session.promoted_at !== null || session.branch_state === 'merged';
   if (isMerged && (session.commits ?? 0) > 0) return 'merged';
   return session.failure === null ? 'ready' : 'failed';

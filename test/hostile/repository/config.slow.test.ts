@@ -110,7 +110,7 @@ hostile(
     assert.equal(codeOf(serve.stdout), 'consent_missing');
     assert.equal(existsSync(clone.trace), false);
     // Doctor says it, and what is agreed to is shown in full before.
-    assert.match((await clone.svc('doctor')).stdout, /no one on this machine has trusted agents/);
+    assert.match((await clone.svc('doctor')).stdout, /no one on this machine has agreed to agents/);
     const asked = await clone.svc('trust');
     assert.equal(asked.code, 2);
     assert.ok(asked.stderr.includes('agents.cmds.mine'), asked.stderr);

@@ -104,7 +104,7 @@ hostile(
       findOpenings([...shut, ...lines].join('\n'), { places: [{ path: '/w', show: 'write' }] });
     assert.deepEqual(openOf(mount(4, 1, '/w', 'rw'), mount(5, 4, '/w/in', 'rw')), []);
     assert.deepEqual(openOf('open /proc/sys/kernel/core_pattern'), [
-      '/proc/sys/kernel/core_pattern can be written',
+      '/proc/sys/kernel/core_pattern is writable',
     ]);
     assert.deepEqual(openOf(mount(4, 1, '/sys/fs/cgroup', 'rw')), ['/sys/fs/cgroup is mounted writable']);
     assert.deepEqual(openOf(mount(4, 1, '/sys\\040x', 'rw')), ['/sys x is mounted writable']);
