@@ -57,10 +57,7 @@ const listResults = (tests: Evidence['tests']): string[] =>
   });
 
 /** Summarizes the evidence in one line, and whether it is enough for a merge. */
-function summarizeEvidence(
-  evidence: Evidence,
-  head: string | null,
-): { text: string; isGood: boolean } {
+function summarizeEvidence(evidence: Evidence, head: string | null): { text: string; isGood: boolean } {
   const state = getStateAtHead(evidence, head);
   const report = state === 'none' ? '' : `verify_report: ${summarizeReport(evidence)} · `;
   return { text: `${report}${describeVerification(state, evidence)}`, isGood: state === 'verified' };
