@@ -13,6 +13,10 @@ const WHOLE = new Set([
 
 /** A reason with this start or end is sent without the part that names someone or something. */
 const PARTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /^the request did not carry one \(webhook\.require_approval\)$/,
+    'the request did not carry an approval (webhook.require_approval)',
+  ],
   [/^the prompt was edited by /, 'the prompt was edited'],
   [/^the agent was changed to /, 'the agent was changed'],
   [/^a race was requested by /, 'a race was requested'],

@@ -100,7 +100,7 @@ describe('the whole screen', () => {
       '▶d-1',
       'will run claude',
       'new worktree svc/… from main · timeout 60m',
-      'needs approval: the request did not carry one',
+      'needs approval the request did not carry one',
       'POST /task',
       'sha 1111111111111111…',
       '│ Prompt of task 1',
@@ -364,7 +364,7 @@ describe('the whole screen', () => {
     dash.wait(3_600_000);
     assert.match(
       screenOf(dash.state()).join('\n'),
-      /✗ the branch main moved in the meantime; nothing was changed · next: promote\s+again/,
+      /✗ the branch main has moved; nothing was changed · next: promote again/,
     );
   });
 });

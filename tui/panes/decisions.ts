@@ -94,7 +94,7 @@ export const decisionsPane = definePane<DecisionRow>({
           [
             ...listInputChanges('changed', row.changes),
             ...listInputChanges('changed since', detail?.changes ?? []),
-            ['why', row.why],
+            ['needs approval', row.why],
             [
               'from',
               [sender, row.source_ref, formatTimeSince(row.created_at, state.now)]

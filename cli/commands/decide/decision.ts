@@ -153,7 +153,7 @@ const show = defineCommand({
                   ['agent', decision.agent],
                   ['project', decision.project],
                 ] as const)),
-            ['why', decision.why],
+            ['needs approval', decision.why],
             [
               'from',
               decision.source_ref === null ? decision.source : `${decision.source} (${decision.source_ref})`,

@@ -64,7 +64,7 @@ export const comment = defineCommand({
           .join('\n'),
       );
       const { session_id: id, comments } = found;
-      if (comments.length === 0) note(`no comments exist on ${id}`);
+      if (comments.length === 0) note(`${id} has no comments`);
       else
         note(`${formatCount(comments.length, 'comment')}; svc worker follow-up ${id} --comments sends them`);
       return;

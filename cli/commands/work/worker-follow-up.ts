@@ -99,7 +99,7 @@ async function collectMaterial(
   const { session_id: session, branch } = await client.call('session.show', { session: args[0] ?? '' });
   const comments = wantsComments ? (await client.call('comment.list', { session })).comments : [];
   if (wantsComments && comments.length === 0)
-    throw new SvcError('not_found', `no comments exist on ${session}`, {
+    throw new SvcError('not_found', `${session} has no comments`, {
       hint: `svc worker comment ${session} <path>:<line> "…" writes one`,
     });
   const trial = wantsConflicts

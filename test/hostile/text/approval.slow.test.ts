@@ -45,7 +45,7 @@ hostile(
   async () => {
     for (const [prompt, unseen] of PROMPTS) {
       const { body } = await ws.post(`${prompt}\n#agent: no-change`);
-      const warning = `holds ${unseen} character${unseen === 1 ? ' that does' : 's that do'} not show`;
+      const warning = `contains ${unseen} invisible character${unseen === 1 ? '' : 's'}`;
       for (const [command, id] of [
         ['decision', body.decision_id],
         ['task', body.task_id],

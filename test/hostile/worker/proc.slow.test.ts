@@ -111,7 +111,7 @@ hostile(
     // What another mount lies over cannot be reached.
     assert.deepEqual(openOf(mount(4, 1, '/sys', 'rw'), mount(5, 4, '/sys', 'ro')), []);
     assert.deepEqual(openOf(mount(4, 1, '/a/b', 'rw'), mount(5, 1, '/a', 'ro')), []);
-    assert.deepEqual(openOf('seen /x/svc.db'), ['/x/svc.db can be seen']);
+    assert.deepEqual(openOf('seen /x/svc.db'), ['/x/svc.db is visible']);
     assert.equal(findOpenings('', { places: [] }).length, 1);
   },
 );
