@@ -12,6 +12,15 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const LONGEST_MS = 15 * 60_000;
 const LONGEST_SHOWN = 15;
 
+// The person's preferences for programs on their terminal must not change what tests see.
+for (const name of Object.keys(process.env))
+  if (
+    /^(?:NO_COLOR|FORCE_COLOR|CLICOLOR.*|CI|LC_.*|LANGUAGE|PAGER|LESS|VISUAL|EDITOR|GIT_.*|SVC_(?:HOME|NOTIFY|PAGER))$/.test(
+      name,
+    )
+  )
+    delete process.env[name];
+process.env.LANG = 'C.UTF-8';
 // As the dashboard runs: React's development build is several times slower.
 process.env.NODE_ENV ??= 'production';
 // Every process of tests loads most of the program, most of them under a new home folder.

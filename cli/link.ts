@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type EngineClient, type EngineLink, SvcError, sentence } from '../engine/index.ts';
+import { type EngineClient, type EngineLink, SvcError, sentence, settleWithin } from '../engine/index.ts';
 import { createFollowing } from './following.ts';
 
 export interface KeptLink extends EngineLink {
@@ -146,12 +146,7 @@ export function createEngineLink(
         if (attends) await client.call('seat.leave', {}).catch(() => undefined);
         client.close();
       });
-      const late = new AbortController();
-      await Promise.race([
-        leaving?.catch(() => undefined),
-        delay(LEAVE_MS, undefined, { signal: late.signal }).catch(() => undefined),
-      ]);
-      late.abort();
+      await settleWithin(LEAVE_MS, leaving?.catch(() => undefined) ?? Promise.resolve());
     },
   };
 }

@@ -82,6 +82,7 @@ export { isInsideFolder } from './core/base/paths.ts';
 export { readProgram, runProgram } from './core/base/run-program.ts';
 export { type Mention, nameCommand, Sentence, sentence, type Words } from './core/base/sentence.ts';
 export { createSerialQueue } from './core/base/serial-queue.ts';
+export { settleWithin } from './core/base/settle-within.ts';
 export {
   countUnseen,
   cutToWidth,

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Stream } from '@agentclientprotocol/sdk';
+import { settleWithin } from '../../engine/index.ts';
 
 type AnyMessage = Stream['readable'] extends ReadableStream<infer M> ? M : never;
 
@@ -63,7 +63,7 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
       // Its last output may still arrive; processes that it left running may hold the pipes open for ever.
       const read = Promise.all([stdout, child.stderr].map(waitForClose));
       const how = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
-      resolveWithin(DRAIN_MS, read).then(() => finishAgent(how));
+      settleWithin(DRAIN_MS, read).then(() => finishAgent(how));
     });
   });
 
@@ -106,10 +106,10 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
   async function stopAgent(): Promise<void> {
     stdin.end();
     for (const [patienceMs, signal] of STEPS) {
-      if ((await resolveWithin(patienceMs, ended)) !== null) break;
+      if ((await settleWithin(patienceMs, ended)) !== null) break;
       signalGroup(child, signal);
     }
-    if (!hasEnded) await resolveWithin(DRAIN_MS, ended);
+    if (!hasEnded) await settleWithin(DRAIN_MS, ended);
     // Handles that are inherited by left-over processes would keep this process alive.
     for (const pipe of [stdin, stdout, child.stderr]) pipe.destroy();
     child.unref();
@@ -131,16 +131,6 @@ function signalGroup({ pid, exitCode, signalCode }: ChildProcess, signal: NodeJS
 const waitForClose = async (pipe: Readable): Promise<void> => {
   if (!pipe.closed) await once(pipe, 'close');
 };
-
-/** Resolves with the value of a promise, or with null after `ms`. */
-export async function resolveWithin<T>(ms: number, promise: Promise<T>): Promise<T | null> {
-  const late = new AbortController();
-  try {
-    return await Promise.race([promise, delay(ms, null, { signal: late.signal }).catch(() => null)]);
-  } finally {
-    late.abort();
-  }
-}
 
 /** Parses a line as a message; null for other lines, such as a notice that a program prints at its start. */
 function parseMessage(line: string): object | 'broken' | null {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Api } from '../../engine/index.ts';
+import { settleWithin } from '../../engine/index.ts';
 import type { KeptLink } from '../link.ts';
-import { resolveWithin } from './agent.ts';
 
 type NewMessage = Api['msg.surface']['output'][number];
 
@@ -28,7 +28,7 @@ export async function takeNewMessages(
     )
     // The engine does not know this as a worker's session.
     .catch((): NewMessage[] => []);
-  const found = (await resolveWithin(LOOK_MS, asked)) ?? [];
+  const found = (await settleWithin(LOOK_MS, asked)) ?? [];
   given.abort();
   return found.length === 0 ? null : formatPrompt(found);
 }

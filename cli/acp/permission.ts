@@ -4,7 +4,7 @@ import type {
   RequestPermissionRequest,
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
-import { type AcpLine, acpHost, SvcError } from '../../engine/index.ts';
+import { type AcpLine, acpHost, SvcError, settleWithin } from '../../engine/index.ts';
 import type { KeptLink } from '../link.ts';
 import { clipText } from './failure.ts';
 import { createPathCheck } from './path-check.ts';
@@ -64,18 +64,9 @@ export function createPermissions(deps: PermissionDeps) {
     if (known === null) return asked;
     const before = known;
     if (isLate) return before;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<Policy>((resolve) => {
-      timer = setTimeout(() => {
-        isLate = true;
-        resolve(before);
-      }, POLICY_MS);
-    });
-    try {
-      return await Promise.race([asked, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const answer = await settleWithin(POLICY_MS, asked);
+    isLate = answer === null;
+    return answer ?? before;
   }
 
   async function isPermitted(call: KnownCall): Promise<boolean> {

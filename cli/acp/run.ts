@@ -7,9 +7,16 @@ import {
   type PromptResponse,
   type RequestPermissionRequest,
 } from '@agentclientprotocol/sdk';
-import { type AcpError, type AcpLine, acpHost, asSvcError, version } from '../../engine/index.ts';
+import {
+  type AcpError,
+  type AcpLine,
+  acpHost,
+  asSvcError,
+  settleWithin,
+  version,
+} from '../../engine/index.ts';
 import type { KeptLink } from '../link.ts';
-import { type AgentProcess, resolveWithin, startAgent } from './agent.ts';
+import { type AgentProcess, startAgent } from './agent.ts';
 import { findAgentEnvironment, findOwnWords } from './agent-quirks.ts';
 import { clipText, createSecretRemover, describeError } from './failure.ts';
 import { takeNewMessages } from './messages.ts';
@@ -186,7 +193,7 @@ async function runConversation(talk: Talk): Promise<Ending> {
   if (session !== null) {
     const told = connection.agent.notify(methods.agent.session.cancel, { sessionId: session });
     told.catch(() => undefined);
-    await resolveWithin(CANCEL_MS, isOver);
+    await settleWithin(CANCEL_MS, isOver);
   }
   connection.close();
   return { answer: null, failure: { code: 'agent_error', text: 'cancelled' }, isCancelled: true };
@@ -254,7 +261,7 @@ async function explainFailure(error: unknown, talk: Talk): Promise<Ending> {
   if (typeof (error as { code?: unknown }).code === 'number') {
     return { answer: null, failure: describeError(error, clean, transcript.limitedUntil()) };
   }
-  const how = await resolveWithin(CANCEL_MS, Promise.race([agent.broken, agent.ended]));
+  const how = await settleWithin(CANCEL_MS, Promise.race([agent.broken, agent.ended]));
   return describeBreak(how ?? 'it closed its output', talk);
 }
 

@@ -6,7 +6,7 @@ import {
   PROTOCOL_VERSION,
   RequestError,
 } from '@agentclientprotocol/sdk';
-import { acpHost, type FoundError } from '../../engine/index.ts';
+import { acpHost, type FoundError, settleWithin } from '../../engine/index.ts';
 import { findKeyLogin } from './agent-quirks.ts';
 import { describeError } from './failure.ts';
 
@@ -124,14 +124,10 @@ function readModel(answer: unknown): string | null {
 }
 
 async function rejectAfter<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const text = `it did not answer ${what} within ${Math.round(ms / 1000)} s`;
-    timer = setTimeout(() => reject(new Failed(text)), ms);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const answer = await settleWithin(
+    ms,
+    promise.then((value) => ({ value })),
+  );
+  if (answer === null) throw new Failed(`it did not answer ${what} within ${Math.round(ms / 1000)} s`);
+  return answer.value;
 }

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
-import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
-import { connectToEngine, mcpServer, toPrintable, version } from '../../engine/index.ts';
+import { setImmediate as turn } from 'node:timers/promises';
+import { connectToEngine, mcpServer, settleWithin, toPrintable, version } from '../../engine/index.ts';
 import { createEngineLink } from '../link.ts';
 import { getDaemonCommand } from '../self.ts';
 import { createPipeTransport } from './pipe-transport.ts';
@@ -53,13 +53,7 @@ export async function serveMcp(options: {
   });
   await server.connect(transport);
   await Promise.race([transport.over, stopped]);
-  const late = new AbortController();
-  await Promise.race([
-    transport.settled(),
-    stopped,
-    delay(LAST_ANSWERS_MS, undefined, { signal: late.signal }).catch(() => undefined),
-  ]);
-  late.abort();
+  await settleWithin(LAST_ANSWERS_MS, Promise.race([transport.settled(), stopped]));
   over.abort();
   await server.close();
   await link.close();

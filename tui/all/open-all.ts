@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { type EngineClient, SvcError } from '../../engine/index.ts';
+import { type EngineClient, SvcError, settleWithin } from '../../engine/index.ts';
 import { type EffectHandlers, performEffect, runEditor, runSvcCommand } from '../effects.ts';
 import type { DashboardEnd } from '../options.ts';
 import type { PreferenceFile } from '../preferences/preference-file.ts';
@@ -97,14 +96,8 @@ function listQuietly({ listWorkspaces }: AllDashboardOptions): readonly Workspac
 
 /** Rejects if the engine does not answer in time; a later connection is closed. */
 async function welcomeInTime(connecting: Promise<EngineClient>): Promise<EngineClient> {
-  const waited = new AbortController();
-  const late = delay(WELCOME_MS, null, { signal: waited.signal }).catch(() => null);
-  try {
-    const client = await Promise.race([connecting, late]);
-    if (client !== null) return client;
-  } finally {
-    waited.abort();
-  }
+  const client = await settleWithin(WELCOME_MS, connecting);
+  if (client !== null) return client;
   void connecting.then(
     (client) => client.close(),
     () => undefined,

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
+import { settleWithin } from '../../core/base/settle-within.ts';
 import type { SessionCommand } from '../../workers/runner/confine/index.ts';
 import type { Processes } from '../../workers/runner/processes/index.ts';
 import type { Session } from '../../workers/sessions/index.ts';
@@ -128,20 +128,20 @@ async function runCommand(
       );
     });
   });
-  const over = new AbortController();
-  const ended = await Promise.race([
+  const ended = await settleWithin(
+    timeoutMs,
     exited.then((code) => ({ code })),
-    delay(timeoutMs, null, { signal: AbortSignal.any([signal, over.signal]), ref: false }).catch(() => null),
-  ]).finally(() => over.abort());
+    signal,
+  );
   try {
     if (ended === null && pid !== undefined) {
       await processes.stop({ pid, pidStart, runId: mark }, { graceMs: GRACE_MS });
-      await Promise.race([exited, delay(DRAIN_MS, undefined, { ref: false })]);
+      await settleWithin(DRAIN_MS, exited);
     }
   } finally {
     await processes.sweep(mark, pidStart === '' ? undefined : pidStart);
     // A process that cleared its mark may still hold the pipe.
-    await Promise.race([closed, delay(DRAIN_MS, undefined, { ref: false })]);
+    await settleWithin(DRAIN_MS, closed);
     child.stdout.destroy();
     child.stderr.destroy();
   }

@@ -1,5 +1,6 @@
 import { parentPort, type ResourceLimits, Worker } from 'node:worker_threads';
 import { SvcError } from './errors.ts';
+import { settleWithin } from './settle-within.ts';
 
 /** The calls of a thread by name: arguments, results, and progress reports. */
 type CallTable<Calls> = { [Name in keyof Calls]: { takes: unknown; answers: unknown; tells?: unknown } };
@@ -126,10 +127,11 @@ export function createThreadClient<Calls extends CallTable<Calls>>(
     const stopped = running;
     running = null;
     if (stopped === null) return;
-    if (closingMs > 0) {
-      const late = new Promise((resolve) => setTimeout(resolve, closingMs).unref());
-      await Promise.race([ask(stopped, null, null).catch(() => undefined), late]);
-    }
+    if (closingMs > 0)
+      await settleWithin(
+        closingMs,
+        ask(stopped, null, null).catch(() => undefined),
+      );
     rejectAll(stopped, new SvcError('cancelled', `${name} was ended`));
     await stopped.worker.terminate();
   }
@@ -156,11 +158,7 @@ export function createThreadClient<Calls extends CallTable<Calls>>(
       const asked = client.call(call, takes);
       // A later failure concerns no one.
       asked.catch(() => undefined);
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<null>((resolve) => {
-        timer = setTimeout(() => resolve(null), deadlineMs);
-      });
-      return Promise.race([asked, late]).finally(() => clearTimeout(timer));
+      return settleWithin(deadlineMs, asked);
     },
     close: stopThread,
   };

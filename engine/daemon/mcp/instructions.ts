@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { renderWords } from '../../core/api/words.ts';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
+import { settleWithin } from '../../core/base/settle-within.ts';
 import type { EngineLink } from './link.ts';
 
 /** Time limit for an engine that does not answer, which must not delay a client's start, ms. */
@@ -11,17 +11,15 @@ const LONGEST_MS = 5000;
 export async function readInstructions(link: EngineLink): Promise<string> {
   const late = new AbortController();
   const options = { key: randomUUID(), signal: late.signal, onProgress: () => undefined };
-  const patience = delay(LONGEST_MS, undefined, { signal: late.signal }).then(() => {
-    throw new SvcError('engine_unreachable', 'the engine does not answer', { hint: 'svc doctor' });
-  });
   try {
-    return (await Promise.race([link.call('seat.instructions', {}, options), patience])).text;
+    const answer = await settleWithin(LONGEST_MS, link.call('seat.instructions', {}, options));
+    if (answer !== null) return answer.text;
+    throw new SvcError('engine_unreachable', 'the engine does not answer', { hint: 'svc doctor' });
   } catch (thrown) {
     const { message, hint } = asSvcError(thrown);
     const next = hint === undefined ? '' : ` (${renderWords(hint, 'tools')})`;
     return `svc coordinates coding agents in one workspace. Its tools do not work here yet: ${message}${next}.`;
   } finally {
-    patience.catch(() => undefined);
     late.abort();
   }
 }

@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
+import { settleWithin } from '../../core/base/settle-within.ts';
 import { answerThreadCalls } from '../../core/base/thread-calls.ts';
 import { createGit, type GitAccess } from '../../workers/runner/worktrees/index.ts';
 import type { ExactCounts, ExactRun } from './exact/exact-edges.ts';
@@ -147,13 +148,11 @@ function startRefresh(view: OpenView, isFull: boolean): Promise<RefreshResult> {
   return refreshing;
 }
 
-const waitFor = (work: Promise<unknown>, ms: number): Promise<boolean> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((done) => {
-    timer = setTimeout(() => done(false), ms);
-  });
-  return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
-};
+const waitFor = async (work: Promise<unknown>, ms: number): Promise<boolean> =>
+  (await settleWithin(
+    ms,
+    work.then(() => true),
+  )) ?? false;
 
 async function answer({
   view: wanted,

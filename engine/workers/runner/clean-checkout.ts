@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import type { Log } from '../../core/base/log.ts';
 import { makePrivateFolder } from '../../core/base/private-files.ts';
+import { settleWithin } from '../../core/base/settle-within.ts';
 import type { Session } from '../sessions/index.ts';
 import type { Processes } from './processes/index.ts';
 import type { Setup } from './setup/index.ts';
@@ -79,10 +79,7 @@ export function createCleanCheckouts(deps: {
       {
         mayContinue: () => !signal.aborted,
         async waitForEnd(running) {
-          const over = new AbortController();
-          const limit = delay(timeoutMs, null, { signal: AbortSignal.any([signal, over.signal]) });
-          const exit = await Promise.race([running.exited, limit.catch(() => null)]);
-          over.abort();
+          const exit = await settleWithin(timeoutMs, running.exited, signal);
           if (exit === null)
             await deps.processes.stop({ ...running, runId: mark }, { graceMs: deps.graceMs });
           return exit;

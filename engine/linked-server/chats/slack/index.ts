@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Clock } from '../../../core/base/clock.ts';
 import type { Log } from '../../../core/base/log.ts';
+import { settleWithin } from '../../../core/base/settle-within.ts';
 import type { ProxySettings } from '../../../core/http/proxies.ts';
 import { type ChatHandlers, type ChatMemory, ChatSendError, type ChatService } from '../service.ts';
 import { formatAnswer, formatMessage, type SlackText } from './format-message.ts';
@@ -171,8 +171,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
 
   async function close(): Promise<void> {
     ending.abort();
-    const isLate = delay(CLOSING_MS, undefined, { ref: false });
-    await Promise.race([incoming.settled(), isLate]);
+    await settleWithin(CLOSING_MS, incoming.settled());
     await sockets?.close();
     await api.close();
     await running;

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../core/base/clock.ts';
 import type { Log } from '../../../core/base/log.ts';
+import { settleWithin } from '../../../core/base/settle-within.ts';
 import { checkTime, createVerifier, SCHEMES, SKEW_MS } from '../../../core/http/signature.ts';
 import type { ChatAnswer, ChatMemory, ChatRequest } from '../service.ts';
 import type { IncomingPayloads, Taken } from './incoming.ts';
@@ -78,18 +79,14 @@ export function createSignedRequests({
   }
 
   async function takePayload(payload: unknown): Promise<ChatAnswer> {
-    const { promise: late, resolve } = Promise.withResolvers<Taken>();
-    const timer = setTimeout(() => resolve('taken'), acknowledgeMs);
     try {
       const taking = incoming.take(payload);
       taking.catch((error: Error) => {
         log.error({ chat: 'slack', error: error.message }, 'a request was not recorded');
       });
-      return TAKEN[await Promise.race([taking, late])];
+      return TAKEN[(await settleWithin(acknowledgeMs, taking)) ?? 'taken'];
     } catch {
       return NOT_RECORDED;
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../../core/base/errors.ts';
 import { isInsideFolder } from '../../../core/base/paths.ts';
 import { makePrivateFolder } from '../../../core/base/private-files.ts';
 import { sentence } from '../../../core/base/sentence.ts';
+import { settleWithin } from '../../../core/base/settle-within.ts';
 import type { Placement, Session } from '../../sessions/index.ts';
 import type { CommandConfinement } from '../confine/commands.ts';
 import type { Processes } from '../processes/index.ts';
@@ -158,11 +158,7 @@ export function createSetup(deps: SetupDeps): Setup {
         {
           mayContinue: () => !closing.signal.aborted,
           async waitForEnd(running) {
-            const waiting = new AbortController();
-            const signal = AbortSignal.any([closing.signal, waiting.signal]);
-            const limit = delay(deps.teardownMs ?? TEARDOWN_MS, null, { signal }).catch(() => null);
-            const exit = await Promise.race([running.exited, limit]);
-            waiting.abort();
+            const exit = await settleWithin(deps.teardownMs ?? TEARDOWN_MS, running.exited, closing.signal);
             if (exit === null) await processes.stop({ ...running, runId }, { graceMs: deps.graceMs });
             return exit;
           },
