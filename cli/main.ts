@@ -77,8 +77,7 @@ async function runCommandLine(argv: readonly string[], around: Surroundings): Pr
     return 0;
   }
   const asksHelp = takeOwnWords(argv).some((word) => word === '--help' || word === '-h');
-  // `svc` alone is the dashboard, also with its options. Without a terminal that is an error, printed below a
-  // summary.
+  // `svc` alone is the dashboard, also with its options. Without a terminal that is an error, printed below a summary.
   if (!asksHelp && argv.every((word) => word.startsWith('-'))) {
     const { canShowDashboard } = await import('./commands/start/dash.ts');
     if (argv.length === 0 && !canShowDashboard(around)) stdout.write(renderSummary());

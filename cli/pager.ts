@@ -30,10 +30,7 @@ function fitsScreen(text: string, out: Pick<NodeJS.WriteStream, 'columns' | 'row
   return true;
 }
 
-/**
- * Shows a text through the pager, and resolves when it is closed. Prints the text if there is no pager or it cannot
- * be started.
- */
+/** Shows a text through the pager, and resolves when it is closed. Prints the text if there is no pager or it cannot be started. */
 export async function showInPager(text: string, out: Out): Promise<void> {
   const { env, stdout } = out;
   const pager = findPager(out);
@@ -43,8 +40,7 @@ export async function showInPager(text: string, out: Out): Promise<void> {
   }
   // Loaded only by commands whose output uses the pager.
   const { spawn } = await import('node:child_process');
-  // Runs in a shell, as git does: the pager is the person's own setting and may have options. `exec` leaves no shell
-  // in between.
+  // Runs in a shell, as git does: the pager is the person's own setting and may have options. `exec` leaves no shell in between.
   const child = spawn('/bin/sh', ['-c', `exec ${pager}`], {
     stdio: ['pipe', 'inherit', 'inherit'],
     env: { LESS: 'FRX', LV: '-c', ...env },

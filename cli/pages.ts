@@ -29,10 +29,7 @@ export const definePageFlags = (standard: number) =>
     ...outputFlags,
   }) as const;
 
-/**
- * Notes that a list is incomplete. On stderr and also under `--json`: an array has no place for it, and scripts read
- * stdout.
- */
+/** Notes that a list is incomplete. On stderr and also under `--json`: an array has no place for it, and scripts read stdout. */
 function noteCut(
   { remark }: Pick<Context, 'remark'>,
   { shown, total, most = MOST, next }: { shown: number; total: number; most?: number; next?: string | null },

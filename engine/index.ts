@@ -1,7 +1,4 @@
-/**
- * The engine's one door. Clients need little of it, so heavy parts (configuration, storage, hosting) are loaded on
- * first use.
- */
+/** The engine's one door. Clients need little of it, so heavy parts (configuration, storage, hosting) are loaded on first use. */
 import type { Engine, OpenOptions } from './daemon/compose/compose.ts';
 import type { Host } from './daemon/host.ts';
 

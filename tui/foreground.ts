@@ -8,10 +8,7 @@ type Listener = (...args: unknown[]) => void;
 /** A shell adds the signal number to this for a program that a signal ended. */
 const EXIT_BY_SIGNAL = 128;
 
-/**
- * Keeps this program alive while another one uses the terminal: Ctrl-C there reaches this one too, but is not meant for
- * it.
- */
+/** Keeps this program alive while another one uses the terminal: Ctrl-C there reaches this one too, but is not meant for it. */
 export async function holdSignalsDuring<T>(use: () => Promise<T>): Promise<T> {
   const ignoreSignal = (): void => undefined;
   const before = HELD_SIGNALS.map((signal) => ({

@@ -37,10 +37,7 @@ async function openPreferences({
   return bell ? { ...file, preferences: { ...file.preferences, bell } } : file;
 }
 
-/**
- * Starts to connect while the libraries load. The first call of `connect` gets that connection; `close` ends an
- * unused one.
- */
+/** Starts to connect while the libraries load. The first call of `connect` gets that connection; `close` ends an unused one. */
 function connectEarly(connect: DashboardOptions['connect']): {
   connect: DashboardOptions['connect'];
   close(): void;

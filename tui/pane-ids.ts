@@ -1,6 +1,4 @@
-/**
- * In the order of their digits. The last four have no digit: two belong to Bus, M opens the memories, S the figures.
- */
+/** In the order of their digits. The last four have no digit: two belong to Bus, M opens the memories, S the figures. */
 export const PANE_IDS = [
   'tasks',
   'decisions',

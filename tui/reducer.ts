@@ -245,8 +245,7 @@ function settleLists(before: State, after: State): State {
     if (hasChanged || list.filter !== was.filter || list.order !== was.order) {
       const { list: next, moved } = replaceRows(list, listRowIds(state, id));
       const isFollowing = getPane(id).staysOnFirstRow && id !== state.focus && list.index === 0;
-      // Older tasks arrive later and belong above the first page. An untouched cursor stays at the top in the
-      // meantime.
+      // Older tasks arrive later and belong above the first page. An untouched cursor stays at the top in the meantime.
       const isFilling = id === 'tasks' && !before.data.complete && list.index === 0 && state.armed === null;
       // The best result of a new search comes first.
       const isSearched = id === 'memories' && state.data.memories?.filter !== before.data.memories?.filter;

@@ -8,9 +8,7 @@ type AnyMessage = Stream['readable'] extends ReadableStream<infer M> ? M : never
 
 export interface AgentProcess {
   stream: Stream;
-  /**
-   * Resolves when the agent has ended, with the reason: `it ended with exit code 1`, `it could not be started: …`.
-   */
+  /** Resolves when the agent has ended, with the reason: `it ended with exit code 1`, `it could not be started: …`. */
   ended: Promise<string>;
   /** Resolves with a reason when the agent sends something that is not a message of the protocol. */
   broken: Promise<string>;

@@ -7,10 +7,7 @@ const LONGEST_PART = 2000;
 export const clipText = (text: string, longest = LONGEST): string =>
   text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 
-/**
- * Formats an agent's error for its line of the log. `limitedUntil` is when a plan's limit ends, if the agent reported
- * it.
- */
+/** Formats an agent's error for its line of the log. `limitedUntil` is when a plan's limit ends, if the agent reported it. */
 export function describeError(
   error: unknown,
   clean: (text: string) => string,

@@ -8,9 +8,7 @@ type NewMessage = Api['msg.surface']['output'][number];
 /** How long a run waits at its end for an engine that is not running. */
 const LOOK_MS = 3000;
 
-/**
- * Returns messages to this worker that it has not seen yet, as its next prompt; null for none, or if that is unknown.
- */
+/** Returns messages to this worker that it has not seen yet, as its next prompt; null for none, or if that is unknown. */
 export async function takeNewMessages(
   link: Pick<KeptLink, 'call'>,
   signal: AbortSignal,

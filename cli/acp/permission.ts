@@ -35,10 +35,7 @@ const LONGEST_CONTEXT = 20_000;
 /** Without an engine the last known policy applies: workers continue without one. */
 const POLICY_MS = 500;
 
-/**
- * Answers permission requests of an agent: from `agents.permissions`, or with the answer to an ask that is opened for
- * it.
- */
+/** Answers permission requests of an agent: from `agents.permissions`, or with the answer to an ask that is opened for it. */
 export function createPermissions(deps: PermissionDeps) {
   const { link, transcript, print, cwd, reserved, signal } = deps;
   let known: Policy | null = null;

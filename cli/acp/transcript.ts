@@ -35,9 +35,7 @@ const HELD_CHARACTERS = 2000;
 const HELD_MS = 5000;
 const MOST_PATHS = 20;
 
-/**
- * Turns an agent's reports about its turn into lines of the log: whole lines of text, and each call as it changes.
- */
+/** Turns an agent's reports about its turn into lines of the log: whole lines of text, and each call as it changes. */
 export function createTranscript({
   print,
   cwd,

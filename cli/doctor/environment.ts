@@ -3,10 +3,7 @@ import { type Check, type RunningEngine, reportWarning, type Workspace } from '.
 
 const REMEDY = 'svc down, then svc up from here; workers continue';
 
-/**
- * Compares where the engine finds agents and files with where this command does: the engine keeps the environment of
- * its start.
- */
+/** Compares where the engine finds agents and files with where this command does: the engine keeps the environment of its start. */
 export async function checkEngineEnvironment(
   { environment }: Pick<RunningEngine, 'environment'>,
   { loaded: { config }, env }: Pick<Workspace, 'loaded' | 'env'>,

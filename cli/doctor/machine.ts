@@ -61,10 +61,7 @@ export async function checkStrict(env: NodeJS.ProcessEnv, workspace: Workspace |
   }
 }
 
-/**
- * Sockets without a file belong to the network, which workers can reach. X11 lets any client read every key that is
- * typed.
- */
+/** Sockets without a file belong to the network, which workers can reach. X11 lets any client read every key that is typed. */
 function checkReachableSockets(name: string, sockets: readonly string[]): Check {
   const named = sockets.slice(0, 3).map((each) => toPrintable(each).slice(0, 60));
   const more = sockets.length > 3 ? ` and ${sockets.length - 3} more` : '';

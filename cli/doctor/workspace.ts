@@ -57,9 +57,7 @@ export async function checkConfiguration({
   }
 }
 
-/**
- * Checks the variables that hold secrets: their names, never a value. If an engine is running, its variables apply.
- */
+/** Checks the variables that hold secrets: their names, never a value. If an engine is running, its variables apply. */
 export function checkSecrets(workspace: Workspace, engine: RunningEngine | null): Check[] {
   const { lookup } = workspace.loaded;
   const lacking = new Set(engine?.secrets.flatMap(({ name, is_set }) => (is_set ? [] : [name])));
@@ -115,10 +113,7 @@ export function checkKeysFile(path: string): Check {
     : reportPass('keys.env', `${file}, ${(mode & 0o777).toString(8).padStart(4, '0')}`);
 }
 
-/**
- * Checks for projects with commands or files for their worktrees that no one has agreed to here: their workers do not
- * start.
- */
+/** Checks for projects with commands or files for their worktrees that no one has agreed to here: their workers do not start. */
 export async function checkProjects({ loaded }: Workspace): Promise<Check[]> {
   const { readProjectSetups } = await configuration();
   const { root, config, home } = loaded;

@@ -54,10 +54,7 @@ export type DispatchOptions = {
   unconfined?: boolean | undefined;
 };
 
-/**
- * Reads the options of one call: its input and its caller's environment. Throws `config_invalid` for an invalid
- * variable.
- */
+/** Reads the options of one call: its input and its caller's environment. Throws `config_invalid` for an invalid variable. */
 export function readDispatchOptions(input: DispatchInput, caller: Caller): DispatchOptions {
   const asked = Object.keys(dispatchInput).map((key) => [
     key.replace(/_./g, (pair) => pair.slice(1).toUpperCase()),

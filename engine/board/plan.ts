@@ -12,16 +12,11 @@ export interface RunPlan {
   agent: string | null;
   /** The configured command, with its placeholders not filled in. */
   command: string | null;
-  /**
-   * For a race: every agent with its command, a session each; fields about one agent describe the first. Null
-   * otherwise.
-   */
+  /** For a race: every agent with its command, a session each; fields about one agent describe the first. Null otherwise. */
   race: { agent: string; command: string | null }[] | null;
   transport: 'subprocess' | 'acp' | null;
   auth: 'account' | 'gateway' | null;
-  /**
-   * The variable whose key the agent uses instead of the existing login, so that another account pays; null for none.
-   */
+  /** The variable whose key the agent uses instead of the existing login, so that another account pays; null for none. */
   keyBeforeLogin: string | null;
   /** The guard profile that it would run under. */
   profile: string;

@@ -31,10 +31,7 @@ export interface BusDeps {
   projectId(project: string | null): string | null;
   /** Its folder, absolute. */
   folder(project: string | null): string;
-  /**
-   * Returns the location of a project's shared symbol, relative to its folder; otherwise why it is not found, a
-   * clause.
-   */
+  /** Returns the location of a project's shared symbol, relative to its folder; otherwise why it is not found, a clause. */
   locateSymbol(symbol: string, project: string | null): Promise<{ path: string; line: number } | string>;
   /** The workspace's folder, absolute. */
   root: string;

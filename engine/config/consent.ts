@@ -106,9 +106,7 @@ function pickKeys(sealed: Tree, keys: readonly string[]): Tree {
 
 const digestTree = (tree: Tree): Tree => digestSecrets(tree) as Tree;
 
-/**
- * Returns the digest of a file's values under the keys that need consent, independent of comments, layout and order.
- */
+/** Returns the digest of a file's values under the keys that need consent, independent of comments, layout and order. */
 export const digestConsent = (tree: Tree): string =>
   hashText(formatCanonical(pickKeys(digestTree(tree), listConsentKeys())));
 
@@ -142,10 +140,7 @@ export interface ConsentQuestion {
   consents?: Consents | undefined;
 }
 
-/**
- * Decides whether the values of a file are used, by the records on this machine and, for a first use, by git's
- * tracking.
- */
+/** Decides whether the values of a file are used, by the records on this machine and, for a first use, by git's tracking. */
 export function judgeConsent({ file, tree, home, env, consents }: ConsentQuestion): {
   consent: ConfigConsent;
   agreed: AgreedFile | null;
@@ -268,9 +263,7 @@ export function recordAgreement(
   });
 }
 
-/**
- * Records that a file waits for consent, so that it does not count as a first use later when git no longer tracks it.
- */
+/** Records that a file waits for consent, so that it does not count as a first use later when git no longer tracks it. */
 export const recordWaiting = (
   { home, file }: Pick<ConsentQuestion, 'home' | 'file'>,
   since: string,

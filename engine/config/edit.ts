@@ -30,10 +30,7 @@ export function resolveKeyPath(name: string): string[] {
   });
 }
 
-/**
- * Returns `, did you mean …?`: the keys with that ending (`timeout_sec`), otherwise the nearest key or section, or
- * nothing.
- */
+/** Returns `, did you mean …?`: the keys with that ending (`timeout_sec`), otherwise the nearest key or section, or nothing. */
 function suggestKey(name: string, keys: readonly KeyInfo[]): string {
   const all = keys.map(({ key }) => key);
   const ending = all.filter((key) => key.endsWith(`.${name}`));

@@ -7,9 +7,7 @@ export interface Variable {
   effect: string;
   /** The configuration key it overrides. */
   key?: string;
-  /**
-   * config: overrides a key; call: read by the command that is run; worker: set for a worker; process: read at start.
-   */
+  /** config: overrides a key; call: read by the command that is run; worker: set for a worker; process: read at start. */
   scope: 'config' | 'call' | 'worker' | 'process';
   /** The feature that reads it. */
   owner: string;

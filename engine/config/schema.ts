@@ -16,10 +16,7 @@ import { chairSchema } from '../workers/sessions/guidance/config.ts';
 import { daemonSchema, uiSchema } from './daemon.ts';
 import { projectSchema, projectsSchema, workspaceSchema } from './workspace.ts';
 
-/**
- * The whole of svc.yaml: the twenty sections in the order of the document, then those of receiver, notify, retention
- * and graph.
- */
+/** The whole of svc.yaml: the twenty sections in the order of the document, then those of receiver, notify, retention and graph. */
 export const configSchema = z.strictObject({
   agents: agentsSchema.prefault({}),
   ai: aiSchema.prefault({}),

@@ -31,8 +31,7 @@ const endSupervision = (): void => {
   pause.abort();
 };
 process.on('SIGTERM', endSupervision).on('SIGINT', endSupervision);
-// Sent by a client that finds no engine. If starts are refused, we end, so that it starts one and gets the reason
-// itself.
+// Sent by a client that finds no engine. If starts are refused, we end, so that it starts one and gets the reason itself.
 process.on('SIGHUP', () => {
   isAwaited = true;
   if (refusal !== null) endSupervision();

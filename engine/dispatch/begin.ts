@@ -137,9 +137,7 @@ async function placeSession(
   return placement;
 }
 
-/**
- * Returns the common start commit of a race: the base's commit when the first session starts, even for later ones.
- */
+/** Returns the common start commit of a race: the base's commit when the first session starts, even for later ones. */
 async function fixRaceBase(
   { deps, persist }: Pick<Beginning, 'deps' | 'persist'>,
   { project, baseWanted }: Session,

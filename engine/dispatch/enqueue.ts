@@ -7,9 +7,7 @@ import type { Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 import { chooseAgent, chooseTimeout } from './plan.ts';
 
-/**
- * Inside `storage.write`: creates a queued session that consumes `decision`. Throws if agent or project is unknown.
- */
+/** Inside `storage.write`: creates a queued session that consumes `decision`. Throws if agent or project is unknown. */
 export function enqueueSession(
   deps: DispatchDeps,
   task: Task,

@@ -27,10 +27,7 @@ export interface LimitedWork<T> {
   over: Promise<T>;
 }
 
-/**
- * Returns when the agent was started, by the monotonic clock, ms; for a run of an earlier version derived from the
- * other clock.
- */
+/** Returns when the agent was started, by the monotonic clock, ms; for a run of an earlier version derived from the other clock. */
 export function findRunStart(
   { sessions, clock }: Pick<DispatchDeps, 'sessions' | 'clock'>,
   sessionId: string,

@@ -41,10 +41,7 @@ export interface ListedSession extends Session {
   committed: Committed | null;
   /** The suspension of its agent, if it waits for that; null otherwise. */
   held: Circuit | null;
-  /**
-   * Facts that its agent does not report, so that silence about them proves nothing; words that follow "it does not
-   * say".
-   */
+  /** Facts that its agent does not report, so that silence about them proves nothing; words that follow "it does not say". */
   untold: readonly string[];
   /** When it would read a message that is sent now. */
   readsMessages: ReadingTime;

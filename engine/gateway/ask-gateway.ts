@@ -17,9 +17,7 @@ export const isListening = (host: string, port: number): Promise<boolean> =>
     socket.once('connect', settleAs(true)).once('error', settleAs(false)).once('timeout', settleAs(false));
   });
 
-/**
- * Refuses a gateway of another workspace, which would refuse our keys. Any other listener may be the person's choice.
- */
+/** Refuses a gateway of another workspace, which would refuse our keys. Any other listener may be the person's choice. */
 export async function refuseNeighbour(url: string, dataId: string): Promise<void> {
   const tag = await askHttp(url, { method: 'HEAD', headers: {}, ms: IDENTIFY_MS })
     .then((answer) => answer.workspace)

@@ -12,10 +12,7 @@ const { rawJSON, isRawJSON } = JSON as unknown as {
   isRawJSON(value: unknown): boolean;
 };
 
-/**
- * Sixteen digits or more, or an exponent of three digits: all other numbers are exact. Only tried at the start of a
- * number.
- */
+/** Sixteen digits or more, or an exponent of three digits: all other numbers are exact. Only tried at the start of a number. */
 const IS_LONG = /(?<![\d.])\d[\d.]{15}|\d[eE][-+]?\d{3}/;
 /** The same pattern in the position of a value. A match inside a text only costs time; this first check is faster. */
 const IS_LONG_VALUE = /(?:^|[:[,])\s*-?(?:[\d.]{16}|[\d.]+[eE][-+]?\d{3})/;

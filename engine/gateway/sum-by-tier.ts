@@ -4,9 +4,7 @@ import type { Tier } from './settings.ts';
 /** Providers that svc creates from keys other than `ai.providers`. */
 const OWN: Readonly<Record<string, Tier>> = { ollama: 'local', anthropic: 'paid' };
 
-/**
- * Returns tokens by the tier of the provider in the current svc.yaml; `other` for a provider that it no longer names.
- */
+/** Returns tokens by the tier of the provider in the current svc.yaml; `other` for a provider that it no longer names. */
 export function sumByTier(
   { ai }: Pick<GatewayConfig, 'ai'>,
   used: readonly { provider: string | null; tokens: number }[],

@@ -1,6 +1,4 @@
-/**
- * Tokens of one call, as its upstream counted them. `input` excludes tokens read from or written to a prompt cache.
- */
+/** Tokens of one call, as its upstream counted them. `input` excludes tokens read from or written to a prompt cache. */
 export interface TokenUsage {
   input: number;
   output: number;

@@ -246,8 +246,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
       signal,
       patienceMs: (waitS + 15) * 1000,
     });
-    // The answer was created just now, however long the poll has waited; and the local clock may have been set in the
-    // meantime.
+    // The answer was created just now, however long the poll has waited; and the local clock may have been set in the meantime.
     noteTime(server_time, clock.now());
     setState(contested ? 'displaced' : 'connected', contested ? 'another engine uses the same token' : null);
     if (!contested) deps.onConnected();

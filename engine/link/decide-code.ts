@@ -1,7 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-// One-time codes of RFC 6238 with the parameters that every authenticator supports: SHA-1, six digits, thirty
-// seconds.
+// One-time codes of RFC 6238 with the parameters that every authenticator supports: SHA-1, six digits, thirty seconds.
 
 const STEP_MS = 30_000;
 const DIGITS = 6;

@@ -102,10 +102,7 @@ export function createLeases(deps: LeasesDeps): Leases {
     workspace: workspaceId,
   });
 
-  /**
-   * Returns the local clock, corrected, and never earlier than a time already seen: setting a clock back revives
-   * nothing.
-   */
+  /** Returns the local clock, corrected, and never earlier than a time already seen: setting a clock back revives nothing. */
   const now = (): number =>
     kept === null ? clock.now() : Math.max(kept.server_time, kept.seen_time, clock.now() + kept.offset_ms);
 
@@ -224,8 +221,7 @@ export function createLeases(deps: LeasesDeps): Leases {
     const isOver = endsAt !== null && at >= endsAt;
     if (isOver) {
       noteTime();
-      // The local clock may have been set forward, and the server knows better; if it did not answer, the timer
-      // retries.
+      // The local clock may have been set forward, and the server knows better; if it did not answer, the timer retries.
       if (failures === 0 && deps.link() !== null && !closing.signal.aborted) void renew();
     }
     const facts = {

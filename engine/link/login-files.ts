@@ -39,9 +39,7 @@ export function isLoginFile(path: string, env: NodeJS.ProcessEnv): boolean {
   return path === tokenFile || path === file;
 }
 
-/**
- * Returns the token of this machine, even if its server is unknown; null if there is none. Throws `storage_unsafe`.
- */
+/** Returns the token of this machine, even if its server is unknown; null if there is none. Throws `storage_unsafe`. */
 export const readMachineToken = (env: NodeJS.ProcessEnv): string | null =>
   readPrivate(locate(env).tokenFile, LARGEST_FILE)?.trim() || null;
 
@@ -72,10 +70,7 @@ const notWritableError = (home: string, error: unknown): SvcError =>
     hint: 'the machine home must be writable for this user; SVC_HOME names another one',
   });
 
-/**
- * Creates the machine home. Throws `storage_failed` if no login could be stored, before a person is asked to allow
- * one.
- */
+/** Creates the machine home. Throws `storage_failed` if no login could be stored, before a person is asked to allow one. */
 export function prepareLoginFiles(env: NodeJS.ProcessEnv): void {
   const { home } = locate(env);
   try {
@@ -86,10 +81,7 @@ export function prepareLoginFiles(env: NodeJS.ProcessEnv): void {
   }
 }
 
-/**
- * Stores a login; the token last, since it makes the login valid. Throws `storage_failed`, and then nothing of it is
- * left.
- */
+/** Stores a login; the token last, since it makes the login valid. Throws `storage_failed`, and then nothing of it is left. */
 export function writeLogin(env: NodeJS.ProcessEnv, account: AccountFile, token: string): LoginState {
   const { home, tokenFile, file } = locate(env);
   try {

@@ -6,8 +6,7 @@ import type { LoggedEvent } from '../storage/index.ts';
 import type { ServerConfig } from './config.ts';
 import { describeCode, describeWait } from './own-words.ts';
 
-// Data that leaves this machine for the linked server: ids, states, names and counts. No prompt, file, diff, path,
-// branch or ask.
+// Data that leaves this machine for the linked server: ids, states, names and counts. No prompt, file, diff, path, branch or ask.
 
 const LONGEST_NAME = 200;
 

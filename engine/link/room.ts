@@ -72,9 +72,7 @@ export interface Link {
    * `not_linked` if this machine is not logged in.
    */
   link(given: { token?: string | undefined; server?: string | undefined }, by: By): Promise<LinkStatus>;
-  /**
-   * Unlinks: first on the server, then locally in any case. `isTold` is false if the server could not be notified.
-   */
+  /** Unlinks: first on the server, then locally in any case. `isTold` is false if the server could not be notified. */
   unlink(by: By): Promise<{ server: string | null; isTold: boolean }>;
   /** Creates the secret of one-time codes and returns its address, which is not shown again. Throws `exists`. */
   makeDecideCode(isNew: boolean, by: By): Promise<{ address: string }>;
@@ -103,10 +101,7 @@ export function createLink(deps: LinkDeps): Link {
 
   const tokenFile = createTokenFile({ ...deps, tokenPath: () => config().server.token_path });
 
-  /**
-   * Reports whether events are queued: while there is a server to notify, even if it does not answer or is being
-   * linked again.
-   */
+  /** Reports whether events are queued: while there is a server to notify, even if it does not answer or is being linked again. */
   const isOn = (): boolean => row?.revokedAt === null && problem === null;
 
   const outbox = createEventOutbox({

@@ -9,10 +9,7 @@ const TOKEN_LIFE_MS = 90 * 86_400_000;
 /** Retry interval of a failed replacement. */
 const NEXT_TRY_MS = 3600_000;
 
-/**
- * Replaces the token of a workspace automatically. An old token stays valid: if it cannot be replaced, the link
- * continues.
- */
+/** Replaces the token of a workspace automatically. An old token stays valid: if it cannot be replaced, the link continues. */
 export function createTokenRotation({
   clock,
   log,

@@ -8,10 +8,7 @@ import { isLoginFile } from './login-files.ts';
 
 const LARGEST_BYTES = 4096;
 
-/**
- * The file with the workspace's token; all methods except `path` throw `path_outside` or `storage_unsafe` for an
- * unsafe one.
- */
+/** The file with the workspace's token; all methods except `path` throw `path_outside` or `storage_unsafe` for an unsafe one. */
 export interface TokenFile {
   path(): string;
   /** Returns null if there is none. */

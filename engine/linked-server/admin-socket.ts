@@ -9,10 +9,7 @@ const SOCKET_NAME = 'server.sock';
 /** The longest path of a socket, bytes: `sun_path` without the zero at its end. */
 const LONGEST_SOCKET_PATH = process.platform === 'linux' ? 107 : 103;
 
-/**
- * Returns the socket path for the commands of a server folder. Throws `usage` if the folder's path leaves no room for
- * a socket.
- */
+/** Returns the socket path for the commands of a server folder. Throws `usage` if the folder's path leaves no room for a socket. */
 export function findAdminSocket(folder: string): string {
   const path = join(folder, SOCKET_NAME);
   const bytes = Buffer.byteLength(path);

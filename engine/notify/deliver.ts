@@ -26,10 +26,7 @@ export interface DeliverDeps {
 }
 
 export interface Deliverer {
-  /**
-   * Attempts due deliveries; cheap if there are none. With `hasNew`, also retries targets whose secret was just
-   * missing.
-   */
+  /** Attempts due deliveries; cheap if there are none. With `hasNew`, also retries targets whose secret was just missing. */
   wake(hasNew?: boolean): void;
   /** Reports whether the next attempt is due (timers run late, and clocks are adjusted). */
   isDue(): boolean;
@@ -166,10 +163,7 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
   };
 }
 
-/**
- * Returns the state of a delivery after an attempt: delivered, dead after 24 h or without its target, otherwise
- * pending.
- */
+/** Returns the state of a delivery after an attempt: delivered, dead after 24 h or without its target, otherwise pending. */
 function settleTry(
   row: DeliveryRow,
   outcome: Outcome,

@@ -28,9 +28,7 @@ export function buildEnvelope(
   };
 }
 
-/**
- * Picks the reason: `why` for a decision, `reason` for everything else; an ask has no separate field in the envelope.
- */
+/** Picks the reason: `why` for a decision, `reason` for everything else; an ask has no separate field in the envelope. */
 function findReason(data: Record<string, unknown>): string | null {
   const reason = readText(data.reason) ?? readText(data.why);
   if (typeof data.ask_id !== 'number') return reason;

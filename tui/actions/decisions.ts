@@ -44,10 +44,7 @@ export function checkCanApprove(state: State): string | null {
   return isHeld ? `it could not start: ${plan.problem?.message}` : null;
 }
 
-/**
- * Reports whether no sandbox can be set up for a task from an untrusted author. A person may still run it by typing
- * its id.
- */
+/** Reports whether no sandbox can be set up for a task from an untrusted author. A person may still run it by typing its id. */
 const isUnconfinable = ({ stranger }: DecisionRow, { problem }: Plan): boolean =>
   stranger !== null && (problem?.code === 'confinement_unavailable' || problem?.code === 'tool_missing');
 

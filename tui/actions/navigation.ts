@@ -23,9 +23,7 @@ export const getPreviewKey = (state: State): string =>
 export const getScroll = (state: State): Scroll =>
   state.scroll.of === getPreviewKey(state) ? state.scroll : { of: getPreviewKey(state), top: 0, left: 0 };
 
-/**
- * Reports whether the preview is a log. A followed log shows its end; all other previews keep their scroll position.
- */
+/** Reports whether the preview is a log. A followed log shows its end; all other previews keep their scroll position. */
 export const isShowingLog = (state: State): boolean =>
   state.focus === 'workers' && getWorkersMode(state) === 'log';
 

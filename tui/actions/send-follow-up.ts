@@ -6,10 +6,7 @@ import type { SessionRow } from '../state/rows.ts';
 import { jumpToWorker } from './navigation.ts';
 import { callEngine, showMessage, type Transition, transitionTo } from './transition.ts';
 
-/**
- * Returns the material for a follow-up of an ended session: comments on its diff, and conflicts with its base; null
- * for none.
- */
+/** Returns the material for a follow-up of an ended session: comments on its diff, and conflicts with its base; null for none. */
 export function draftFollowUp(
   state: State,
   { session_id: session, branch, promoted_at: promoted }: SessionRow,

@@ -14,9 +14,7 @@ export const setFormAside = (state: State, form: Overlay): State => ({
 export const isFormUnwelcome = ({ overlay, armed, link, across }: State): boolean =>
   overlay !== null || armed !== null || link.phase === 'lost' || across?.isActive === false;
 
-/**
- * Brings the oldest form back as soon as nothing else has the keyboard. Keys for something else must not reach it.
- */
+/** Brings the oldest form back as soon as nothing else has the keyboard. Keys for something else must not reach it. */
 export function bringFormBack(before: State, state: State): State {
   const [form, ...setAside] = state.setAside;
   if (form === undefined || isFormUnwelcome(state)) return state;

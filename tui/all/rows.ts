@@ -21,9 +21,7 @@ function countAbove({ members }: AllState, pane: CombinedPaneId, file: string): 
 export const findCombinedIndex = (all: AllState, pane: CombinedPaneId): number =>
   countAbove(all, pane, all.cursors[pane]) + findMember(all, all.cursors[pane]).state.lists[pane].index;
 
-/**
- * Returns the member and the id of a row; the nearest row for an index beyond the list. Undefined in an empty list.
- */
+/** Returns the member and the id of a row; the nearest row for an index beyond the list. Undefined in an empty list. */
 export function findCombinedRow(
   all: AllState,
   pane: CombinedPaneId,

@@ -150,9 +150,7 @@ const isSameAcross = (one: Across | null, other: Across): boolean =>
   one.setAside === other.setAside &&
   JSON.stringify(one.lists) === JSON.stringify(other.lists);
 
-/**
- * Scrolls each list: as little as possible after keys, otherwise so that the selected row keeps its screen position.
- */
+/** Scrolls each list: as little as possible after keys, otherwise so that the selected row keeps its screen position. */
 function scrollTops(before: AllState, all: AllState, isByHand: boolean): AllState {
   const layout = getLayout(getActive(all).state);
   const tops = Object.fromEntries(

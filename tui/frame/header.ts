@@ -95,8 +95,7 @@ export function renderTabsLine(state: State, states: readonly State[] = [state])
       text: `${pane.digit} ${pane.title}${shown}${within}`,
     };
   });
-  // If not all tabs fit, they shrink, the last one first: all of them to the start of their names before any to its
-  // digit.
+  // If not all tabs fit, they shrink, the last one first: all of them to the start of their names before any to its digit.
   let room = tabs.reduce((sum, each) => sum + each.text.length + 2, 2);
   for (const form of ['brief', 'short'] as const)
     for (const tab of tabs.toReversed()) {

@@ -41,10 +41,7 @@ export function renderListLines(
   return renderRows(visible, { pane, columns, cells, focused, selected: list.selected, of: state });
 }
 
-/**
- * Renders the heading, and a line for each row. @param of whose row is selected, and whose list determines the sort
- * order
- */
+/** Renders the heading, and a line for each row. @param of whose row is selected, and whose list determines the sort order */
 export function renderRows(
   rows: readonly ListedRow[],
   {

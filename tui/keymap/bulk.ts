@@ -107,10 +107,7 @@ function renderAgreedLines(
     .map((text) => [span(text)]);
 }
 
-/**
- * The effect of a key on one row: the calls of its answers. Answers that open an input line work for a single row
- * only.
- */
+/** The effect of a key on one row: the calls of its answers. Answers that open an input line work for a single row only. */
 function listCalls({ here }: AskedRow, binding: Binding): BulkEntry['answers'] {
   const answers: Question['answers'] = binding.ask?.(here)?.answers ?? [
     { key: 'y', label: binding.label, run: binding.run! },
@@ -227,9 +224,7 @@ export function answerForAll(state: State, overlay: BulkQuestion, binding: Bindi
   });
 }
 
-/**
- * Handles the answer of one of many calls; null if it belongs to none. The last answer reports the results of all.
- */
+/** Handles the answer of one of many calls; null if it belongs to none. The last answer reports the results of all. */
 export function settleBulkCall(state: State, busy: string, problem: string | null): State | null {
   const { bulk } = state;
   if (bulk === null || !bulk.waiting.includes(busy)) return null;

@@ -14,10 +14,7 @@ const DIGITS = 9;
 /** No hand presses Enter and then a digit this fast, see `run-binding.ts`. */
 const TOO_FAST_MS = 30;
 
-/**
- * Reports whether a single digit sends the answer. Without options, or with too many for digits, a line is typed
- * instead.
- */
+/** Reports whether a single digit sends the answer. Without options, or with too many for digits, a line is typed instead. */
 export const isAnsweredByDigit = ({ options }: AskRow): boolean =>
   options.length > 0 && options.length <= DIGITS;
 

@@ -44,10 +44,7 @@ export function sumToday({ sessions, usage }: Pick<Data, 'sessions' | 'usage'>, 
   return totals;
 }
 
-/**
- * Formats the totals, each empty if there is nothing to report. With a budget, the tokens are those that count
- * against it.
- */
+/** Formats the totals, each empty if there is nothing to report. With a budget, the tokens are those that count against it. */
 export function describeToday(
   { runs, tokens, costUsd }: Totals,
   usage: UsageDay | null,

@@ -74,10 +74,7 @@ function listEvidenceFacts(
   return [typeof evidence === 'string' ? ['tests', evidence, 'warn'] : createEvidenceFact(evidence, head)];
 }
 
-/**
- * Renders trial merge, evidence, commits, files and patch of a session. The facts that a promotion depends on come
- * first.
- */
+/** Renders trial merge, evidence, commits, files and patch of a session. The facts that a promotion depends on come first. */
 export function renderWorkLines(
   work: Work,
   row: SessionRow,

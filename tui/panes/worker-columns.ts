@@ -81,9 +81,7 @@ export const formatLineCounts = (session: SessionFacts): string => {
 export const formatCost = ({ usage }: SessionFacts): string =>
   usage?.cost_usd == null ? '-' : formatDollars(usage.cost_usd);
 
-/**
- * Describes what the worker does now or, if its agent does not report that, its last output; or why it does nothing.
- */
+/** Describes what the worker does now or, if its agent does not report that, its last output; or why it does nothing. */
 function describePresent(
   session: SessionRow,
   { now }: Pick<State, 'now'>,

@@ -79,10 +79,7 @@ function describeNewMessage({ message: before }: State, { message }: State): str
   ];
 }
 
-/**
- * Describes the row under the cursor, if it is another row or its text has changed. The passing of time alone is not
- * a change.
- */
+/** Describes the row under the cursor, if it is another row or its text has changed. The passing of time alone is not a change. */
 function describeCursorChange(before: State, after: State): string[] {
   if (after.link.phase === 'connecting') return [];
   const then = { ...before, now: after.now };

@@ -43,10 +43,7 @@ export const dropWorkDetails = (
 ): readonly LoadedDetail[] =>
   details.filter(({ kind, id }) => !isOfBranch(kind) || data.sessions.get(id)?.repository !== repository);
 
-/**
- * Returns a stamp that changes whenever a detail or an armed question about a subject goes out of date. Empty if it
- * is gone.
- */
+/** Returns a stamp that changes whenever a detail or an armed question about a subject goes out of date. Empty if it is gone. */
 export function getSubjectStamp(data: Data, { kind, id }: Subject): string {
   switch (kind) {
     case 'task':
@@ -93,10 +90,7 @@ export function getSubjectStamp(data: Data, { kind, id }: Subject): string {
   }
 }
 
-/**
- * Decides what the preview of a worker shows: its work while a question is about it, or while the log has its own
- * box.
- */
+/** Decides what the preview of a worker shows: its work while a question is about it, or while the log has its own box. */
 export const getWorkersMode = (state: State): State['workers'] =>
   ['promote', 'rerun', 'resume', 'retry'].includes(state.armed?.binding ?? '') ||
   (isWideScreen(state.size) && state.view === 'list')

@@ -47,10 +47,7 @@ export interface BulkQuestion {
   top: number;
   /** How many lines have been on the screen. */
   seen: number;
-  /**
-   * By id, the question's text for each row when all of it was known; null before that. A row whose text changes is
-   * left out.
-   */
+  /** By id, the question's text for each row when all of it was known; null before that. A row whose text changes is left out. */
   asked: ReadonlyMap<string, string> | null;
 }
 

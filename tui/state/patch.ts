@@ -37,10 +37,7 @@ const readSidePath = (text: string): string | null => {
   return path === '/dev/null' ? null : path.slice(2);
 };
 
-/**
- * Returns the path of a file with equal names, from its first line: a change of mode or a binary file has nothing
- * else.
- */
+/** Returns the path of a file with equal names, from its first line: a change of mode or a binary file has nothing else. */
 function readGitLine(text: string): string | null {
   const quoted = /^diff --git ("a\/.*") ("b\/.*")$/.exec(text);
   if (quoted !== null) return readSidePath(quoted[2]!);

@@ -111,9 +111,7 @@ export interface Details {
 
 export type DetailKind = keyof Details;
 
-/**
- * A fetched detail. When the stamp of its subject changes (`getSubjectStamp`), it is shown until it is fetched again.
- */
+/** A fetched detail. When the stamp of its subject changes (`getSubjectStamp`), it is shown until it is fetched again. */
 export interface LoadedDetail<K extends DetailKind = DetailKind> {
   kind: K;
   id: string;

@@ -6,10 +6,7 @@ import type { Memories } from '../state/rows.ts';
 /** Pause in typing that starts a search. */
 const TYPED_MS = 80;
 
-/**
- * Fetches the memories while their list is on the screen: when it is opened, when the query changes, and when a
- * memory changes.
- */
+/** Fetches the memories while their list is on the screen: when it is opened, when the query changes, and when a memory changes. */
 export function followMemories(options: {
   client(): EngineClient;
   getState(): State;

@@ -45,9 +45,7 @@ export const STYLES = Object.keys(STANDARD) as Style[];
 export const THEME_NAMES = ['standard', 'colour-blind'] as const;
 export type ThemeName = (typeof THEME_NAMES)[number];
 
-/**
- * The built-in themes. In the second, red and green, which many eyes cannot distinguish, are blue and bold yellow.
- */
+/** The built-in themes. In the second, red and green, which many eyes cannot distinguish, are blue and bold yellow. */
 export const THEMES: Readonly<Record<ThemeName, Theme>> = {
   standard: STANDARD,
   'colour-blind': {

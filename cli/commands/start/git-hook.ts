@@ -30,9 +30,7 @@ export interface HookPlace {
 const MARK = 'Made by svc init --hooks';
 const CALL = /^check '((?:[^']|'\\'')*)'$/gm;
 
-/**
- * Finds where git looks for the hook. Worktrees share it, and `core.hooksPath` moves it. Throws `not_a_repository`.
- */
+/** Finds where git looks for the hook. Worktrees share it, and `core.hooksPath` moves it. Throws `not_a_repository`. */
 export async function findGitHook(cwd: string, env: NodeJS.ProcessEnv): Promise<HookPlace> {
   const readHookGit = async (folder: string, ...args: string[]): Promise<string> =>
     (await readProgram('git', args, { cwd: folder, env })).replace(/\n$/, '');

@@ -207,9 +207,7 @@ const open = defineCommand({
   },
 });
 
-/**
- * Asks and waits. If the engine stops in the meantime, the next engine gets the same key, which finds the same ask.
- */
+/** Asks and waits. If the engine stops in the meantime, the next engine gets the same key, which finds the same ask. */
 async function waitForAnswer(
   { signal, cwd, env, note }: Pick<Context, 'signal' | 'cwd' | 'env' | 'note'>,
   input: Api['ask']['input'],

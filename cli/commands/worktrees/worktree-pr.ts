@@ -110,10 +110,7 @@ function withSettings(env: NodeJS.ProcessEnv, settings: readonly (readonly strin
   };
 }
 
-/**
- * Runs a person's program in the repository, with their environment and git settings. Throws `program_failed` with
- * its output.
- */
+/** Runs a person's program in the repository, with their environment and git settings. Throws `program_failed` with its output. */
 async function runStep(
   { env }: Pick<Context, 'env'>,
   { repository, settings }: Pick<Material, 'repository' | 'settings'>,

@@ -17,9 +17,7 @@ const MOST_COMMENTS = 500;
 export interface DiffComments {
   /** Lists comments of a session and of the sessions that it continues, by file and line. */
   listComments(sessionId: string): DiffComment[];
-  /**
-   * Inside `storage.write`: stores a comment; replaces one by the same person on the same line of the same version.
-   */
+  /** Inside `storage.write`: stores a comment; replaces one by the same person on the same line of the same version. */
   keepComment(comment: Omit<DiffComment, 'commentId' | 'createdAt' | 'actor'>, by: By): DiffComment;
   /** Inside `storage.write`. Throws `not_found`. */
   removeComment(commentId: number, by: By): DiffComment;

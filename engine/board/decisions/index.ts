@@ -67,9 +67,7 @@ export interface Decisions {
     bound: { inputs: RunInputs; options: DispatchOptions },
     by: By,
   ): Decision;
-  /**
-   * Rebinds an approved decision that has started nothing yet, or whose session continues, to exactly those inputs.
-   */
+  /** Rebinds an approved decision that has started nothing yet, or whose session continues, to exactly those inputs. */
   bindTo(decisionId: string, bound: { inputs: RunInputs; options: DispatchOptions }): void;
   deny(decisionId: string, reason: string, by: By): { decision: Decision; changed: boolean };
   /** Closes the task's open decision, which no longer matches its inputs. */

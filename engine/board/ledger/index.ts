@@ -63,10 +63,7 @@ export function createLedgers({ storage, events, clock, peers, paths, rivalsOf }
     'DELETE FROM claim WHERE expires_at <= ? RETURNING *',
   );
 
-  /**
-   * Reports whether a claim has ended: with its session or its time. A claim of an unknown session lasts for its
-   * time.
-   */
+  /** Reports whether a claim has ended: with its session or its time. A claim of an unknown session lasts for its time. */
   const isHeld = (row: ClaimRow): boolean =>
     row.expires_at > clock.now() && peers.find(row.holder)?.state !== 'ended';
 

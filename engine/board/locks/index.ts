@@ -37,10 +37,7 @@ export interface Locks {
   release(holder: string, path: string, by: By): string;
   /** Lists locks on a path, on the folders above it and below it; without a path, all locks. */
   around(path?: string): Lock[];
-  /**
-   * Finds the lock that covers the path and is neither `exceptHolder`'s nor a competitor's; null if no one else holds
-   * it.
-   */
+  /** Finds the lock that covers the path and is neither `exceptHolder`'s nor a competitor's; null if no one else holds it. */
   holderOver(path: string, exceptHolder: string | null): Lock | null;
   /** Lists all locks that cover the path. */
   listOver(path: string): Lock[];

@@ -5,10 +5,7 @@ import { IS_SETTLED } from './settled.ts';
 
 const AT_ONCE = 200;
 
-/**
- * Condition for a task `t` that is finished and has no remaining references. The newest rows stay, so that no id is
- * reused.
- */
+/** Condition for a task `t` that is finished and has no remaining references. The newest rows stay, so that no id is reused. */
 const IS_OVER = `t.status IN ('done', 'failed') AND t.ended_at < @cutoff
   AND t.id < (SELECT max(id) FROM task)
   AND NOT EXISTS (SELECT 1 FROM decision d WHERE d.task_id = t.id AND (d.state = 'pending'

@@ -34,10 +34,7 @@ export interface Restored {
 }
 
 export interface DiscardActions {
-  /**
-   * Removes the branch and worktree of an ended session, regardless of their contents, after saving all of it.
-   * Repeatable.
-   */
+  /** Removes the branch and worktree of an ended session, regardless of their contents, after saving all of it. Repeatable. */
   discard(wanted: { session: string }, by: Pick<Caller, 'actor' | 'via'>): Promise<Discarded>;
   /** Restores a removed branch and, if requested, its worktree. Repeatable. */
   restore(wanted: { session: string; worktree?: boolean | undefined }, caller: Caller): Promise<Restored>;

@@ -16,10 +16,7 @@ const MOST_KNOWN = 10_000;
 export interface Reviews {
   /** Settles the state that an earlier host left: interrupted teardowns, and missing worktrees. */
   recover(): Promise<void>;
-  /**
-   * Updates the register from git, skipping unreadable repositories. @param only top folder of the one repository to
-   * update
-   */
+  /** Updates the register from git, skipping unreadable repositories. @param only top folder of the one repository to update */
   reconcileRegister(only?: string): Promise<void>;
   /**
    * Calls back each time branches in a session's repository have moved and the register has been updated. Updates the

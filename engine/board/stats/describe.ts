@@ -14,10 +14,7 @@ export function formatShare(part: number, whole: number): string {
   return percent === 100 && part < whole ? '>99%' : `${percent}%`;
 }
 
-/**
- * Returns the share of done tasks among those that a worker has ended; denied and cancelled ones are unrelated to
- * workers.
- */
+/** Returns the share of done tasks among those that a worker has ended; denied and cancelled ones are unrelated to workers. */
 export const describeSuccess = ({ outcomes: { done, failed } }: Pick<Wire<Figures>, 'outcomes'>): string =>
   formatShare(done, done + failed);
 

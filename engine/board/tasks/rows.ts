@@ -154,10 +154,7 @@ export const SUMMARY_COLUMNS = [
 
 export type SummaryRow = Pick<TaskRow, (typeof SUMMARY_COLUMNS)[number] | 'decision_id'>;
 
-/**
- * Builds the prompt of a task; with only a body it is that body, byte for byte. All agents see it, but not all see
- * the brief.
- */
+/** Builds the prompt of a task; with only a body it is that body, byte for byte. All agents see it, but not all see the brief. */
 function buildPrompt(row: TaskRow, criteria: string[]): string {
   const parts = [row.body === '' ? row.title : row.body];
   if (row.context) parts.push(`Context:\n${row.context}`);

@@ -31,10 +31,7 @@ export interface RerunsDeps {
   requireConsent(): void;
   /** `guard.checks`: commands of the repository that run in addition to the reported ones, and have to pass. */
   checks(): readonly string[];
-  /**
-   * The parts that svc reruns by itself for a session that ended well: reported tests as well, only checks, or
-   * nothing.
-   */
+  /** The parts that svc reruns by itself for a session that ended well: reported tests as well, only checks, or nothing. */
   rerunsFor(): 'tests' | 'checks' | 'off';
   /** Sends the result of a rerun to the recipients of the session's handoff. Called inside `storage.write`. */
   tell(session: Session, text: string): void;

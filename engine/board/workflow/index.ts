@@ -24,9 +24,7 @@ export type { Dispatch, Submitted } from './dispatch.ts';
 /** The board's check for the dispatcher: whether a run matches what was approved. */
 export interface Approvals {
   boundTo(decisionId: string): Bound;
-  /**
-   * Lists the current differences from the approved inputs. A run always gets the stronger of both guard profiles.
-   */
+  /** Lists the current differences from the approved inputs. A run always gets the stronger of both guard profiles. */
   changesSince(session: Pick<Session, 'decisionId' | 'taskId' | 'agent' | 'race'>): InputChange[];
   /** See `Workflow.loseApproval`. */
   lose(session: Session, why: string, changes: readonly InputChange[]): Decision;
@@ -86,20 +84,14 @@ export interface Workflow {
   retry(taskId: string, by: By): Task;
   /** Returns the current inputs of a run of the task. */
   inputsOf(task: Task, options: DispatchOptions): RunInputs;
-  /**
-   * Lists the current differences from the inputs that a decision is bound to; with `racer` only for that agent of
-   * its race.
-   */
+  /** Lists the current differences from the inputs that a decision is bound to; with `racer` only for that agent of its race. */
   changesSince(decision: Pick<Decision, 'decisionId' | 'taskId'>, racer?: string): InputChange[];
   /**
    * Revokes the approval of a session that did not run the approved inputs, or would continue with others. A new
    * decision replaces it, which continues from the session's work.
    */
   loseApproval(session: Session, why: string, changes: readonly InputChange[]): Decision;
-  /**
-   * A person allows a paused session to resume without the sandbox. Throws `conflict` for a task from an untrusted
-   * author.
-   */
+  /** A person allows a paused session to resume without the sandbox. Throws `conflict` for a task from an untrusted author. */
   approveOutside(session: Session): void;
   /**
    * Binds decisions from before inputs were stored to their current inputs. Call it before anything starts.

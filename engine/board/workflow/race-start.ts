@@ -11,9 +11,7 @@ import type { Dispatch, Submitted } from './dispatch.ts';
 export const listRunners = (task: Task, { race }: DispatchOptions): Task[] =>
   race === undefined ? [task] : race.map((agent) => ({ ...task, agent }));
 
-/**
- * Turns the decision of a race into its sessions, inside `storage.write`. Part of the workflow's one path to a start.
- */
+/** Turns the decision of a race into its sessions, inside `storage.write`. Part of the workflow's one path to a start. */
 export function createRaceStart({
   tasks,
   decisions,

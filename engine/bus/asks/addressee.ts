@@ -17,10 +17,7 @@ export interface AddresseeDeps {
   projectId(id: string): string | null;
 }
 
-/**
- * Resolves the recipient: the named session, otherwise the Chair of the named project, otherwise of the caller's
- * project.
- */
+/** Resolves the recipient: the named session, otherwise the Chair of the named project, otherwise of the caller's project. */
 export function resolveAddressee(
   wish: { to_session?: string | undefined; to_project?: string | undefined },
   caller: Caller,

@@ -51,9 +51,7 @@ export interface Asks {
   open(ask: NewAsk, by: By): Ask;
   /** Throws `ask_closed`, except when the same answerer repeats the same answer. */
   answer(askId: number, answer: NewAnswer, by: By): Ask;
-  /**
-   * Newest first; only open ones, if requested, oldest first. At most `limit` (50, or as many as there are `ids`).
-   */
+  /** Newest first; only open ones, if requested, oldest first. At most `limit` (50, or as many as there are `ids`). */
   list(filter: AskFilter): Ask[];
   counts(): { open: number; nextExpiresAt: string | null };
   count(filter: Pick<AskFilter, 'status' | 'from' | 'among'>): number;

@@ -24,10 +24,7 @@ export interface SymbolDeps {
   projectId(id: string): string | null;
   /** Absolute folder of a project. */
   folder(project: string): string;
-  /**
-   * Returns the location of a project's shared symbol, relative to its folder; otherwise why it is not found, a
-   * clause.
-   */
+  /** Returns the location of a project's shared symbol, relative to its folder; otherwise why it is not found, a clause. */
   locateSymbol(symbol: string, project: string | null): Promise<{ path: string; line: number } | string>;
 }
 

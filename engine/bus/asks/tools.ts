@@ -20,9 +20,7 @@ const nonEmptyText = (max: number) =>
     .string()
     .max(max)
     .refine((text) => text.trim() !== '', 'is empty');
-/**
- * Limits that no agent comes near are checked but not listed with the tool: every agent pays for the list's bytes.
- */
+/** Limits that no agent comes near are checked but not listed with the tool: every agent pays for the list's bytes. */
 const shortText = (max: number) =>
   z.string().refine((text) => text.trim() !== '' && text.length <= max, `is empty, or longer than ${max}`);
 const name = shortText(200);

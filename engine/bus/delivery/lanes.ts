@@ -4,9 +4,7 @@ import { type Outcome, retryDelayMs } from './outcome.ts';
 
 /** One queue per address, so that an unreachable one delays no other. */
 export interface Lanes {
-  /**
-   * Runs `work` after everything queued for that address before. While the address is down, it is postponed untried.
-   */
+  /** Runs `work` after everything queued for that address before. While the address is down, it is postponed untried. */
   run(address: string, work: () => Promise<Outcome | null>): Promise<Outcome | null>;
 }
 

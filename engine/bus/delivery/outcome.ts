@@ -19,9 +19,7 @@ const LONGEST_MS = 5 * 60_000;
 export const retryDelayMs = (failures: number): number =>
   backoffMs(failures, { firstMs: FIRST_MS, longestMs: LONGEST_MS });
 
-/**
- * The attempts that fit into 24 hours. Counted, not timed: a message may have waited for its worker before the first.
- */
+/** The attempts that fit into 24 hours. Counted, not timed: a message may have waited for its worker before the first. */
 export const MOST_TRIES = (() => {
   let tries = 1;
   for (let ms = 0; ms < 24 * 3_600_000; tries += 1) ms += retryDelayMs(tries);

@@ -21,10 +21,7 @@ export interface TargetDeps {
   isLoopback(host: string): boolean;
 }
 
-/**
- * Finds the current target sessions of a message. Empty while it waits for its worker, or its agent, to have a live
- * one.
- */
+/** Finds the current target sessions of a message. Empty while it waits for its worker, or its agent, to have a live one. */
 export function findTargets(row: MessageRow, { peers, entries, fallback, isLoopback }: TargetDeps): Target[] {
   const buildTarget = (session: string, peer: Peer | null): Target => {
     const agent = peer?.agent ?? null;

@@ -8,10 +8,7 @@ export interface PlannedWrite {
   removed?: boolean | undefined;
   /** Its whole new content. */
   text?: string | undefined;
-  /**
-   * The replacements in it, in order. `old` is empty for an addition; `all` replaces every occurrence, otherwise the
-   * first.
-   */
+  /** The replacements in it, in order. `old` is empty for an addition; `all` replaces every occurrence, otherwise the first. */
   edits?: readonly { old: string; new: string; all: boolean }[] | undefined;
 }
 

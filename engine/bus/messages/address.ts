@@ -49,9 +49,7 @@ export interface Addresses {
   session(text: string): string;
   /** Null for the workspace's own. Throws `unknown_project`. */
   project(text: string): string | null;
-  /**
-   * Finds the peer behind a session or an address; for a vacant seat, the seat itself. Null for an unknown session.
-   */
+  /** Finds the peer behind a session or an address; for a vacant seat, the seat itself. Null for an unknown session. */
   peer(session: string): Peer | null;
   /**
    * Returns the session that a call is made as. A Chair without a session speaks as its seat. Only a Chair may speak

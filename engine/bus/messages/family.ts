@@ -2,9 +2,7 @@ import { chairAddress, type Peer, type Peers } from '../../workers/sessions/inde
 
 /** The parent, children and siblings of a session. */
 export interface Family {
-  /**
-   * The session that dispatched it while that is live, otherwise the Chair's seat of its project; null for a Chair.
-   */
+  /** The session that dispatched it while that is live, otherwise the Chair's seat of its project; null for a Chair. */
   parentOf(peer: Peer): string | null;
   childrenOf(peer: Peer): Peer[];
   /** Live ones under the same parent; for a Chair, the other Chairs of its project. */

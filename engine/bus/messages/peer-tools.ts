@@ -51,9 +51,7 @@ export function peerTools({
     return addresses.peer(session) ?? peers.known(session);
   }
 
-  /**
-   * A worker on a task from an untrusted author sees the Chairs, which it writes to, and the sessions of that task.
-   */
+  /** A worker on a task from an untrusted author sees the Chairs, which it writes to, and the sessions of that task. */
   const maySeePeer = (peer: Peer, caller: Caller): boolean =>
     peer.seat === 'chair' || maySeeTask(caller, peer.taskId);
 

@@ -133,9 +133,7 @@ export function messageTools(deps: MessageToolDeps) {
     });
   }
 
-  /**
-   * A reply reveals a message's sender: a worker on a task from an untrusted author only replies to messages to it.
-   */
+  /** A reply reveals a message's sender: a worker on a task from an untrusted author only replies to messages to it. */
   function checkSeesMessage(row: MessageRow, caller: Caller): void {
     const own = caller.ownWork?.sessionId;
     if (own === undefined || row.from_session === own) return;

@@ -17,9 +17,7 @@ import { isBelowFolder } from '../../core/base/paths.ts';
 import { makePrivateFolder } from '../../core/base/private-files.ts';
 import type { WorkspacePaths } from '../../core/workspace/workspace-path.ts';
 
-/**
- * Owns the files that notify agents of new messages. The inbox is authoritative; these only prompt them to check it.
- */
+/** Owns the files that notify agents of new messages. The inbox is authoritative; these only prompt them to check it. */
 export interface Notices {
   /** Folder of the default notices, absolute. */
   folder: string;

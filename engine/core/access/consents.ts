@@ -103,10 +103,7 @@ export function changeConsents(
   return file;
 }
 
-/**
- * Lists the configuration files of workspaces that a person has used on this machine, absolute; some may no longer
- * exist.
- */
+/** Lists the configuration files of workspaces that a person has used on this machine, absolute; some may no longer exist. */
 export function listKnownConfigFiles(home: string): string[] {
   const folder = join(home, 'consents');
   const names = (() => {

@@ -1,9 +1,6 @@
 // The values of guard.profile, as far as they determine what a worker can do on the machine.
 
-/**
- * Ranks profiles by how much they restrict a worker. The middle ones differ only in their hooks, which restrict
- * nothing here.
- */
+/** Ranks profiles by how much they restrict a worker. The middle ones differ only in their hooks, which restrict nothing here. */
 const rankProfile = (profile: string): number => (profile === 'strict' ? 2 : profile === 'none' ? 0 : 1);
 
 export const isStrongerProfile = (one: string, other: string): boolean =>

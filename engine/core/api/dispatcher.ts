@@ -27,10 +27,7 @@ export function createOperations<O extends Operation>(
   deps: {
     policy(): Policy;
     calls: CallLog;
-    /**
-     * Returns the work that a worker session may see if its task is from an untrusted author; null for any other
-     * session.
-     */
+    /** Returns the work that a worker session may see if its task is from an untrusted author; null for any other session. */
     ownWorkOf?(sessionId: string): OwnWork | null;
   },
 ): Operations<O> {

@@ -22,9 +22,7 @@ export interface Caller {
   env: Readonly<Record<string, string | undefined>>;
   /** For a plain seat: why it is not the Chair's, as a clause. */
   notChair?: string | null;
-  /**
-   * Set by the dispatcher for the worker of a task from an untrusted author: the sessions and tasks that it may see.
-   */
+  /** Set by the dispatcher for the worker of a task from an untrusted author: the sessions and tasks that it may see. */
   ownWork?: OwnWork | null;
 }
 
@@ -69,10 +67,7 @@ export interface Call {
 
 /** Call options of a client. */
 export interface CallOptions extends Partial<Pick<Call, 'signal' | 'progress'>> {
-  /**
-   * Identifies the call. A client that lost its connection sends it again under the same key, and nothing happens
-   * twice.
-   */
+  /** Identifies the call. A client that lost its connection sends it again under the same key, and nothing happens twice. */
   key?: string | null;
 }
 
@@ -144,10 +139,7 @@ export interface Policy {
   actors: readonly string[];
 }
 
-/**
- * Reports whether an actor may change anything: under `policy.mode: allowlist` only listed actors may (02
- * Authentication).
- */
+/** Reports whether an actor may change anything: under `policy.mode: allowlist` only listed actors may (02 Authentication). */
 export const mayAct = ({ mode, actors }: Policy, actor: string): boolean =>
   mode !== 'allowlist' || actors.includes(actor);
 
@@ -156,10 +148,7 @@ export const actorDenied = (actor: string): SvcError =>
     hint: 'have a listed person do it, or add this actor to policy.actors',
   });
 
-/**
- * Names that only the engine assigns: to people of a chat, a code host or the linked server, and to signers of
- * requests.
- */
+/** Names that only the engine assigns: to people of a chat, a code host or the linked server, and to signers of requests. */
 const GIVEN = /^\s*(?:(?:chat|codehost)\s*:|webhook\s*$)|@\s*(?:page|telegram|slack|automation)\s*$/i;
 
 /**
@@ -197,10 +186,7 @@ export function chairOnly(name: string, { seat, sessionId, notChair }: Caller): 
   });
 }
 
-/**
- * Reports whether a caller may see data of a task: the worker of a task from an untrusted author only sees its own
- * task.
- */
+/** Reports whether a caller may see data of a task: the worker of a task from an untrusted author only sees its own task. */
 export const maySeeTask = ({ ownWork }: Caller, taskId: string | null): boolean =>
   ownWork == null || taskId === ownWork.taskId;
 

@@ -17,10 +17,7 @@ export interface Tool<
   destructive: boolean;
   /** True if repeating it with the same arguments has no further effect. */
   idempotent: boolean;
-  /**
-   * Returns the answer as text for clients that do not show structured content: enough to continue. Default: the
-   * JSON.
-   */
+  /** Returns the answer as text for clients that do not show structured content: enough to continue. Default: the JSON. */
   say?(result: z.output<O>): string;
 }
 
@@ -60,10 +57,7 @@ export interface ToolDescription {
   annotations: { readOnlyHint?: boolean; destructiveHint?: boolean; idempotentHint?: boolean };
 }
 
-/**
- * Writes `{type: ['string', 'null']}` instead of a choice of two schemas: some providers refuse the choice, all
- * accept this.
- */
+/** Writes `{type: ['string', 'null']}` instead of a choice of two schemas: some providers refuse the choice, all accept this. */
 function withoutChoice(schema: Described): void {
   const { anyOf } = schema as { anyOf?: { type?: string }[] };
   if (anyOf?.length !== 2 || anyOf[1]?.type !== 'null' || Object.keys(anyOf[1]).length !== 1) return;

@@ -10,9 +10,7 @@ export function renderSparkline(values: readonly number[]): string {
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/**
- * Draws a bar of at most `cells` for a value between 0 and `most`. A positive value has at least the thinnest part.
- */
+/** Draws a bar of at most `cells` for a value between 0 and `most`. A positive value has at least the thinnest part. */
 export function renderBar(value: number, most: number, cells: number): string {
   if (value <= 0 || most <= 0) return '';
   const eighths = Math.min(cells * 8, Math.max(1, Math.round((value / most) * cells * 8)));

@@ -2,9 +2,7 @@
 export interface Clock {
   /** Returns milliseconds since the Unix epoch. The clock may be set, and so jump either way. */
   now(): number;
-  /**
-   * Returns milliseconds since the machine started: never set, and the same for every process until the next start.
-   */
+  /** Returns milliseconds since the machine started: never set, and the same for every process until the next start. */
   monotonic(): number;
 }
 

@@ -13,10 +13,7 @@ function isSafePart(found: Stats): boolean {
   return (found.mode & 0o022) === 0 || (found.mode & 0o1000) !== 0;
 }
 
-/**
- * Returns the first folder on the way to `path`, itself included, whose entries another user could replace; null for
- * none.
- */
+/** Returns the first folder on the way to `path`, itself included, whose entries another user could replace; null for none. */
 export function findUnsafePart(path: string): string | null {
   const { root } = parse(path);
   let at = root;

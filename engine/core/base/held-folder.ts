@@ -28,9 +28,7 @@ export interface HeldFolder {
 
 const hasHandles = (): boolean => process.platform === 'linux' && existsSync(HANDLES);
 
-/**
- * Opens a folder below the existing `top`, and creates missing parts, mode 0700. Throws `storage_unsafe` for a link.
- */
+/** Opens a folder below the existing `top`, and creates missing parts, mode 0700. Throws `storage_unsafe` for a link. */
 export function holdFolder(top: string, folder: string): HeldFolder {
   if (!hasHandles()) {
     makePrivateFolder(top, folder);
@@ -91,9 +89,6 @@ export async function removeFolder(folder: string): Promise<void> {
   rmdirSync(folder);
 }
 
-/**
- * Reports whether an open file is the one at a real path, and was not reached through a link; true if that is
- * unknown.
- */
+/** Reports whether an open file is the one at a real path, and was not reached through a link; true if that is unknown. */
 export const isFileAt = (fd: number, path: string): boolean =>
   !hasHandles() || readlinkSync(`${HANDLES}/${fd}`) === path;

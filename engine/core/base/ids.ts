@@ -27,9 +27,7 @@ function parseNumberOf(kind: IdKind, text: string): number | null {
   return match && (match[1] === undefined || match[1] === kind) ? Number(match[2]) : null;
 }
 
-/**
- * Parses the number of an identifier; `t-42` and plain `42` are both accepted. Throws `not_found` for anything else.
- */
+/** Parses the number of an identifier; `t-42` and plain `42` are both accepted. Throws `not_found` for anything else. */
 export function parseId(kind: IdKind, text: string): number {
   const number = parseNumberOf(kind, text);
   if (number !== null) return number;

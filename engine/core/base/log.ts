@@ -13,10 +13,7 @@ export interface Log {
   error(facts: object, text: string): void;
 }
 
-/**
- * Opens structured logs under `.svc/log/`: files of 10 MiB, the newest six per program. Writing never stops the
- * program.
- */
+/** Opens structured logs under `.svc/log/`: files of 10 MiB, the newest six per program. Writing never stops the program. */
 export function openLog(
   dataDir: string,
   program: 'engine' | 'gateway' = 'engine',

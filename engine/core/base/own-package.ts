@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/**
- * The entry modules of processes, threads and public imports. The build creates one file for each, and files of
- * shared code.
- */
+/** The entry modules of processes, threads and public imports. The build creates one file for each, and files of shared code. */
 export const PROGRAMS = {
   svc: 'cli/svc.ts',
   engine: 'engine/index.ts',

@@ -23,10 +23,7 @@ function writeByNumber(character: string): string {
   return number < 0x10000 ? `\\u${digits.padStart(4, '0')}` : `\\u{${digits}}`;
 }
 
-/**
- * Treats line breaks of Windows and of code hosts as line breaks. A carriage return anywhere else would overwrite its
- * line.
- */
+/** Treats line breaks of Windows and of code hosts as line breaks. A carriage return anywhere else would overwrite its line. */
 const unifyLineBreaks = (text: string): string => text.replaceAll('\r\n', '\n');
 
 /**
@@ -58,19 +55,14 @@ const LOOKS = /\x1b\[(?:[\d;:]*m|[0-3]?[JK]|\?25[hl])/g;
 /** Removes the styling of a text, for programs that search for words in it. */
 export const dropColours = (text: string): string => text.replace(LOOKS, '');
 
-/**
- * Returns what a terminal would show of an overwritten line. A return at its end has not overwritten anything yet.
- */
+/** Returns what a terminal would show of an overwritten line. A return at its end has not overwritten anything yet. */
 export function keepLastState(line: string): string {
   let end = line.length;
   while (line[end - 1] === '\r') end -= 1;
   return end === 0 ? '' : line.slice(line.lastIndexOf('\r', end - 1) + 1);
 }
 
-/**
- * Returns a log line as a terminal shows it. For progress only: nothing may be lost from a text that is approved or
- * reviewed.
- */
+/** Returns a log line as a terminal shows it. For progress only: nothing may be lost from a text that is approved or reviewed. */
 export const renderLogLine = (line: string): string =>
   toPrintable(dropColours(keepLastState(line).replace(/\r+$/, '')), { lines: true });
 

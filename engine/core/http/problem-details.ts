@@ -34,10 +34,7 @@ const OWN_FAULTS: Partial<Record<ErrorCode, string>> = {
   engine_closing: 'the engine is stopping; the same request may be sent again',
 };
 
-/**
- * Returns the client's view of an error. Internal errors reveal nothing about this machine: their messages may
- * contain paths.
- */
+/** Returns the client's view of an error. Internal errors reveal nothing about this machine: their messages may contain paths. */
 export function problemDetails(error: unknown): ProblemDetails {
   const { code, message, hint, data }: SvcError = asSvcError(error);
   const status = toHttpStatus(code);

@@ -1,7 +1,6 @@
 import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from 'node:crypto';
 
-// Keys derived from the root secret of a linked server. The server has it, and workspaces that its operator gives it
-// to.
+// Keys derived from the root secret of a linked server. The server has it, and workspaces that its operator gives it to.
 
 /** Minimum length of a secret, bytes. */
 export const SHORTEST_ROOT_SECRET = 32;

@@ -51,9 +51,7 @@ export interface CallerPathsDeps {
   foldersOf(sessionId: string): WorkerFolders | null;
   /** Reports whether a path, relative to the top of a checkout, is in a folder of svc, git or an agent. */
   isPrivate(path: string): boolean;
-  /**
-   * Reports whether it configures a program: in one of those folders, or a file that is listed before a promotion.
-   */
+  /** Reports whether it configures a program: in one of those folders, or a file that is listed before a promotion. */
   isConfiguration(path: string): boolean;
 }
 

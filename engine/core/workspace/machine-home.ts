@@ -3,10 +3,7 @@ import { homeOfUser } from '../base/account.ts';
 
 // Separate from reading it, because every command must find it and few must read the configuration.
 
-/**
- * Returns the folder of the machine home: SVC_HOME, otherwise svc below the local app data, the XDG folder or
- * ~/.config.
- */
+/** Returns the folder of the machine home: SVC_HOME, otherwise svc below the local app data, the XDG folder or ~/.config. */
 export function resolveMachineHome(env: NodeJS.ProcessEnv): string {
   const { SVC_HOME, LOCALAPPDATA, XDG_CONFIG_HOME } = env;
   if (SVC_HOME) return resolve(SVC_HOME);

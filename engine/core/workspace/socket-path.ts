@@ -18,9 +18,7 @@ const isShortEnough = (path: string): boolean => Buffer.byteLength(path) <= MAX_
 export const resolveSocketPath = (wanted: string, env: NodeJS.ProcessEnv): string =>
   isShortEnough(wanted) ? wanted : `${chooseOtherPlace(wanted, env, '.sock')}.sock`;
 
-/**
- * Returns a folder with a short enough path for a socket: the wanted one, otherwise another, as `resolveSocketPath`.
- */
+/** Returns a folder with a short enough path for a socket: the wanted one, otherwise another, as `resolveSocketPath`. */
 export const resolveSocketFolder = (wanted: string, env: NodeJS.ProcessEnv): string =>
   isShortEnough(join(wanted, 'svc.sock')) ? wanted : chooseOtherPlace(wanted, env, '/svc.sock');
 

@@ -16,10 +16,7 @@ export interface EngineStatus {
   receiverProblem: string | null;
   /** The process that restarts the engine after a crash; null for none. */
   supervisor: number | null;
-  /**
-   * The variables that hold secrets, and whether the engine has them: it keeps the environment that it was started
-   * with.
-   */
+  /** The variables that hold secrets, and whether the engine has them: it keeps the environment that it was started with. */
   secrets: { key: string; name: string; isSet: boolean }[];
   /** The engine's search locations for programs and files: its environment is that of its start. */
   environment: { path: string | null; home: string | null };
@@ -74,8 +71,7 @@ export function engineOperations(deps: {
       about:
         'Stop the engine. Workers keep running and are adopted at the next start, unless they are to be stopped too.',
       seat: 'chair',
-      // By itself it changes no work: an unlisted person may stop the engine on their machine. Ending workers does
-      // change work.
+      // By itself it changes no work: an unlisted person may stop the engine on their machine. Ending workers does change work.
       changes: false,
       input: z.strictObject({ stop_workers: z.boolean().optional() }),
       run({ stop_workers: stopWorkers = false }, { actor }) {

@@ -1,9 +1,6 @@
 import type { TextContributor } from './texts.ts';
 
-/**
- * Explains to a worker how to communicate. Each job once by its tool and once by its command: not every agent has the
- * tools.
- */
+/** Explains to a worker how to communicate. Each job once by its tool and once by its command: not every agent has the tools. */
 export const explainSvc = (): TextContributor => ({
   name: 'svc',
   text: 'brief',

@@ -29,10 +29,7 @@ export type TextName = 'brief' | 'resumption';
 /** The sections of a text in their order, with an empty line between two. One without lines is left out. */
 const SECTIONS = ['title', 'facts', 'task', 'context', 'help'] as const;
 
-/**
- * Writes lines for one section of the workers' texts. The prompt itself is the approved one; nothing may be added to
- * it.
- */
+/** Writes lines for one section of the workers' texts. The prompt itself is the approved one; nothing may be added to it. */
 export interface TextContributor {
   name: string;
   text: TextName;

@@ -42,9 +42,7 @@ export interface RecentCall {
 export interface SessionHabits {
   session_id: number;
   calls: number;
-  /**
-   * Requests whose tools and instructions no earlier call of the session had, with nothing read from a prompt cache.
-   */
+  /** Requests whose tools and instructions no earlier call of the session had, with nothing read from a prompt cache. */
   fresh_calls: number;
   /** Tokens that those requests sent. */
   fresh_tokens: number;
@@ -62,10 +60,7 @@ interface Meant {
 export interface BooksReader {
   /** Calls that started on that UTC day or later. */
   listUsage(sinceDay: string, whose: Whose): UsagePart[];
-  /**
-   * Returns tokens of a UTC day that upstreams processed, by provider, for calls that started at `since` (Unix ms) or
-   * later.
-   */
+  /** Returns tokens of a UTC day that upstreams processed, by provider, for calls that started at `since` (Unix ms) or later. */
   sumSpentByProvider(day: string, since: number): { provider: string | null; tokens: number }[];
   /** Returns tokens of a UTC day by the hour in which their calls started: 24 numbers. */
   listHours(day: string, whose: Whose): number[];

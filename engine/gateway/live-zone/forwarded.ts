@@ -52,10 +52,7 @@ export interface ForwardedTexts {
   findKnown(conversation: string): KnownForwards;
   /** Saves a replacement to disk, all or nothing; it applies from then on. */
   add(forward: NewForward): void;
-  /**
-   * Records that outputs were forwarded again: they stay for the life of the conversation, and a missing text is
-   * stored again.
-   */
+  /** Records that outputs were forwarded again: they stay for the life of the conversation, and a missing text is stored again. */
   touch(conversation: string, again: readonly Again[], holder: string): void;
   /** Removes replacements that were not forwarded for a long time. */
   sweep(idleMs: number): void;

@@ -119,9 +119,7 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
     const edits: JsonEdit[] = [];
     const again: Again[] = [];
     const answered = new Map<string, number>();
-    /**
-     * Reports whether an output was replaced before, or has equals: each of these is counted, even if it stays whole.
-     */
+    /** Reports whether an output was replaced before, or has equals: each of these is counted, even if it stays whole. */
     const isConcerned = ({ start }: Range): boolean => {
       const hash = hashes.get(start) ?? '';
       return known.has(hash) || (counts.get(hash) ?? 0) > 1;
@@ -149,10 +147,7 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
     if (again.length > 0) forwarded.touch(conversation, again, textHolder);
     return edits.sort((one, other) => one.start - other.start);
 
-    /**
-     * Returns the id of the call that it answers (some clients reuse ids), preceded by the number of equal outputs
-     * before it.
-     */
+    /** Returns the id of the call that it answers (some clients reuse ids), preceded by the number of equal outputs before it. */
     function nameCall({ callId }: ToolOutput, hash: string): string {
       const key = `${hash} ${callId ?? ''}`;
       const before = answered.get(key) ?? 0;
@@ -238,10 +233,7 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
   };
 }
 
-/**
- * Returns an id longer than the engine's ids, because the engine learns of texts only here: two outputs never share
- * an id.
- */
+/** Returns an id longer than the engine's ids, because the engine learns of texts only here: two outputs never share an id. */
 const nameForwarded = (hash: string): string => `c-${hash.slice(0, 16)}`;
 
 /** Reports whether a request offers a tool that returns stored texts, including one that is loaded on demand. */

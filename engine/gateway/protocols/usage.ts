@@ -26,10 +26,7 @@ const asFields = (value: unknown): Fields => (isJsonObject(value) ? value : {});
 /** Returns the first of several fields that has a count; services use different fields. */
 const pickCount = (...values: unknown[]): number => values.map(readCount).find((count) => count > 0) ?? 0;
 
-/**
- * Adds up parts: some services count reasoning separately; others include it only in the total, as some do for cached
- * tokens.
- */
+/** Adds up parts: some services count reasoning separately; others include it only in the total, as some do for cached tokens. */
 function countParts(read: Usage, total: number): Usage {
   const { input, output, reasoning, cacheRead, cacheWrite } = read;
   const beside = total - input - output;
@@ -97,10 +94,7 @@ function readMessages(usage: Fields): Usage {
   };
 }
 
-/**
- * Reads usage of Gemini: the candidates exclude the thoughts, and the prompt excludes the input of Google's own
- * tools.
- */
+/** Reads usage of Gemini: the candidates exclude the thoughts, and the prompt excludes the input of Google's own tools. */
 function readGemini(usage: Fields): Usage {
   const reasoning = readCount(usage.thoughtsTokenCount);
   return {

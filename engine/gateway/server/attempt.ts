@@ -175,9 +175,7 @@ export function tryUpstream(
       });
     }
 
-    /**
-     * Ends a started answer so that it cannot be mistaken for a complete one: an error in its protocol, then a reset.
-     */
+    /** Ends a started answer so that it cannot be mistaken for a complete one: an error in its protocol, then a reset. */
     function cut(message: string): void {
       exchange?.abort();
       const error = face.formatStreamError({ status: 502, code: 'upstream_cut', message, field: null });

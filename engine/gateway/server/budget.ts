@@ -21,9 +21,7 @@ export interface Reservation {
   settle(used: number): void;
 }
 
-/**
- * Owns the budgets: one per UTC day for all calls, and one per task. In memory, loaded from the books at the start.
- */
+/** Owns the budgets: one per UTC day for all calls, and one per task. In memory, loaded from the books at the start. */
 export interface Budget {
   /**
    * Reserves tokens, or returns the reason for a refusal. A budget with any tokens left accepts one more call: only
@@ -88,10 +86,7 @@ export function createBudget({
     return account;
   }
 
-  /**
-   * Returns when a reserved daily budget may be retried. Most reservations are released again: calls in progress use
-   * less.
-   */
+  /** Returns when a reserved daily budget may be retried. Most reservations are released again: calls in progress use less. */
   const findDayReset = (): number =>
     today.spent >= limit ? nextDayAt(day) : Math.min(nextDayAt(day), now() + RESERVED_MS);
 

@@ -8,10 +8,7 @@ import type { Call } from './call.ts';
 
 /** Logs the content of calls of the holders that a person has chosen, and of no others. */
 export interface ContentLog {
-  /**
-   * Follows the answer to a call's client; call the returned function when the call is over. Null if nothing is
-   * logged.
-   */
+  /** Follows the answer to a call's client; call the returned function when the call is over. Null if nothing is logged. */
   watch(call: Call): (() => void) | null;
 }
 

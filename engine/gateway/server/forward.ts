@@ -217,9 +217,7 @@ const PATHS: Readonly<Record<Exclude<Protocol, 'gemini'>, string>> = {
   messages: '/v1/messages',
 };
 
-/**
- * Returns the path of a call. OpenAI's base address includes the version, others' do not; a person may write either.
- */
+/** Returns the path of a call. OpenAI's base address includes the version, others' do not; a person may write either. */
 function pathFor(protocol: Protocol, call: Call, model: string, baseUrl: string): string {
   const { route, credentials } = call;
   const hasVersion = /\/v1(?:beta)?$/.test(baseUrl);
@@ -253,10 +251,7 @@ const MESSAGES_VERSION = '2023-06-01';
 /** Minimum share of the context that is left for the answer, because the prompt size is an estimate. */
 const LEAST_ROOM = 1 / 8;
 
-/**
- * Limits the answer: servers refuse a request for more than they support, or whose prompt and answer exceed the
- * context.
- */
+/** Limits the answer: servers refuse a request for more than they support, or whose prompt and answer exceed the context. */
 function limitOutput({ context, output }: ModelLimits, prompt: number): number | null {
   const room = context === null ? null : Math.max(Math.ceil(context * LEAST_ROOM), context - prompt);
   return room === null || output === null ? (room ?? output) : Math.min(room, output);

@@ -77,9 +77,7 @@ function isEscaped(text: Buffer, from: number, at: number): boolean {
   return (at - first) % 2 === 1;
 }
 
-/**
- * Reports whether a text can be passed on unchanged: a text that may contain an unpaired surrogate must be parsed.
- */
+/** Reports whether a text can be passed on unchanged: a text that may contain an unpaired surrogate must be parsed. */
 const isSound = (text: Buffer): boolean => isUtf8(text) && !text.includes('\\ud') && !text.includes('\\uD');
 
 /**

@@ -58,9 +58,7 @@ export function listModelNames(
 const UNKNOWN: Omit<ListedModel, 'id'> = { contextWindow: null, maxOutput: null };
 const NO_LIMITS: ModelLimits = { context: null, output: null };
 
-/**
- * Returns the limits of a provider's model: from the configuration, then the provider's list, then svc's own data.
- */
+/** Returns the limits of a provider's model: from the configuration, then the provider's list, then svc's own data. */
 export function findLimits(
   { healthOf }: Pick<Routing, 'healthOf'>,
   { name, model, limits }: Provider,

@@ -90,10 +90,7 @@ const DECODERS = {
   zstd: createZstdDecompress,
 };
 
-/**
- * Decompresses a body. Each chunk is reserved as it arrives, so that small bodies cannot grow beyond the shared
- * limit.
- */
+/** Decompresses a body. Each chunk is reserved as it arrives, so that small bodies cannot grow beyond the shared limit. */
 function decompress(
   body: Buffer,
   name: string,

@@ -46,9 +46,7 @@ export interface Routing {
   ownModelOf(provider: Provider): string;
   healthOf(name: string): Health;
   recordSuccess(name: string): void;
-  /**
-   * Records a fault of the provider: never a wrong request or a disconnected client. `retryAfterMs` as it reported.
-   */
+  /** Records a fault of the provider: never a wrong request or a disconnected client. `retryAfterMs` as it reported. */
   recordFault(name: string, what: string, retryAfterMs?: number | null): void;
   setProviders(providers: readonly Provider[]): void;
   providers(): readonly Provider[];

@@ -140,8 +140,7 @@ export function createUpstreams({
   function openPool(origin: string): Dispatcher {
     const options = {
       connections: MOST_CONNECTIONS,
-      // With HTTP/2 one connection would serve all calls, and after a call without an answer the next ones would hang
-      // on it too.
+      // With HTTP/2 one connection would serve all calls, and after a call without an answer the next ones would hang on it too.
       allowH2: false,
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,

@@ -12,9 +12,7 @@ const SAME_TYPES: Readonly<Record<string, string>> = {
   'image/x-png': 'image/png',
 };
 
-/**
- * The base64 start of each image type: programs derive the type from the file name, and providers refuse a wrong one.
- */
+/** The base64 start of each image type: programs derive the type from the file name, and providers refuse a wrong one. */
 const BEGINNINGS: readonly (readonly [start: string, mediaType: string])[] = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],

@@ -14,10 +14,7 @@ const plainName = (model: string): string => model.toLowerCase().split('/').at(-
 export const isNewOpenAi = (model: string): boolean =>
   /^(?:o\d|gpt-(?:[5-9]|oss)|codex)/.test(plainName(model));
 
-/**
- * Reports whether an OpenAI model reasons, and so supports effort and encrypted reasoning; chat and search models do
- * not.
- */
+/** Reports whether an OpenAI model reasons, and so supports effort and encrypted reasoning; chat and search models do not. */
 export const isOpenAiReasoner = (model: string): boolean =>
   isNewOpenAi(model) && !/^(?:gpt-[\d.]+-(?:chat|search)|o1-(?:mini|preview))/.test(plainName(model));
 

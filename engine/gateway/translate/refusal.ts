@@ -1,10 +1,7 @@
 import { SvcError } from '../../core/base/errors.ts';
 import type { Protocol } from '../protocol.ts';
 
-/**
- * Creates the error for a field that the provider's protocol cannot express. `data.field` names it as the caller
- * wrote it.
- */
+/** Creates the error for a field that the provider's protocol cannot express. `data.field` names it as the caller wrote it. */
 export const refuseField = (field: string, why: string): SvcError =>
   new SvcError('fields_invalid', `${field}: ${why}`, { data: { field } });
 

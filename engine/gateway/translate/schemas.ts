@@ -64,10 +64,7 @@ const REFUSED = new Set([
   'uniqueItems',
 ]);
 
-/**
- * Returns the schema as Anthropic accepts it for a strict tool or an answer: closed, without limits for numbers and
- * lengths.
- */
+/** Returns the schema as Anthropic accepts it for a strict tool or an answer: closed, without limits for numbers and lengths. */
 export const fitAnthropicSchema = (schema: Fields): Fields =>
   mapSchema(closeObjects(schema), (each) =>
     Object.fromEntries(

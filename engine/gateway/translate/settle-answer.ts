@@ -3,9 +3,7 @@ import { unwrapText } from './call-input.ts';
 import type { Answer, Exchange } from './conversation.ts';
 import { settleEnding } from './sequence-blocks.ts';
 
-/**
- * Returns a whole answer with the caller's tool names, a unique id for each call, and an end that matches its calls.
- */
+/** Returns a whole answer with the caller's tool names, a unique id for each call, and an end that matches its calls. */
 export function settleAnswer(answer: Answer, exchange: Exchange): Answer {
   const { names } = exchange;
   const nextId = createCallerIds(exchange);

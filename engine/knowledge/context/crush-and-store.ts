@@ -38,9 +38,7 @@ export interface CrushedAndStored {
   crushed: Crushed;
 }
 
-/**
- * Crushes a text, and stores the whole text if something was omitted. `counted` runs with the change to the database.
- */
+/** Crushes a text, and stores the whole text if something was omitted. `counted` runs with the change to the database. */
 export async function crushAndStore(
   texts: StoredTexts,
   whole: string,

@@ -1,9 +1,6 @@
 import { z } from 'zod';
 
-/**
- * Maximum bytes of one text, raw and as JSON, in which a control character takes six: a line of the socket contains
- * it twice.
- */
+/** Maximum bytes of one text, raw and as JSON, in which a control character takes six: a line of the socket contains it twice. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_ESCAPED = 3 * MOST_BYTES;
 

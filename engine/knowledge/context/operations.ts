@@ -27,10 +27,7 @@ const lineRange = z
 
 /** Creates the operations of clients on stored texts. */
 export function contextOperations({ texts }: { texts: StoredTexts }) {
-  /**
-   * Returns the scope of a caller: the Chair finds all texts, others the texts that they or their task stored or
-   * read.
-   */
+  /** Returns the scope of a caller: the Chair finds all texts, others the texts that they or their task stored or read. */
   const scopeOf = (caller: Caller): string | null =>
     caller.seat === 'chair' ? null : texts.holderOf(caller);
 

@@ -194,9 +194,7 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
       return toStored(row);
     },
 
-    /**
-     * Finds a text only by its own id; `isWhole` requires the complete id. Throws `not_found`, `expired`, `conflict`.
-     */
+    /** Finds a text only by its own id; `isWhole` requires the complete id. Throws `not_found`, `expired`, `conflict`. */
     resolve(given: string, { isWhole }: { isWhole: boolean }): StoredRow {
       const wanted = given.startsWith('c-') ? given : `c-${given}`;
       const exact = byId.get(wanted);

@@ -64,9 +64,7 @@ export async function checkProject(
   return { ...result, copies: dropTwins(result.copies) };
 }
 
-/**
- * Drops one of each pair: if two places are both new, each is a copy of the other, and only the second is reported.
- */
+/** Drops one of each pair: if two places are both new, each is a copy of the other, and only the second is reported. */
 function dropTwins(copies: readonly CopyFinding[]): CopyFinding[] {
   const told = new Set<string>();
   return copies.filter(({ path, from, original }) => {

@@ -10,10 +10,7 @@ const nameLanguage = (code: string): string => NAMES.of(code) ?? code;
 const nameFound = (code: string): string =>
   `${nameLanguage(code)}${hasNearLanguages(code) ? ' or a related language' : ''}`;
 
-/**
- * Describes a text in another language in one line: `src/a.ts:4: the comment is German, but the project writes
- * English: “…”`.
- */
+/** Describes a text in another language in one line: `src/a.ts:4: the comment is German, but the project writes English: “…”`. */
 export const describeLanguage = ({ path, line, kind, found, wanted, excerpt }: LanguageFinding): string =>
   toPrintable(
     `${path}:${line}: ${kind === 'prose' ? 'the text' : `the ${kind}`} is ${nameFound(found)}, but the project writes ${nameLanguage(wanted)}: “${excerpt}”`,

@@ -21,10 +21,7 @@ export interface GuardProfile {
   copies: GuardMode;
   /** `workspace.locale` and `workspace.code_lang`, if set. */
   languages: GuardMode;
-  /**
-   * The tests that svc reruns on finished work in a clean checkout: reported tests and `guard.checks`, or only the
-   * latter.
-   */
+  /** The tests that svc reruns on finished work in a clean checkout: reported tests and `guard.checks`, or only the latter. */
   reruns: 'tests' | 'checks' | 'off';
   /** True if workers run in a sandbox, and only verified work is promoted. */
   confined: boolean;

@@ -291,10 +291,7 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
   }
 
   return {
-    /**
-     * Returns at most `limit` active memories about `query`, best first. `onlyReviewed` skips those that wait for a
-     * person.
-     */
+    /** Returns at most `limit` active memories about `query`, best first. `onlyReviewed` skips those that wait for a person. */
     recall(
       query: string,
       {

@@ -178,9 +178,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
       return countFollowing.get(changed_at, number, type ?? null)?.n ?? 0;
     },
 
-    /**
-     * Memories that wait for a person, oldest first: at most `limit` after the one named by `cursor`. Throws `usage`.
-     */
+    /** Memories that wait for a person, oldest first: at most `limit` after the one named by `cursor`. Throws `usage`. */
     listUnreviewed: ({ limit, cursor }: { limit: number; cursor?: string | undefined }): Memory[] =>
       unreviewed.all(findCursor(cursor)?.number ?? 0, limit).map(toMemory),
 

@@ -1,11 +1,8 @@
-// The rest of a word without inflectional endings. Both sides of a search are treated alike, so a stem need not be a
-// word.
+// The rest of a word without inflectional endings. Both sides of a search are treated alike, so a stem need not be a word.
 
 const HAS_VOWEL = /[aeiouy]/;
 const ENDS_DOUBLE = /([^aeioulsz])\1$/;
-/**
- * Consonant, vowel, consonant other than w, x and y: such a word had an e (hop-ing is of hope, and hopp-ing of hop).
- */
+/** Consonant, vowel, consonant other than w, x and y: such a word had an e (hop-ing is of hope, and hopp-ing of hop). */
 const ENDS_SHORT = /^(?:[^aeiou]*)[aeiouy][^aeiouwxy]$/;
 /** The same at the end of a longer word, which keeps its e. */
 const ENDS_OPEN = /[^aeiou][aeiouy][^aeiouwxy]$/;

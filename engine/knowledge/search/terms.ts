@@ -22,9 +22,7 @@ const UNSPACED =
 const RUN = new RegExp(`[${UNSPACED}]+|[\\p{L}\\p{N}\\p{M}_]+`, 'gu');
 const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, 'u');
 const SPACED_PART = new RegExp(`[${UNSPACED}]+|[^${UNSPACED}]+`, 'gu');
-/**
- * Words joined by the separators of paths, versions, options and names: `src/db.ts`, `v1.2.3`, `no-verify`, `a::b`.
- */
+/** Words joined by the separators of paths, versions, options and names: `src/db.ts`, `v1.2.3`, `no-verify`, `a::b`. */
 const COMPOUND = /[\p{L}\p{N}\p{M}_]+(?:(?:[-./\\:@#]|::|->)+[\p{L}\p{N}\p{M}_]+)*/gu;
 /** Longer runs are data, not words. */
 const LONGEST_WORD = 64;
@@ -50,9 +48,7 @@ export interface Found {
 
 const PURE_WORD = /^[a-z]+$/;
 
-/**
- * Stemming rules; an English text only gets English rules, since `broker` and `broken` have the same stem in German.
- */
+/** Stemming rules; an English text only gets English rules, since `broker` and `broken` have the same stem in German. */
 type Stems = (word: string) => readonly string[];
 const stemAnyLanguage: Stems = (word) => [stemEnglish(word), stemOther(word)];
 const stemOnlyEnglish: Stems = (word) => [stemEnglish(word)];

@@ -39,9 +39,7 @@ async function startModule(): Promise<TreeWalker> {
   return module as TreeWalker;
 }
 
-/**
- * Creates a parser for all languages. The first of a thread takes 10 MB, and each large grammar the same amount once.
- */
+/** Creates a parser for all languages. The first of a thread takes 10 MB, and each large grammar the same amount once. */
 export async function createSourceParser(): Promise<SourceParser> {
   walker ??= startModule();
   const flatten = createFlattener(await walker);

@@ -41,9 +41,7 @@ const MOST_COMMENT = 6000;
 /** Maximum per text. */
 const MOST_SIGNATURES = 5000;
 
-/**
- * Returns the last character before a position that is neither blank nor in a comment on separate lines; -1 for none.
- */
+/** Returns the last character before a position that is neither blank nor in a comment on separate lines; -1 for none. */
 function findBefore(text: string, from: number): number {
   let at = from;
   for (let comments = 0; comments <= MOST_COMMENTS && at > 0; comments += 1) {

@@ -49,10 +49,7 @@ export function judgeText(text: string): SkipReason | null {
   return text.length > LONG_TEXT && isMinified(text) ? 'minified' : null;
 }
 
-/**
- * Reports whether a text has long lines throughout: a single long line, such as a data table, does not make a file
- * minified.
- */
+/** Reports whether a text has long lines throughout: a single long line, such as a data table, does not make a file minified. */
 function isMinified(text: string): boolean {
   let lines = 0;
   let inLongLines = 0;

@@ -191,9 +191,7 @@ async function answer({
 const isNothing = (answer: GraphAnswer): boolean =>
   'empty' in answer || ('symbols' in answer && answer.symbols.length === 0);
 
-/**
- * Waits for the index to match the folder at a given time or later, up to a deadline; both by the monotonic clock.
- */
+/** Waits for the index to match the folder at a given time or later, up to a deadline; both by the monotonic clock. */
 async function waitForFresh(view: OpenView, since: number, until: number): Promise<boolean> {
   while (view.at < since) {
     const refreshing = view.refreshing ?? startRefresh(view, false);

@@ -189,10 +189,7 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
     sharedPaths,
     /** Queries a project or a session's worktree. Changes are read first, up to a time limit. */
     ask,
-    /**
-     * Returns the location of a shared symbol of a project, relative to its folder; otherwise why none matches, as a
-     * clause.
-     */
+    /** Returns the location of a shared symbol of a project, relative to its folder; otherwise why none matches, as a clause. */
     async locateShared(
       symbol: string,
       project: string | null,

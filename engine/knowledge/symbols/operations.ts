@@ -52,9 +52,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
     return { project, session: named ?? sessionId ?? undefined };
   }
 
-  /**
-   * Returns the projects whose shared code a caller may read: only its own if its task is from an untrusted author.
-   */
+  /** Returns the projects whose shared code a caller may read: only its own if its task is from an untrusted author. */
   const listReadable = ({ ownWork, project }: Caller): (string | null)[] =>
     ownWork == null ? [project, null, ...projects()] : [project];
 

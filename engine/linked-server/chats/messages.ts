@@ -81,9 +81,7 @@ export function createMessages({ db, clock, rows }: { db: Kysely<Tables>; clock:
       return touched > 0n || added.length > 0;
     },
 
-    /**
-     * Called in the transaction in which a workspace reports its pending decisions: shown messages may be outdated.
-     */
+    /** Called in the transaction in which a workspace reports its pending decisions: shown messages may be outdated. */
     async followDecisions(change: Transaction<Tables>, workspace: string, isAllChanged: boolean) {
       const ofWorkspace = touch(change).where('workspace_id', '=', workspace).where('is_open', '=', 1);
       await ofWorkspace

@@ -1,5 +1,4 @@
-// The interface of a chat service. `index.ts` decides permissions and texts; `telegram/` and `slack/` implement each
-// service.
+// The interface of a chat service. `index.ts` decides permissions and texts; `telegram/` and `slack/` implement each service.
 
 export const CHAT_KINDS = ['slack', 'telegram'] as const;
 export type ChatKind = (typeof CHAT_KINDS)[number];

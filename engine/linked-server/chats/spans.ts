@@ -1,9 +1,7 @@
 import { cutToWidth, toPrintable } from '../../core/base/text.ts';
 import type { Span } from './service.ts';
 
-/**
- * Cleans text from outside: one line without control and direction characters, limited to a number of UTF-16 units.
- */
+/** Cleans text from outside: one line without control and direction characters, limited to a number of UTF-16 units. */
 export const cleanText = (text: string, most = 300): string =>
   cutToWidth(toPrintable(text.toWellFormed()).replace(/\s+/g, ' ').trim(), most, ({ length }) => length);
 

@@ -4,10 +4,7 @@ import { hashToken, makeToken } from '../secrets.ts';
 
 export type Tickets = ReturnType<typeof createTickets>;
 
-/**
- * Random tickets for the buttons of messages. They are stored in the database as hashes, so buttons survive a
- * restart.
- */
+/** Random tickets for the buttons of messages. They are stored in the database as hashes, so buttons survive a restart. */
 export function createTickets(db: Kysely<Tables>) {
   return {
     /** Creates a ticket for a button with exactly this meaning. */

@@ -78,10 +78,7 @@ export function sayCrowd({ counts, isMore }: CrowdFacts): Span[][] {
   ];
 }
 
-/**
- * Fingerprints the contents of a message: unchanged as long as no update is needed. Tickets are left out, since each
- * is new.
- */
+/** Fingerprints the contents of a message: unchanged as long as no update is needed. Tickets are left out, since each is new. */
 export const fingerprintOf = (lines: ChatMessage['lines'], buttons: readonly Button[]): string =>
   createHash('sha256')
     .update(JSON.stringify([lines, buttons.map((each) => ({ ...each, ticket: undefined }))]))

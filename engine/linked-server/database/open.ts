@@ -23,9 +23,7 @@ export interface ServerDatabase {
   readApart<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
   /** The display name: a file, or the address of PostgreSQL without its password. */
   name: string;
-  /**
-   * Resolves when this process must no longer use the database: another server has taken it, or its disk has failed.
-   */
+  /** Resolves when this process must no longer use the database: another server has taken it, or its disk has failed. */
   lost: Promise<SvcError>;
   /** Null for PostgreSQL, whose lock may move to another server: then tokens are checked at every request. */
   tokenChanges: TokenChanges | null;

@@ -10,10 +10,7 @@ interface Kept {
   mayChangeTokens: boolean;
 }
 
-/**
- * The database for kysely, which would compile each statement at every call. Each statement runs as soon as it is
- * executed.
- */
+/** The database for kysely, which would compile each statement at every call. Each statement runs as soon as it is executed. */
 export function keepStatements(database: Database, tokenChanges: TokenChanges): SqliteDatabase {
   const kept = new Map<string, Kept>();
   return {

@@ -99,8 +99,7 @@ export function createAddressGuard({
     });
   };
 
-  // With HTTP/2 one connection would serve all requests, and after an unanswered one the next ones would wait on it
-  // as well.
+  // With HTTP/2 one connection would serve all requests, and after an unanswered one the next ones would wait on it as well.
   const connect = buildConnector({ timeout: 10_000, allowH2: false, lookup: lookUpChecked });
   const agent = new Agent({
     connect: (options, callback) => {

@@ -8,9 +8,7 @@ const PAGE_POLICY =
 const listTransportHeaders = (origin: string): [string, string][] =>
   origin.startsWith('https:') ? [['Strict-Transport-Security', 'max-age=31536000']] : [];
 
-/**
- * Headers of every answer. `Referrer-Policy: no-referrer` would make Chromium send our own forms with `Origin: null`.
- */
+/** Headers of every answer. `Referrer-Policy: no-referrer` would make Chromium send our own forms with `Origin: null`. */
 const listSecurityHeaders = (origin: string): [string, string][] => [
   ['Content-Security-Policy', PAGE_POLICY],
   ['X-Content-Type-Options', 'nosniff'],

@@ -60,10 +60,7 @@ export const checkSameOrigin =
     await next();
   };
 
-/**
- * Returns the cookie's name: with `__Host-` over https; a plain one on loopback, where not every browser accepts
- * Secure.
- */
+/** Returns the cookie's name: with `__Host-` over https; a plain one on loopback, where not every browser accepts Secure. */
 const cookieName = (origin: string): string => (origin.startsWith('https:') ? '__Host-svc' : 'svc');
 
 export const readSessionCookie = (context: ServerContext, origin: string): string | undefined =>

@@ -108,10 +108,7 @@ export function oauthRoutes({ devices, machines, origin }: ServerParts): Hono<Se
     return context.json({ error, ...(about === undefined ? {} : { error_description: about }) }, status);
   };
 
-  /**
-   * Reads the parameters of a form, each of which may occur once (RFC 6749, section 3.2); returns a text for an
-   * error.
-   */
+  /** Reads the parameters of a form, each of which may occur once (RFC 6749, section 3.2); returns a text for an error. */
   async function readParameters(context: ServerContext): Promise<Map<string, string> | string> {
     const type = readHeader(context, 'content-type')?.split(';')[0]?.trim().toLowerCase();
     if (type !== 'application/x-www-form-urlencoded')

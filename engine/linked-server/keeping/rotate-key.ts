@@ -8,9 +8,7 @@ import { checkValueOf, ROOT_CHECK_KEY, SEALING } from '../secrets.ts';
 /** Encrypted columns, of tables with an id. */
 const SEALED = { targets: ['url', 'secret', 'old_secret'] } as const;
 
-/**
- * Re-encrypts everything with another root secret, in one transaction. Leases signed with the old one become invalid.
- */
+/** Re-encrypts everything with another root secret, in one transaction. Leases signed with the old one become invalid. */
 export async function encryptAnew(
   db: Kysely<Tables>,
   secrets: { before: string; after: string },

@@ -11,10 +11,7 @@ export interface Asker {
   channel: Channel;
 }
 
-/**
- * Throws `actor_denied` if the requester is no longer allowed: they may have been removed since the request was
- * accepted.
- */
+/** Throws `actor_denied` if the requester is no longer allowed: they may have been removed since the request was accepted. */
 export async function requireAsker(
   change: Transaction<Tables>,
   { account, person, channel }: Asker,

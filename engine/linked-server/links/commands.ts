@@ -9,9 +9,7 @@ import { requireAsker } from './askers.ts';
 
 /** How long commands are kept after they ended. */
 const KEPT_MS = 30 * 86_400_000;
-/**
- * Maximum number given out at once: workspaces read no answer over 64 KB, and a command may have a thousand bytes.
- */
+/** Maximum number given out at once: workspaces read no answer over 64 KB, and a command may have a thousand bytes. */
 const MOST_GIVEN = 60;
 
 /** A command to a workspace. */
@@ -43,9 +41,7 @@ export interface Commands {
   giveRefresh(account: string): Promise<void>;
   /** Lists commands without an outcome after a given one, in order. */
   listWaiting(workspace: string, after: number): Promise<LinkCommand[]>;
-  /**
-   * Records the outcome of a command; the first one is final. False for a command that the workspace did not receive.
-   */
+  /** Records the outcome of a command; the first one is final. False for a command that the workspace did not receive. */
   settle(workspace: LinkedWorkspace, id: string, outcome: CommandOutcome): Promise<boolean>;
   /** Returns the newest command about a decision; null for none. */
   findNewest(workspace: string, decision: string): Promise<Command | null>;

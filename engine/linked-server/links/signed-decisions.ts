@@ -13,8 +13,7 @@ import type { CommandOutcome } from '../../core/link-protocol/messages.ts';
 import type { Command, LinkedWorkspace } from '../database/tables.ts';
 import type { WaitingDecision } from './pending.ts';
 
-// Requests of automations, signed, and their answers: the receiver's own fields, and the server's knowledge of a
-// decision.
+// Requests of automations, signed, and their answers: the receiver's own fields, and the server's knowledge of a decision.
 
 const CHANNEL: Channel = 'automation';
 const FIELDS = ['decision_id', 'workspace_id', 'hash', 'reason', 'nonce'];

@@ -26,10 +26,7 @@ export interface UsageDay {
 export interface Usage {
   /** Replaces what the workspace has reported for that day. Throws `fields_invalid` for a day that is not kept. */
   put(workspace: LinkedWorkspace, day: TelemetryDay): Promise<void>;
-  /**
-   * Returns the last days of an account, including today, each with its workspaces' figures; oldest first, with empty
-   * days.
-   */
+  /** Returns the last days of an account, including today, each with its workspaces' figures; oldest first, with empty days. */
   list(account: string, days: number): Promise<UsageDay[]>;
   /** Returns the same for all accounts together. */
   listTotals(days: number): Promise<UsageDay[]>;

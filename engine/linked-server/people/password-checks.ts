@@ -3,9 +3,7 @@ import { type FailureCounter, SIGN_IN_RULE } from './failures.ts';
 import { nameKey } from './names.ts';
 import type { Passwords } from './passwords.ts';
 
-/**
- * Maximum number of passwords waiting for comparison, per network and in total: each takes a good part of a second.
- */
+/** Maximum number of passwords waiting for comparison, per network and in total: each takes a good part of a second. */
 const MOST_OF_NETWORK = 8;
 const MOST = 64;
 const BUSY_MS = 2000;

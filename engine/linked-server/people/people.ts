@@ -52,9 +52,7 @@ export interface People extends PeopleLists, Accounts, Invitations, SignIns {
   /** The last admin of an account and the last operator cannot be removed: throws `conflict`. */
   remove(person: Person, actor: string): Promise<void>;
   setRole(person: Person, role: Role, actor: string): Promise<void>;
-  /**
-   * Ends all sign-ins. Throws `conflict` if the person's password has changed since it was checked, `fields_invalid`.
-   */
+  /** Ends all sign-ins. Throws `conflict` if the person's password has changed since it was checked, `fields_invalid`. */
   setPassword(person: Person, password: string): Promise<Person>;
 }
 

@@ -20,10 +20,7 @@ export interface SignedIn {
 
 /** Sessions of browsers. */
 export interface SignIns {
-  /**
-   * Creates the token of a browser's session. Throws `conflict` if the person's password has changed since it was
-   * checked.
-   */
+  /** Creates the token of a browser's session. Throws `conflict` if the person's password has changed since it was checked. */
   signIn(person: Person, browser: { address: string; browser: string }): Promise<string>;
   /** Finds the person of a cookie. */
   findSignedIn(token: string): Promise<SignedIn | null>;

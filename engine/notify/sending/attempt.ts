@@ -11,9 +11,7 @@ export const GIVE_UP_MS = 24 * 3_600_000;
 /** The outcome of one attempt. `error` never quotes fetch, whose message may contain the address with credentials. */
 export interface Outcome {
   ok: boolean;
-  /**
-   * True if the target says that it is gone (410). Make also says so for a scenario that is merely switched off.
-   */
+  /** True if the target says that it is gone (410). Make also says so for a scenario that is merely switched off. */
   gone: boolean;
   status: number | null;
   error: string | null;

@@ -26,9 +26,7 @@ interface Fields {
   approve: boolean;
 }
 
-/**
- * Creates the route `POST /task`: a task from a template, or from an agent and a prompt. Unknown fields are ignored.
- */
+/** Creates the route `POST /task`: a task from a template, or from an agent and a prompt. Unknown fields are ignored. */
 export function createTaskRoute({
   intake,
   receipts,

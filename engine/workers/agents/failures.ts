@@ -5,10 +5,7 @@ import type { EndCode } from './streams/stream.ts';
 
 /** The meaning of a failed session's code. */
 export interface Failure extends Meaning {
-  /**
-   * True if the failure concerns the agent, its login or its model, not the task: such failures open the agent's
-   * circuit.
-   */
+  /** True if the failure concerns the agent, its login or its model, not the task: such failures open the agent's circuit. */
   isOfAgent?: true;
   /** True for a limit that ends by itself: if the time is known, it is a pause and not a failure. */
   isLimit?: true;

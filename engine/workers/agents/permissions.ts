@@ -79,9 +79,7 @@ export function isPermitted(
 
 const isKind = (word: string): word is ToolKind => (TOOL_KINDS as readonly string[]).includes(word);
 
-/**
- * Matches a folder and everything in it, or a glob: `*` and `?` within a name, `**` across names; hidden names count.
- */
+/** Matches a folder and everything in it, or a glob: `*` and `?` within a name, `**` across names; hidden names count. */
 function matchesPattern(pattern: string, path: string): boolean {
   const source = pattern.replace(/[.+^$(){}|[\]\\]/g, '\\$&').replace(/\*\*\/|\*\*|\*|\?/g, (wild) => {
     if (wild === '**/') return '(?:[^/]+/)*';

@@ -110,16 +110,11 @@ export interface Agents {
   listNames(): { agents: string[]; projects: string[] };
   /** The workspace's own project first. */
   listProjects(): ProjectChoice[];
-  /**
-   * The name under which a task without an agent runs: a preset, or `default` for agents.default_cmd; null for none.
-   */
+  /** The name under which a task without an agent runs: a preset, or `default` for agents.default_cmd; null for none. */
   findDefaultAgent(): string | null;
   /** Throws `unknown_agent`. */
   findCommand(agent: string): AgentCommand;
-  /**
-   * Throws `unknown_agent`, `unknown_project`, and `tool_missing` for one whose program is not found from the
-   * project's folder.
-   */
+  /** Throws `unknown_agent`, `unknown_project`, and `tool_missing` for one whose program is not found from the project's folder. */
   checkInstalled(agent: string, project: string | null): void;
   /** Returns the credentials of its runs. */
   findAuth(agent: string): Auth;

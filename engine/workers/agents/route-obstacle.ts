@@ -2,10 +2,7 @@ import { SvcError } from '../../core/base/errors.ts';
 import { locateAgent } from './locate-agent.ts';
 import type { Preset } from './presets/index.ts';
 
-/**
- * Explains why the model calls of an agent cannot go through the gateway, in words that follow "because"; null if
- * they can.
- */
+/** Explains why the model calls of an agent cannot go through the gateway, in words that follow "because"; null if they can. */
 export function findRouteObstacle(template: string, agent: string): string | null {
   const { words, started, preset, at } = locateAgent(template, agent);
   const program = words[started.at] ?? words[0] ?? '';

@@ -35,10 +35,7 @@ export interface StartedCommand {
   isCleared: boolean;
 }
 
-/**
- * Finds the command that `nice`, `env` and similar programs start in the end. An unusual option is treated as a
- * command.
- */
+/** Finds the command that `nice`, `env` and similar programs start in the end. An unusual option is treated as a command. */
 export function findStartedCommand(words: readonly string[]): StartedCommand {
   const found: StartedCommand = { at: 0, changes: [], isCleared: false };
   for (

@@ -15,10 +15,7 @@ export interface PrivateGit {
   objects: string;
   refs: string;
   logs: string;
-  /**
-   * Mounted over `refs` and `logs` of the worktree's own git folder, which git also reads when cleaning up the
-   * repository.
-   */
+  /** Mounted over `refs` and `logs` of the worktree's own git folder, which git also reads when cleaning up the repository. */
   ownRefs: string;
   ownLogs: string;
   /** Mounted over `objects/info` and never written by a worker: names the location of the real objects inside. */
@@ -45,15 +42,10 @@ export interface PrivateGitRecord {
 /** The path where the real objects are mounted inside, read-only. */
 export const REAL_OBJECTS = '/run/svc-git/objects';
 
-/**
- * The path where the real files of Git LFS are mounted inside. git-lfs looks for them next to the objects of an
- * alternate.
- */
+/** The path where the real files of Git LFS are mounted inside. git-lfs looks for them next to the objects of an alternate. */
 export const REAL_LFS = '/run/svc-git/lfs';
 
-/**
- * Locates the private git folder of a worktree, which is named after its first session and may pass on to later ones.
- */
+/** Locates the private git folder of a worktree, which is named after its first session and may pass on to later ones. */
 export const locatePrivateGit = (agentsDir: string, worktree: string): PrivateGit => {
   const folder = join(agentsDir, basename(worktree), 'git');
   const at = (name: string): string => join(folder, name);
@@ -107,10 +99,7 @@ function readTrimmed(file: string): string | null {
 /** Longer than any id with its newline. */
 const MOST_OF_ID = 128;
 
-/**
- * Reads the id from a file that a worker can write, never through a link and never waiting at a pipe. Null for
- * anything else.
- */
+/** Reads the id from a file that a worker can write, never through a link and never waiting at a pipe. Null for anything else. */
 export function readRefFile(file: string): string | null {
   const text = readRegularFile(file, MOST_OF_ID)?.trim();
   return isObjectId(text) ? text : null;

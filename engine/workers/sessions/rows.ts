@@ -56,10 +56,7 @@ export interface SessionProgress {
   runs: number;
   /** When its agent was started last. */
   runStartedAt: string | null;
-  /**
-   * This and the next two describe its last run, from the first start on; a dispatch may have bound `auth` to
-   * account.
-   */
+  /** This and the next two describe its last run, from the first start on; a dispatch may have bound `auth` to account. */
   transport: 'subprocess' | 'acp' | null;
   auth: 'account' | 'gateway' | null;
   /** `guard.profile` at that time. */
@@ -108,9 +105,7 @@ export interface SessionPrivate {
   logFrom: number;
   /** See `NewSession`. */
   bypassesGateway: boolean;
-  /**
-   * When its agent was last started, by the monotonic clock, ms; null for one that an earlier version has started.
-   */
+  /** When its agent was last started, by the monotonic clock, ms; null for one that an earlier version has started. */
   runStartedMonotonic: number | null;
   /** Pauses in a row, each after a run that did nothing. */
   idlePauses: number;

@@ -20,9 +20,7 @@ export interface RunProcess {
   containment: 'cgroup' | 'pidns' | 'marks' | null;
 }
 
-/**
- * The location and process of a session, as its runner reports them; null before. See `Placement` and `RunProcess`.
- */
+/** The location and process of a session, as its runner reports them; null before. See `Placement` and `RunProcess`. */
 export interface SessionSite {
   repository: string | null;
   worktree: string | null;

@@ -64,16 +64,10 @@ const buildPush = ({ branch, head }: PullRequestWish, remote: string): string[] 
   `${head}:refs/heads/${branch}`,
 ];
 
-/**
- * Returns the arguments that push the objects of Git LFS of that commit: hooks are off, including the hook of Git
- * LFS.
- */
+/** Returns the arguments that push the objects of Git LFS of that commit: hooks are off, including the hook of Git LFS. */
 const buildLfsPush = ({ head }: PullRequestWish, remote: string): string[] => ['lfs', 'push', remote, head];
 
-/**
- * Returns the commands that push a branch and open a pull request for it, in order; each is a program with its
- * arguments.
- */
+/** Returns the commands that push a branch and open a pull request for it, in order; each is a program with its arguments. */
 export const buildPullRequest = (
   wish: PullRequestWish,
   remote: string,

@@ -28,10 +28,7 @@ export interface CallPieces {
 const isBlank = (text: string): boolean => text.trim() === '';
 const isWhole = ({ text }: OpenCall): boolean => !isBlank(text) && parseJson(text) !== undefined;
 
-/**
- * Reports whether a call has no arguments yet: some servers start every call with empty arguments and send the real
- * ones later.
- */
+/** Reports whether a call has no arguments yet: some servers start every call with empty arguments and send the real ones later. */
 const isUnsaid = ({ text }: OpenCall): boolean => isBlank(text) || text === '{}';
 
 /**

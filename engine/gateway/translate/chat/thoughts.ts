@@ -5,10 +5,7 @@ import { sealReasoning } from '../reasoning.ts';
 /** The fields in which servers put thoughts; the first existing one is used. */
 const THOUGHT_FIELDS = ['reasoning_content', 'reasoning'] as const;
 
-/**
- * The field in which routers keep the records of the models behind them: texts, summaries, and signed or encrypted
- * data.
- */
+/** The field in which routers keep the records of the models behind them: texts, summaries, and signed or encrypted data. */
 const DETAILS_FIELD = 'reasoning_details';
 
 export interface Thought {

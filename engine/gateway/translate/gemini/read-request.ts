@@ -193,10 +193,7 @@ function refuseUnknowable(body: Fields, config: Fields): void {
     throw refuseField('generationConfig.responseModalities', 'only answers of text can be translated');
 }
 
-/**
- * Reads the body of `generateContent`. The path decides about streaming; the server repeats it as `stream` in the
- * body.
- */
+/** Reads the body of `generateContent`. The path decides about streaming; the server repeats it as `stream` in the body. */
 export function readRequest(body: Fields): Conversation {
   const config = asFields(field(body, 'generationConfig'));
   refuseUnknowable(body, config);

@@ -16,10 +16,7 @@ import { asFields, asFieldsList, asText, type Fields, textOrNull } from '../fiel
 import { writeGeminiUsage } from '../write-usage.ts';
 import { callPart, isBlocked, readCall, readEnding, sealedPart, sealPart, writeReason } from './answer.ts';
 
-/**
- * Reads chunks, each of which is an answer with the next parts. There is no end event: the finish reason must have
- * arrived.
- */
+/** Reads chunks, each of which is an answer with the next parts. There is no end event: the finish reason must have arrived. */
 export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
   let said: { key: string; kind: string } | null = null;
   let ending: Ending | null = null;

@@ -43,10 +43,7 @@ function writeUser(parts: readonly Part[], calls: ReadonlyMap<string, string>): 
   return [...results.map((result) => writeResult(result, calls)), ...media.map(writeMedia), ...others];
 }
 
-/**
- * Writes a model turn. A signature is returned with its text or call; newer models require it for the first call of a
- * turn.
- */
+/** Writes a model turn. A signature is returned with its text or call; newer models require it for the first call of a turn. */
 function writeModel(parts: readonly Part[], { model, names }: Exchange): Item[] {
   let signature = '';
   let hasCalls = false;

@@ -47,9 +47,7 @@ export const describeEnding = ({ reason, stopSequence }: Ending): Block => ({
       : null,
 });
 
-/**
- * Returns the sealed record of a thinking block; null for one without a signature, which no provider accepts back.
- */
+/** Returns the sealed record of a thinking block; null for one without a signature, which no provider accepts back. */
 export function sealBlock(block: Fields, model: string): string | null {
   if (textOrNull(block.type === 'redacted_thinking' ? block.data : block.signature) === null) return null;
   const { type, thinking, signature, data } = block;

@@ -208,8 +208,7 @@ export function writeRequest(conversation: Conversation, exchange: Exchange): Bl
     output_config: Object.keys(output).length === 0 ? null : output,
     ...writeSampling(conversation, isThinking, exchange),
     stop_sequences: stop.length === 0 ? null : stop,
-    // The other protocols cache repeated content automatically; here it must be requested, and pays off in the loop
-    // of an agent.
+    // The other protocols cache repeated content automatically; here it must be requested, and pays off in the loop of an agent.
     cache_control: tools.length > 0 && isClaude(exchange.model) ? { type: 'ephemeral' } : null,
     stream: conversation.isStream ? true : null,
   });

@@ -26,9 +26,7 @@ const COMMON: Readonly<Record<Effort, Effort | null>> = {
   max: 'high',
 };
 
-/**
- * Returns the effort of thinking, for models that support it; a caller of an OpenAI protocol chose the name itself.
- */
+/** Returns the effort of thinking, for models that support it; a caller of an OpenAI protocol chose the name itself. */
 export function writeEffort({ effort }: Conversation, { from, model }: Exchange): Effort | null {
   if (effort === null || !isOpenAiReasoner(model)) return null;
   return isForeign(from) ? COMMON[effort] : effort;

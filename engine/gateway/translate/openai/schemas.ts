@@ -27,9 +27,7 @@ function fitStrictness(schema: Fields, isStrict: boolean | null): { schema: Fiel
   return { schema: strict ? closeObjects(schema) : schema, strict };
 }
 
-/**
- * Returns the schema of a tool's arguments. Responses treat a missing `strict` as true, unlike any other protocol.
- */
+/** Returns the schema of a tool's arguments. Responses treat a missing `strict` as true, unlike any other protocol. */
 export function describeParameters({ schema: given, isStrict }: ToolDefinition): {
   parameters: Fields;
   strict: boolean;

@@ -11,9 +11,7 @@ import { writeResponsesUsage } from '../write-usage.ts';
 
 type Item = Record<string, unknown>;
 
-/**
- * Returns the sealed record of a reasoning item; null if it was not encrypted, since no provider accepts that back.
- */
+/** Returns the sealed record of a reasoning item; null if it was not encrypted, since no provider accepts that back. */
 export function sealItem(item: Fields, model: string): string | null {
   const { id, summary, encrypted_content: encrypted } = item;
   if (typeof encrypted !== 'string') return null;

@@ -26,10 +26,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
     return numbers.get(given) ?? given;
   };
 
-  /**
-   * Returns the number of an item: its index, unless another item already had it. Ids of items may change, ids of
-   * calls do not.
-   */
+  /** Returns the number of an item: its index, unless another item already had it. Ids of items may change, ids of calls do not. */
   function numberItem(index: unknown, item: Fields): number {
     const id = textOrNull(item.call_id) ?? textOrNull(item.id) ?? '';
     let number = current(index);

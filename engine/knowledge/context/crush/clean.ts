@@ -7,9 +7,7 @@ export interface CleanText {
   redrawn: number;
 }
 
-/**
- * Sequences that start with ESC: control (CSI), operating system (OSC), strings (DCS, PM, APC, SOS), and short ones.
- */
+/** Sequences that start with ESC: control (CSI), operating system (OSC), strings (DCS, PM, APC, SOS), and short ones. */
 const SEQUENCE = new RegExp(
   [
     '\\u001b\\[([0-?]*)[ -/]*([@-~])',
@@ -72,10 +70,7 @@ const splitLines = (text: string): string[] => {
   return lines.map((line) => line.replace(/\r+$/, ''));
 };
 
-/**
- * A share, a count, a rate, a bar or a spinner; in some files carriage returns are line ends, and the lines are
- * content.
- */
+/** A share, a count, a rate, a bar or a spinner; in some files carriage returns are line ends, and the lines are content. */
 const IS_METER =
   /%|\d ?\/ ?\d|\d of \d|B\/s|it\/s|\beta\b|[█▏▎▍▌▋▊▉▇▆▅▄▃▂▁#=━>.]{3,}|[⠀-⣿◐◓◑◒]|^ *[-|/\\] |[-|/\\] *$|\.{2,}/iu;
 
@@ -106,10 +101,7 @@ function resolveBackspaces(text: string): string {
 
 const VARYING = /[\d.,:%|/\\#=>█▏▎▍▌▋▊▉━╸╺─╌⠀-⣿◐◓◑◒●○•*·+-]+|\b[kKMGT]i?B?(?:\/s)?\b/gu;
 
-/**
- * Reports whether two states belong to the same display: the same words around numbers and bars, or equal up to the
- * end.
- */
+/** Reports whether two states belong to the same display: the same words around numbers and bars, or equal up to the end. */
 function isSameProgress(old: string, state: string): boolean {
   if (old === state) return true;
   const before = old.replace(VARYING, ' ').split(/\s+/).filter(Boolean);

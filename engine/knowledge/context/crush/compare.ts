@@ -80,10 +80,7 @@ function isNumeric(items: readonly Item[], at: number): boolean {
 const MACHINE_ID =
   /0x[0-9a-f]{4,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?<![0-9a-z])(?=[0-9a-f]*\d)[0-9a-f]{16,}(?![0-9a-z])/gi;
 
-/**
- * Reports whether a token is a UUID, an address or a long hash, which changes from line to line; a short hash is a
- * name.
- */
+/** Reports whether a token is a UUID, an address or a long hash, which changes from line to line; a short hash is a name. */
 const isMachineId = (token: string): boolean => {
   const rest = token.replace(MACHINE_ID, '');
   return rest !== token && !/\d/.test(rest);

@@ -202,9 +202,7 @@ const isSameRun = (bodies: readonly string[], marks: Marks, at: number, noise: N
 
 const METER = /\d+(?:\.\d+)?%|[|[][█▏▎▍▌▋▊▉#=━>.\- ]{8,}[|\]]/u;
 
-/**
- * Returns the subject of a display: the words before its number. A state with another subject is not a later state.
- */
+/** Returns the subject of a display: the words before its number. A state with another subject is not a later state. */
 const nameDisplay = (line: string): string =>
   line
     .slice(0, Math.max(0, line.search(METER)))

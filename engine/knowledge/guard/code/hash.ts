@@ -1,5 +1,4 @@
-// FNV-1a, 32 bits: among a few million hashes about one lookup in a thousand is wrong, and each match is compared
-// afterwards.
+// FNV-1a, 32 bits: among a few million hashes about one lookup in a thousand is wrong, and each match is compared afterwards.
 
 const SEED = 0x811c9dc5;
 const PRIME = 0x01000193;

@@ -1,6 +1,4 @@
-/**
- * The texts that have a fingerprint: a hash table of numbers, since two million entries as objects would take 200 MB.
- */
+/** The texts that have a fingerprint: a hash table of numbers, since two million entries as objects would take 200 MB. */
 export interface HashIndex {
   /** Adds a text, by its number, with its fingerprints. */
   add(text: number, hashes: Uint32Array): void;

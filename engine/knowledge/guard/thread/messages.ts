@@ -19,10 +19,7 @@ export interface GuardThreadSettings {
 /** The calls of the thread by name: arguments and results. */
 export interface GuardCalls {
   check: { takes: WriteCheck; answers: WriteReport };
-  /**
-   * Checks files as they are, treating all content as new; a folder stands for all of its sources. Reads changes
-   * first.
-   */
+  /** Checks files as they are, treating all content as new; a folder stands for all of its sources. Reads changes first. */
   checkFiles: { takes: { root: string; paths: string[]; wanted: WantedChecks }; answers: FileReport };
   /** Reads the changes of a folder, and waits for it. */
   refresh: { takes: { root: string }; answers: ProjectState };

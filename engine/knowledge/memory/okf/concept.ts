@@ -214,10 +214,7 @@ function splitFile(file: string): { yaml: string; body: string } {
 
 const CITATION = /^\s*(?:[-*]\s+)?(?:\[?(\d+)\]?[.:]?\s+)?(?:\[([^\]]*)\]\(([^)\s]+)\)|(https?:\/\/\S+))\s*$/;
 
-/**
- * Returns the list of a retired `# Citations` section at the end of a text; null if there is none, or if it has other
- * content.
- */
+/** Returns the list of a retired `# Citations` section at the end of a text; null if there is none, or if it has other content. */
 function splitCitations(text: string): { rest: string; sources: Record<string, string>[] } | null {
   const at = /(?:^|\n)# Citations[ \t]*\r?\n([\s\S]*)$/.exec(text);
   if (at === null) return null;
@@ -232,9 +229,7 @@ function splitCitations(text: string): { rest: string; sources: Record<string, s
   return sources.length === 0 ? null : { rest: text.slice(0, at.index), sources };
 }
 
-/**
- * Reads a concept file; `name` is its file name without extension, used as a default title. Throws `ConceptFault`.
- */
+/** Reads a concept file; `name` is its file name without extension, used as a default title. Throws `ConceptFault`. */
 export function readConcept(file: string, name: string): Concept {
   const given = file.replace(/^\ufeff/, '');
   const { yaml, body } = splitFile(given);

@@ -1,9 +1,7 @@
 import { formatCount } from '../../../core/base/text.ts';
 import type { ExactFacts } from '../graph-thread.ts';
 
-/**
- * Returns briefly why an answer lacks edges of the project's compiler; null if it has them, or none are available.
- */
+/** Returns briefly why an answer lacks edges of the project's compiler; null if it has them, or none are available. */
 export function describeLack({ files, lacking, run, running }: ExactFacts, isOn: boolean): string | null {
   if (files === 0) return null;
   if (!isOn) return 'off';

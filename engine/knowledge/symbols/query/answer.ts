@@ -132,10 +132,7 @@ const nothing = (empty: Nothing['empty'], reason: string, candidates: SymbolRow[
   names: new Set(candidates.map(({ path }) => path)),
 });
 
-/**
- * Returns why no symbol has that name: its file is skipped, unsupported or has syntax errors, or the name does not
- * exist.
- */
+/** Returns why no symbol has that name: its file is skipped, unsupported or has syntax errors, or the name does not exist. */
 function explainMissing(indexer: Indexer, wanted: string, similar: SymbolRow[]) {
   const path = /^(.*\.\w+)(?:[:#].*)?$/.exec(wanted)?.[1];
   if (path !== undefined && wanted.includes('/')) {

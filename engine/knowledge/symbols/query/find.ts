@@ -77,10 +77,7 @@ function listNamed({ db }: Indexer, path: string | null, name: string): SymbolRo
     .map(toSymbol);
 }
 
-/**
- * Narrows matches: callable and constructible symbols come before fields and types of the same name, and sources
- * before tests.
- */
+/** Narrows matches: callable and constructible symbols come before fields and types of the same name, and sources before tests. */
 function narrow(found: SymbolRow[]): SymbolRow[] {
   const rules: ((symbol: SymbolRow) => boolean)[] = [
     ({ kind }) => kind !== 'field',

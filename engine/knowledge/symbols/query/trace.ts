@@ -55,10 +55,7 @@ export function traceCalls(indexer: Indexer, symbol: SymbolRow, depth: number, d
     return known;
   }
 
-  /**
-   * Lists equivalent symbols: creating an object runs its constructor, so calls of the class and of the constructor
-   * are equal.
-   */
+  /** Lists equivalent symbols: creating an object runs its constructor, so calls of the class and of the constructor are equal. */
   function listAlike(each: SymbolRow, way: 'callers' | 'callees'): number[] {
     if (way === 'callees' && each.kind === 'class')
       return [each.id, ...(members.all(each.file, each.place, 'constructor') as number[])];

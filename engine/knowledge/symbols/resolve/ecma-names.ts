@@ -3,10 +3,7 @@ import type { NameRules } from './language-rules.ts';
 import type { Project } from './project.ts';
 import { OUTSIDE_VALUE } from './values.ts';
 
-/**
- * Creates name resolution of TypeScript and JavaScript: imports lead to modules, and undeclared names belong to the
- * platform.
- */
+/** Creates name resolution of TypeScript and JavaScript: imports lead to modules, and undeclared names belong to the platform. */
 export function createEcmaNames(project: Project, evaluator: () => Evaluator): NameRules {
   return {
     importValue(file, index, space) {

@@ -37,10 +37,7 @@ export interface Project {
   findRustParent(from: FileView): FileView | null;
   /** Returns the root of the crate of that name, null for the file's own. */
   findRustCrate(from: FileView, name: string | null): FileView | null;
-  /**
-   * Returns the method for a member of an unknown value by name; null unless only one symbol of the project has that
-   * name.
-   */
+  /** Returns the method for a member of an unknown value by name; null unless only one symbol of the project has that name. */
   findOnlyMethod(from: FileView, name: string): { file: number; index: number } | null;
   /** Records that the asking file depends on a name of a file. */
   use(file: FileView, name: string): void;

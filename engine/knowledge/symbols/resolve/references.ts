@@ -136,9 +136,7 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
     }
   }
 
-  /**
-   * Resolves a reference; unexpected code resolves to nothing, and does not abort the other references of the file.
-   */
+  /** Resolves a reference; unexpected code resolves to nothing, and does not abort the other references of the file. */
   function resolveOrGiveUp(file: FileView, expr: Expr, kind: ReferenceKind): Found | null {
     evaluator.beginReference();
     try {

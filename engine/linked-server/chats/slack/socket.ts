@@ -35,9 +35,7 @@ export interface Envelope {
 export interface SlackSocket {
   /** The app's id, as reported by Slack; null if it is not reported. */
   appId: string | null;
-  /**
-   * Resolves with the first reason to open another one. Payloads that arrive until it is closed are still accepted.
-   */
+  /** Resolves with the first reason to open another one. Payloads that arrive until it is closed are still accepted. */
   over: Promise<SocketEnd>;
   close(): Promise<void>;
 }

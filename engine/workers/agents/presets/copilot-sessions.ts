@@ -32,10 +32,7 @@ export async function findCopilotSession(run: RunLeft): Promise<string | null> {
   return found.sort((one, other) => other.createdAt - one.createdAt)[0]?.id ?? null;
 }
 
-/**
- * Reads the creation time of the session that a file describes, Unix ms; null if it is not the run's, or cannot be
- * read.
- */
+/** Reads the creation time of the session that a file describes, Unix ms; null if it is not the run's, or cannot be read. */
 function readCreationTime({ cwd, name, since }: RunLeft, read: () => unknown): number | null {
   let told: unknown;
   try {

@@ -51,9 +51,7 @@ const mapPresets = <V>(pick: (preset: Preset) => V | null): Readonly<Record<stri
     }),
   );
 
-/**
- * Headless commands: split into words first, then filled in. `< {{prompt_file}}` opens the file as standard input.
- */
+/** Headless commands: split into words first, then filled in. `< {{prompt_file}}` opens the file as standard input. */
 export const HEADLESS = mapPresets(({ headless }) => headless);
 
 /** Commands that open an agent for a person; some exist only here, since they do not run headless. */

@@ -41,8 +41,7 @@ export const kimi: Preset = {
   resumeInteractive: (argv, id) => withArguments(argv, [`--session=${id}`]),
   hooks: HOOKS,
   setUpRun({ mcp, gateway, hooks, folder, env }) {
-    // Servers and hooks are only read from its home, which also contains the login: another home only if no login is
-    // needed.
+    // Servers and hooks are only read from its home, which also contains the login: another home only if no login is needed.
     if (gateway === null) return NOTHING;
     const home = join(folder, 'kimi');
     const server = mcp === null ? {} : { svc: { command: mcp.command, args: mcp.args, env: mcp.env } };

@@ -29,9 +29,7 @@ export interface RunWish {
   gateway: GatewayRoute | null;
   /** The command per event, which the agent runs unchanged. */
   hooks: HookLines | null;
-  /**
-   * A folder of this session only, for files that the agent reads or writes; absolute, created when a file needs it.
-   */
+  /** A folder of this session only, for files that the agent reads or writes; absolute, created when a file needs it. */
   folder: string;
   /** The other environment of the run. */
   env: Readonly<Record<string, string | undefined>>;
@@ -97,10 +95,7 @@ export interface Preset {
   programs: readonly string[];
   /** The headless command, see docs/use/workers.md; null if it only runs for a person. */
   headless: string | null;
-  /**
-   * Like `headless`, for a prompt that is too long for one argument; null if the agent has to read the prompt file
-   * itself.
-   */
+  /** Like `headless`, for a prompt that is too long for one argument; null if the agent has to read the prompt file itself. */
   headlessLong: string | null;
   /** The options of `headless` that disable questions before tool calls; empty if it is null. */
   unasked: readonly string[];
@@ -145,10 +140,7 @@ export interface Preset {
   ) => string | null;
   /** Variables with a key that it uses, and pays by, instead of that login. */
   keysBeforeLogin?: readonly string[];
-  /**
-   * True if it uses a separate home with its own conversations through the gateway, which are not found with its own
-   * login.
-   */
+  /** True if it uses a separate home with its own conversations through the gateway, which are not found with its own login. */
   hasRoutedHome?: true;
   /** The parts of the person's home that a confined run sees. */
   home: HomeShare;

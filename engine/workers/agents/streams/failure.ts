@@ -4,8 +4,7 @@ import type { AgentEnd, EndCode } from './stream.ts';
 
 export type Failure = Extract<AgentEnd, { ok: false }>;
 
-// The only list of phrases by which agents and services report failures. An agent's ordinary answers are never
-// matched against it.
+// The only list of phrases by which agents and services report failures. An agent's ordinary answers are never matched against it.
 
 /** Phrases for an exhausted quota, as opposed to a rate that is too high. */
 const USED_UP =

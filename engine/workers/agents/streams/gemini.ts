@@ -93,8 +93,7 @@ export function createGeminiReader(now: () => number = Date.now): StreamReader {
           }
           const error = asJson(event.error);
           const text = asString(error.message) || asString(event.output);
-          // Calls blocked by its own policies are "denied", calls blocked by our command are "blocked" and of the
-          // same type.
+          // Calls blocked by its own policies are "denied", calls blocked by our command are "blocked" and of the same type.
           if (/^(?!.*\bblocked:).*\bdenied\b/i.test(text)) denied.set(name, name);
           return `✗ ${toOneLine(text, 200)}`;
         }

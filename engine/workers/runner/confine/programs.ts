@@ -4,9 +4,7 @@ import { findFolderAbove, isInsideFolder } from '../../../core/base/paths.ts';
 import { isFolder, realOf } from './paths.ts';
 import { type Place, showPath } from './rules.ts';
 
-/**
- * Tool chains and the programs that they install in the person's home. None of these folders is meant for secrets.
- */
+/** Tool chains and the programs that they install in the person's home. None of these folders is meant for secrets. */
 const IN_HOME = [
   ...[
     '.nvm',

@@ -70,8 +70,7 @@ function ensureFolder(folder: string): string {
 function ensureFile(file: string, text = ''): string {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found?.isFile()) return file;
-  // An earlier worker may have put something there: a link would create it elsewhere, and a pipe would block us
-  // forever.
+  // An earlier worker may have put something there: a link would create it elsewhere, and a pipe would block us forever.
   if (found !== undefined) rmSync(file, { recursive: true, force: true });
   writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
   return file;
@@ -119,8 +118,7 @@ export function buildWorktreeRules(folders: GitFolders, agentsDir: string): Plac
     throw new SvcError('confinement_unavailable', `${common} keeps its refs as reftable`, {
       hint: 'svc cannot share one file between them: git refs migrate --ref-format=files, or set guard.profile to lite',
     });
-  // git removes an empty refs folder, even one that is mounted elsewhere: this file keeps it, and is not a ref to
-  // git.
+  // git removes an empty refs folder, even one that is mounted elsewhere: this file keeps it, and is not a ref to git.
   ensureFile(join(ensureFolder(join(common, BRANCHES)), 'confined.lock'));
   ensureFolder(join(common, 'logs', BRANCHES));
   for (const folder of [join(common, 'objects', 'info'), join(own, 'refs'), join(own, 'logs')])

@@ -1,6 +1,4 @@
-/**
- * The only variables that a worker inherits from the host's environment (R10). A name that ends with `*` is a prefix.
- */
+/** The only variables that a worker inherits from the host's environment (R10). A name that ends with `*` is a prefix. */
 const ALLOWED: readonly (readonly [why: string, names: readonly string[]])[] = [
   // the ordinary shell
   ['to find programs and write files', ['PATH', 'HOME', 'TMPDIR', 'TMP', 'TEMP', 'SHELL']],

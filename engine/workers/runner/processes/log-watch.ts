@@ -19,10 +19,7 @@ export interface LogWatchOptions {
 export interface LogWatch {
   /** Bytes ever written, as of the last check. */
   size(): number;
-  /**
-   * The time when the log last grew, by the monotonic clock, ms, for the idle timeout; at first the file's own time,
-   * or now.
-   */
+  /** The time when the log last grew, by the monotonic clock, ms, for the idle timeout; at first the file's own time, or now. */
   lastChangeAt(): number;
   /** Checks immediately, e.g. after the worker has ended. */
   check(): void;

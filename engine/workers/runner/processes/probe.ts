@@ -15,10 +15,7 @@ export interface ProcessEntry {
   sid: number;
   /** True for an ended process that has not been waited for: it cannot act and cannot be killed. */
   zombie: boolean;
-  /**
-   * Start time: clock ticks since boot on Linux, epoch seconds on macOS. Together with the pid it identifies one
-   * process.
-   */
+  /** Start time: clock ticks since boot on Linux, epoch seconds on macOS. Together with the pid it identifies one process. */
   start: string;
 }
 

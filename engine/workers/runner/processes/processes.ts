@@ -25,9 +25,7 @@ export interface ProcessesDeps {
 export interface Processes {
   /** Starts an agent; see `StartSpec`. Throws `agent_not_found`, `spawn_failed`, `already_running`. */
   start(spec: StartSpec): Promise<RunningProcess>;
-  /**
-   * Claims a run's only start. True: no wrapper will ever run the agent of this run directory. False: it did start.
-   */
+  /** Claims a run's only start. True: no wrapper will ever run the agent of this run directory. False: it did start. */
   claimStart(runDir: string): boolean;
   readExit(runDir: string): number | null;
   readStarted(runDir: string): number | null;

@@ -118,10 +118,7 @@ function isOlderThan(
   return isOlder(entry) && !probe.adoptsOrphans(entry.pid);
 }
 
-/**
- * Returns the parent process; `ended` if the process itself is gone, `hidden` if its parent exists but cannot be
- * read.
- */
+/** Returns the parent process; `ended` if the process itself is gone, `hidden` if its parent exists but cannot be read. */
 function findParent(entry: ProcessEntry, probe: Probe): ProcessEntry | 'ended' | 'hidden' {
   let child = entry;
   // If a parent ends in the meantime, another one replaces it.

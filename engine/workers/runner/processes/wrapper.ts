@@ -48,9 +48,7 @@ function readNumber(file: string): number | null {
 /** Reads the agent's exit code as the wrapper wrote it, or null while it runs or if the wrapper was killed. */
 export const readExit = (runDir: string): number | null => readNumber(join(runDir, 'exit'));
 
-/**
- * Reads the pid of the wrapper, or null if the run was not started (a claim by `claimStart` counts as not started).
- */
+/** Reads the pid of the wrapper, or null if the run was not started (a claim by `claimStart` counts as not started). */
 export function readStarted(runDir: string): number | null {
   const pid = readNumber(startedFile(runDir));
   return pid === 0 ? null : pid;

@@ -1,10 +1,7 @@
 import type { Worktrees } from '../worktrees/index.ts';
 import type { Committed, CommittedOrder } from './runner.ts';
 
-/**
- * Counts what sessions have committed so far: one read of the branches of a repository, and one diff for each moved
- * branch.
- */
+/** Counts what sessions have committed so far: one read of the branches of a repository, and one diff for each moved branch. */
 export function createCommittedCounter(
   worktrees: Pick<Worktrees, 'listSessionTips' | 'countChanges'>,
 ): (orders: readonly CommittedOrder[]) => Promise<Record<string, Committed>> {

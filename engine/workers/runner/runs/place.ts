@@ -53,8 +53,7 @@ async function findPlacement(deps: Deps, order: PlaceOrder): Promise<Placement> 
   const made = await makeWorktree(deps, folder, `${SESSION_PREFIX}${sessionId}`, { base, baseCommit }).catch(
     (error: unknown) => {
       const { code, message } = asSvcError(error);
-      // The name is taken: another workspace in this repository, or one whose data folder was deleted, also has an
-      // s-1.
+      // The name is taken: another workspace in this repository, or one whose data folder was deleted, also has an s-1.
       if (code === 'exists')
         return makeWorktree(deps, folder, `${SESSION_PREFIX}${sessionId}-${makeSuffix()}`, {
           base,

@@ -36,10 +36,7 @@ export async function prepareRun(
   return { svc: await writeShim(deps.svc, folder), outputFrom };
 }
 
-/**
- * Moves the agent's own folder from one session to another. It is moved as a whole: nothing in it is read or
- * followed.
- */
+/** Moves the agent's own folder from one session to another. It is moved as a whole: nothing in it is read or followed. */
 function moveAgentFolder(deps: Pick<LocalRunnerDeps, 'paths'>, former: string, sessionId: string): void {
   const from = agentFolder(deps, former);
   const to = agentFolder(deps, sessionId);

@@ -182,10 +182,7 @@ export interface Kept {
   files: number | null;
   insertions: number | null;
   deletions: number | null;
-  /**
-   * Facts for a person to check, one sentence each: files left behind, commits kept elsewhere. May name paths of its
-   * machine.
-   */
+  /** Facts for a person to check, one sentence each: files left behind, commits kept elsewhere. May name paths of its machine. */
   left: string[];
 }
 

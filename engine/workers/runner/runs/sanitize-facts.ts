@@ -7,10 +7,7 @@ import {
   type Usage,
 } from '../../agents/index.ts';
 
-/**
- * It becomes an argument of the agent's command when its session is resumed, so it must be one word that cannot be an
- * option.
- */
+/** It becomes an argument of the agent's command when its session is resumed, so it must be one word that cannot be an option. */
 const AGENT_SESSION = /^[A-Za-z0-9][A-Za-z0-9._:@/+=-]{0,199}$/;
 const MOST_TOKENS = 1e12;
 const MOST_DOLLARS = 1e6;

@@ -96,9 +96,7 @@ export interface WorktreesDeps {
 }
 
 export interface Worktrees {
-  /**
-   * Finds the repository that contains a folder. Throws `not_a_repository`, `repository_empty`, `worktree_unsafe`.
-   */
+  /** Finds the repository that contains a folder. Throws `not_a_repository`, `repository_empty`, `worktree_unsafe`. */
   findRepository(path: string): Promise<Repository>;
   /**
    * Returns variables that give a worker's git the identity that the user has configured for a folder; see
@@ -112,9 +110,7 @@ export interface Worktrees {
   findCheckedOut(folder: string): string | null;
   /** Pins a project's folder to its current repository. Returns that repository's top folder; null for none. */
   repinRepository(folder: string): string | null;
-  /**
-   * Records the repositories below a folder, before a confined run in the folder itself; see `setAsideRepositories`.
-   */
+  /** Records the repositories below a folder, before a confined run in the folder itself; see `setAsideRepositories`. */
   listRepositories(folder: string, kept: string, data: string): Promise<void>;
   /**
    * Moves repositories that appeared below the folder during the run into the session's own folder `kept`, so that no
@@ -129,10 +125,7 @@ export interface Worktrees {
   addDetachedCheckout(checkout: DetachedCheckout & { commit: string }): Promise<void>;
   /** Removes such a checkout with everything in it, even a half-created one. */
   removeDetachedCheckout(checkout: DetachedCheckout): Promise<void>;
-  /**
-   * R2: throws `worktree_unsafe` unless git in this folder of a session refers to this folder, and its git folder is
-   * its own.
-   */
+  /** R2: throws `worktree_unsafe` unless git in this folder of a session refers to this folder, and its git folder is its own. */
   verifyToplevel(path: string): Promise<void>;
   /**
    * Removes pipes and links that a worker left in the repository's git folders, where git would wait or follow.
@@ -163,9 +156,7 @@ export interface Worktrees {
   listTrustedSettings: GitPrograms['listTrustedSettings'];
   /** Reports whether pushing this commit requires pushing objects of Git LFS first. */
   usesLfs(repository: string, commit: string): Promise<boolean>;
-  /**
-   * Saves uncommitted work that a worker left and counts what it did. Call it after the worker's processes are gone.
-   */
+  /** Saves uncommitted work that a worker left and counts what it did. Call it after the worker's processes are gone. */
   finish(request: FinishRequest): Promise<FinishResult>;
   readStatus(request: StatusRequest): Promise<RepositoryStatus>;
   /** Maps each folder of session worktrees to the git folder of its repository; see `findOwners` in owners.ts. */

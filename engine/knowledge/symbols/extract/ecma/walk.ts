@@ -41,10 +41,7 @@ export interface Walk {
   readMembers(body: NodeId, owner: number, place: Place): void;
   /** Binds the names of a parameter or a variable to parts of a value. */
   bindPattern(pattern: NodeId, value: Expr, place: Place): void;
-  /**
-   * Reads parameters and the body of a function. @param argument the parameter types if the function does not declare
-   * them
-   */
+  /** Reads parameters and the body of a function. @param argument the parameter types if the function does not declare them */
   readFunction(node: NodeId, place: Place, argument?: (index: number) => Expr): FunctionParts;
   readClass(node: NodeId, symbol: number, place: Place): void;
   /** Binds the type parameters of a generic symbol, and returns their constraints. */

@@ -18,10 +18,7 @@ const MAX_FOLDERS = 20_000;
  */
 export const JOIN = `printf 0 >"$1" || { echo "svc: could not enter $1" >&2; exit 97; }; shift; exec "$@"`;
 
-/**
- * Returns the mount point of cgroup version 2, and this process's cgroup; null without version 2. See cgroups(7),
- * proc(5).
- */
+/** Returns the mount point of cgroup version 2, and this process's cgroup; null without version 2. See cgroups(7), proc(5). */
 export function findOwnCgroup(proc = '/proc/self'): { mount: string; path: string } | null {
   try {
     const path = /^0::(.*)$/m.exec(readFileSync(`${proc}/cgroup`, 'utf8'))?.[1];
@@ -77,9 +74,7 @@ export function makeCgroup(folder: string): void {
 /** Moves this process, with all its threads, into a cgroup. */
 export const moveIntoCgroup = (folder: string): void => writeFileSync(join(folder, 'cgroup.procs'), '0');
 
-/**
- * Finds folders with that name anywhere in the hierarchy: an engine that was started from elsewhere has left them.
- */
+/** Finds folders with that name anywhere in the hierarchy: an engine that was started from elsewhere has left them. */
 export function findCgroupFolders(name: string, mount = findOwnCgroup()?.mount): string[] {
   const found: string[] = [];
   let looked = 0;

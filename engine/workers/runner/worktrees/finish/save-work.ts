@@ -97,10 +97,7 @@ export async function saveWork(
     message: string;
     /** True if the index cannot be trusted: read every file again. */
     isAnew?: boolean;
-    /**
-     * The environment for reading and writing objects, if not the repository; `takeCommit` then copies the commit
-     * there.
-     */
+    /** The environment for reading and writing objects, if not the repository; `takeCommit` then copies the commit there. */
     env?: Readonly<Record<string, string>>;
     takeCommit?(commit: string): Promise<void>;
   },

@@ -219,10 +219,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     }).catch(() => undefined);
   }
 
-  /**
-   * Lists commits named by the worktree's own folder and by other private branches, with the names to keep them
-   * under.
-   */
+  /** Lists commits named by the worktree's own folder and by other private branches, with the names to keep them under. */
   function beside(
     store: PrivateGit,
     { common, branch, worktree }: PrivateGitRecord,

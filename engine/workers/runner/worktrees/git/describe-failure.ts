@@ -7,10 +7,7 @@ const LINE_CHARACTERS = 300;
 const GIT_LINE = /^(?:fatal|error|warning|hint): /;
 const FAILED_FILTER = /^(?:fatal|error): .*\bfilter\b.* failed/;
 
-/**
- * Returns git's own message about a failure, without its prefix; for a failed filter, with its last lines too. Empty
- * for none.
- */
+/** Returns git's own message about a failure, without its prefix; for a failed filter, with its last lines too. Empty for none. */
 export function describeFailure(stderr: string): string {
   const lines = stderr.split(/[\r\n]+/).filter((line) => line.trim() !== '');
   const failed = lines.filter((line) => FAILED_FILTER.test(line)).at(-1);

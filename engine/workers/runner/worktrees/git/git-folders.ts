@@ -3,10 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { findFolderAbove } from '../../../../core/base/paths.ts';
 import { readRegularFile } from './regular-file.ts';
 
-/**
- * The git folders of a repository that a worker may write to: its worktree's own, the objects, and the branches of
- * sessions.
- */
+/** The git folders of a repository that a worker may write to: its worktree's own, the objects, and the branches of sessions. */
 export interface WrittenFolders {
   own: string;
   common: string;
@@ -72,10 +69,7 @@ export function isCheckoutOf(folder: string, common: string): boolean {
   return realpathSync(named.own) === realpathSync(common);
 }
 
-/**
- * Reads the git folder that all worktrees of a checkout's repository share, without asking git; null if it names
- * none.
- */
+/** Reads the git folder that all worktrees of a checkout's repository share, without asking git; null if it names none. */
 export function readCommonDir(checkout: string): string | null {
   const named = readGitFolders(checkout)?.common;
   return named !== undefined && existsSync(named) ? realpathSync(named) : null;

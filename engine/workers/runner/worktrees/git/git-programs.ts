@@ -39,9 +39,7 @@ const NAMES_PROGRAM: readonly (readonly [RegExp, string])[] = [
   [/^submodule\..+\.update$/, 'none'],
 ];
 
-/**
- * Settings that determine where git fetches from, sends to and authenticates, and by which program of the other side.
- */
+/** Settings that determine where git fetches from, sends to and authenticates, and by which program of the other side. */
 const NAMES_PLACE =
   /^(?:remote\..+\.(?:url|pushurl|uploadpack|receivepack|vcs|proxy|promisor|lfsurl|lfspushurl|mirror|push)|remote\.pushdefault|branch\..+\.pushremote|url\..+\.(?:insteadof|pushinsteadof)|extensions\.partialclone|protocol\..*allow|http\..*|credential\..*|lfs\..*url|push\.(?:gpgsign|pushoption|recursesubmodules)|submodule\..+\.url)$/;
 
@@ -107,10 +105,7 @@ export interface GitPrograms {
    * running, so later changes are the person's.
    */
   listUntrustedSettings(cwd: string, options: { isQuiet: boolean }): Promise<string[]>;
-  /**
-   * Lists the person's own settings of the programs that a push runs, for a program that reads the configuration
-   * again.
-   */
+  /** Lists the person's own settings of the programs that a push runs, for a program that reads the configuration again. */
   listTrustedSettings(cwd: string): Promise<readonly Override[]>;
   /**
    * Remembers the current settings before a worker starts. `isQuiet`: no other worker is running, so the settings are
@@ -306,9 +301,7 @@ const isSameSettings = (one: Settings, other: Settings): boolean =>
   Object.keys(one).length === Object.keys(other).length &&
   Object.entries(one).every(([name, values]) => isSameValues(values, other[name]));
 
-/**
- * Lists the git folders of the repositories around a folder, the nearest first; each is shared by all its worktrees.
- */
+/** Lists the git folders of the repositories around a folder, the nearest first; each is shared by all its worktrees. */
 function listCommonDirsAround(cwd: string): string[] {
   const found: string[] = [];
   for (let folder = cwd; ; folder = dirname(folder)) {
@@ -319,9 +312,7 @@ function listCommonDirsAround(cwd: string): string[] {
   }
 }
 
-/**
- * Returns the git folder shared by all checkouts with the same settings; null for a checkout with its own settings.
- */
+/** Returns the git folder shared by all checkouts with the same settings; null for a checkout with its own settings. */
 function findSharedGitDir(cwd: string): string | null {
   const named = readGitFolders(cwd);
   if (named === null) return null;

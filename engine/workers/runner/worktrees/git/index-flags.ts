@@ -36,10 +36,7 @@ export function mayHoldFlags(gitDir: string): boolean {
   });
 }
 
-/**
- * Reports whether an index has marked entries, or a form that cannot be read. @param idLength of the object ids in
- * it, bytes
- */
+/** Reports whether an index has marked entries, or a form that cannot be read. @param idLength of the object ids in it, bytes */
 function holdsFlags(bytes: Buffer, idLength: number): boolean {
   const version = bytes.readUInt32BE(4);
   if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 4) return true;

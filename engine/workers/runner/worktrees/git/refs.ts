@@ -95,7 +95,5 @@ export const compareAndSetRef = (
     before ?? '0'.repeat(next.length),
   ]);
 
-/**
- * Reports whether git may receive a range of commits from outside: one that starts with a dash would be an option.
- */
+/** Reports whether git may receive a range of commits from outside: one that starts with a dash would be an option. */
 export const isPassableRange = (range: string): boolean => !/^-|[\0-\x1f]/.test(range);

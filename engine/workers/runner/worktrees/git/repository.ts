@@ -64,10 +64,7 @@ function parseRepository(stdout: string): Repository | null {
   return { root, commonDir, head: ref === 'HEAD' ? null : trimBranchPrefix(ref), headCommit };
 }
 
-/**
- * Finds the repository that contains a folder. Throws `not_a_repository`, or `repository_empty` for one without
- * commits.
- */
+/** Finds the repository that contains a folder. Throws `not_a_repository`, or `repository_empty` for one without commits. */
 export async function findRepository(git: Git, path: string): Promise<Repository> {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
     throw new SvcError('not_a_repository', `${path} is not a folder`, { data: { path } });

@@ -106,9 +106,7 @@ export function createGitRunner(
 ): Git {
   const base = cleanEnvironment(env);
 
-  /**
-   * Returns the environment that passes these settings to git: a name may contain the character that `-c` splits at.
-   */
+  /** Returns the environment that passes these settings to git: a name may contain the character that `-c` splits at. */
   async function overrideEnvironment(
     cwd: string,
     options: Pick<GitOptions, 'discover'>,

@@ -62,10 +62,7 @@ const findTrapsAmongObjects = (objects: string, { links }: { links: boolean }): 
     return entry.isFIFO() || (isOfSingle && entry.isSymbolicLink()) ? [path] : [];
   });
 
-/**
- * Removes the `commondir` file that protected a main checkout while a worker was in it; git itself creates none
- * there.
- */
+/** Removes the `commondir` file that protected a main checkout while a worker was in it; git itself creates none there. */
 export function releaseCheckout({ own, common }: WrittenFolders): void {
   const file = join(common, 'commondir');
   if (own === common && readRegularFile(file)?.trim() === '.') rmSync(file, { force: true });

@@ -4,10 +4,7 @@ import { formatCount } from '../../../../core/base/text.ts';
 import type { Git } from '../git/git.ts';
 import { resolveCommit, sessionNameOf } from '../git/refs.ts';
 
-/**
- * Commits of a session's branch that are neither its own nor the base's, because the base has moved back or is
- * another branch.
- */
+/** Commits of a session's branch that are neither its own nor the base's, because the base has moved back or is another branch. */
 export interface ForeignCommits {
   /** The newest of them; the session's own commits follow it. */
   newest: string;

@@ -147,9 +147,7 @@ function readRules(file: string): string {
   }
 }
 
-/**
- * Returns the check whether a file of a worktree is not work, regardless of the ignoring rule: it can be recreated.
- */
+/** Returns the check whether a file of a worktree is not work, regardless of the ignoring rule: it can be recreated. */
 function createRemadeCheck(worktree: string): (name: string) => boolean {
   const tagged = new Map<string, boolean>();
   const isTagged = (folder: string): boolean => {
@@ -201,10 +199,7 @@ async function readRulesOfCommit(git: Git, { path, gitDir }: IgnoringPlace, comm
   return joinRules(files.map(({ name }, at) => [name, texts[at] ?? '']));
 }
 
-/**
- * Joins .gitignore files into rules for the top folder. Rules of a folder override the ones above it, so they come
- * later.
- */
+/** Joins .gitignore files into rules for the top folder. Rules of a folder override the ones above it, so they come later. */
 function joinRules(files: readonly (readonly [name: string, text: string])[]): string {
   const depth = (name: string): number => name.split('/').length;
   return [...files]

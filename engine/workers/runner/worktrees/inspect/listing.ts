@@ -54,17 +54,13 @@ export const baseMissingError = (root: string, base: string): SvcError =>
 export const isDirectlyIn = (worktreesDir: string | undefined, path: string | null): boolean =>
   worktreesDir !== undefined && path !== null && samePath(join(path, '..'), worktreesDir);
 
-/**
- * Lists the sessions' branches and worktrees in a repository, and the base's commit; null if there is no such base.
- */
+/** Lists the sessions' branches and worktrees in a repository, and the base's commit; null if there is no such base. */
 export interface Listing {
   pairings: Pairing[];
   base: string | null;
 }
 
-/**
- * Lists session branches with their worktrees, worktrees whose branch is gone, and folders that git does not know.
- */
+/** Lists session branches with their worktrees, worktrees whose branch is gone, and folders that git does not know. */
 export async function listSessionWorktrees(
   git: Git,
   root: string,

@@ -177,9 +177,7 @@ export const selectSensitive = (paths: readonly ChangedPath[]): SensitiveChange[
     return kind === null ? [] : [{ path, kind, change }];
   });
 
-/**
- * Describes changes in one line for people: `svc.yaml (svc), CLAUDE.md (agents, deleted)`; empty when there are none.
- */
+/** Describes changes in one line for people: `svc.yaml (svc), CLAUDE.md (agents, deleted)`; empty when there are none. */
 export function describeSensitive(changes: readonly SensitiveChange[], most = 8): string {
   const words = changes
     .slice(0, most)

@@ -49,9 +49,7 @@ export interface SessionWorktree {
   dirty: boolean | null;
   /** True if files are neither tracked nor ignored; null if that could not be read. */
   untracked: boolean | null;
-  /**
-   * Commits that only the branch has, and that only the base has; null if they could not be read, or without a base.
-   */
+  /** Commits that only the branch has, and that only the base has; null if they could not be read, or without a base. */
   ahead: number | null;
   behind: number | null;
   /** True if the base contains the branch's work, also when squashed or rebased (R3); null as above. */
@@ -91,9 +89,7 @@ export function listWorktreeStates(worktree: SessionWorktree): WorktreeState[] {
   return WORKTREE_STATES.filter((state) => isIn[state]);
 }
 
-/**
- * Number inspected concurrently: git mostly waits, and more than the processors can handle would block each other.
- */
+/** Number inspected concurrently: git mostly waits, and more than the processors can handle would block each other. */
 const MOST_AT_ONCE = 4;
 
 const byNumber = new Intl.Collator('en', { numeric: true });

@@ -30,9 +30,7 @@ export async function listWorkingFiles(
   return truncated ? paths.slice(0, -1) : paths;
 }
 
-/**
- * Selects the files for which a .gitattributes sets one of the attributes to true; paths as in `listWorkingFiles`.
- */
+/** Selects the files for which a .gitattributes sets one of the attributes to true; paths as in `listWorkingFiles`. */
 export async function listAttributedFiles(
   folder: string,
   git: Git,

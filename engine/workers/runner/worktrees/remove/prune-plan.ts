@@ -20,10 +20,7 @@ import { findMergeStates, type MergeState } from '../inspect/merge-state.ts';
 import { findProcessesInside, type WorkingFolders } from '../inspect/working-folders.ts';
 
 export interface PruneRequest extends ListingRequest {
-  /**
-   * Reports whether to keep a branch: its session is not over, or its worktree has to be kept. Called again at
-   * deletion.
-   */
+  /** Reports whether to keep a branch: its session is not over, or its worktree has to be kept. Called again at deletion. */
   keep: (branch: string) => boolean;
   /**
    * Reports whether the branch belongs to a session of this workspace; `path` is its worktree's folder. Several
@@ -31,9 +28,7 @@ export interface PruneRequest extends ListingRequest {
    * workspace.
    */
   isOurs: (branch: string, path: string | null) => boolean;
-  /**
-   * The start commit of a session: files that its rules do not ignore are kept, even if the base now ignores them.
-   */
+  /** The start commit of a session: files that its rules do not ignore are kept, even if the base now ignores them. */
   findStart?: (branch: string) => string | null;
 }
 
