@@ -45,8 +45,8 @@ function installCopy(): string {
 }
 
 /**
- * Fills `cache` with compiled code for an installed svc that writes `marker`, under the checksum of the real source. The
- * source is exchanged for a moment, as an attacker does at the same path in a mount namespace.
+ * Fills `cache` with compiled code that writes `marker`, under the checksum of the real source. Replaces the source
+ * for a moment, as an attacker does at the same path in a mount namespace.
  */
 function plantCompiledCode(bin: string, cache: string, marker: string, uid: number): void {
   const file = join(bin, TARGET);
