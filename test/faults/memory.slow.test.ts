@@ -117,7 +117,7 @@ test('sixteen clients that remember, supersede, forget, keep, sweep, export and 
           () => rig.person.call('memory.export', {}),
           () => caller.call('memory.recall', { query: title }),
         ][(client + step) % 8];
-        // What has ended meanwhile, or is another's, is refused by name.
+        // Calls for what has already ended, or belongs to another caller, are refused by name.
         await work?.().catch((error: { code?: string }) => {
           assert.match(error.code ?? String(error), /^(?:conflict|holder_mismatch)$/);
         });

@@ -6,7 +6,10 @@ import { hashBytes } from '../../engine/knowledge/context/text-files.ts';
 import { report } from '../support/faults.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
-/** Loaded into a daemon ahead of its own code: it kills itself with SIGKILL, once, beside the rename that puts a file in its place. */
+/**
+ * Preloaded into a daemon: kills the process with SIGKILL, once, just before or after the rename that puts a file in
+ * its place.
+ */
 const preload = (order: string): string => `
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
