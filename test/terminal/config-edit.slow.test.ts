@@ -17,11 +17,9 @@ import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts'
 
 interface Desk {
   ws: TestWorkspace;
-  /** svc.yaml. */
   file: string;
   /** Replaces the editor with a shell script, in which `$f` is the file to edit. */
   editor(lines: string): void;
-  /** Runs `svc config edit` on a terminal. */
   edit(env?: NodeJS.ProcessEnv): Promise<Terminal>;
   /** Folders with kept texts in the folder for temporary files. */
   left(): string[];

@@ -50,7 +50,7 @@ describe('the main job at a terminal', withTmux, () => {
       assert.ok(!existsSync(join(workspace.root, 'hello.txt')), 'nothing is merged before the second key');
       terminal.keys('Escape');
       await terminal.gone('Promote svc/s-1 into main?');
-      // What is known of the work may be read anew at any moment, and a question about what it was is withdrawn.
+      // The state of the work may be reloaded at any moment, which withdraws a question about its old state.
       await confirm(terminal, ['p', 'm'], 'Promote svc/s-1 into main?', 'nothing was pushed');
       assert.ok(existsSync(join(workspace.root, 'hello.txt')), 'the checkout of the base has the file');
       assert.match(workspace.repository.git('log', '--oneline', 'main'), /Say hello in a file/);
