@@ -35,7 +35,7 @@ describe('a call that is repeated after its answer was lost', { timeout: 60_000 
       unknown
     >;
 
-  /** Twice under one key: the same answer, and nothing happens the second time. */
+  /** Runs an operation twice under one key: both answers are equal, and the second call has no effect. */
   async function twice(name: string, input: object, between: () => Promise<unknown> = async () => undefined) {
     count += 1;
     const key = `call-${count}`;
@@ -59,7 +59,7 @@ describe('a call that is repeated after its answer was lost', { timeout: 60_000 
     );
     await here.call('task.claim', { holder: 'alice', ledger: 'PLAN.md', item: 1 });
     await twice('task.release', { holder: 'alice', ledger: 'PLAN.md', item: 1 });
-    // Another call is another call.
+    // A call with another key is a separate call.
     await assert.rejects(keyed('lock.release', { holder: 'alice', path: 'src' }, 'new'), {
       code: 'holder_mismatch',
     });

@@ -7,7 +7,7 @@ import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
 type Plan = Wire<TaskPlan>;
 
-/** Says on its output who has chosen it. */
+/** Prints which configuration chose it. */
 const printing = (word: string): string => `/bin/sh -c 'echo chosen by ${word}' -- {{prompt}}`;
 
 describe("agent settings in the environment of a Chair's client", () => {

@@ -18,7 +18,7 @@ interface Got {
   body: string;
 }
 
-/** An agent that listens; `answer` gives the status of the n-th request, 0 for none at all. */
+/** An agent that listens; `answer` returns the status of the n-th request, 0 for no answer. */
 async function listening(answer: (count: number) => number | Promise<number> = () => 200) {
   const got: Got[] = [];
   let open = 0;
@@ -38,7 +38,7 @@ async function listening(answer: (count: number) => number | Promise<number> = (
   return {
     base: `http://127.0.0.1:${port}`,
     got,
-    /** Requests that have no answer yet. */
+    /** Requests that are still unanswered. */
     open: () => open,
     close() {
       server.closeAllConnections();
@@ -96,7 +96,7 @@ describe('the notice of a message', () => {
     const [found] = await here.call('msg.list', { ids: [id] });
     return found as Wire<Message>;
   }
-  /** The message once its notice is no longer pending, or was tried. */
+  /** Returns the message once its notice is no longer pending or was tried. */
   const tried = (id: number): Promise<Wire<Message>> =>
     until(async () => {
       const found = await message(id);
@@ -186,7 +186,7 @@ describe('the notice of a message', () => {
     await join(here, { name: 'beyond', agent: 'outside' });
     assert.match((await tried(await send({ to_session: 'beyond' }))).last_error ?? '', /^path_outside/);
     assert.equal(existsSync(joinPath(ws.repository.folder, 'out')), false);
-    // The inbox has them all the same.
+    // The inbox still has them.
     const { unread } = await here.call('msg.inbox', { session: 'reader' });
     assert.equal(unread, 6);
   });

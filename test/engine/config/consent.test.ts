@@ -18,7 +18,7 @@ import { createConfigKeeper } from '../../../engine/config/keeper.ts';
 import { gitEnvironment } from '../../support/git.ts';
 import { folder } from './support.ts';
 
-/** A workspace in a repository of its own; `tracked` has git know its svc.yaml. */
+/** A workspace in a separate repository; with `tracked`, git tracks its svc.yaml. */
 function workspace(t: TestContext, text: string, { tracked = true } = {}) {
   const root = folder(t);
   const file = join(root, 'svc.yaml');
@@ -76,10 +76,10 @@ test('exactly the keys that name a program, an address, a guard or a path need c
     'retain.discarded',
     'graph.exact',
   ]);
-  // A new key that holds a command, an address or a folder has to be decided about.
+  // For a new key that holds a command, an address or a folder, decide whether it needs consent.
   const telling = /command|address|folder|path of|credential|secret/i;
   const free = describeKeys().filter(({ consent, description }) => !consent && telling.test(description));
-  // Its description says which folder, and its value is a name.
+  // The description mentions a folder, but the value is a name.
   assert.deepEqual(
     free.map(({ key }) => key),
     ['project.name'],

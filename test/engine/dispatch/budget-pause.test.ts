@@ -8,7 +8,7 @@ import { makeRig, type Rig } from './rig.ts';
 
 const DAY = 86_400_000;
 
-/** Asks the model until it is refused, but no more than three times, and ends as claude does. */
+/** Calls the model until it is refused, at most three times, and ends as claude does. */
 const PROGRAM = `
 const say = (more) => console.log(JSON.stringify({ type: 'result', subtype: 'success', session_id: 'c-1', ...more }));
 const { ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: key } = process.env;
@@ -75,7 +75,7 @@ ai:
     assert.match(JSON.stringify(told), new RegExp(`"${session_id}"`));
     assert.match(JSON.stringify(told), /20 tokens of ai.budget_tokens_day are spent/);
 
-    // As much as was spent is not enough; the number of runs below shows that it resumed once.
+    // A budget of exactly the spent amount is not enough; the number of runs below shows that it resumed once.
     await setBudget('21');
     await setBudget('0');
     await until(async () => (await rig.session(session_id)).state === 'ended');

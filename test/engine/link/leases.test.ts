@@ -23,9 +23,9 @@ const QUIET = { info: () => undefined, warn: () => undefined, error: () => undef
 
 describe('the lease of a workspace', () => {
   let file: string;
-  /** Of the workspace, which may be wrong. */
+  /** The workspace's clock, which may be wrong. */
   let clock: FakeClock;
-  /** Of the server. */
+  /** The server's clock. */
   let serverClock: FakeClock;
   let answer: (nonce: string) => Promise<FetchedLease>;
   let open: Leases[];
@@ -146,7 +146,7 @@ describe('the lease of a workspace', () => {
     assert.equal(questions.asked(), 1);
   });
 
-  /** Where nobody answers; each question is handed to whoever waits for it. */
+  /** Counts questions to an unreachable server; a waiting test receives each question. */
   function countQuestions(t: TestContext): { ask(): Promise<void>; asked(): number } {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     let asked = 0;
@@ -161,7 +161,7 @@ describe('the lease of a workspace', () => {
       async ask() {
         await next.promise;
         next = Promise.withResolvers();
-        // What follows from the answer.
+        // Lets the effects of the answer happen.
         await new Promise(setImmediate);
       },
     };
@@ -173,7 +173,7 @@ describe('the lease of a workspace', () => {
     t.mock.timers.tick(1000);
     await questions.ask();
     clock.set(clock.now() - 3000 * 24 * HOUR);
-    // No timer sleeps for longer.
+    // No timer sleeps longer than this step.
     for (let minutes = 0; minutes < 60 && questions.asked() === 1; minutes += 1) {
       clock.advance(60_000);
       t.mock.timers.tick(60_000);

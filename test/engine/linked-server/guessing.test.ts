@@ -61,7 +61,7 @@ onBothDatabases((start) => {
     for (const name of ['ann', ' ann', 'Ann ', '\u00a0ANN\t', '\uff41nn', '  ann  ', 'ann\u3000'])
       answers.push((await guess(server, name)).status);
     assert.deepEqual(answers, [403, 403, 403, 403, 403, 429, 429]);
-    // Where it is not to be waited for, every one of them is the right name.
+    // After the wait, each spelling of the right name works.
     server.clock.advance(15_000);
     const fields = { name: ' \uff21nn ', password: PASSWORD };
     assert.equal((await openBrowser(server).post('/sign-in', fields)).status, 303);

@@ -48,7 +48,7 @@ const usageOf = (day: string, more: Partial<TelemetryDay> = {}): TelemetryDay =>
   ...more,
 });
 
-/** A workspace that is linked as svc links one, and calls with its token. */
+/** A workspace that is linked as svc does it, and calls with its token. */
 async function linkCaller(server: TestServer, browser: Browser, key = 'workspace-1') {
   const machine = await logMachineIn(server, browser);
   const ask = (token: string, method: string, path: string, body?: unknown): Promise<Response> =>
@@ -72,7 +72,7 @@ async function linkCaller(server: TestServer, browser: Browser, key = 'workspace
 const countRows = async ({ parts }: TestServer): Promise<number> =>
   (await parts.db.selectFrom('usage_days').selectAll().execute()).length;
 
-/** A person of another account, signed in. */
+/** A signed-in person of another account. */
 async function addStranger(server: TestServer, operator: Browser): Promise<Browser> {
   const made = await operator.post('/operator/accounts', { account: 'office', name: 'zoe' });
   const place = /\/invitation\/[\w-]+/.exec(made.text)?.[0] ?? '';
@@ -130,7 +130,7 @@ onBothDatabases((start, makeDatabase) => {
     assert.equal((await caller.put('{', day)).status, 400);
     assert.equal((await caller.put(`{"x":"${'x'.repeat(70_000)}"}`, day)).status, 413);
     assert.equal(await countRows(server), 0);
-    // The only key that JSON knows and an object does not.
+    // The only key that is special in objects but not in JSON.
     await caller.put(JSON.stringify(good).replace('"cli":3', '"cli":3,"__proto__":{"secret":1}'), day);
     assert.doesNotMatch(
       JSON.stringify(await server.parts.db.selectFrom('usage_days').selectAll().execute()),

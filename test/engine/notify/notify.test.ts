@@ -30,7 +30,7 @@ function rigOf(...args: Parameters<typeof notifyRig>): NotifyRig {
 }
 
 const only = (rig: NotifyRig, state: 'pending' | 'delivered' | 'dead') => rig.notify.list({ state });
-/** Waits until the first delivery has been tried so many times. */
+/** Waits for this many attempts of the first delivery. */
 const tried = (rig: NotifyRig, attempts: number) =>
   until(() => rig.notify.list().at(-1)?.attempts === attempts, `${attempts} tries`);
 
@@ -212,7 +212,7 @@ test('an endless answer is not read', async () => {
 });
 
 test('a dead target never delays another', async () => {
-  // Takes the request and never answers.
+  // Accepts the request and never answers.
   const dead = await target(() => undefined);
   const hook = await target();
   const rig = rigOf([{ url: dead.url }, { url: hook.url }]);
@@ -260,7 +260,7 @@ test('time without a possible try does not count towards the 24 hours: an engine
   await rig.advance(3 * DAY);
   await tried(rig, 3);
   assert.equal(only(rig, 'pending').length, 1);
-  // What is tried all the time is dead after the rest of them.
+  // A delivery that is retried all the time dies after the others.
   for (let attempts = 3; only(rig, 'dead').length === 0; attempts += 1) {
     await rig.advance(HOUR);
     await tried(rig, attempts + 1);
@@ -281,7 +281,7 @@ test('an event without a secret is neither sent nor given up: it says why it wai
   await until(() => rig.notify.list()[0]?.lastError !== null);
   assert.deepEqual(waits(), [held, held]);
   assert.equal(hook.caught.length, 0);
-  // The next engine has it.
+  // The next engine delivers it.
   rig.env.OWN = 'set now';
   await rig.restart();
   await hook.atLeast(2);

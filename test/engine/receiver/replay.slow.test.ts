@@ -97,7 +97,7 @@ test('the signature, the task, the decision and the event are one transaction', 
 
 test('a failed commit leaves nothing remembered', async () => {
   const ask = task(rig);
-  // Deferred foreign keys are looked at by COMMIT itself.
+  // COMMIT itself checks deferred foreign keys.
   rig.storage.db.exec(`CREATE TABLE parent (id INTEGER PRIMARY KEY) STRICT;
     CREATE TABLE child (id INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED) STRICT;
     CREATE TRIGGER orphan AFTER INSERT ON task BEGIN INSERT INTO child VALUES (1); END`);

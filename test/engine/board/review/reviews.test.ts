@@ -17,7 +17,7 @@ describe('git decides whether work still needs review', () => {
   });
   after(() => ws.close());
 
-  /** A run that has changed a file of its own; its session. */
+  /** Runs a worker that changes its own file; returns its session. */
   async function ran(does?: string): Promise<string> {
     made += 1;
     const prompt = `#agent: ${does ?? `edit made-${made}.txt by the worker`}`;

@@ -27,7 +27,7 @@ describe('two workspaces in one repository', () => {
     await ws.close();
   });
 
-  /** A run to its end in a workspace; the session as it is then. */
+  /** Runs a worker in a workspace until it ends; returns its session. */
   async function ran(where: EngineHere, prompt: string): Promise<Wire<Session> & { branch: string }> {
     const { task_id } = await where.call('task.add', { body: prompt, agent: 'scripted' });
     await where.call('task.run', { id: task_id });
@@ -63,7 +63,7 @@ describe('two workspaces in one repository', () => {
     const theirs = await ran(second, '#agent: edit theirs.txt from the second');
     const bare = await ran(second, '#agent: edit bare.txt from the second too');
     for (const { branch } of [mine, theirs, bare]) merge(branch);
-    // A branch that is left without its worktree.
+    // A branch without a worktree.
     ws.repository.git('worktree', 'remove', '--force', bare.worktree ?? '');
     const seen = (await prune(first, { dry_run: true })).entries.map((entry) => entry.branch).sort();
     assert.deepEqual(seen, ['svc/s-1', mine.branch]);

@@ -110,7 +110,7 @@ describe('projects in two repositories', () => {
       await ran('api', 'no-change'),
     ];
     const worked = await ran('api', 'edit more.txt more');
-    // Empty folders that no repository knows.
+    // Empty folders that do not belong to a repository.
     for (const name of ['empty', 'empty-too']) mkdirSync(join(ws.root, '.svc/agents/worktrees', name));
     const [one, two, three, promoted, late] = await Promise.all([
       prune(),
@@ -126,7 +126,7 @@ describe('projects in two repositories', () => {
       [],
     );
     const expected = [...sessions.map(({ branch }) => branch), 'svc/empty', 'svc/empty-too'];
-    // The promotion and a prune may both have come for the same one.
+    // The promotion and a prune may both have claimed the same one.
     assert.deepEqual(
       names.filter((name) => name !== worked.branch),
       expected.sort(),

@@ -119,7 +119,7 @@ describe('the workspaces of a machine', () => {
     const { workspaces, faults } = readRegistry(env);
     assert.deepEqual(workspaces, [kept]);
     assert.equal(faults.length, 10, JSON.stringify(faults));
-    // Whoever starts leaves what is not svc's as it is.
+    // A start leaves entries of other programs unchanged.
     const before = readdirSync(entries);
     registerWorkspace(env, kept);
     assert.deepEqual(readdirSync(entries), before);

@@ -7,7 +7,7 @@ import { until } from '../../../support/wait.ts';
 
 const CHAT = { model: MODEL, max_tokens: 5, messages: [{ role: 'user', content: 'Hello' }] };
 const chat = '/v1/chat/completions';
-/** What the upstream counts for one call. */
+/** The upstream's token count for one call. */
 const TOKENS = 17;
 
 describe('budgets and books', () => {
@@ -32,7 +32,7 @@ describe('budgets and books', () => {
           const body = (await answer.json()) as { error?: { code: string; message: string } };
           if (answer.status === 402) {
             assert.equal(body.error?.code, 'budget_exceeded');
-            // Some calls only meet what others have reserved.
+            // Some calls fail only because of other calls' reservations.
             assert.match(
               body.error?.message ?? '',
               /(?:resets at \d{4}-\d\d-\d\dT00:00:00|try again at \d{4})/,
@@ -174,7 +174,7 @@ describe('budgets and books', () => {
       }
       upstream.plan('reset_within');
       await rig.configure({ providers: providers.map((each) => ({ ...each, name: `${each.name}-anew` })) });
-      // Its list of models may be looked at meanwhile.
+      // Its model list may be requested in the meantime.
       const calls = (): number => other.asked.filter(({ path }) => path.endsWith(chat)).length;
       const before = calls();
       const cut = await rig.post(chat, { ...CHAT, stream: true });

@@ -37,7 +37,7 @@ describe('clients that are slow, strange or gone', () => {
     return rows.at(-1)!;
   };
 
-  /** Sends a request over a socket of its own, as it is. */
+  /** Sends a raw request over a separate socket. */
   function sendRaw(body: string, { length = body.length } = {}): Socket {
     const socket = connect(Number(new URL(rig.url).port), '127.0.0.1');
     socket.on('error', () => undefined);
@@ -64,7 +64,7 @@ describe('clients that are slow, strange or gone', () => {
 
   test('a client that reads gets all of a stream of 64 MB', async () => {
     upstream.plan('flood');
-    // On a busy machine a client that reads may pause for longer than others here are given.
+    // On a busy machine a reading client may pause for longer than the other tests allow.
     const patient = await makeGateway({ settings: { providers: [makeProvider(upstream.url)] } });
     try {
       const answer = await patient.post(chat, STREAM);
@@ -170,7 +170,7 @@ describe('clients that are slow, strange or gone', () => {
     assert.equal(digest(upstream.asked.at(-1)!.body), digest(body));
     upstream.asked.pop();
     assert.equal((await lastRow()).bytes_in, body.length);
-    // Its length is refused before its bytes are sent.
+    // The declared length is refused before its bytes are sent.
     const refused = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
       const headers = { 'content-length': 65 * MB, authorization: `Bearer ${rig.runKey}` };
       const sent = request(`${rig.url}${chat}`, { method: 'POST', headers }, async (got) => {

@@ -19,7 +19,7 @@ const tools = (...names: string[]): Json => ({
   tools: names.map((name) => ({ name, input_schema: { type: 'object' } })),
 });
 
-/** The names and arguments of the calls that a client of messages puts together. */
+/** Returns the names and arguments of the calls that a client of the messages protocol assembles. */
 function readCalls(events: readonly Json[], body: Json = {}): [string, Json][] {
   const calls: { name: string; id: string; json: string }[] = [];
   const told: Json[] = parseEvents(exchange('messages', 'chat', body).stream(events));

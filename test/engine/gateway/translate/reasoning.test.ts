@@ -13,7 +13,7 @@ const messagesAnswer = {
 };
 const CLAUDE = 'claude-sonnet-4-5';
 
-/** What clients of each protocol send again of an answer, with the result of its call. */
+/** Returns the part of an answer that clients of each protocol send again, with the result of its call. */
 const REPLAYS: Record<string, (answer: Json) => Json> = {
   chat: ({ choices: [{ message }] }) => ({
     reasoning_effort: 'high',

@@ -11,7 +11,7 @@ const chunk = (delta: Json, finish_reason: string | null = null): Json => ({
 const call = (index: number, id: string | undefined, name: string | undefined, args: string): Json =>
   chunk({ tool_calls: [{ index, id, function: { name, arguments: args } }] });
 
-/** The blocks of a message that a client puts together from its events. */
+/** Returns the blocks of a message that a client assembles from its events. */
 function readMessage(events: Json[]): Json {
   const blocks: Json[] = [];
   let reason: string | null = null;

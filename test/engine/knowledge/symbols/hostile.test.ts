@@ -57,7 +57,7 @@ describe('an index of hostile files', () => {
     const project = makeProject({
       // An object that is spread into itself.
       'spread.ts': `${well}export function update(next = { a: 1 }) { next = { ...next, b: 2 }; let more; more = { ...more, c: 3 }; more.d(); }`,
-      // What is said twice over by the one before, forty times.
+      // Each declaration refers twice to the previous one, forty levels deep.
       'locals.ts': `${well}function f() { let a0 = new Date();\n${many((at) => `const a${at} = a${at - 1}.x || a${at - 1};`)}\na40.go(); }`,
       'objects.ts': `${well}let p0 = {};\n${many((at) => `const p${at} = { ...p${at - 1}, ...p${at - 1} };`)}\np40.go();`,
       'types.ts': `${well}type T0 = { x: T0 };\n${many((at) => `type T${at} = T${at - 1} | T${at - 1}['x'];`)}\nfunction g(t: T40) { t.go(); }`,

@@ -90,7 +90,7 @@ onBothDatabases((start) => {
     await workspace.waits([{}]);
     await settle();
     assert.deepEqual(messages().map(labelsOf), [['Approve', 'Deny', 'Open']]);
-    // One that never comes is said without buttons; one that was decided meanwhile is not said.
+    // A decision without an answer is shown without buttons; one that was decided in the meantime is not shown.
     await workspace.tell([{ ...APPROVAL, decision_id: 'd-18' }]);
     await workspace.tell([{ ...APPROVAL, decision_id: 'd-19' }]);
     await workspace.tell([{ event: 'approved', decision_id: 'd-19' }]);
@@ -177,7 +177,7 @@ onBothDatabases((start) => {
     await settle();
     assert.equal(count(), 13);
     assert.match(telegram.messagesTo(ANN.id).at(-1)!.text, /^80 events/);
-    // One more within that minute is no new beginning.
+    // One more within that minute does not start a new batch.
     server.clock.advance(30_000);
     await workspace.tell([{ event: 'failed' }]);
     await settle();

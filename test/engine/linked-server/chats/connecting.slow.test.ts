@@ -25,7 +25,7 @@ const OPS = { id: -1001234, type: 'supergroup', title: 'Ops <b>*team*</b>' } as 
 const BOB = { id: 4202, first_name: 'Bob' };
 const readCode = (text: string): string => /[A-Z]{4}-[A-Z]{4}/.exec(text)![0];
 
-/** Bob, a member of Ann's account, in a browser of his own. */
+/** Bob, a member of Ann's account, in a separate browser. */
 async function addBob({ ann, server }: ChatRig) {
   const page = await ann.post('/app/people', { name: 'bob', role: 'member' });
   const bob = openBrowser(server);
@@ -34,7 +34,7 @@ async function addBob({ ann, server }: ChatRig) {
   return bob;
 }
 
-/** Ann lets events of her account into the group. */
+/** Ann sends events of her account to the group. */
 async function allowGroup({ ann, telegram }: ChatRig): Promise<void> {
   const code = readCode((await ann.post('/app/chats/channels/telegram/code')).text);
   const before = telegram.messagesTo(ANN.id).length;
@@ -85,7 +85,9 @@ onBothDatabases((start) => {
     await workspace.tell([{ event: 'needs_approval', decision_id: 'd-17' }]);
     await settle();
     const told = () => telegram.messagesTo(STRANGER.id).map(({ text }) => text);
-    /** Of two words the second one is asked for when the answers to all before the first are sent. */
+    /**
+     * Waits for the answers to all earlier messages: the bot asks for the second word only after it has sent those.
+     */
     const allAnswered = async () => {
       for (const word of ['help', 'help']) await ask(ANN, word);
     };

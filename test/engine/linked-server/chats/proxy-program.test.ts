@@ -54,7 +54,7 @@ it('both chats are reached by https through HTTPS_PROXY, with the certificates o
   assert.deepEqual([...targets].sort(), ['slack.svc.test:443', 'telegram.svc.test:443']);
   assert.deepEqual(proxy.fetched, []);
 
-  // Without the certificate nobody is believed, and a broken address takes down the bots alone.
+  // Without the certificate no connection is trusted, and a broken address affects only the bots.
   await program.stop();
   program = await startServerProgram(folder, { args, env: { HTTPS_PROXY: proxy.url } });
   await until(async () => {

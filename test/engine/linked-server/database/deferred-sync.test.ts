@@ -9,7 +9,7 @@ import { migrateServerDatabase } from '../../../../engine/linked-server/database
 import type { Tables } from '../../../../engine/linked-server/database/tables.ts';
 import { temporaryFolder } from '../../../support/git.ts';
 
-/** A database of a server, and how its log file is brought to the disk. */
+/** A server's database, and how its log file is synced to disk. */
 async function openDeferred(t: TestContext, syncFile?: (file: FileHandle) => Promise<void>) {
   const sqlite = new Database(join(temporaryFolder('server-'), 'server.db'));
   sqlite.pragma('journal_mode = WAL');

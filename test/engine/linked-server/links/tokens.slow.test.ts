@@ -19,7 +19,7 @@ interface Scene {
   shop: WorkspaceByHand;
 }
 
-/** Everything after which a token opens nothing more. */
+/** Everything that invalidates a token. */
 const ENDS: Record<string, (scene: Scene) => Promise<unknown>> = {
   'its workspace was unlinked on a page': ({ ann, shop }) => ann.post(`/app/workspaces/${shop.id}/revoke`),
   'its workspace was unlinked from the machine': ({ shop }) => shop.call('DELETE', '/v1/workspace'),
@@ -57,7 +57,7 @@ const ENDS: Record<string, (scene: Scene) => Promise<unknown>> = {
   },
 };
 
-/** The body of a request that tells of one new event. */
+/** The body of a request that reports one new event. */
 const makeBody = (workspace = 'shop'): object => ({
   workspace,
   events: [

@@ -67,7 +67,7 @@ test('a form with the payload is read like JSON, signed over its raw bytes, and 
   assert.deepEqual([without.status, without.body.code], [400, 'body_invalid']);
   assert.match(without.body.hint, /application\/json/);
   assert.equal((await rig.ask(asForm('payload=%7Bnot+json'))).body.code, 'body_invalid');
-  // Where nobody says that it is a form, it is one nevertheless.
+  // A form is detected even without its content type.
   const unnamed = await rig.ask(asForm(`${form}&more=1`, 'text/plain'));
   assert.deepEqual([unnamed.status, unnamed.body.code], [400, 'body_invalid']);
   assert.match(unnamed.body.hint, /application\/json/);

@@ -39,7 +39,7 @@ describe('an agent that fails repeatedly for its own reasons', () => {
     });
     assert.deepEqual([plan.held_back?.code, plan.starts], ['auth_failed', 'queued']);
 
-    // It is still so after a restart.
+    // The state survives a restart.
     await rig.down();
     await rig.up();
     assert.equal((await rig.session(waits.session_id)).state, 'queued');

@@ -17,7 +17,7 @@ test('changes inside the worktree need no one by default, and commands and paths
   }
   for (const kind of ['think', 'switch_mode', 'read', 'search']) assert.ok(may_(kind), kind);
   for (const kind of ['execute', 'fetch', 'other', 'unheard_of']) assert.ok(!may_(kind, 'a'), kind);
-  // What would be changed cannot be told.
+  // The changed path is unknown.
   for (const kind of ['edit', 'move', 'delete']) assert.ok(!may_(kind), kind);
 });
 

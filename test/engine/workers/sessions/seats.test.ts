@@ -100,7 +100,7 @@ describe('the register of seats', () => {
     clock.advance(HOUR / 2);
     seats.seen(id);
     await look();
-    // What an engine that was killed now has left behind.
+    // Left behind by an engine that was killed.
     const again = createSeats({ ...spine, clock, atClose: () => undefined });
     assert.equal(Date.parse(again.find(id)?.seenAt ?? ''), clock.now());
     assert.equal(seats.isHeard(), false);

@@ -18,7 +18,7 @@ const NOBODY = { warn() {}, error() {}, info() {} } as unknown as Parameters<
   typeof createLocalRunner
 >[0]['log'];
 
-/** What crosses to another machine and back: only what JSON keeps. */
+/** Converts values as the transport to another machine does: only what JSON supports. */
 function sendAsJson<T>(value: T): T {
   if (value === undefined) return value;
   const sent = JSON.parse(JSON.stringify(value)) as T;
@@ -26,7 +26,7 @@ function sendAsJson<T>(value: T): T {
   return sent;
 }
 
-/** A runner as a caller on another machine has it. */
+/** A runner as a caller on another machine uses it. */
 const connectRunner = (runner: Runner): Runner =>
   new Proxy(runner, {
     get(target, name: keyof Runner) {
@@ -108,7 +108,7 @@ describe('a runner', () => {
   });
   after(() => rmSync(repository.folder, { recursive: true, force: true }));
 
-  /** Takes a run to its process. */
+  /** Runs everything up to the process of a run. */
   async function startRun(runner: Runner, sessionId: string, script: string) {
     const run = { sessionId, runId: randomUUID() };
     const { placement, outputFrom } = await runner.place({

@@ -32,7 +32,7 @@ beforeEach(() => {
 });
 afterEach(() => repository.remove());
 
-/** How many times git was started for this. */
+/** Number of times that git was started. */
 async function calls(work: () => Promise<unknown>): Promise<number> {
   writeFileSync(log, '');
   await work();
@@ -65,7 +65,7 @@ const promote = () =>
     message: 'Promote',
   });
 
-// Each call takes longer than all that the engine does around it.
+// Each call takes longer than all of the engine's work around it.
 describe('the number of git processes', () => {
   test('a run needs 4 git processes to start and 3 to 9 to end', async () => {
     assert.equal(await calls(create), 4);
