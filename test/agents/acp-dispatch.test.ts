@@ -11,7 +11,7 @@ const shell = (call: string, command: string): Step => ({
   arguments: { command, description: 'Commit' },
 });
 
-/** By the program of the protocol: the preset, and its own tools. */
+/** Uses the protocol's program: the preset and its own tools. */
 const SERVERS = {
   opencode: {
     agent: 'opencode',

@@ -10,14 +10,14 @@ import { outcomeOf } from '../support/streams.ts';
 
 const COMMIT = 'git add -A && git commit -qm "Say hello"';
 const HOSTILE = `--help "quotes" 'more' $(touch pwned) \`touch pwned\` \${HOME} \\n %s -- 日本 🎉\nsecond line\n\n- third`;
-/** Each line another one, so that a piece that is missing or doubled shows. */
+/** All lines differ, so missing or repeated pieces show. */
 const LONG = `${HOSTILE}\n${Array.from({ length: 8000 }, (_, line) => `${line} ${HOSTILE.slice(0, 40)}`).join('\n')}`;
 
 interface Agent {
-  /** With its own tools, whose names and arguments differ. */
+  /** Steps with the agent's own tools, whose names and arguments differ. */
   edit(file: string): Step;
   shell(command: string): Step;
-  /** So that it gives up soon. */
+  /** Settings that make it give up soon. */
   impatient?: Record<string, string>;
   codes: Partial<Record<number, string>>;
 }
@@ -46,7 +46,7 @@ const AGENTS: Record<string, Agent> = {
   },
 };
 
-/** The text as it is in a request: agents put words of their own around it, in the same text or beside it. */
+/** Finds the text in a request: agents add their own words, in the same text or in another. */
 const arrived = (model: Model, text: string): boolean =>
   model.requests.some(({ body }) => JSON.stringify(body ?? null).includes(JSON.stringify(text).slice(1, -1)));
 

@@ -8,7 +8,7 @@ import { runHere } from '../support/command-line.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The rows of docs/reference/errors.md, as their cells. */
+/** The rows of docs/reference/errors.md, as cells. */
 const documented = readFileSync(join(PROJECT, 'docs/reference/errors.md'), 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| `'))

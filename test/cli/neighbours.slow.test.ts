@@ -12,7 +12,7 @@ interface Sent {
   body: { code?: string; detail?: string; task_id?: string };
 }
 
-/** Two workspaces of one person, as on a machine on which the secret is exported for all. */
+/** Two workspaces of one person, as on a machine that exports the secret for all programs. */
 describe('two workspaces of one person', { timeout: 120_000 }, () => {
   let one: TestWorkspace;
   let other: TestWorkspace;

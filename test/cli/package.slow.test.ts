@@ -16,7 +16,7 @@ interface Locked {
 
 const jsonIn = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T;
 
-/** Every package that an install may have, as name@version. npm puts them into other folders where none is for development. */
+/** Every package that an install may contain, as name@version. npm uses other folders if none is for development. */
 function lockedPackages(): Set<string> {
   const { packages } = jsonIn<{ packages: Record<string, Locked> }>(join(project, 'npm-shrinkwrap.json'));
   return new Set(
@@ -40,7 +40,7 @@ describe('the packed package', () => {
   test('the package, installed globally, runs the main job from an empty folder', {
     timeout: 180_000,
   }, () => {
-    // Where npm's settings lie stays: the machine's own need not be beside this node.
+    // Keeps the location of npm's settings: the machine's own may not be next to this node.
     const inherited = Object.entries(gitEnvironment()).filter(
       ([name]) => !/^(SVC_|npm_(?!config_(global|user)config$))/i.test(name),
     );
@@ -52,7 +52,7 @@ describe('the packed package', () => {
     };
     const run = (cwd: string, command: string, ...args: string[]) =>
       execFileSync(command, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-    // The suite has built it already; building again would pull files from under the tests that run beside this one.
+    // The suite has already built it; another build would remove files that concurrent tests use.
     run(project, 'npm', 'pack', '--ignore-scripts', '--pack-destination', folder);
     const packed =
       readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? assert.fail('nothing was packed');

@@ -231,7 +231,7 @@ describe('approving takes two keys, and binds what was shown', () => {
     assert.match(dash.state().message?.text ?? '', /d-1 has changed/);
     dash.keys('y');
     assert.deepEqual(dash.calls(), []);
-    // Nor is the answer that comes too late another key, and why is still there to be read.
+    // A late answer does not count as another key, and the reason stays readable.
     dash.keys('j', 'a');
     assert.equal(dash.state().armed, null);
     assert.equal(dash.state().lists.decisions.selected, 'd-1');
@@ -502,7 +502,7 @@ describe('actions on workers', () => {
     assert.match(ended().keys('r').state().message?.text ?? '', /t-1/);
   });
 
-  /** What the engine says of a pull request for s-1. */
+  /** The engine's answer about a pull request for s-1. */
   const prepared = (dash: Bench, remotes = [{ name: 'origin', url: 'git@github.com:o/r.git' }]): Bench => {
     const effect = dash.effects().find((each) => each.do === 'call');
     if (effect?.do !== 'call') assert.fail('nothing was asked');
@@ -646,7 +646,7 @@ describe('the keymap', () => {
           const here = { ...dash.state(), focus, view };
           for (const binding of KEYMAP.filter((each) => isBindingHere(each, here))) {
             if (getDisabledReason(binding, here) !== null) continue;
-            // One that asks nothing at the hook event does something, and one that only asks always asks.
+            // A key that asks no question here must act, and a key that only asks must always ask.
             const asked = binding.ask?.(here) ?? null;
             assert.ok(asked !== null || binding.run !== undefined, binding.id);
             for (const effect of binding.run?.(here).effects ?? [])

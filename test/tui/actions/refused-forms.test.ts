@@ -30,7 +30,7 @@ const openDiff = (): Bench =>
     { patch: { text: 'diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-old\n+new\n', truncated: false } },
   );
 
-/** The engine refuses what was sent last. */
+/** The engine refuses the last call. */
 function refuse(dash: Bench, text = 'must have at most 500 characters'): Bench {
   const effect = dash.effects().findLast((each) => each.do === 'call');
   assert.ok(effect?.do === 'call');
@@ -38,14 +38,14 @@ function refuse(dash: Bench, text = 'must have at most 500 characters'): Bench {
   return dash.send({ type: 'refused', busy: effect.busy, text, form: effect.form });
 }
 
-/** The text that the editor was opened with last. */
+/** The text of the last opened editor. */
 function findEdit(dash: Bench): Extract<Effect, { do: 'edit' }> {
   const effect = dash.effects().findLast((each) => each.do === 'edit');
   assert.ok(effect?.do === 'edit');
   return effect;
 }
 
-/** The person saves this text in the editor, and closes it. */
+/** The person saves this text in the editor and closes it. */
 const write = (dash: Bench, text: string): Bench =>
   dash.send({ type: 'edited', effect: findEdit(dash), text });
 

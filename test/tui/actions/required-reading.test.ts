@@ -29,7 +29,7 @@ const openWaitingDecision = (columns: number, rows: number, options = {}, more =
     PROMPT,
   );
 
-/** What must be on the screen before anybody can approve it. */
+/** The texts that must be on the screen before a person can approve. */
 const ESSENTIAL = [/agent +claude · lite/, /prompt +\d+ chars/, /│ The first line of it/, /│ the third line/];
 const hasAllEssentials = (screen: string): boolean => ESSENTIAL.every((part) => part.test(screen));
 const readScreen = (dash: Bench): string => screenOf(dash.state()).join('\n');

@@ -15,7 +15,7 @@ import {
 } from '../../support/dashboard.ts';
 import { screenOf } from '../../support/render.tsx';
 
-/** Decisions 1 to `count`, as the engine tells them. */
+/** Decisions 1 to `count`, as the engine sends them. */
 function withDecisions(count: number, columns = 80, rows = 24): Bench {
   const ids = Array.from({ length: count }, (_, index) => index + 1);
   return bench(columns, rows).data({
