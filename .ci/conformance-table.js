@@ -1,6 +1,6 @@
-// What the server scenarios of the official conformance suite need. A scenario runs when the server under test offers
-// what it names, so that an entry cannot keep hidden what the server has come to offer; without a need it always runs.
-// `why` is printed when it does not run.
+// Requirements of the server scenarios in the official conformance suite. A scenario runs if the server offers what
+// `needs` names, so an entry cannot hide a scenario once the server supports it; without `needs` it always runs.
+// `why` is printed if it does not run.
 
 const example = (tool, what) => ({
   tools: tool,
