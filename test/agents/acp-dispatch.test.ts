@@ -58,8 +58,8 @@ describe('a dispatch of a real agent on transport acp', { concurrency: 1 }, () =
         const ended = await run.session();
         assert.deepEqual([ended.failure, desk.failures], [null, []], run.log());
         assert.deepEqual([ended.commits, ended.transport, ended.auth], [1, 'acp', 'gateway']);
-        assert.ok(answered.size > 0, 'it asked');
-        assert.ok(run.requests().length > 0, 'its calls had the key of the run');
+        assert.ok(answered.size > 0, 'it asked for permission');
+        assert.ok(run.requests().length > 0, "its calls carry the run's key");
         const { state } = await desk.here.call('verify.status', { session: run.id });
         assert.equal(state, 'reported', run.log());
         assert.deepEqual(run.marked(), []);

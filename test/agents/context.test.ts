@@ -123,9 +123,9 @@ describe('the context of a real agent', { concurrency: 2 }, () => {
             const seen = await runNoisy(desk, name, gateway !== undefined);
             const [shown, whole] = seen.slice(-2);
             assert.match(textOf(shown), /svc-crush: /);
-            assert.ok(!has(shown, MIDDLE), 'the noise is in the context');
+            assert.ok(!has(shown, MIDDLE), 'the noise is not in the context');
             for (const fact of noise?.facts ?? []) assert.ok(has(shown, fact), fact);
-            assert.ok(has(whole, MIDDLE), 'the whole of it is not in the context');
+            assert.ok(has(whole, MIDDLE), 'the whole output is in the context');
             const { savings } = await desk.here.call('context.stats', { session: 's-1' });
             const tool = gateway === undefined ? 'post_tool_hook' : 'gateway';
             assert.ok(

@@ -99,7 +99,7 @@ describe('real agent programs by their presets alone', { concurrency: 2 }, () =>
         assert.match(run.text, /It is done\./);
         assert.equal(repository.git('show', 'work:hello.txt'), 'hello');
         assert.equal(repository.gitIn(worktree, 'status', '--porcelain'), '');
-        assert.ok(arrived(model, HOSTILE), 'the prompt arrived as it is');
+        assert.ok(arrived(model, HOSTILE), 'the prompt arrived unchanged');
 
         assert.ok(run.facts.agentSession);
         const next = await play(
@@ -111,7 +111,7 @@ describe('real agent programs by their presets alone', { concurrency: 2 }, () =>
           },
         );
         assert.deepEqual(next.run.facts.end, { ok: true }, next.run.lines.join('\n'));
-        assert.ok(arrived(next.model, HOSTILE), 'it knows what was said before');
+        assert.ok(arrived(next.model, HOSTILE), 'it remembers the earlier messages');
         assert.equal(next.run.facts.agentSession, run.facts.agentSession);
       });
 

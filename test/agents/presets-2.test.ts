@@ -133,7 +133,7 @@ for (const [agent, own] of Object.entries(AGENTS)) {
         await within(t, { steps: [{ say: 'Read.' }] }, async (run, { said, git }) => {
           const ran = await run({ prompt });
           assert.deepEqual(ran.facts.end, { ok: true }, ran.lines.join('\n').slice(0, 2000));
-          assert.ok(said().includes(JSON.stringify(prompt).slice(1, -1)), 'the prompt came otherwise');
+          assert.ok(said().includes(JSON.stringify(prompt).slice(1, -1)), 'the prompt arrived unchanged');
           assert.equal(git('status', '--porcelain'), '');
         });
       });

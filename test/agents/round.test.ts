@@ -85,7 +85,7 @@ describe('a Chair and a worker that are real agents', () => {
         assert.equal(ran.code, 0, ran.stderr);
         assert.equal(ws.repository.git('show', 'main:greeting.txt').trim(), 'Good day, formal visitor');
         const wasShown = model.requests.some(({ body }) => JSON.stringify(body).includes('reported'));
-        assert.ok(wasShown, 'the Chair was shown what the evidence is worth');
+        assert.ok(wasShown, 'the Chair saw that the evidence is only reported');
         const shown = (await ws.svc(['verify', 'show', 's-1', '--json'])).json<{ state: string }>();
         assert.equal(shown.state, 'reported');
         assert.deepEqual(ws.survivors(), []);

@@ -136,7 +136,7 @@ describe('the pages for chats and usage', withChromium, () => {
     await inspectPage(page, 'bot-slack');
     const text = await page.content();
     for (const secret of [telegram.token, SLACK_APP.botToken, SLACK_APP.appToken])
-      assert.ok(!text.includes(secret), 'what was typed is not shown');
+      assert.ok(!text.includes(secret), 'secrets are not shown again');
     assert.deepEqual(complaints, []);
     await close();
   });

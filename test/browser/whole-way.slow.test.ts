@@ -117,7 +117,7 @@ async function awaitEvent(caught: Catcher, secret: string, event: string, decisi
     () => caught.caught.find(({ json }) => json.event === event && json.decision_id === decision),
     `${event} of ${decision} at the catch URL`,
   );
-  assert.ok(!found.body.includes('say hello'), 'no prompt has left');
+  assert.ok(!found.body.includes('say hello'), 'the body does not contain the prompt');
   return new Webhook(secret).verify(found.body, found.headers as Record<string, string>) as {
     decision_url: string;
   };
@@ -205,7 +205,7 @@ it(
       assert.deepEqual([decision.state, decision.decided_by], ['approved', actor]);
     }
     const seen = JSON.stringify([telegram.messagesTo(ANN.id), slack.inChannel('C1'), await page.content()]);
-    assert.ok(!seen.includes('say hello'), 'no prompt has left');
+    assert.ok(!seen.includes('say hello'), 'the body does not contain the prompt');
     assert.deepEqual(complaints, []);
   },
 );

@@ -34,7 +34,7 @@ test('every code has its own meaning and next step', () => {
     assert.deepEqual(
       meanings.filter((means, at) => meanings.indexOf(means) !== at),
       [],
-      'two codes that say the same are one',
+      'two codes with the same meaning must be one',
     );
   }
 });

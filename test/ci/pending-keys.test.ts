@@ -50,12 +50,12 @@ test('every key is read, or is marked as pending with the reason', async () => {
   assert.deepEqual(
     keysOf(keys.filter(({ key, pending }) => pending === null && !isRead(key))),
     [],
-    'nothing reads these: give them pending in their .meta',
+    'unused keys: mark them pending in their .meta',
   );
   assert.deepEqual(
     keysOf(keys.filter(({ key, pending }) => pending !== null && isRead(key))),
     [],
-    'these are read: take pending out of their .meta',
+    'used keys: remove pending from their .meta',
   );
   assert.ok(keys.some(({ pending }) => pending !== null));
 });

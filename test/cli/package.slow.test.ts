@@ -57,15 +57,12 @@ describe('the packed package', () => {
     const packed =
       readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? assert.fail('nothing was packed');
     const content = run(folder, 'tar', '-tzf', packed).split('\n');
-    assert.ok(
-      content.includes('package/npm-shrinkwrap.json'),
-      'an install gets other versions than were tested',
-    );
-    assert.ok(content.includes('package/dist/bin/THIRD-PARTY.txt'), 'licences of what is bundled');
+    assert.ok(content.includes('package/npm-shrinkwrap.json'), 'an install gets the tested versions');
+    assert.ok(content.includes('package/dist/bin/THIRD-PARTY.txt'), 'licences of bundled packages');
     assert.deepEqual(
       content.filter((path) => path.endsWith('.js') && !path.startsWith('package/dist/bin/')),
       [],
-      'the programs are all that runs',
+      'only the programs contain code',
     );
     run(
       folder,
@@ -83,12 +80,12 @@ describe('the packed package', () => {
     const locked = lockedPackages();
     assert.ok(
       installed.some((each) => each.startsWith('better-sqlite3@')),
-      `installed were ${installed}`,
+      `installed packages: ${installed}`,
     );
     assert.deepEqual(
       installed.filter((each) => !locked.has(each)),
       [],
-      'an install gets the versions that were tested, and nothing that is for development',
+      'an install gets the tested versions, without development packages',
     );
     const empty = join(folder, 'empty');
     mkdirSync(empty);
@@ -97,7 +94,11 @@ describe('the packed package', () => {
     assert.match(run(empty, 'svc', 'demo', '--auto'), /t-1 is done; the automation received "sealed"/);
     assert.match(run(empty, 'svc', 'demo', '--link'), /d-2 is approved, by n8n@automation; t-2 is done/);
     const library = "import('svc').then(({ openEngine }) => console.log(typeof openEngine))";
-    assert.equal(run(join(prefix, 'lib'), 'node', '-e', library), 'function\n', 'the engine as a library');
+    assert.equal(
+      run(join(prefix, 'lib'), 'node', '-e', library),
+      'function\n',
+      'svc can be imported as a library',
+    );
     run(empty, 'svc', 'init', '--yes');
     run(empty, 'svc', 'config', 'check');
     assert.deepEqual(readdirSync(empty), ['svc.yaml']);

@@ -243,7 +243,7 @@ describe("the operator's day", withTmux, () => {
       const shop = machine.logOf('shop');
       for (const word of ['apple', 'brick', 'cedar', 'delta', 'ember', 'grape'])
         assert.match(shop.files, new RegExp(word), `${word} is in main`);
-      assert.doesNotMatch(shop.files, /flint|hazel/, 'what was undone, and what nobody merged, is not');
+      assert.doesNotMatch(shop.files, /flint|hazel/, 'undone and unmerged work is not in main');
       assert.match(machine.logOf('site').files, /mango/);
       assert.equal(machine.origins.shop.git('rev-list', '--count', 'main'), '1', 'nothing was pushed');
     });

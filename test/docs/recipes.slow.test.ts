@@ -27,7 +27,7 @@ const BLOCKS = readBlocks('docs/automate/recipes.md');
 /** Returns the only block with this word after its fence. */
 function blockOf(word: string) {
   const [block, ...others] = BLOCKS.filter(({ words }) => words.includes(word));
-  assert.ok(block !== undefined && others.length === 0, `one block is called ${word}`);
+  assert.ok(block !== undefined && others.length === 0, `exactly one block is called ${word}`);
   return block;
 }
 const blocksOf = (word: string) => BLOCKS.filter(({ words }) => words.includes(word));
@@ -73,9 +73,13 @@ describe('each recipe runs as written', () => {
     const labeled = issueLabeled('svc');
     const first = await github.deliver('issues', labeled);
     assert.deepEqual([first.status, first.body.decision_id, first.body.dispatched], [201, 'd-1', false]);
-    assert.equal((await github.deliver('issues', labeled)).status, 409, 'the same delivery again');
+    assert.equal((await github.deliver('issues', labeled)).status, 409, 'the same delivery a second time');
     const again = await github.deliver('issues', { ...labeled, enterprise: { id: 1 } });
-    assert.deepEqual([again.status, again.body.task_id], [200, first.body.task_id], 'the same issue again');
+    assert.deepEqual(
+      [again.status, again.body.task_id],
+      [200, first.body.task_id],
+      'the same issue a second time',
+    );
 
     const [issue] = blocksOf('github-issue');
     assert.match(await reader.type(issue?.text ?? '', issue?.at), /t-1 done[\s\S]*diff --git/);
@@ -103,7 +107,7 @@ describe('each recipe runs as written', () => {
       text.replace(/\$\{\{ *([\w.]+) *\}\}/g, (_, name: string) =>
         name === 'github.event.workflow_run.html_url'
           ? `https://github.com/octo/workshop/actions/runs/${run}`
-          : (known[name] ?? assert.fail(`what is ${name}?`)),
+          : (known[name] ?? assert.fail(`unknown name ${name}`)),
       );
     const script = join(reader.home, 'step.sh');
     writeFileSync(script, step?.run ?? '');
@@ -119,7 +123,7 @@ describe('each recipe runs as written', () => {
     // A run does not repeat within a second, because its request would have the same signature.
     const before = Math.floor(Date.now() / 1000);
     await until(() => Math.floor(Date.now() / 1000) > before, 'the next second');
-    assert.match(runStep('77'), /"task_id":"t-1"/, 'a run that is started again');
+    assert.match(runStep('77'), /"task_id":"t-1"/, 'a repeated run');
     assert.match(runStep('78'), /"task_id":"t-2"/);
     assert.equal((await reader.type('ls')).includes('pwned'), false);
     assert.match(await reader.type('svc decision show d-1'), /touch pwned; \$\(touch pwned\), see https:/);

@@ -50,7 +50,7 @@ async function press(reader: Reader, { text }: Block): Promise<void> {
       const [first = '', second] = keys.split(' ');
       if (second === undefined) terminal.keys(first);
       else {
-        const question = QUESTIONS[first] ?? assert.fail(`nothing is asked after ${first}`);
+        const question = QUESTIONS[first] ?? assert.fail(`no question follows ${first}`);
         await confirm(terminal, [first, second], question, SHOWS[keys]!);
       }
       if (SHOWS[keys] !== undefined) await terminal.shows(SHOWS[keys]);

@@ -40,7 +40,7 @@ function assertKept(now: unknown, before: unknown, at: string): void {
     return;
   }
   assert.ok(typeof now === 'object' && now !== null, `${at} is ${JSON.stringify(now)}`);
-  if (Array.isArray(said)) assert.equal((now as unknown[]).length, said.length, `how many ${at}`);
+  if (Array.isArray(said)) assert.equal((now as unknown[]).length, said.length, `number of ${at}`);
   for (const [key, value] of Object.entries(said))
     if (!MOVING.includes(key)) assertKept((now as Record<string, unknown>)[key], value, `${at}.${key}`);
 }

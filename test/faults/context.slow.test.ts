@@ -74,7 +74,7 @@ describe('a full disk', () => {
           (error: { code: string }) => assert.equal(error.code, 'storage_full'),
         );
       }
-      assert.ok(ids.length >= 1 && ids.length <= 3, `${ids.length} of 300 kB fit`);
+      assert.ok(ids.length >= 1 && ids.length <= 3, `${ids.length} texts of 300 kB fit`);
       assert.equal((await rig.worker('context.retrieve', { id: small.id })).text, 'fits\n');
       const listed = await rig.worker('context.list', {});
       assert.deepEqual(listed.map(({ id }) => id).sort(), [small.id, ...ids].sort());

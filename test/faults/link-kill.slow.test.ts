@@ -148,7 +148,7 @@ describe('kill -9 of the server or the engine at each step of a decision from ou
     );
     for (const event of TOLD) {
       const ids = ofTask().filter((each) => each.event === event);
-      assert.equal(new Set(ids.map((each) => each.id)).size, 1, `${event} of ${task} has one id`);
+      assert.equal(new Set(ids.map((each) => each.id)).size, 1, `${event} of ${task} has exactly one id`);
     }
     assert.equal(readFileSync(count, 'utf8').trim().split('\n').length, 1, 'the agent ran exactly once');
     const client = await ws.connect();

@@ -40,7 +40,7 @@ describe('a link with an interruption', () => {
       shift += (10 * MINUTE) / 500;
     }
     const { waiting_events: waiting } = await here.call('link.status', {});
-    assert.ok(waiting >= 500, `${waiting} events wait`);
+    assert.ok(waiting >= 500, `${waiting} events are pending`);
     linked.server = await startTestServer({ folder, addr: `127.0.0.1:${port}`, clock: systemClock });
     await settled(linked);
     const told = await readEvents(linked.server);
@@ -137,7 +137,7 @@ describe('a link with an interruption', () => {
       tasks.push((await here.call('task.add', { title: 'x'.repeat(200), body: 'x' })).task_id);
     await until(async () => (await here.call('link.status', {})).state === 'unreachable', 'the refusal');
     const { waiting_events: waiting, problem } = await here.call('link.status', {});
-    assert.ok(waiting > 0, `${waiting} events wait`);
+    assert.ok(waiting > 0, `${waiting} events are pending`);
     assert.match(problem ?? '', /full/);
     const [first] = tasks;
     await sql`PRAGMA max_page_count = 1000000`.execute(db);

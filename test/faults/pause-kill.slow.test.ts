@@ -117,14 +117,14 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
       assert.equal(end.kind, 'sealed', JSON.stringify(end.data));
       const { state, runs, worktree, branch, task_id } = await session(id);
       assert.deepEqual([state, runs, worktree], ['ended', 2, before.get(id)]);
-      assert.equal(startsOf(id).length, 2, 'it went on exactly once');
+      assert.equal(startsOf(id).length, 2, 'it resumed exactly once');
       assert.match(startsOf(id)[1] ?? '', /--resume=c-9 .*You were interrupted\. The reason: /);
       assert.deepEqual(said(id).match(/^\[svc: run .*$/gm)?.length, 1);
       assert.ok(existsSync(join(worktree ?? '', 'half.txt')));
       assert.equal(
         ws.repository.git('show', `${branch}:half.txt`),
         'half',
-        'nothing of the first run is lost',
+        "the first run's work is complete",
       );
       const { task } = await client.call('task.show', { id: task_id });
       assert.deepEqual([task.status, task.resume_at], ['done', null]);

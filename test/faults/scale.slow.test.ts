@@ -49,7 +49,7 @@ test(`${TASKS} tasks through ${SLOTS} slots: never more at once, nothing of them
   console.log(
     `at most ${most} of ${SLOTS} at once, memory grew by at most ${Math.round(peak / 1024 / 1024)} MiB`,
   );
-  assert.ok(most <= SLOTS && most > SLOTS / 2, `${most} at once`);
+  assert.ok(most <= SLOTS && most > SLOTS / 2, `${most} at the same time`);
   assert.ok(peak < BOUND_BYTES, `memory grew by ${peak} bytes`);
   assert.deepEqual(ws.survivors(), []);
   // Each run's own folder is gone; its worktree exists, is clean, and is listed.

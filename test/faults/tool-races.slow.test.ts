@@ -64,11 +64,7 @@ describe('sixteen MCP servers on one workspace', { timeout: 200_000 }, () => {
     for (const each of outcomes) {
       if (!('lost' in each)) continue;
       assert.equal(each.lost.code, code, each.lost.message);
-      assert.match(
-        each.lost.message,
-        new RegExp(`\\b${winner.racer.name}\\b`),
-        'the loser is told who has it',
-      );
+      assert.match(each.lost.message, new RegExp(`\\b${winner.racer.name}\\b`), 'the error names the winner');
     }
     return winner;
   }
@@ -177,7 +173,7 @@ describe('sixteen MCP servers on one workspace', { timeout: 200_000 }, () => {
       unread: true,
     });
     const byId = [...messages].sort((one, other) => one.id - other.id);
-    assert.equal(new Set(byId.map(({ body }) => body)).size, byId.length, 'nothing is there twice');
+    assert.equal(new Set(byId.map(({ body }) => body)).size, byId.length, 'nothing is stored twice');
     for (const [name, bodies] of acknowledged) {
       const kept = byId.filter(({ body }) => body.startsWith(`${name} `)).map(({ body }) => body);
       // There may be one more: saved, but its sender was killed before the answer.

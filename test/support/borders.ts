@@ -104,7 +104,7 @@ export async function assertBordersHold(
       if (glyphs.includes(found === '' ? ' ' : found)) continue;
       const screen = Array.from({ length: size[1] }, (_, each) => emulator.row(each)).join('\n');
       assert.fail(
-        `${JSON.stringify(found)} at ${column},${row} and not ${glyphs}:\n${screen}\n${JSON.stringify(shown)}`,
+        `${JSON.stringify(found)} at ${column},${row} instead of ${glyphs}:\n${screen}\n${JSON.stringify(shown)}`,
       );
     }
   }

@@ -223,5 +223,5 @@ function marked(...marks: string[]): { pid: number; command: string }[] {
 export function assertArrived(requests: readonly SeenRequest[], text: string): void {
   const quoted = JSON.stringify(text).slice(1, -1);
   const has = requests.some(({ body }) => JSON.stringify(body ?? null).includes(quoted));
-  assert.ok(has, `not in ${requests.length} requests as it is: ${text.slice(0, 200)}`);
+  assert.ok(has, `not unchanged in ${requests.length} requests: ${text.slice(0, 200)}`);
 }

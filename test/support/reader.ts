@@ -122,7 +122,7 @@ ${svc} "$@" && ${svc} config set ui.addr 127.0.0.1:${await findFreePort()} > /de
         if (block.language === 'sh') printed = await type(block.text, block.at);
         if (block.language !== 'text') continue;
         const missing = findMissingLine(block.text, printed);
-        assert.equal(missing, null, `${block.at} is not what was printed:\n${printed}`);
+        assert.equal(missing, null, `${block.at} differs from the output:\n${printed}`);
       }
     },
     async look() {

@@ -53,7 +53,7 @@ describe('the dashboard of all workspaces in a real terminal', withTmux, () => {
       const client = await other.connect();
       await until(async () => (await client.call('session.list', {}))[0]?.state === 'ended', 'its run');
       const here = await one.connect();
-      assert.deepEqual(await here.call('session.list', {}), [], 'nothing was started in the first');
+      assert.deepEqual(await here.call('session.list', {}), [], 'nothing was started in the first workspace');
 
       await other.killDaemon();
       await terminal.shows('1 stopped', 'the end of an engine');

@@ -59,7 +59,7 @@ describe('the main job at a terminal', withTmux, () => {
       const { status, screen } = await terminal.exited();
       assert.equal(status, 0);
       assert.match(screen, /the engine keeps running/);
-      assert.equal((await workspace.svc(['status'])).code, 0, 'the engine runs on');
+      assert.equal((await workspace.svc(['status'])).code, 0, 'the engine keeps running');
     });
   }
 });

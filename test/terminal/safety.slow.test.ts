@@ -69,7 +69,7 @@ describe('accidental input does nothing', withTmux, () => {
     await workspace.post(`${hostile}\n#agent: no-change\n#agent: echo-argv`);
     const screen = await terminal.shows(/▶d-1 .*safe \\x1b/);
     assert.match(screen, /svc · test/);
-    assert.ok(!terminal.colours().includes('\u001b[31mRED'), 'no colour but ours');
+    assert.ok(!terminal.colours().includes('\u001b[31mRED'), "only svc's own colours");
     await terminal.shows('│ │ safe \\x1b[31mRED\\x1b[2J', 'the prompt');
     await ask(terminal, 'a', 'Approve d-1');
     await answer(terminal, 'y');

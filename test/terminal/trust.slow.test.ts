@@ -160,7 +160,7 @@ describe('a workspace of an older build', withTmux, () => {
     assert.equal(doctor.status, 1);
     assert.match(doctor.screen, /fail {2}data folder is ours.*\n.*\n? *→ svc adopt/);
     assert.match(doctor.screen, /once the data folder is in order, svc trust/);
-    assert.equal(doctor.screen.split('svc adopt shows').length, 2, 'it is said once');
+    assert.equal(doctor.screen.split('svc adopt shows').length, 2, 'it is shown once');
 
     const declined = await here(['adopt'], ['Take it over?', 'n']);
     assert.match(declined.screen, /nothing was changed/);

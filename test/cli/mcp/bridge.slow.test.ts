@@ -382,7 +382,7 @@ describe('the link of a bridge', () => {
     assert.deepEqual([...new Set(starts.slice(1))], ['after_crash']);
     const before = starts.length;
     await assert.rejects(link.call('task.list', {}, quiet), { code: 'engine_not_running' });
-    assert.deepEqual(starts.slice(before), ['new_call'], 'told at once, after one try');
+    assert.deepEqual(starts.slice(before), ['new_call'], 'notified immediately, after one attempt');
     await link.close();
   });
 
@@ -433,7 +433,7 @@ describe('the event subscription of a link', () => {
     following.add(({ seq }) => void heard.push(seq));
     const [one, two] = [fakeEvents(), fakeEvents()];
     await Promise.all([following.continueOver(one.client), following.continueOver(one.client)]);
-    assert.equal(one.subscriptions.length, 1, 'one subscription, however often it is asked for');
+    assert.equal(one.subscriptions.length, 1, 'one subscription for several calls');
     assert.deepEqual(one.subscriptions[0]?.input, {});
     one.subscriptions[0]?.say(8);
     one.subscriptions[0]?.say(9);
@@ -441,7 +441,7 @@ describe('the event subscription of a link', () => {
     assert.deepEqual(two.subscriptions[0]?.input, { after: 9, log_id: 'log' });
     two.subscriptions[0]?.say(10);
     one.subscriptions[0]?.say(10);
-    assert.deepEqual(heard, [8, 9, 10], 'a connection that was left says nothing more');
+    assert.deepEqual(heard, [8, 9, 10], 'events of an abandoned connection are ignored');
   });
 
   test('the subscription starts afresh for a listener that arrives after the last one has stopped', async () => {
@@ -456,7 +456,7 @@ describe('the event subscription of a link', () => {
     const heard: number[] = [];
     following.add(({ seq }) => void heard.push(seq));
     await following.continueOver(two.client);
-    assert.deepEqual(two.subscriptions[0]?.input, {}, 'what nobody listened to is not told');
+    assert.deepEqual(two.subscriptions[0]?.input, {}, 'events without a listener are not replayed');
     two.subscriptions[0]?.say(11);
     assert.deepEqual(heard, [11]);
   });

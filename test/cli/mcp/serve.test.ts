@@ -68,7 +68,7 @@ describe('the tools over MCP', () => {
         const { description, enum: choices } = parameter as { description?: string; enum?: unknown };
         assert.ok(
           name === 'limit' || description !== undefined || choices !== undefined,
-          `${tool.name}.${name} says what it is`,
+          `${tool.name}.${name} has a description`,
         );
       }
     }

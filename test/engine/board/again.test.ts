@@ -43,7 +43,7 @@ describe('a call that is repeated after its answer was lost', { timeout: 60_000 
     await between();
     const seq = here.engine.events.lastSeq();
     assert.deepEqual(await keyed(name, input, key), first, name);
-    assert.equal(here.engine.events.lastSeq(), seq, `${name}: nothing happened`);
+    assert.equal(here.engine.events.lastSeq(), seq, `${name}: the repeated call has no effect`);
     return first;
   }
 
@@ -71,7 +71,7 @@ describe('a call that is repeated after its answer was lost', { timeout: 60_000 
     await twice('task.assign', { id, agent: 'scripted' });
     await twice('task.done', { id, status: 'failed' }, () => here.call('task.retry', { id, hold: true }));
     const shown = await here.call('task.show', { id });
-    assert.equal(shown.task.status, 'assigned', 'the retry stands');
+    assert.equal(shown.task.status, 'assigned', 'the retry remains in effect');
     const sent = await twice('msg.send', { to_session: 'chair', body: 'x' });
     const [message] = sent.messages as { id: number }[];
     await twice('msg.ack', { id: message?.id });

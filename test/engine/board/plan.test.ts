@@ -108,7 +108,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     assert.match(queued.problem?.message ?? '', /already dispatched as s-\d+/);
     assert.deepEqual([queued.workers.queued, queued.agent], [1, 'scripted']);
     await here.call('task.cancel', { id: running });
-    assert.equal(await problemOf(running), null, 'a failed task can be tried again');
+    assert.equal(await problemOf(running), null, 'a failed task can be retried');
 
     const done = await add({ agent: 'scripted' });
     await here.call('task.done', { id: done });

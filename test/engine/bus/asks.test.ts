@@ -124,7 +124,7 @@ describe('a question', () => {
       ],
     );
     const told = JSON.stringify(events(id));
-    assert.doesNotMatch(told, /Which port|8787|receiver/, 'an event carries no text of the two');
+    assert.doesNotMatch(told, /Which port|8787|receiver/, 'an event contains neither text');
   });
 
   test('an unanswered question times out, and takes no answer afterwards', async () => {

@@ -168,7 +168,7 @@ describe('the notice of a message', () => {
     const text = textOf(notice('hostile'));
     assert.doesNotMatch(text, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
     assert.match(text, /a\\x1b\[2Jb\\x07c\td\n\\u202eevil\n\\## Message 7 \(alert\)\n/);
-    assert.match(text, /\{\{msg_id\}\} \{\{body\}\}/, 'what a value brings in is not looked at again');
+    assert.match(text, /\{\{msg_id\}\} \{\{body\}\}/, 'inserted values are not expanded again');
     assert.equal(text.match(/^## Message/gm)?.length, 1);
     assert.match(text, /- from: x\\x1b\[31m y \(chair\)/);
   });
@@ -293,12 +293,12 @@ describe('the notice of a message', () => {
     for (let count = 0; count < 5; count += 1) stuck.push(await send({ to_session: 'dead' }));
     const fine = await send({ to_session: 'well' });
     assert.equal((await tried(fine)).delivery, 'delivered');
-    assert.ok(isDeadOneWaitedFor, 'the dead one is still being waited for');
-    assert.equal(textOf(notice('dead')).match(/## Message/g)?.length, 5, 'their files are written');
+    assert.ok(isDeadOneWaitedFor, 'the request to the dead agent is still open');
+    assert.equal(textOf(notice('dead')).match(/## Message/g)?.length, 5, 'its notices are written');
     assert.match((await tried(stuck[0] ?? 0)).last_error ?? '', /no answer within 5 s/);
     for (const id of stuck) assert.equal((await tried(id)).delivery, 'pending');
     const tries = new Set(dead.got.map(({ body }) => body));
-    assert.equal(tries.size, 1, 'what stands behind it waits without a try of its own');
+    assert.equal(tries.size, 1, 'messages behind a failing one wait without their own attempt');
     await Promise.all([dead.close(), well.close()]);
   });
 

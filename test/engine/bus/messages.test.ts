@@ -435,7 +435,7 @@ test('mail to a Chair that left before reading it is for the next one of its sea
   const ack = (session: string) => storage.write(() => messages.ack(id, { session, agent: null }, by));
   await assert.rejects(ack('chair-3'), { code: 'holder_mismatch' });
   await ack('chair-2');
-  assert.equal((await ack('chair-2')).acked_by, 'chair-2', 'a second time is the same answer');
+  assert.equal((await ack('chair-2')).acked_by, 'chair-2', 'a repeated ack returns the same answer');
   storage.close();
   rmSync(folder, { recursive: true });
 });

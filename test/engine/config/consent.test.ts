@@ -103,7 +103,7 @@ test('an untracked file is agreed to at its first use only, even when it is igno
     const { load, pending, write, env, root } = workspace(t, EVIL, { tracked: false });
     if (ignored) writeFileSync(join(root, '.gitignore'), 'svc.yaml\n');
     assert.equal(load().config.agents.cmds.mine, 'evil {{prompt}}');
-    assert.equal(existsSync(join(root, 'home')), false, 'a look records nothing');
+    assert.equal(existsSync(join(root, 'home')), false, 'reading records nothing');
     assert.equal(recordFirstUse(load(), env), null);
     write(EVIL.replace('evil', 'worse'));
     assert.deepEqual(pending(), ['agents.cmds']);
@@ -135,7 +135,7 @@ test('comments, layout, order, and a default that is written out make no differe
   assert.deepEqual(pending(), []);
   write('policy: { actors: [b, a], mode: allowlist }\n');
   assert.deepEqual(pending(), ['guard.profile', 'policy.actors']);
-  assert.equal(load().config.guard.profile, 'strict', 'taking a guard away waits too');
+  assert.equal(load().config.guard.profile, 'strict', 'removing a guard needs consent too');
 });
 
 test('agreed values that conflict with free changes stay in use as a whole', (t) => {

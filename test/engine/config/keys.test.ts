@@ -39,7 +39,7 @@ test('every key has a description, and every key but none says what leaving it o
   for (const { key, type, description, unset } of describeKeys()) {
     assert.match(type, /^(?:\*?(?:bool|int|int64)|string(?:, or map .+->.+)?|map .+->.+|\[\].+)$/, key);
     assert.match(description, /^.{10,}\.$/s, key);
-    assert.ok(unset, `${key} does not say what unset means`);
+    assert.ok(unset, `${key} does not describe the unset value`);
   }
 });
 

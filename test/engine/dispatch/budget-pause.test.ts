@@ -66,7 +66,7 @@ ai:
     const resumeAt = Date.parse(paused.resume_at ?? '');
     // At midnight UTC, or a moment later.
     assert.ok(resumeAt % DAY < 5000 && resumeAt > Date.now(), paused.resume_at ?? '');
-    assert.equal(calls(), 2, 'one within the budget, one beyond it');
+    assert.equal(calls(), 2, 'one call within the budget, one beyond it');
     const isTold = ({ event }: { event: string }): boolean => event === 'budget_exhausted';
     const [told] = await until(() => {
       const found = rig.ws.events.filter(isTold);

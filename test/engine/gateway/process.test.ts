@@ -130,9 +130,9 @@ ai:
     seen.push(readFileSync(`/proc/${gateway}/environ`, 'utf8'));
     for (const [where, secret] of Object.entries(PLANTED)) {
       const found = seen.find((each) => each.includes(secret));
-      assert.equal(found, undefined, `that of ${where} is in: ${found?.slice(0, 300)}`);
+      assert.equal(found, undefined, `the key of ${where} occurs in: ${found?.slice(0, 300)}`);
       const files = execFileSync('sh', ['-c', `grep -rl -- '${secret}' '${data()}' || true`]).toString();
-      assert.equal(files, '', `that of ${where}`);
+      assert.equal(files, '', `the key of ${where}`);
     }
     assert.match(readFileSync(logged[0]?.file ?? '', 'utf8'), /Hello/);
     await client.call('gateway.remove_key', { name: 'curious' });
@@ -226,7 +226,7 @@ ai:
     for (const secret of Object.values(PLANTED)) assert.ok(!stdout.includes(secret));
     assert.ok(
       (await client.call('gateway.keys', {})).every(({ name }) => !name.startsWith('doctor')),
-      'its key ends with it',
+      'its key is removed afterwards',
     );
   });
 
@@ -280,7 +280,7 @@ process.exit(7);`;
     const { url, key, status, words } = JSON.parse(ran.stdout);
     assert.equal(status, 200);
     assert.deepEqual(words.slice(-2), ['-p', 'say "it"']);
-    assert.ok(!words.join(' ').includes(key), 'no argument has the key');
+    assert.ok(!words.join(' ').includes(key), 'no argument contains the key');
     assert.equal((await post(url, key, CHAT)).status, 401);
     const told = await ws.svc(['gateway', 'env', 'claude', '--name', 'shell']);
     assert.equal(told.code, 0, told.stderr);

@@ -163,10 +163,10 @@ test('daily counts contain no name of an agent, model, project, title or lock', 
   });
   const bytes = server.received.map(({ text }) => text).join('\n');
   assert.doesNotMatch(bytes, new RegExp(CANARY, 'i'));
-  assert.match(bytes, new RegExp(NAME), 'events say who works');
+  assert.match(bytes, new RegExp(NAME), 'events name the agent');
   assert.doesNotMatch(usage.text, new RegExp(`${NAME}|constructor|test|scripted`, 'i'));
   const [, , body = ''] = JSON.parse(usage.text) as string[];
-  assert.equal(body, shown?.body, 'what was shown is what went, byte for byte');
+  assert.equal(body, shown?.body, 'the shown text is sent unchanged, byte for byte');
   const { runs, tokens } = JSON.parse(body) as TelemetryDay;
   assert.deepEqual(runs, { other: { exit_code: 6 } });
   assert.deepEqual(tokens, { paid: 45, other: 45 });

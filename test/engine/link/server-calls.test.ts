@@ -206,6 +206,6 @@ describe('calls to a linked server', () => {
     }
     assert.match((await failureOf(callsTo(1))).message, /ECONNREFUSED$/);
     const { message } = await failureOf(callsTo(1, `${TOKEN}\nx`));
-    assert.match(message, /ERR_INVALID_CHAR$/, 'a token file that somebody has edited');
+    assert.match(message, /ERR_INVALID_CHAR$/, 'an edited token file');
   });
 });

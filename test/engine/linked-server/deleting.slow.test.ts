@@ -66,7 +66,11 @@ onBothDatabases((start) => {
       ]);
       const page = await ann.get(`/app/workspaces/${shop.id}/remove`);
       assert.match(page.text, /The workspace itself loses nothing/);
-      assert.deepEqual((await findTraces(server, shop.id)).length, 6, 'a page that asks changes nothing');
+      assert.deepEqual(
+        (await findTraces(server, shop.id)).length,
+        6,
+        'the confirmation page changes nothing',
+      );
       const polling = shop.call('GET', '/v1/commands?after=9&wait=25&instance=a');
       await shop.call('GET', '/v1/lease?nonce=nnnnnnnnnnnnnnnnnnnnnn');
       await remove(shop.id);

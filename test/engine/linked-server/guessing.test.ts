@@ -96,7 +96,7 @@ onBothDatabases((start) => {
       Array(8).fill(403),
     );
     const again = await openBrowser(server).post('/sign-in', fields, from('192.0.2.1'));
-    assert.equal(again.status, 303, 'what was refused unseen does not count as wrong');
+    assert.equal(again.status, 303, 'unchecked attempts do not count as wrong');
   });
 
   it('the server lets at most 64 passwords wait, of any number of networks', async () => {

@@ -318,7 +318,7 @@ onBothDatabases((start) => {
       const seen = await Promise.all(places.map(async (place) => (await rig.ann.get(place)).text));
       assert.ok(
         seen.filter((text) => text.includes('&lt;script&gt;alert(1)')).length >= 8,
-        'as text it is shown',
+        'it is shown as text',
       );
     });
 

@@ -76,7 +76,7 @@ onBothDatabases((start, makeDatabase) => {
         const ann = await signIn(again, 'ann');
         assert.deepEqual(await readPages(ann, again), pages);
         const test = await ann.post(`/app/settings/targets/${hook.id}/test`);
-        assert.match(test.text, /The test arrived/, 'its address and secret are readable still');
+        assert.match(test.text, /The test arrived/, 'its address and secret can still be decrypted');
       } finally {
         await again.close();
       }
@@ -228,9 +228,9 @@ onBothDatabases((start, makeDatabase) => {
       try {
         const page = await (await signIn(again, 'ann')).get('/app/chats');
         assert.match(page.text, /Ann \(@ann_t\), id 4201/);
-        assert.match(await press(ANN, shown, 'Approve'), /ann asked to approve/, 'the button of before');
+        assert.match(await press(ANN, shown, 'Approve'), /ann asked to approve/, 'the old button');
         await until(() => messages()[0]!.keyboard.length === 0, 'the message to change');
-        assert.equal(messages().length, 1, 'nothing is said twice');
+        assert.equal(messages().length, 1, 'nothing is posted twice');
         await again.parts.people.removeAccount('home', 'a test').catch(() => undefined);
         const { db, chats } = again.parts;
         await chats.settled();

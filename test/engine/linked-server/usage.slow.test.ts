@@ -124,9 +124,9 @@ onBothDatabases((start, makeDatabase) => {
       null,
     ];
     for (const body of refused) assert.equal((await caller.put(body, day)).status, 422, JSON.stringify(body));
-    assert.equal((await caller.put(good, dayBefore(server, 2))).status, 422, 'another day in the address');
-    assert.equal((await caller.put(usageOf(dayBefore(server, -2)))).status, 422, 'a day to come');
-    assert.equal((await caller.put(usageOf(dayBefore(server, 400)))).status, 422, 'a day that is over');
+    assert.equal((await caller.put(good, dayBefore(server, 2))).status, 422, 'the address names another day');
+    assert.equal((await caller.put(usageOf(dayBefore(server, -2)))).status, 422, 'a future day');
+    assert.equal((await caller.put(usageOf(dayBefore(server, 400)))).status, 422, 'a past day');
     assert.equal((await caller.put('{', day)).status, 400);
     assert.equal((await caller.put(`{"x":"${'x'.repeat(70_000)}"}`, day)).status, 413);
     assert.equal(await countRows(server), 0);
@@ -162,7 +162,7 @@ onBothDatabases((start, makeDatabase) => {
     };
     await tell();
     assert.equal((await ann.get('/app/usage/delete')).status, 200);
-    assert.equal(await countRows(server), 2, 'a look deletes nothing');
+    assert.equal(await countRows(server), 2, 'reading deletes nothing');
     assert.equal((await ann.post('/app/usage/delete')).location, '/app/usage?said=deleted');
     assert.equal(await countRows(server), 1);
     assert.match((await ann.get('/app/log')).text, /usage deleted/);

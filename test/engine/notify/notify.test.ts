@@ -139,7 +139,7 @@ test('a delivery is dead after 24 h, with one delivery_dead event that is not se
     const [row] = rig.notify.list();
     if (row?.nextAt) await rig.advance(Date.parse(row.nextAt) - rig.clock.now());
   }
-  assert.equal(rig.clock.now() - start, DAY, 'the last try is at the end');
+  assert.equal(rig.clock.now() - start, DAY, 'the last attempt is at the end');
   const dead = rig.events.listAfter(0).filter(({ kind }) => kind === 'delivery_dead');
   assert.equal(dead.length, 1);
   assert.deepEqual([dead[0]?.taskId, dead[0]?.data.reason], ['t-1', 'HTTP 500']);
@@ -184,7 +184,7 @@ test('Retry-After of 429 and 503 is honoured, within an hour', async () => {
     await rig.advance(pauses.at(-1)!);
   }
   assert.deepEqual(pauses.slice(0, 3), [120_000, 235_000, HOUR]);
-  assert.deepEqual(pauses.slice(3), [20_000, 40_000], 'else the backoff');
+  assert.deepEqual(pauses.slice(3), [20_000, 40_000], 'otherwise the backoff');
 });
 
 test('a redirect is not followed', async () => {
@@ -374,7 +374,7 @@ test('test sends a signed alert to every target, with any events, and waits for 
   assert.deepEqual([json.event, json.title, json.task_id], ['alert', 'test', null]);
   assert.match(String(headers['x-svc-signature']), /^[\da-f]{64}$/);
   assert.equal((await rig.notify.test(hook.url)).length, 1);
-  assert.equal(rig.notify.list().length, 3, 'and the event went nowhere else');
+  assert.equal(rig.notify.list().length, 3, 'the event was not sent to other targets');
   await assert.rejects(rig.notify.test('http://nowhere.example/'), /no target/);
 });
 

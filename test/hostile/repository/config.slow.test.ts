@@ -115,7 +115,7 @@ hostile(
     assert.equal(asked.code, 2);
     assert.ok(asked.stderr.includes('agents.cmds.mine'), asked.stderr);
     assert.ok(asked.stderr.includes(clone.trace));
-    assert.equal((await clone.svc('task', 'run', id)).code, 3, 'asking agrees to nothing');
+    assert.equal((await clone.svc('task', 'run', id)).code, 3, 'asking is not consent');
     // One key alone, then all keys.
     assert.equal((await clone.svc('trust', '--key', 'guard.profile', '--yes')).code, 0);
     assert.equal((await clone.svc('config', 'get', 'guard.profile')).stdout.trim(), 'none');
@@ -132,7 +132,11 @@ hostile(
     assert.ok(
       (await clone.svc('config', 'get', 'agents.cmds.mine')).stdout.includes(`touch "${clone.trace}"`),
     );
-    assert.equal((await clone.svc('config', 'get', 'bus.max_acked')).stdout.trim(), '7', 'starts nothing');
+    assert.equal(
+      (await clone.svc('config', 'get', 'bus.max_acked')).stdout.trim(),
+      '7',
+      'the key starts no program',
+    );
   },
 );
 
@@ -208,7 +212,7 @@ hostile(
     rmSync(join(root, 'configuration', 'svc.yaml'));
     symlinkSync('real.yaml', join(root, 'configuration', 'svc.yaml'));
     await waits('below a repository of its own', join(root, 'configuration'), env);
-    assert.equal(existsSync(trace), false, 'a look runs nothing');
+    assert.equal(existsSync(trace), false, 'reading runs nothing');
     // The file has already needed consent; untracking it does not make this the first use.
     git('config', '--unset', 'core.worktree');
     git('config', '--unset', 'core.fsmonitor');

@@ -85,8 +85,8 @@ async function refusedUntouched(reason: string): Promise<void> {
       '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"task_list","arguments":{}}}\n',
   });
   assert.doesNotMatch(bridge.stdout, /innocent/);
-  assert.equal(snapshot(data()), before, 'something was written');
-  assert.equal(existsSync(ran()), false, 'something was run');
+  assert.equal(snapshot(data()), before, 'the data folder is unchanged');
+  assert.equal(existsSync(ran()), false, 'nothing was run');
 }
 
 hostile(
@@ -248,7 +248,7 @@ hostile(
         make(path);
         const began = performance.now();
         const refused = await ws.program(['task', 'list', '--json']);
-        assert.ok(performance.now() - began < 5000, `${name} as a ${shape} was waited for`);
+        assert.ok(performance.now() - began < 5000, `${name} as a ${shape} must not block`);
         assert.equal(codeOf(refused), 'data_folder_unknown', `${name} as a ${shape}: ${refused.stdout}`);
         rmSync(path, { force: true });
         if (kept !== null) writeFileSync(path, kept, { mode: 0o600 });

@@ -59,7 +59,7 @@ hostile(
         assert.equal(
           readBack(shown.slice(0, prompt.split('\n').length).join('\n')),
           prompt,
-          'nothing of it is missing',
+          'the prompt is complete',
         );
       }
       const listed = await ws.svc(['decision', 'list']);
@@ -72,6 +72,6 @@ hostile(
       'Fix the README ⚠️ of 👩‍👩‍👧, größer und in 日本語\r\nplease\n#agent: no-change',
     );
     const shown = await ws.svc(['decision', 'show', body.decision_id]);
-    assert.doesNotMatch(shown.stdout, /do(?:es)? not show/, 'nobody is warned of ordinary text');
+    assert.doesNotMatch(shown.stdout, /do(?:es)? not show/, 'ordinary text causes no warning');
   },
 );

@@ -172,7 +172,7 @@ hostile(
     await here.call('task.retry', { id: task_id });
     assert.equal((await ended(2)).profile, 'strict');
     await here.call('worker.resume', { session: 's-2', outside: true });
-    assert.equal((await ended(3)).profile, 'strict', '--outside is for tasks of people who are known');
+    assert.equal((await ended(3)).profile, 'strict', '--outside is only for tasks of known people');
   },
   { skip: impossible },
 );

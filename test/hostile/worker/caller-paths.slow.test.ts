@@ -161,7 +161,7 @@ hostile(
         [join(worktree, 'notes/mine'), join(worktree, 'notes/mine'), join(worktree, 'docs')],
         said,
       );
-      assert.ok(!existsSync(join(ws.root, 'notes')), 'the main checkout stays as it is');
+      assert.ok(!existsSync(join(ws.root, 'notes')), 'the main checkout is unchanged');
       const { memories } = await here.call('memory.list', {});
       assert.deepEqual(memories.map(({ title }) => title).sort(), ['fresh', 'tracked']);
       assert.match(

@@ -92,7 +92,7 @@ hostile(
     assert.deepEqual(
       (await decision(decision_id)).changes.map(({ input }) => input),
       ['command'],
-      'it can be seen before it is approved',
+      'it is visible before approval',
     );
     const next = await askedAnew(decision_id, ['command']);
     assert.match(String(next.changes[0]?.before), /agent\.js' -- \{\{prompt\}\}$/);
@@ -100,7 +100,7 @@ hostile(
     assert.deepEqual((await task(task_id)).sessions, []);
     const asked = here.engine.events.listAfter(seq).find(({ kind }) => kind === 'needs_approval');
     assert.deepEqual(asked?.data.changed, ['command']);
-    assert.doesNotMatch(JSON.stringify(asked), /--extra|agent\.js/, 'no command leaves with the event');
+    assert.doesNotMatch(JSON.stringify(asked), /--extra|agent\.js/, 'the event contains no command');
     // The version that is shown now can be approved.
     await here.call('decision.approve', { id: next.decision_id, hash: next.hash });
     assert.equal((await task(task_id)).sessions.length, 1);
@@ -138,7 +138,7 @@ projects: [{ id: docs, path: docs, setup: ["true"] }]
     assert.deepEqual([weaker.changes[0]?.before, weaker.changes[0]?.after], ['strict', 'none']);
     await configure('guard.profile', 'lite');
     await here.call('decision.approve', { id: weaker.decision_id }).catch((error: SvcError) => {
-      assert.fail(`a stronger profile is no reason to ask: ${error.message}`);
+      assert.fail(`a stronger profile needs no new approval: ${error.message}`);
     });
 
     await configure('agents.cmds.claude', OTHER);

@@ -111,7 +111,7 @@ for (const who of [user, ...others])
         forge "pack([{ name: '$readme', type: 'blob', body: Buffer.from('evil') }])"
         git cat-file blob main:README.md
         echo work > work.txt && git add work.txt && git commit -qm work`);
-      assert.match(log, /evil/, 'inside it is what the worker has made of it');
+      assert.match(log, /evil/, "inside the sandbox the worker's version shows");
       // As seen during the run and at its end.
       assert.match(await here.patch(), /^\+work$/m);
       const end = await here.finish();

@@ -120,7 +120,7 @@ for (const level of LEVELS) {
             await until(() => having(word).length === 0, `the end of what ${word} left`, 10_000).catch(() => {
               const left = having(word);
               for (const pid of left) endNow(pid);
-              assert.fail(`${user.label}, ${level}, ${end}: ${left.length} are left`);
+              assert.fail(`${user.label}, ${level}, ${end}: ${left.length} processes are left`);
             });
             t.diagnostic(`${user.label}, ${level}, ended ${end}: nothing left`);
           }

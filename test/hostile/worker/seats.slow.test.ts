@@ -63,7 +63,10 @@ function assertRefused({ answers, wanted }: Awaited<ReturnType<typeof attackedBy
     assert.doesNotMatch(answer, /"seat":"chair"/, `${where}, ${name}`);
   }
   const refusals = Object.values(answers).filter((answer) => /chair_only|Chair seat/.test(answer)).length;
-  assert.ok(refusals >= 10, `${where}: only ${refusals} got as far as a refusal: ${JSON.stringify(answers)}`);
+  assert.ok(
+    refusals >= 10,
+    `${where}: only ${refusals} attempts reached a refusal: ${JSON.stringify(answers)}`,
+  );
 }
 
 hostile(
@@ -133,7 +136,7 @@ hostile(
         await until(() => existsSync(`${out}.done`), 'the worker to have tried');
         assert.equal(ws.supervisorPid(), supervisor, level);
         const { receivers } = await (await ws.connect()).call('engine.status');
-        assert.equal(receivers.length, 1, `${level}: with the secret of the person`);
+        assert.equal(receivers.length, 1, `${level}: the receiver has the person's secret`);
         // Without a process of the person there is no new engine.
         await ws.killDaemon();
         writeFileSync(`${out}.down`, '');

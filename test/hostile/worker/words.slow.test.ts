@@ -78,7 +78,7 @@ hostile(
           .join('\n'),
       );
       assert.equal(out.match(/is not in policy.actors/g)?.length, 4, out);
-      assert.doesNotMatch(out, /SVC_ACTOR/, 'the hint does not say how to get round it');
+      assert.doesNotMatch(out, /SVC_ACTOR/, 'the hint does not name the workaround');
       // People who are not listed change nothing either, but may stop what runs on their machine.
       const bob = { env: { SVC_ACTOR: 'bob' } };
       assert.equal((await ws.program(['task', 'add', 'x'], bob)).code, 3);

@@ -89,14 +89,14 @@ describe('a form that the engine refuses', () => {
     dash.keys('q');
     assert.match(shown(dash), /Quit and lose what you wrote in 1 form that could not be sent\?.*y quit/s);
     loseEngine(dash);
-    assert.notEqual(dash.state().armed, null, 'another attempt that failed takes no question away');
+    assert.notEqual(dash.state().armed, null, 'another failed attempt does not withdraw the question');
     dash.keys('esc');
     assert.equal(quits(dash), 0);
-    assert.equal(quits(dash.keys('q', 'q')), 0, 'the same key twice is no answer');
+    assert.equal(quits(dash.keys('q', 'q')), 0, 'pressing the same key twice does not answer');
     assert.equal(quits(dash.keys('q', 'y')), 1);
     findEngine(dash);
     assert.match(shown(dash), /New task[\s\S]*It says hi/);
-    assert.equal(quits(dash.wait(600).keys('esc', 'q')), 2, 'nothing waits any more, so nothing is asked');
+    assert.equal(quits(dash.wait(600).keys('esc', 'q')), 2, 'nothing is pending, so no question is asked');
     assert.equal(quits(loseEngine(bench()).keys('q')), 1);
   });
 
@@ -109,7 +109,7 @@ describe('a form that the engine refuses', () => {
     assert.match(dash.state().message?.text ?? '', /^no; what you wrote comes back$/);
     dash.keys('esc', 'enter');
     assert.match(shown(dash), /New task[\s\S]*It says hi/);
-    assert.equal(dash.calls().length, 1, 'a key that was meant for something else sends nothing');
+    assert.equal(dash.calls().length, 1, 'a key for something else sends nothing');
     assert.equal(dash.wait(600).keys('enter').calls().length, 2);
   });
 

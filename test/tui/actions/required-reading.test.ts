@@ -72,7 +72,7 @@ describe('a decision that was not on the screen cannot be approved', () => {
     assert.equal(openWaitingDecision(80, 24).keys('pagedown', 'a').state().armed, null);
     assert.equal(openWaitingDecision(80, 24).keys('right', 'a').state().armed, null);
     const opened = openWaitingDecision(80, 24).keys('pagedown', 'a');
-    assert.ok(hasAllEssentials(readScreen(opened)), 'it opens at its beginning');
+    assert.ok(hasAllEssentials(readScreen(opened)), 'it opens at the top');
     assert.notEqual(opened.keys('a').state().armed, null);
   });
 

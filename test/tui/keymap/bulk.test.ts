@@ -177,7 +177,7 @@ describe('one confirmation for marked rows', () => {
     assert.match(
       textOf(named),
       /✓ approve: 7 done; 1 left out: d-2 \(it has changed/,
-      'the one line of a good message has it before the ids of what was done',
+      'in the one-line message the count precedes the ids',
     );
 
     const surprising = tellDecisions(withDecisions(2).keys('*', 'a'), 1, 2);

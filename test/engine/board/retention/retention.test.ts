@@ -314,7 +314,7 @@ describe('removal of saved refs', () => {
     assert.deepEqual([ofMerged, discarded], [2, 1]);
     assert.deepEqual(refs().sort(), [...kept, 'refs/svc/s-1/head'].sort());
     assert.deepEqual(storage.db.prepare('SELECT session_id FROM discarded_work').pluck().all(), [5]);
-    assert.equal(countsOf(await clean(false, DAY)).discarded, 0, 'not sooner than it was promised');
+    assert.equal(countsOf(await clean(false, DAY)).discarded, 0, 'not before the promised time');
     assert.ok(existsSync(join(repository.root, '.git')));
     rmSync(join(repository.root, '.git'), { recursive: true });
     await clean();

@@ -55,7 +55,7 @@ describe('two workspaces in one repository', () => {
     const other = await ran(second, '#agent: edit other.txt from the second');
     assert.deepEqual([one.session_id, one.branch, other.session_id], ['s-1', 'svc/s-1', 's-1']);
     assert.match(other.branch, /^svc\/s-1-[0-9a-f]{4}$/);
-    assert.ok(existsSync(one.worktree ?? ''), 'the worktree of the first is untouched');
+    assert.ok(existsSync(one.worktree ?? ''), "the first one's worktree is unchanged");
   });
 
   test("each workspace prunes its own merged branches and leaves the other's, with or without a worktree", async () => {
@@ -88,7 +88,7 @@ describe('two workspaces in one repository', () => {
     const known = await first.call('session.list');
     assert.ok(
       known.some((session) => session.branch === again.branch),
-      'the first had one of that name',
+      'the branch name is in use in the first workspace',
     );
     const pruned = await prune(first);
     assert.equal(

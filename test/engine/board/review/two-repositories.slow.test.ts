@@ -145,7 +145,7 @@ describe('projects in two repositories', () => {
     assert.ok(branchesOf(listed, ws.root).includes(mine.branch));
     assert.ok(
       listed.worktrees.every(({ path }) => path !== lost.worktree),
-      'it is no folder of the other one’s',
+      'the folder is not listed for the other repository',
     );
     assert.deepEqual(
       listed.problems.map(({ repository, message }) => [repository, /is bare/.test(message)]),
@@ -164,6 +164,6 @@ describe('projects in two repositories', () => {
     writeFileSync(join(api, '.git/config'), '[broken\n');
     assert.match((await list()).problems[0]?.message ?? '', /bad config/);
     rmSync(join(api, '.git'), { recursive: true });
-    assert.equal((await list()).problems[0]?.repository, api, 'it had one');
+    assert.equal((await list()).problems[0]?.repository, api, 'a missing repository is reported');
   });
 });

@@ -121,7 +121,7 @@ describe('counting tasks', () => {
       { retries: 2, followUps: 1, resumed: 1, conflicts: 1, reworked: 4 },
     );
     insert('event', { at: NOW, kind: 'promote_conflict', task_id: 2, session_id: 2 });
-    assert.equal((await stats.read(everything)).total.conflicts, 2, 'what the log has had since is read');
+    assert.equal((await stats.read(everything)).total.conflicts, 2, 'new log entries are read');
   });
 
   test('tokens and money are summed as reported, with the number of runs that reported none', async () => {

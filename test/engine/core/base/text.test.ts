@@ -78,7 +78,7 @@ describe('text for a terminal', () => {
       const shown = toPrintable(`a${each}b`);
       assert.match(shown, new RegExp(`^a\\\\[xu]\\{?0*${number}\\}?b$`));
       assert.equal(countUnseen(`a${each}b${each}`), 2, number);
-      assert.equal(toPrintable(shown), shown, 'written out once');
+      assert.equal(toPrintable(shown), shown, 'escaping is idempotent');
       assert.equal(JSON.parse(toPrintableJson(`a${each}b`)), `a${each}b`);
       assert.match(toPrintableJson(`a${each}b`), /^[ -~]+$/);
     }
@@ -140,7 +140,7 @@ describe('text for a terminal', () => {
       '71h',
       '3d',
     ]);
-    assert.equal(ago(-5), '0s', 'clocks of two programs may differ');
+    assert.equal(ago(-5), '0s', 'two clocks may differ');
     assert.equal(formatAge(null), '-');
   });
 

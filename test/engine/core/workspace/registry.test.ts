@@ -81,7 +81,7 @@ describe('the workspaces of a machine', () => {
     assert.match(findGone(emptied) ?? '', /c\/\.svc no longer exists/);
     assert.match(findGone(renewed) ?? '', /d\/\.svc was replaced/);
     assert.equal(findGone(kept), null);
-    assert.deepEqual(listNames(), ['a', 'b', 'c', 'd', 'e'], 'reading takes nothing out');
+    assert.deepEqual(listNames(), ['a', 'b', 'c', 'd', 'e'], 'reading removes nothing');
     registerWorkspace(env, kept);
     assert.deepEqual(listNames(), ['e']);
   });

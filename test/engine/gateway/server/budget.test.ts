@@ -44,7 +44,7 @@ describe('budgets and books', () => {
       );
       const served = statuses.filter((status) => status === 200).length;
       assert.equal(statuses.filter((status) => status === 402).length, 64 - served);
-      assert.ok(served > 0 && served * TOKENS <= 21 * TOKENS, `${served} were served`);
+      assert.ok(served > 0 && served * TOKENS <= 21 * TOKENS, `${served} calls were served`);
       const last = await rig.post(chat, CHAT);
       assert.match(await last.text(), /resets at \d{4}-\d\d-\d\dT00:00:00/);
       const rows = await rig.calls(65);
@@ -114,7 +114,7 @@ describe('budgets and books', () => {
       assert.equal((await rig.post(chat, CHAT, { key: first })).status, 200);
       const second = await rig.issueKey({ sessionId: 's-12', taskId: 't-7', budgetTokens: TOKENS });
       assert.equal((await rig.post(chat, CHAT, { key: second })).status, 402);
-      assert.equal((await rig.post(chat, CHAT)).status, 200, 'another task goes on');
+      assert.equal((await rig.post(chat, CHAT)).status, 200, 'another task continues');
     } finally {
       await rig.close();
     }
@@ -220,7 +220,11 @@ describe('budgets and books', () => {
       await rig.configure({ providers: [own] });
       upstream.plan('status_429_seconds');
       assert.equal((await rig.post(chat, CHAT)).status, 429);
-      assert.deepEqual(await readHealth(), [[null, null]], 'a client’s own account is its own');
+      assert.deepEqual(
+        await readHealth(),
+        [[null, null]],
+        "a limit on the client's own account does not affect the provider",
+      );
     } finally {
       await rig.close();
       await other.close();
@@ -257,7 +261,7 @@ describe('budgets and books', () => {
       assert.equal(
         (await rig.post(chat, body)).headers.get('x-svc-provider'),
         'other',
-        'others may answer otherwise',
+        'another provider may accept the request',
       );
     } finally {
       await rig.close();

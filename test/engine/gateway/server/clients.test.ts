@@ -48,7 +48,7 @@ const WAYS: Readonly<Record<string, (clients: Clients) => Promise<string>>> = {
       text += chunk.choices[0]?.delta.content ?? '';
       if (chunk.usage) usages += 1;
     }
-    assert.equal(usages, 0, 'usage comes to those who asked for it');
+    assert.equal(usages, 0, 'only clients that request usage receive it');
     return text;
   },
   'openai chat, streamed with usage': async ({ openai }) => {
@@ -271,7 +271,7 @@ describe("the services' own libraries", () => {
     const counted = await anthropic.messages.countTokens({ model: MODEL, messages: turn });
     assert.equal(counted.input_tokens, 12);
     assert.equal((await google.models.countTokens({ model: MODEL, contents: 'Hello' })).totalTokens, 12);
-    assert.equal((await live.calls(0)).length, before + 1, 'counts are free');
+    assert.equal((await live.calls(0)).length, before + 1, 'counting tokens is free');
   });
 
   test("an upstream that cannot count gets an estimate, and a wrong request gets the upstream's own error", async () => {

@@ -253,7 +253,7 @@ describe("a call survives every fault of an upstream, and ends in the caller's o
             const got = await read(await rig.post(path, body));
             assert.equal(got.status, expected.status, got.text);
             assert.doesNotMatch(`${got.text}${JSON.stringify([...got.headers])}`, new RegExp(REAL_KEY));
-            assert.equal(got.isWhole, expected.isCut !== true, 'the connection ends as the answer does');
+            assert.equal(got.isWhole, expected.isCut !== true, 'the connection ends like the answer');
             if (expected.isAnswer) {
               const words = wordsOf(protocol, isStream, got.text);
               if (fault === 'many_small' && isStream)

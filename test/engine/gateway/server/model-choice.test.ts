@@ -75,7 +75,11 @@ describe('a provider without a configured model', () => {
       assert.deepEqual(asked, []);
       for (const name of ['svc/up/large', 'up/large', 'large'])
         assert.equal((await ask(rig, name)).status, 200);
-      assert.equal((await rig.post(chat, { messages: TURN })).status, 200, 'who names none leaves it to it');
+      assert.equal(
+        (await rig.post(chat, { messages: TURN })).status,
+        200,
+        "without a name, the program's choice applies",
+      );
       assert.deepEqual(asked, ['large', 'large', 'large', undefined]);
     });
   });

@@ -72,7 +72,7 @@ test('long tool outputs are counted once: when they are new and not shortened', 
     assert.equal(count(turnsOf(LONG)), bytesOf(LONG), protocol);
     assert.equal(count(turnsOf(LONG), 2), bytesOf(LONG), `${protocol}, with spaces`);
     assert.equal(count(turnsOf('ok')), 0, protocol);
-    assert.equal(count([...turnsOf(LONG), ...turnsOf('ok')]), 0, `${protocol}: of an earlier turn`);
+    assert.equal(count([...turnsOf(LONG), ...turnsOf('ok')]), 0, `${protocol}: output of an earlier turn`);
     assert.equal(count(turnsOf(`[svc-crush: 9 passing tests left out]\n${LONG}`)), 0, protocol);
     // A text that looks like the frame around it.
     const tricky = `${LONG}{"role":"assistant","type":"function_call","role":"model"}`;

@@ -152,9 +152,9 @@ describe('answers of an upstream', () => {
     const long = 'word '.repeat(14_400);
     await post('/v1/messages', say(long, { max_tokens: 3900 }));
     const { max_tokens: most } = JSON.parse(asked[1]!);
-    assert.ok(most >= 2500 && most < 3900, `${most} fit beside the prompt`);
+    assert.ok(most >= 2500 && most < 3900, `${most} tokens fit after the prompt`);
     await post('/v1/chat/completions', say('own', { max_tokens: 32_000 }));
-    assert.equal(JSON.parse(asked[2]!).max_tokens, 32_000, 'a body of its own protocol goes on as it is');
+    assert.equal(JSON.parse(asked[2]!).max_tokens, 32_000, 'a body of its own protocol passes unchanged');
   });
 
   test('numbers that JavaScript cannot hold reach the client in a whole answer', async () => {

@@ -71,7 +71,7 @@ describe('the reasoning of a model is returned to it', () => {
       );
       assert.ok(
         !('thinking' in other),
-        'thinking cannot be asked for when the thoughts before the calls are missing',
+        'thinking cannot be requested if the thoughts before the calls are missing',
       );
       const third = from === 'chat' ? 'responses' : 'chat';
       assert.ok(!JSON.stringify(exchange(from, third, again, 'gpt-5').sent).includes('let me see'));

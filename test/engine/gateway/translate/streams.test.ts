@@ -17,7 +17,7 @@ function readMessage(events: Json[]): Json {
   let reason: string | null = null;
   for (const event of events) {
     if (event.type === 'content_block_start') {
-      assert.equal(event.index, blocks.length, 'a block begins when the one before it is over');
+      assert.equal(event.index, blocks.length, 'a block starts after the previous one has ended');
       assert.ok(blocks.at(-1)?.isOver ?? true);
       blocks.push({ ...event.content_block, json: '' });
     }

@@ -98,7 +98,7 @@ describe("the edges of the project's own compiler", () => {
       after.join('\n'),
     );
     assert.ok(!after.some((edge) => edge.startsWith('src/main.ts ->')), after.join('\n'));
-    assert.ok(!listEdges(indexer).some((edge) => /^(.*) -> \1 /.test(edge)), 'nothing calls itself here');
+    assert.ok(!listEdges(indexer).some((edge) => /^(.*) -> \1 /.test(edge)), 'no function here calls itself');
 
     // Files that import a changed file, directly or not, fall back to svc's own analysis.
     project.write({ 'src/app.ts': FILES['src/app.ts']!.replace('store.load().item.use();', '') });
@@ -111,7 +111,11 @@ describe("the edges of the project's own compiler", () => {
     const other = { ...project, indexer: project.fresh() };
     await other.indexer.refresh();
     await compile(other);
-    assert.deepEqual(listEdges(other.indexer), listEdges(indexer), 'step by step is as all at once');
+    assert.deepEqual(
+      listEdges(other.indexer),
+      listEdges(indexer),
+      'incremental and full compilation give the same edges',
+    );
     await other.indexer.close();
 
     project.remove('src/store.ts');

@@ -71,7 +71,7 @@ describe('a change of very many files', () => {
     marker.reset();
     marker.addPath('src/lib/f1.ts');
     marker.flush();
-    assert.equal(marked.length, 15, 'what was resolved since may depend on them too');
+    assert.equal(marked.length, 15, 'names that have been resolved since may depend on them too');
   });
 
   test('a query during the reading of an earlier state does not mark the change as read', async () => {

@@ -49,7 +49,7 @@ it('both chats are reached by https through HTTPS_PROXY, with the certificates o
     },
   });
   await until(async () => (await list()).every(({ state }) => state === 'open'), 'both bots');
-  assert.equal(slack.sockets.open(), 1, 'Socket Mode goes through the tunnel as well');
+  assert.equal(slack.sockets.open(), 1, 'Socket Mode uses the tunnel too');
   const targets = new Set(proxy.asked.map(({ target }) => target));
   assert.deepEqual([...targets].sort(), ['slack.svc.test:443', 'telegram.svc.test:443']);
   assert.deepEqual(proxy.fetched, []);

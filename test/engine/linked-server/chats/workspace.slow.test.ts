@@ -54,6 +54,9 @@ onBothDatabases((start) => {
     await here.call('decision.deny', { id: second.decision_id!, reason: 'not today' });
     await until(() => /It was denied\.$/.test(other.text), 'the end');
     assert.deepEqual(other.keyboard, []);
-    assert.ok(!telegram.messages.some(({ text }) => /not today/.test(text)), 'what somebody typed stays');
+    assert.ok(
+      !telegram.messages.some(({ text }) => /not today/.test(text)),
+      'typed reasons stay on the machine',
+    );
   });
 });

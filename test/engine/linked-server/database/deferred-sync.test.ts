@@ -63,7 +63,7 @@ it('a commit that is not on disk yet blocks no one else, and callers can wait fo
   syncing.resolve();
   await synced;
   assert.equal(files.length, 1);
-  assert.ok(files[0]! > 0, 'the log file holds what was committed');
+  assert.ok(files[0]! > 0, 'the log file contains the commits');
 });
 
 it('a disk that failed once is not trusted again', async (t) => {

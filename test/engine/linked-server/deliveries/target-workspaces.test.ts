@@ -109,7 +109,11 @@ onBothDatabases((start) => {
         const second = await ann.get(next);
         assert.equal(readOffered(second)[0], machine(50));
         const there = await save(second, [60]);
-        assert.equal(readOffered(await ann.get(there.location!))[0], machine(50), 'the page that was saved');
+        assert.equal(
+          readOffered(await ann.get(there.location!))[0],
+          machine(50),
+          'the same page as before saving',
+        );
         assert.equal(readState(await ann.get(place)), 'shop, shop, shop');
         // Fields that a page does not show stay unchanged.
         await save(await ann.get(path), [7]);

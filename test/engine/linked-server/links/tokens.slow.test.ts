@@ -48,7 +48,7 @@ const ENDS: Record<string, (scene: Scene) => Promise<unknown>> = {
   'its workspace was linked again': ({ server, ann }) => linkByHand(server, ann, { name: 'shop' }),
   'another one took its place and was used': async ({ server, shop }) => {
     const rotated = await shop.call('POST', '/v1/workspace/token');
-    assert.equal(await tell(shop), 200, 'the old one opens until then');
+    assert.equal(await tell(shop), 200, 'the old token is valid until then');
     const { token } = JSON.parse(rotated.text) as { token: string };
     const browser = openBrowser(server);
     const headers = { authorization: `Bearer ${token}`, 'svc-protocol': '1' };

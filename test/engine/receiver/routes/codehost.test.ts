@@ -236,7 +236,7 @@ test('a comment of anyone else with require_approval false still waits for appro
   assert.equal(
     (await rig.ask(codehost(silent, 'issue_comment'))).body.dispatched,
     false,
-    'a service that does not say',
+    'a service without an association',
   );
 });
 
@@ -278,14 +278,18 @@ test('an author who is not known to belong to the repository is untrusted, and p
   assert.notEqual(await opened({ ...silent, ...person('Eve') }, by('Eve')), null, 'another name');
   const owned = { repository: { ...issueOpened().repository, owner: { login: 'olga' } } };
   const olga = { ...person('olga'), author_association: undefined };
-  assert.equal(await opened(olga, { ...owned, ...by('olga') }), null, 'its owner, where nothing is said');
+  assert.equal(
+    await opened(olga, { ...owned, ...by('olga') }),
+    null,
+    "the repository's owner, without an association",
+  );
   assert.notEqual(
     await opened({ ...olga, author_association: 'NONE' }, { ...owned, ...by('olga') }),
     null,
-    'what is said counts',
+    'the association takes precedence',
   );
   assert.match((await opened({}, by('mallory'))) ?? '', /^it was sent here by codehost:mallory/);
-  assert.equal(await opened({}, by('eve')), null, 'and by somebody who is listed');
+  assert.equal(await opened({}, by('eve')), null, 'sent by a listed person');
   assert.equal(await opened({}, by(login)), null);
   for (const odd of ['', 'a b', 'eve\u200b', '\u0435ve', 'x'.repeat(200), 'webhook: x', '../x'])
     assert.match((await opened({ ...silent, ...person(odd) }, by(odd))) ?? '', /codehost:unknown!/, odd);

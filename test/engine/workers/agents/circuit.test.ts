@@ -32,7 +32,7 @@ describe('an agent that fails repeatedly for its own reasons', () => {
     assert.deepEqual(
       [waiting.state, waiting.held?.code],
       ['queued', 'auth_failed'],
-      'it says what it waits for',
+      'it reports what it waits for',
     );
     const plan = await rig.here().call('task.plan', {
       id: waits.task_id,

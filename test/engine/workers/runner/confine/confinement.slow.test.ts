@@ -178,7 +178,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     assert.equal(existsSync(marker), false, logOf(ws, session));
     const worktree = join(ws.root, '.svc', 'agents', 'worktrees', session);
     ws.repository.gitIn(worktree, 'status');
-    assert.ok(existsSync(marker), 'it would have, for whoever asks git without care');
+    assert.ok(existsSync(marker), 'git without the overrides does run it');
   });
 
   test('the worker cannot make svc write through a link in its branch', async () => {

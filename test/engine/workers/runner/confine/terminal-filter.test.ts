@@ -15,7 +15,7 @@ function verdictOf(filter: Buffer, call: { arch: number; number: number; request
     const jump = (holds: boolean): void => {
       at += filter.readUInt8(at * 8 + (holds ? 2 : 3));
     };
-    if (code === 0x20) loaded = data.get(value) ?? assert.fail(`looks at ${value}`);
+    if (code === 0x20) loaded = data.get(value) ?? assert.fail(`the filter loads ${value}`);
     else if (code === 0x15) jump(loaded === value);
     else if (code === 0x35) jump(loaded >= value);
     else if (code === 0x06) return value === 0x7fff0000 ? 'allow' : value & 0xffff;

@@ -202,7 +202,7 @@ describe('a run starts at most once', () => {
     const end = run && (await settled(run.exited));
     assert.equal(existsSync(counter), !isClaimed);
     assert.equal(end === null || end.code === ALREADY_STARTED, isClaimed);
-    assert.equal(processes.claimStart(spec.runDir), isClaimed, 'a claim stands for a host that asks again');
+    assert.equal(processes.claimStart(spec.runDir), isClaimed, 'a repeated claim has the same result');
     assert.equal(processes.readStarted(spec.runDir) === null, isClaimed);
   });
 });
@@ -387,7 +387,7 @@ describe('stopping a worker: nothing of it survives (R5)', () => {
     await processes
       .stop({ pid: process.pid, pidStart: own.start, runId: randomUUID() }, { graceMs: 0, signal: 'SIGCONT' })
       .catch(() => {});
-    assert.equal(isRunning(bystander.pid!), true, 'a child of this process is not a descendant of the run');
+    assert.equal(isRunning(bystander.pid!), true, 'a child of this process is not part of the run');
     bystander.kill('SIGKILL');
   });
 

@@ -22,7 +22,7 @@ const NOBODY = { warn() {}, error() {}, info() {} } as unknown as Parameters<
 function sendAsJson<T>(value: T): T {
   if (value === undefined) return value;
   const sent = JSON.parse(JSON.stringify(value)) as T;
-  assert.deepStrictEqual(sent, value, 'it is plain data');
+  assert.deepStrictEqual(sent, value, 'only plain data crosses');
   return sent;
 }
 
@@ -131,7 +131,7 @@ describe('a runner', () => {
       mayHoldWork: false,
       agentFolderOf: null,
     });
-    assert.ok(existsSync(prepared.svc ?? ''), 'its command is there');
+    assert.ok(existsSync(prepared.svc ?? ''), 'its command is included');
     const process = await runner.start({
       run,
       profile: 'lite',
@@ -233,7 +233,7 @@ describe('a runner', () => {
     mkdirSync(join(agents, 's-3', run.runId), { recursive: true });
     const order = { run, profile: 'lite', process: null, mayNotHaveStarted: true };
     assert.deepEqual(await runner.adopt(order), { state: 'not_started' });
-    assert.ok(existsSync(join(agents, 's-3', run.runId, 'started')), 'its only start is taken');
+    assert.ok(existsSync(join(agents, 's-3', run.runId, 'started')), 'its only start is used up');
     assert.deepEqual(await runner.adopt(order), { state: 'not_started' });
     await runner.close();
   });

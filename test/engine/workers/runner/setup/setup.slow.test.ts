@@ -112,7 +112,7 @@ describe("the setup of a project's worktrees", () => {
     const refused = await ended(await rig.run(['no-change']));
     assert.equal(refused.failure?.code, 'consent_missing');
     assert.match(refused.failure?.text ?? '', /svc project trust own/);
-    assert.equal(refused.worktree, null, 'nothing was made for it');
+    assert.equal(refused.worktree, null, 'nothing was created for it');
     await trust();
     assert.equal(statSync(join(rig.ws.env.SVC_HOME!, 'consents')).mode & 0o777, 0o700);
     await carry({ setup: [`touch '${touched}'`, 'true'] });
@@ -134,7 +134,7 @@ describe("the setup of a project's worktrees", () => {
         code: 'chair_only',
       });
     await trust();
-    assert.equal((await project('workspace')).consent, 'given', 'by the name of the own project too');
+    assert.equal((await project('workspace')).consent, 'given', "listed under the workspace's name too");
     await rig.here().call('project.untrust', { id: 'own' });
     assert.equal((await project()).consent, 'none');
   });
@@ -160,7 +160,7 @@ describe("the setup of a project's worktrees", () => {
     });
     const { session_id } = await rig.run(['no-change', claudeSays.result()]);
     const session = await rig.settled(session_id);
-    assert.equal(session.failure, null, 'what a setup prints is not taken for what the agent says');
+    assert.equal(session.failure, null, 'setup output is not attributed to the agent');
     assert.equal(read('where'), `${session.worktree}\nsecond\n`);
     const env = read('env');
     assert.match(env, /^SVC_RUN_ID=[0-9a-f-]{36}$/m);

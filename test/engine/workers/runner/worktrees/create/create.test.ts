@@ -85,7 +85,7 @@ describe('finding the repository', () => {
     assert.equal(
       (await worktrees.findRepository(repository.root)).head,
       'of-the-other',
-      'as all that follows',
+      'like everything that follows',
     );
   });
 

@@ -87,7 +87,7 @@ describe('the end of a session', () => {
     assert.deepEqual(files, ['.gitignore', 'README.md', 'app/main.txt', 'new/deep file.txt', 'staged.txt']);
     assert.equal(inWorktree('status', '--porcelain'), '');
     assert.equal(inWorktree('symbolic-ref', 'HEAD'), 'refs/heads/svc/s-1');
-    assert.deepEqual((await finish()).wip, false, 'a second call finds nothing more');
+    assert.deepEqual((await finish()).wip, false, 'a second call finds nothing');
   });
 
   test("work is committed without a configured name, and with the user's where there is one", async () => {

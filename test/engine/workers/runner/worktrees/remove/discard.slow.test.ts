@@ -204,7 +204,7 @@ describe('restoring a discarded session', () => {
     assert.equal(
       repository.git('log', '--all', '--format=%H', '-S', 'SECRET=1'),
       '',
-      'no commit has the secret',
+      'no commit contains the secret',
     );
     await restore();
     assert.equal(readFileSync(join(path, '.env'), 'utf8'), 'SECRET=1\n');
