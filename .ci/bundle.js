@@ -72,12 +72,13 @@ async function bundlePrograms() {
     },
   });
   await build.close();
-  if (redirected.size < 2) throw new Error('Ink no longer imports what tui/text/ink-imports.ts redirects');
+  if (redirected.size < 2)
+    throw new Error('Ink no longer imports the modules that tui/text/ink-imports.ts redirects');
   for (const { fileName, code = '' } of output) {
     const [bad] = [...code.matchAll(/(?<!as )\b__require(?:[,)]|\("([^"]+)"\))/g)].filter(
       ([, name = '']) => !isBuiltin(name),
     );
-    if (bad !== undefined) throw new Error(`${fileName} would require what is not there: ${bad[0]}`);
+    if (bad !== undefined) throw new Error(`${fileName} would require a missing module: ${bad[0]}`);
   }
 
   // Removed after the new files exist, because a program may be starting.

@@ -350,10 +350,12 @@ function attempts() {
       const found = [...text.matchAll(ATTEMPT)];
       const calls = text.match(/\bhostile\(/g)?.length ?? 0;
       if (calls !== found.length)
-        throw new Error(`${file}: ${calls - found.length} calls of hostile() have no four literals in order`);
+        throw new Error(
+          `${file}: ${calls - found.length} calls of hostile() do not start with four literals in order`,
+        );
       return found.map(([, attacker, one, other, lite, strict]) => {
         if (dirname(file) !== join('test/hostile', attacker))
-          throw new Error(`${file}: an attempt of ${attacker} belongs into test/hostile/${attacker}`);
+          throw new Error(`${file}: an attempt of ${attacker} belongs in test/hostile/${attacker}`);
         return { attacker, tries: one ?? other, lite, strict, file };
       });
     });

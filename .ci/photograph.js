@@ -96,6 +96,6 @@ if (existsSync(join(ROOT, 'dist/tui'))) {
     });
   }
 } else {
-  console.error('there is no dashboard to photograph: dist/tui is missing; run npm run build');
+  console.error('no dashboard to photograph: dist/tui is missing; run npm run build');
   process.exitCode = 1;
 }

@@ -69,7 +69,7 @@ for (const [pattern, listTexts] of SOURCES)
       if (phrase === undefined) continue;
       offenders += 1;
       console.error(
-        `${file}:${line}: "${phrase.trim()}" (${found?.[1] ?? 'begin with the subject'}): ${text.slice(0, 100)}`,
+        `${file}:${line}: "${phrase.trim()}" (${found?.[1] ?? 'start with the subject'}): ${text.slice(0, 100)}`,
       );
     }
   }

@@ -155,14 +155,14 @@ stream.on('end', () => {
   const passed = summary?.success === true && summary.counts.tests > 0;
   if (summary?.counts.tests === 0) console.error('no test ran');
   if (files.length > LONGEST_SHOWN) {
-    console.log('the files that took longest:');
+    console.log('the slowest files:');
     const longest = [...durations].sort(([, one], [, other]) => other - one).slice(0, LONGEST_SHOWN);
     for (const [name, ms] of longest) console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${name}`);
   }
-  if (isQuick) console.log(`not run: ${MANY_PROCESSES.join(', ')}; npm test does`);
+  if (isQuick) console.log(`not run: ${MANY_PROCESSES.join(', ')}; npm test runs them`);
   if (filters.length === 0 && !onlyApart)
     console.log(
-      `not run: ${allFiles.filter(isApart).length} files that take minutes of their own; npm test -- --apart does`,
+      `not run: ${allFiles.filter(isApart).length} files that take minutes; npm test -- --apart runs them`,
     );
   process.exitCode = passed ? 0 : 1;
 });
