@@ -39,7 +39,7 @@ const AGENTS: Record<string, Agent> = {
     hears: [KEPT, AFTER],
   },
   codex: {
-    // It compacts by itself after a tool call; nothing can be added at its end.
+    // Codex compacts by itself after a tool call; nothing can be added at its end.
     script: [
       { when: 'produced by the other language model', steps: [{ say: 'Read.' }] },
       { steps: [{ call: 'exec_command', arguments: { cmd: 'true' } }, { say: 'Hello.' }] },

@@ -82,7 +82,7 @@ const STANDING = [
   /your questions that wait for an answer: ask 1 Which grammar\?/,
 ];
 
-/** What the model received around a compaction; null before it. */
+/** Texts that the model received around a compaction; null before it. */
 const findStanding = (desk: Desk, begin = 'Your current state'): string | null =>
   desk
     .requests()

@@ -99,7 +99,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
         test(`the agent fails with ${code} when its model answers ${status}`, async () => {
           const fail = { status: Number(status), retryAfterSec: 1 };
           const run = await desk.run(`Case ${status}.`, () => [{ fail }]);
-          // With an end time this is a pause.
+          // A limit with an end time is a pause.
           const { state, failure, pause } = await run.settled();
           assert.equal(failure?.code ?? pause?.code, code, run.log());
           nothingLeft(run);

@@ -13,7 +13,7 @@ describe('a real agent program without a model', () => {
   const cases = [
     // Without a login it reports an error and exits.
     { agent: 'qwen', codes: ['auth_failed'], says: /auth/i },
-    // It waits for the network as long as it may.
+    // The agent waits for the network as long as it may.
     { agent: 'codex', codes: ['timeout', 'exit_code'], says: /"type":"(thread\.started|error)"/ },
   ];
   for (const { agent, codes, says } of cases) {

@@ -30,7 +30,7 @@ const HTML = '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad
 
 const CASES: Record<string, Case> = {
   commit: {
-    // Its shell finds our own program.
+    // The agent's shell finds our own program.
     steps: (agent, { worktree }) => [
       agent.write(join(worktree, 'hello.txt')),
       agent.shell(`svc --version && ${COMMIT}`),

@@ -37,7 +37,7 @@ const TWO_FACES: Script = {
   steps: [{ call: 'answer', arguments: {} }, { call: 'refusal', arguments: {} }, { say: 'Seen.' }],
 };
 
-/** As in docs/extend/mcp.md: the texts of our tools rely on it. */
+/** docs/extend/mcp.md documents this, and the texts of our tools rely on it. */
 const SHOWN: Record<string, string[]> = {
   claude: ['structure of answer', 'text of refusal'],
   codex: ['structure of answer', 'structure of refusal'],

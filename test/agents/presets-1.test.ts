@@ -50,7 +50,7 @@ const AGENTS: Record<string, Agent> = {
 const arrived = (model: Model, text: string): boolean =>
   model.requests.some(({ body }) => JSON.stringify(body ?? null).includes(JSON.stringify(text).slice(1, -1)));
 
-// They wait for each other's start most of the time.
+// The agents wait for each other's start most of the time.
 describe('real agent programs by their presets alone', { concurrency: 2 }, () => {
   for (const [name, agent] of Object.entries(AGENTS)) {
     describe(name, {

@@ -8,9 +8,9 @@ import { missing } from '../support/agents.ts';
 import { makeRepository } from '../support/git.ts';
 
 interface Agent {
-  /** Its own tool for commands, and a call of it. */
+  /** The agent's own tool for commands, and a call of it. */
   shell(command: string): { call: string; arguments: Record<string, unknown> };
-  /** Its own tool for new files, which a hook may refuse. */
+  /** The agent's own tool for new files, which a hook may refuse. */
   write(file: string): { call: string; arguments: Record<string, unknown> };
   env?: Record<string, string>;
   /** A failure that it retries for longer than a test may take. */

@@ -80,7 +80,7 @@ const GATEWAY_PEERS: readonly GatewayPeer[] = [
     }),
   },
   {
-    // It speaks only the messages protocol, so it is compared with our translation.
+    // This peer speaks only the messages protocol, so it is compared with our translation.
     name: 'claude-code-router',
     program: join('@musistudio', 'claude-code-router', 'dist', 'cli.js'),
     protocol: 'messages',

@@ -55,7 +55,7 @@ async function measurePeer(folder: string, writes: readonly string[]): Promise<F
   const peer = await openJscpd(folder);
   if (peer === null) return [];
   try {
-    // It reads the files on its first question.
+    // jscpd reads the files on its first question.
     await peer.count(writes[0] as string, 'ts');
     const times: number[] = [];
     let told = 0;

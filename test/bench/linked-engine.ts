@@ -21,7 +21,7 @@ export async function linkedEngine(): Promise<Figure[]> {
     const starts = both.map(() => [] as number[]);
     const memory = both.map(() => [] as number[]);
     for (let round = 0; round < STARTS; round += 1) {
-      // They take turns at going first.
+      // The two alternate in going first.
       for (const at of round % 2 === 0 ? [0, 1] : [1, 0]) starts[at]?.push(await startAgain(both[at]!));
       await delay(SETTLED_MS);
       for (const [at, ws] of both.entries()) memory[at]?.push(residentMb(ws.daemonPid() ?? 0));

@@ -66,7 +66,7 @@ const backlog: Peer = {
     ready: READY,
     keys: ['j', 'k'],
   }),
-  // In the empty column, where it is visible.
+  // The new task goes to the empty column, where it is visible.
   add: (folder, index, text) => writeTask(folder, 1_000_000 + index, text, 'In Progress'),
 };
 
@@ -122,7 +122,7 @@ const tig: Peer = {
   draws: (program, folder) => ({ command: [program], env: { HOME: folder }, ready: READY, keys: ['j', 'k'] }),
 };
 
-/** Agent sessions in worktrees, drawn with Ink like the dashboard. It has one worktree, whatever the count. */
+/** Agent sessions in worktrees, drawn with Ink like the dashboard. It has one worktree, regardless of the count. */
 const ccmanager: Peer = {
   name: 'ccmanager',
   install: 'npm install ccmanager',

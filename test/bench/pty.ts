@@ -14,7 +14,7 @@ export interface PtyOptions extends Program {
   rows: number;
 }
 
-/** A program in a pseudo-terminal, with timestamps of its output. Times are those of `performance.now()`. */
+/** A program in a pseudo-terminal, with timestamps of its output, as returned by `performance.now()`. */
 export interface Pty {
   /** Time of the spawn. */
   spawned: number;
@@ -134,7 +134,7 @@ function memoryOf(pid: number): number {
       const kilobytes = line.exec(readFileSync(`/proc/${pid}/${file}`, 'utf8'))?.[1];
       if (kilobytes !== undefined) return Number(kilobytes) * 1024;
     } catch {
-      // Not readable, or it has just ended.
+      // The file is not readable, or the process has just ended.
     }
   }
   return 0;

@@ -110,7 +110,7 @@ async function load({ port, connections, requests }: Load): Promise<LoadResult> 
       },
       (error, result) => (error ? reject(error) : resolve(result)),
     );
-    // Its own result is rounded to whole seconds and milliseconds.
+    // Autocannon's own result is rounded to whole seconds and milliseconds.
     run.on('response', (_client, status, _bytes, ms) => {
       latencies.push(ms);
       if (status !== 201) failed += 1;

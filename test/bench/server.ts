@@ -169,7 +169,7 @@ async function startProgram(folder: string): Promise<{ child: ChildProcess; ms: 
   for await (const line of createInterface({ input: program.stderr! })) {
     const { msg, port } = JSON.parse(line) as { msg: string; port: number };
     if (msg !== 'server open') continue;
-    // Its log is not read from here on.
+    // The server's log is not read from here on.
     program.stderr?.resume();
     return { child: program, ms: performance.now() - begin, port };
   }

@@ -72,11 +72,11 @@ async function postTask(receiver: string, isRetry = false): Promise<void> {
   }
 }
 
-/** Repeats the calls of one client: those of agents, a dashboard and an automation. */
+/** Repeats one client's calls, a mix of what agents, a dashboard and an automation send. */
 async function loadEngine(ws: TestWorkspace, at: number, isOver: () => boolean): Promise<number> {
   let calls = 0;
   while (!isOver()) {
-    // Connections come and go like those of commands and bridges.
+    // Connections come and go as with commands and bridges.
     const client = await connectToEngine({ cwd: ws.root, env: ws.env, attends: at % 4 === 0 });
     const receiver = await ws.receiver();
     try {

@@ -31,7 +31,7 @@ export interface Rig {
 }
 
 export async function makeRig(): Promise<Rig> {
-  // One notice file for the whole run.
+  // The limit keeps one notice file for the whole run.
   const ws = await makeWorkspace({ yaml: 'bus: { log_max_bytes: 100000000 }\n' });
   const file = join(ws.repository.folder, 'reference.log');
   const engine = await ws.connect();

@@ -97,7 +97,7 @@ describe('svc acp run', () => {
     const said = lines.flatMap((line) => (line.acp === 'message' ? [line.text] : []));
     const end = lines.at(-1);
     assert.equal(end?.acp, 'end');
-    // As the engine reads it.
+    // The engine reads the log in this form.
     const reader = createAcpReader();
     for (const line of lines) reader.readLine(JSON.stringify(line));
     const told = reader.facts().end;
@@ -128,7 +128,7 @@ describe('svc acp run', () => {
       },
       { ...call, status: 'pending' },
       { ...call, status: 'completed' },
-      // It asks for a file method that it was not offered.
+      // The agent asks for a file method that it was not offered.
       { acp: 'message', text: 'not written: -32601' },
       { acp: 'usage', input: 30, cached: 0, output: 4, cost_usd: null },
       { acp: 'end', stop_reason: 'end_turn', error: null },

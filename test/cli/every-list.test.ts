@@ -66,7 +66,7 @@ describe('pages while rows change', () => {
     next_cursor: string | null;
   }
 
-  /** Reads the first two rows, runs `meanwhile`, then reads the rest. */
+  /** Reads the first two rows, calls the function, then reads the rest. */
   async function turn(list: string, meanwhile: (page: Page) => Promise<unknown>): Promise<Page[]> {
     const first = (await run(`${list} --limit 2 --cursor start --json`)).json<Page>();
     await meanwhile(first);

@@ -75,7 +75,7 @@ describe('an engine that does not answer', () => {
     try {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) {
         const { child, said, ended } = start('task', 'list');
-        // It is connected once the socket is open.
+        // The client is connected once the socket is open.
         await until(async () => {
           const { readdirSync, readlinkSync } = await import('node:fs');
           try {

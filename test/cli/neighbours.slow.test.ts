@@ -19,7 +19,7 @@ describe('two workspaces of one person', { timeout: 120_000 }, () => {
   before(async () => {
     one = await makeWorkspace();
     other = await makeWorkspace({ yaml: 'paths: { data: .svc }' });
-    // One machine home for both.
+    // Both workspaces share one machine home.
     other.env.SVC_HOME = one.env.SVC_HOME;
     other.agree();
     await other.svc(['config', 'set', 'workspace.name', 'the other']);

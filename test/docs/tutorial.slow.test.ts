@@ -27,7 +27,7 @@ class TestSimple(unittest.TestCase):
   '.gitignore': '__pycache__/\n',
 };
 
-/** What each line of keys must show before the next one is pressed. */
+/** Text that each line of keys must show before the next one is pressed. */
 const SHOWS: Record<string, string | RegExp> = {
   '.': '▶d-2',
   'a y': 'd-2 approved: s-2 starts on t-2',

@@ -204,7 +204,7 @@ test('sixteen clients over sockets that remember, supersede, forget, sweep, stor
         }
       }),
     );
-    // What another client has ended is refused by name.
+    // A call for something that another client has ended is refused by name.
     for (const code of refusals) assert.match(code, /^(?:conflict|not_found)$/);
     assert.equal(ids.size, 6, 'the same text is stored once');
     const [client] = clients;

@@ -43,7 +43,7 @@ describe('kill -9 of the server or the engine at each step of a decision from ou
   const delivered: Delivered[] = [];
   /** Called for each delivery before it is answered. */
   let onDelivery: ((event: Delivered) => Promise<void>) | null = null;
-  /** Browsers and terminals reach the server by its public name, on whatever port it listens. */
+  /** Browsers and terminals reach the server by its public name, on any port. */
   const place = {
     codes: [] as string[],
     get url() {

@@ -143,7 +143,7 @@ const AGENTS: Record<string, (wish: AgentWish) => Command> = {
   },
   opencode: ({ prompt, modelUrl, mcp }) => ({
     args: ['run', '--format', 'json', '--auto'],
-    // It adds quotes to arguments with spaces; input on stdin is passed on unchanged.
+    // opencode adds quotes to arguments with spaces; input on stdin is passed on unchanged.
     input: prompt,
     env: {
       ...opencodeEnvironment({ modelUrl, key: KEY, more: { mcp: mcp ? { svc: opencodeServer(mcp) } : {} } }),

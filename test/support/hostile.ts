@@ -80,7 +80,7 @@ function makeOrdinaryUser(): TestUser | string {
   } catch (error) {
     return `useradd failed: ${(error as Error).message.split('\n')[0]}`;
   }
-  // Its processes must end by themselves: a test that leaves one behind fails here and names it.
+  // The account's processes must end by themselves: a test that leaves one behind fails here and names it.
   after(async () => {
     try {
       await until(() => processesOf(user.uid).length === 0, `the end of what ${name} has started`);

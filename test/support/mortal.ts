@@ -24,7 +24,7 @@ childProcess.spawn = (program, args, options) => {
     }
     if (wanted[0] !== moment || !args.some((each) => each.includes('/' + wanted[1] + '/'))) return;
     unlinkSync(${JSON.stringify(order)});
-    // Else it would be there again at once.
+    // The supervisor dies first, because it would restart the daemon.
     if (process.env.SVC_SUPERVISOR) process.kill(process.ppid, 'SIGKILL');
     process.kill(process.pid, 'SIGKILL');
   };

@@ -7,7 +7,7 @@ const validator = new HtmlValidate({
     'doctype-style': 'off',
     'void-style': 'off',
     'attribute-boolean-style': 'off',
-    // It counts escaped characters.
+    // The rule counts escaped characters.
     'long-title': 'off',
   },
 });

@@ -23,7 +23,7 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-/** PostgreSQL refuses to run as root; Debian uses the same ids for nobody everywhere. */
+/** PostgreSQL refuses to run as root; the user "nobody" has the same ids on every Debian system. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 export async function startPostgres(
@@ -54,7 +54,7 @@ export async function startPostgres(
     });
   let server = start();
 
-  /** It does not report when it is ready, so this polls. */
+  /** PostgreSQL does not report when it is ready, so this polls. */
   const isReady = async (): Promise<boolean> => {
     const client = new pg.Client({ connectionString: address('postgres') });
     client.on('error', () => undefined);

@@ -51,8 +51,7 @@ export const processesOfSession = (session: number): ProcessStat[] =>
 export const childrenOf = (pid: number): ProcessStat[] => running().filter((stat) => stat.parent === pid);
 
 /**
- * Waits until all processes of a session whose terminal was hung up have ended; kills those that exceed the time
- * limit.
+ * Waits until all processes of a hung-up terminal's session have ended; kills processes that exceed the time limit.
  */
 export async function sessionEnded(leader: ProcessStat): Promise<void> {
   const deadline = performance.now() + HANG_UP_MS;
@@ -69,6 +68,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has just ended.
+    // The process has just ended.
   }
 }

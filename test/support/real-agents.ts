@@ -43,7 +43,7 @@ export const REAL_AGENTS: Record<string, RealAgent> = {
     }),
     shell: (cmd) => ({ call: 'exec_command', arguments: { cmd } }),
     home: {
-      // With an unknown model it offers its basic tools.
+      // With an unknown model, codex offers its basic tools.
       '.codex/config.toml':
         'model = "stand-in"\n[model_providers.svc]\nname = "svc"\nrequest_max_retries = 0\nstream_max_retries = 0\n',
     },

@@ -168,12 +168,12 @@ try {
   svc(['verify', 'report', 's-1', '--met', '1', '--passed', 'true', '--summary', 'it is written']);
   svc(['worktree', 'promote', 's-1', '--json']);
   addTask('The second', ['--project', 'app', '--run', '--follow'], 'edit other.md two');
-  // Its exit code reports a failure.
+  // The session's exit code reports a failure.
   assert.throws(() => addTask('The third fails', ['--run', '--follow'], 'no-change', 'fail 3'));
   svc(['decision', 'deny', requestTask('edit from-outside.md one'), 'not now']);
   svc(['decision', 'approve', requestTask('edit from-outside.md two'), '--follow']);
 
-  // One that hit a limit that lasts a day.
+  // A session that hit a limit that lasts a day.
   const dayFromNow = Math.floor(Date.now() / 1000) + 86_400;
   const say = (line: object): string => `say ${JSON.stringify(line)}`;
   addTask(
@@ -197,7 +197,7 @@ try {
   const findState = (state: string) => sessions().filter((session) => session.state === state);
   await until(() => findState('queued').length === 1, 'the limit to pause it');
 
-  // One that runs until the gate exists, and one in the queue.
+  // One session runs until the gate exists, and one is queued.
   addTask('The running one', ['--run', '--priority', 'high'], 'say at the gate', `wait-for ${GATE}`);
   const running = await until(() => findState('running')[0], 'the worker to run');
   await until(

@@ -16,7 +16,7 @@ export function renderAt(tree: ReactElement, columns: number, rows: number): str
       columns: { value: columns, configurable: true },
       rows: { value: rows, configurable: true },
     });
-    // Rendering another tree in between makes Ink lay out the first one again.
+    // Rendering another tree first makes Ink compute the first one's layout again.
     app.rerender(<Text> </Text>);
     app.rerender(tree);
     return (app.lastFrame() ?? '').split('\n').map((line) => line.trimEnd());

@@ -28,7 +28,7 @@ const line = connect(path);
 line.on('error', (error) => { console.log('ERROR ' + error.code); process.exit(1); });
 line.on('connect', () => {
   if (handOver) {
-    // The child has the connection as its file 3, and waits until its creator is gone.
+    // The child has the connection as file descriptor 3, and waits until its parent is gone.
     const child = spawn('setsid', ['env', '-i', process.execPath, '-e',
       \`setTimeout(() => { const s = new (require('net').Socket)({ fd: 3 }); s.on('data', (d) => { require('fs').writeFileSync(process.argv[2], d.toString() + 'END'); process.exit(0); }); s.write(process.argv[1]); }, 400)\`,
       text, handOver], { stdio: ['ignore', 'ignore', 'ignore', line], detached: true, env: {} });

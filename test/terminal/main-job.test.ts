@@ -36,7 +36,7 @@ describe('the main job at a terminal', withTmux, () => {
       assert.ok(!log.includes('line 1 of 60'), log);
       await terminal.shows(/s-1 +\w+ +ready/, 'the finished session');
 
-      // On a narrow screen the log has no box of its own, so v switches to the work.
+      // A narrow screen has no separate box for the log, so v switches to the work.
       if (columns < 120) terminal.keys('v');
       await terminal.shows('no conflicts', 'the trial merge');
       terminal.keys('Enter');

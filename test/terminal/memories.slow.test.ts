@@ -57,7 +57,7 @@ describe('the memory on the screen', withTmux, () => {
     await terminal.gone('1 conflict');
     assert.equal((await recall('database port')).match(/Port of the database/g)?.length, 1);
 
-    // In the person's own editor.
+    // Opens the person's own editor.
     await search('type:fact tabs');
     await terminal.shows('Tabs are two spaces');
     await keep();

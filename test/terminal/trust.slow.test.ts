@@ -7,7 +7,7 @@ import { answer, openDash } from '../support/dash.ts';
 import { openTerminal, type Terminal, withTmux } from '../support/terminal.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
-// At the end of the screen: an earlier question may be above it.
+// Matches at the end of the screen, because an earlier question may be above it.
 const QUESTION = /Use this on this machine\? \[y\/N\]\s*$/;
 const BACK = /Press Enter to return to the dashboard\.\s*$/;
 const BANNER = /svc\.yaml: guard\.profile waits, its earlier .*· T shows it and asks/;

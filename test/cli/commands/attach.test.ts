@@ -19,7 +19,7 @@ echo "key:$GEMINI_API_KEY:"
 exit 3
 `;
 
-/** An agent that stores its conversations in the person's home, whatever its route. */
+/** An agent that stores its conversations in the person's home on every route. */
 const QWEN = `#!/bin/sh
 echo '{"type":"system","subtype":"init","session_id":"q-1","model":"a-model"}'
 echo '{"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"q-1"}'

@@ -30,7 +30,7 @@ function hook(
     child.stderr.on('data', (part) => {
       stderr += part;
     });
-    // It may exit before it has read everything.
+    // The hook may exit before it has read everything.
     child.stdin.on('error', () => undefined);
     child.on('close', (code) => resolve({ code, stdout, stderr }));
     if (isOpen) child.stdin.write(input);

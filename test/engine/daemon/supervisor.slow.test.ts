@@ -94,7 +94,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     assert.deepEqual(running.map(isRunning), [false, false]);
 
     await ws.svc(['up']);
-    // It crashed, and its configuration does not let an engine start.
+    // The engine crashed, and its configuration does not let another one start.
     const file = join(ws.root, 'svc.yaml');
     const good = readFileSync(file, 'utf8');
     const [engine = 0, supervisor = 0] = pids();

@@ -238,7 +238,7 @@ test('the worker and its question outlive the engine; its time limit ends all of
     assert.equal(pids.length, 3);
     await rig.restart(() => {
       assert.ok(pids.every(isRunning));
-      // As if it had started long ago.
+      // Makes the session look as if it had started long ago.
       const db = new Database(join(rig.ws.root, '.svc', 'svc.db'));
       db.prepare(
         'UPDATE session SET run_started_monotonic = run_started_monotonic - 3600000 WHERE id = ?',

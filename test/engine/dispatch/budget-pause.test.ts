@@ -64,7 +64,7 @@ ai:
     const paused = await rig.settled(session_id);
     assert.deepEqual([paused.state, paused.pause?.code], ['queued', 'budget_exceeded'], rig.log(session_id));
     const resumeAt = Date.parse(paused.resume_at ?? '');
-    // At midnight UTC, or a moment later.
+    // Sessions resume at midnight UTC, or a moment later.
     assert.ok(resumeAt % DAY < 5000 && resumeAt > Date.now(), paused.resume_at ?? '');
     assert.equal(calls(), 2, 'one call within the budget, one beyond it');
     const isTold = ({ event }: { event: string }): boolean => event === 'budget_exhausted';

@@ -20,9 +20,9 @@ test('only new tokens count of an agent that reports its whole conversation', ()
   const conversation = usage(250, 40, 100);
   assert.deepEqual(counted({ conversation }), conversation);
   assert.deepEqual(counted({ conversation }, usage(100, 10, 40)), usage(150, 30, 60));
-  // It started a new conversation after all.
+  // The agent started a new conversation after all.
   assert.deepEqual(counted({ conversation, agentSession: 'c-2' }, usage(100, 10)), conversation);
-  // Its counter restarted.
+  // The agent's counter restarted.
   assert.deepEqual(counted({ conversation }, usage(300, 50)), conversation);
 });
 

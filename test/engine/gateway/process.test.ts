@@ -77,7 +77,7 @@ ai:
   test('provider keys are used, and appear in no answer, log, event, database, metric or argument', async () => {
     const { url } = await client.call('gateway.serve', {});
     const { key } = await client.call('gateway.add_key', { name: 'curious' });
-    // Not even if a person has enabled the content log.
+    // The key is not logged even if a person has enabled the content log.
     const { logged } = await client.call('gateway.log_content', { key: 'curious' });
     const seen: string[] = [];
     const providers: Record<string, string> = {

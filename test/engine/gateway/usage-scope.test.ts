@@ -122,7 +122,7 @@ describe('who may see usage', () => {
     for (const part of ['"repeated_calls":0', '"retries":0', '"budgets_met":0', '"long_tool_outputs":0'])
       assert.ok(mine.includes(part), part);
     assert.doesNotMatch(other, /model-of-mine|s-1|1111/);
-    // In turn: an answer must not be cached for the next caller.
+    // The calls alternate: an answer must not be cached for the next caller.
     for (const caller of [MINE, OTHER, {}, MINE]) {
       const { total } = (await here.callByName('gateway.today', {}, caller)) as { total: { spent: number } };
       assert.equal(total.spent, await spentBy(caller));

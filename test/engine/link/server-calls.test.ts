@@ -63,7 +63,7 @@ describe('calls to a linked server', () => {
     for (let count = 0; count < 3; count += 1) await calls.call('/', { answer: nothing });
     const [socket] = sockets;
     assert.equal(new Set(sockets).size, 1);
-    // It is closed once the peer has seen the end of this side.
+    // The socket is closed once the peer has seen the end of this side.
     const closed = once(socket!, 'close');
     socket?.end();
     await closed;

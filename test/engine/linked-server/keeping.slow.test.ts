@@ -185,7 +185,7 @@ onBothDatabases((start, makeDatabase) => {
     assert.partialDeepStrictEqual(await rotateServerKey({ folder, env }, null), { values: 2 });
     assert.notEqual(read(), before);
     const after = read();
-    // As if the process had died between the database and the file.
+    // The state that remains if the process dies between the database and the file.
     writeFileSync(join(folder, 'server.key.next'), `${after}\n`, { mode: 0o600 });
     writeFileSync(join(folder, 'server.key'), `${before}\n`, { mode: 0o600 });
     const again = await start({ folder, env, ...ALLOWED });

@@ -109,7 +109,7 @@ onBothDatabases((start) => {
       await server.parts.db.deleteFrom('changes').where('id', '=', list.rows[49]!).execute();
       assert.equal(readRows(await open(next), list)[0], list.rows[50]);
       const previous = findLink(await open(next), 'prev')!;
-      // It follows fewer rows than a page holds, so the previous page is the first.
+      // The row follows fewer rows than a page holds, so the previous page is the first.
       assert.deepEqual(readRows(await open(previous), list), [...list.rows.slice(0, 49), list.rows[50]]);
     });
 

@@ -85,7 +85,7 @@ hostile(
   async (t) => {
     const clone = makeClone(({ trace }) => ({ 'svc.yaml': yaml(trace) }));
     t.after(clone.close);
-    // Reads are served; whatever would start a program is refused, and the refusal names the command that helps.
+    // Reads are served; anything that would start a program is refused, and the refusal names the command that helps.
     assert.equal((await clone.svc('task', 'list')).code, 0);
     const { consent, consent_pending: waits } = (await clone.svc('status', '--json')).json<{
       consent: string;
@@ -116,7 +116,7 @@ hostile(
     assert.ok(asked.stderr.includes('agents.cmds.mine'), asked.stderr);
     assert.ok(asked.stderr.includes(clone.trace));
     assert.equal((await clone.svc('task', 'run', id)).code, 3, 'asking is not consent');
-    // One key alone, then all keys.
+    // Consents to one key alone, then to all keys.
     assert.equal((await clone.svc('trust', '--key', 'guard.profile', '--yes')).code, 0);
     assert.equal((await clone.svc('config', 'get', 'guard.profile')).stdout.trim(), 'none');
     assert.notEqual((await clone.svc('config', 'get', 'agents.default_preset')).stdout.trim(), 'mine');
@@ -192,7 +192,7 @@ hostile(
     await waits('in what looks like a bare repository', join(root, 'bare'), env);
     symlinkSync('../configuration/real.yaml', join(root, 'linked', 'svc.yaml'));
     await waits('through a link that git does not track', join(root, 'linked'), env);
-    // Its configuration points elsewhere and names programs.
+    // This configuration points elsewhere and names programs.
     const elsewhere = temporaryFolder();
     t.after(() => rmSync(elsewhere, { recursive: true, force: true }));
     git('config', 'core.worktree', elsewhere);

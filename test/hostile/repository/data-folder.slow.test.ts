@@ -98,7 +98,7 @@ hostile(
   },
   async () => {
     await plantQueued();
-    // As in a clone on another machine: the same bytes, nothing in the machine home.
+    // The bytes are the same as in a clone on another machine, but the machine home is empty.
     rmSync(join(ws.env.SVC_HOME ?? '', 'data-folders'), { recursive: true });
     await refusedUntouched('not_recorded');
     // Without the id, with a variation of it, and with nothing but the database.
@@ -123,7 +123,7 @@ hostile(
     renameSync(data(), away);
     cpSync(away, data(), { recursive: true });
     await refusedUntouched('moved');
-    // In its original location it stays valid.
+    // The folder stays valid in its original location.
     rmSync(data(), { recursive: true });
     renameSync(away, data());
     assert.equal((await ws.svc(['status'])).code, 4);
@@ -157,7 +157,7 @@ hostile(
     await refusedUntouched('no_id');
     symlinkSync('/run/svc/daemon.json', join(data(), 'other'));
     await refusedUntouched('no_id');
-    // In our own folder, a record that a pull has replaced is invalid.
+    // A record that a pull has replaced is invalid, even in our own folder.
     rmSync(data(), { recursive: true });
     await ws.svc(['up']);
     await ws.svc(['down']);
@@ -447,7 +447,7 @@ hostile(
     await ws.svc(['down']);
     const yaml = join(ws.root, 'svc.yaml');
     writeFileSync(yaml, `${readFileSync(yaml, 'utf8')}paths: { data: ${precious} }\n`);
-    // As if a person had consented without reading it.
+    // Consents like a person who has not read the file.
     ws.agree();
     assert.equal(codeOf(await ws.program(['task', 'list', '--json'])), 'data_folder_unknown');
     assert.equal(codeOf(await ws.program(['adopt', '--fresh', '--yes', '--json'])), 'conflict');

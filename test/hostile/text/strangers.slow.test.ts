@@ -228,7 +228,7 @@ hostile(
       assert.equal(now.status, 'assigned');
       return now.decision_id ?? '';
     };
-    // With an automatic approval it does not start either, and waits again.
+    // Automatic approval does not start the task either; it waits again.
     const nonce = JSON.stringify({ nonce: 1, unconfined: task_id });
     const at = String(Math.floor(Date.now() / 1000));
     await post(`/decisions/${decision_id}/approve`, nonce, {

@@ -127,7 +127,7 @@ hostile(
       ...closed.flatMap(both),
       // memory.okf_dir is below .svc.
       ...both(),
-      // It may use its own files, by each of their names.
+      // The worker may use its own files, by each of their names.
       { call: 'memory.export', input: { dir: 'notes/mine' } },
       { call: 'memory.export', input: { dir: join(ws.root, 'notes/mine') } },
       { call: 'memory.import', input: { dir: 'docs' } },
@@ -169,7 +169,7 @@ hostile(
         /notes\/mine\/index\.md/,
       );
     }
-    // It may write in the checkout itself, except where programs read their configuration.
+    // The worker may write in the checkout itself, except where programs read their configuration.
     const inPlace = closed.filter((dir) => !/^(?:to-|bare)/.test(dir)).flatMap(both);
     const { answers } = await takeSteps(ws, here, inPlace, { inplace: true });
     for (const [at, { code }] of answers.entries())
@@ -261,7 +261,7 @@ hostile(
         input: { id: ask_id, answer: 'in app', symbol_ref: { path: 'src/app.ts', line: 1 } },
       },
     ];
-    // It claims to be in the project that it cannot see.
+    // The worker claims to be in the project that it cannot see.
     const wait = 'until [ -e go ]; do sleep 0.05; done';
     const session = await started(here, `steps\n${promptSteps(ws, [{ shell: wait }, ...steps], elsewhere)}`);
     assert.equal((await here.call('ask.open', { question: 'where?', to_session: session })).ask_id, ask_id);

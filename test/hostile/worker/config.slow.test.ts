@@ -185,7 +185,7 @@ for (const profile of PROFILES) {
       // A message to an agent of that kind does not run its command.
       await ran(here, `hears\n#agent: run ${svc} msg send --to chair hello\n#agent: no-change`);
       assert.equal(existsSync(trace), false);
-      // Its alert lists what needs consent.
+      // The alert event lists what needs consent.
       const events = await here.call('event.list', { limit: 100 });
       assert.match(
         String(events.find(({ data }) => data.code === 'consent_missing')?.data.reason),

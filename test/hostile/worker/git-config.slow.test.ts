@@ -140,7 +140,7 @@ hostile(
       const planted = await here.worktrees.findPlantedPrograms(here.worktree).catch(() => []);
       const isHook = what === 'a hook' || what.startsWith('a place');
       if (!isHook) assert.notDeepEqual(planted, [], what);
-      // It is still the worker's when the next one starts.
+      // The setting is still the worker's when the next one starts.
       await here.open().rememberPrograms(here.root, { isQuiet: true });
       writeFileSync(join(here.worktree, 'more.txt'), 'more\n');
       await here

@@ -20,7 +20,7 @@ const ask = (name, isAlone) => {
   const words = [process.execPath, svc, 'task', 'run', task, '--json'];
   const plainly = spawnSync(words[0], words.slice(1), { env, cwd: root, encoding: 'utf8' });
   if (isAlone) return writeFileSync(folder + '/' + name, plainly.stdout + plainly.stderr);
-  // With a terminal of its own, in a session of its own.
+  // On a separate terminal, in a separate session.
   const line = words.map((word) => "'" + word + "'").join(' ');
   const atTerminal = spawnSync('script', ['-qec', line, '/dev/null'], { env, cwd: root, encoding: 'utf8' });
   writeFileSync(folder + '/' + name, plainly.stdout + plainly.stderr + atTerminal.stdout);
@@ -50,7 +50,7 @@ hostile(
         for (const leaves of [false, true]) {
           const cgroup = user.isRoot && leaves ? findOwnCgroup() : null;
           if (leaves && cgroup === null) continue;
-          // It waits half a minute for another process to start the engine: once is enough.
+          // The attack waits half a minute for another process to start the engine: once is enough.
           const isAlone = !leaves && level === 'marks' && user.isRoot;
           const where = `${user.label}, ${level}${leaves ? ', another cgroup' : ''}`;
           const ws = await makeWorkspace({

@@ -112,7 +112,7 @@ for (const who of [user, ...others])
         git cat-file blob main:README.md
         echo work > work.txt && git add work.txt && git commit -qm work`);
       assert.match(log, /evil/, "inside the sandbox the worker's version shows");
-      // As seen during the run and at its end.
+      // The patch is the same during the run and at its end.
       assert.match(await here.patch(), /^\+work$/m);
       const end = await here.finish();
       assert.equal(end.unsafe, undefined);
@@ -327,7 +327,7 @@ hostile(
     await here.run(`for name in a b c; do echo $name > $name; git add $name; git commit -qm $name; done
       git commit -q --amend -m other && git update-ref refs/worktree/kept HEAD~1
       git update-index --add --cacheinfo 100644,$(echo staged | git hash-object -w --stdin),staged.txt`);
-    // As after a crash of the engine: nothing was imported, and the run continues.
+    // After a crash of the engine nothing was imported, and the run continues.
     assert.match(await here.run('git log --format=%s; git fsck --strict --no-dangling'), /^other\nb\na\n/);
     await here.patch();
     // Staged files are not imported before the run ends, so git refuses to clean up.

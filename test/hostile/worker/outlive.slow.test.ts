@@ -29,11 +29,11 @@ function endNow(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended together with the previous one.
+    // The process ended together with the previous one.
   }
 }
 
-/** What a worker leaves behind: each process sheds its parents, session, terminal and environment. */
+/** Ways in which a worker leaves a process behind: it sheds its parents, session, terminal and environment. */
 function leaveBehind(word: string): string {
   const bare = 'env -i PATH=/usr/bin:/bin';
   const long = `sleep 600; : ${word}`;
@@ -82,7 +82,7 @@ async function outlive(ws: TestWorkspace, user: TestUser, word: string, end: End
   if (end === 'cancelled') await json('task', 'cancel', task_id);
   if (end === 'killed while no engine ran') {
     await ws.killDaemon();
-    // The run's own processes, but not those that escaped.
+    // The run's own processes; the escaped ones stay.
     for (const { pid } of ws.survivors()) endNow(pid);
   }
   await until(

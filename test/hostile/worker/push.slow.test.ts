@@ -67,7 +67,7 @@ hostile(
           `edit ${what.replaceAll(' ', '-')}.txt new`,
           `run cd ${root} && ${words.map((each) => `git config ${each.replace(/ (?!')(touch .*)$/, " '$1'")}`).join(' && ')}`,
         );
-        // By then it is not new.
+        // By then the setting is not new.
         await run('no-change');
         for (const args of [[], ['--print']]) {
           const refused = await ws.program(['worktree', 'pr', session, '--yes', '--json', ...args], { env });

@@ -137,7 +137,7 @@ hostile(
         assert.equal(ws.supervisorPid(), supervisor, level);
         const { receivers } = await (await ws.connect()).call('engine.status');
         assert.equal(receivers.length, 1, `${level}: the receiver has the person's secret`);
-        // Without a process of the person there is no new engine.
+        // No process of the person is left, so no engine starts.
         await ws.killDaemon();
         writeFileSync(`${out}.down`, '');
         await until(() => existsSync(`${out}.over`), 'the worker to have tried again');

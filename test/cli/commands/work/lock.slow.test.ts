@@ -186,7 +186,7 @@ describe('the hook of svc init --hooks', () => {
     await lock('app');
     ws.repository.write('app/main.txt', 'by -a\n');
     assert.match(commit('-a').said, /app\/main\.txt is held by ada/);
-    // Only named files are committed, whatever else is staged.
+    // Only named files are committed, even if others are staged.
     change('app/main.txt', 'other.txt');
     assert.equal(commit('--', 'other.txt').code, 0);
     assert.match(commit('--', 'app/main.txt').said, /app\/main\.txt is held by ada/);

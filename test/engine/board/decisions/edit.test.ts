@@ -58,7 +58,7 @@ describe('editing the prompt of a pending decision', () => {
     );
     assert.deepEqual(events[0]?.data, { title: 'fix the test' });
     assert.doesNotMatch(JSON.stringify(events), /and say so/);
-    // The approved text is the one that runs.
+    // The approved text runs.
     const { session } = await here.call('decision.approve', {
       id: edited.decision.decision_id,
       hash,
@@ -108,7 +108,7 @@ describe('editing the prompt of a pending decision', () => {
         edit: () => edit(decision_id, 'edited'),
         approve: () => here.call('decision.approve', { id: decision_id }),
       };
-      // In one turn of the event loop, so both are in the same commit.
+      // Both calls are in one turn of the event loop, so they share a commit.
       const order = first === 'edit' ? [both.edit(), both.approve()] : [both.approve(), both.edit()];
       const [won, lost] = await Promise.allSettled(order);
       assert.deepEqual([won?.status, lost?.status], ['fulfilled', 'rejected'], first);

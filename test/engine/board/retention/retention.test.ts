@@ -184,7 +184,7 @@ describe('what retention removes', () => {
         .get(),
       0,
     );
-    // Logs are removed with the run, events by age; those of unfinished tasks stay.
+    // Logs are removed with the run, events by age; logs and events of unfinished tasks stay.
     assert.deepEqual(folders(), ['s-10', 's-11', 's-12', 's-13', 's-15', 's-17', 's-20']);
     const left = storage.db
       .prepare("SELECT task_id FROM event WHERE kind = 'task_created' ORDER BY 1")

@@ -96,7 +96,7 @@ describe('counting tasks', () => {
 
   test('times are counted where known: median and ninth decile are actual values', async () => {
     for (let id = 1; id <= 10; id += 1) add(id, { approved: id, took: id * 10 });
-    // It did not wait.
+    // This task did not wait.
     add(11, { took: 5, session: { promoted_at: NOW - DAY + 65 * MINUTE } });
     const { total } = await stats.read(everything);
     assert.deepEqual(total.toApproval, { count: 10, medianSec: 5 * 60, p90Sec: 9 * 60 });

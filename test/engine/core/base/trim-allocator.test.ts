@@ -32,6 +32,6 @@ test('memory between used blocks returns to the system', {
     PROGRAM,
   ]).toString();
   const [before, after] = JSON.parse(said) as [number, number, number];
-  // It has freed 135 MB.
+  // The program has freed 135 MB.
   assert.ok(before - after > 40 * 1024 ** 2, `${before} bytes became ${after}`);
 });

@@ -174,7 +174,7 @@ describe('budgets and books', () => {
       }
       upstream.plan('reset_within');
       await rig.configure({ providers: providers.map((each) => ({ ...each, name: `${each.name}-anew` })) });
-      // Its model list may be requested in the meantime.
+      // The client may request the model list in the meantime.
       const calls = (): number => other.asked.filter(({ path }) => path.endsWith(chat)).length;
       const before = calls();
       const cut = await rig.post(chat, { ...CHAT, stream: true });

@@ -19,7 +19,7 @@ const le24 = (n: number): string => `${le16(n & 0xffff)}${(n >> 16).toString(16)
 const pictures = (width: number, height: number): Record<string, string> => ({
   png: picture(`89504e470d0a1a0a0000000d49484452${be32(width)}${be32(height)}`),
   gif: picture(`474946383961${le16(width)}${le16(height)}`),
-  // With a preview before the frame, as cameras produce it.
+  // Cameras put a preview before the frame.
   jpeg: picture(
     `ffd8ffe1${be16(30_002)}${'00'.repeat(30_000)}ffdb00040000ffc0001108${be16(height)}${be16(width)}`,
   ),

@@ -138,7 +138,7 @@ describe('stored texts', () => {
     const id = await put('ends and is stored again');
     rig.clock.advance(31 * MINUTE);
     const { store } = await rig.texts.open();
-    // In one commit, in either order.
+    // Both rows are in one commit, in either order.
     const [, first] = await Promise.all([
       rig.storage.write(() => store.sweep()),
       put('ends and is stored again'),

@@ -85,7 +85,7 @@ export async function killAtEveryStep<Message>(t: TestContext, chat: KilledChat<
       await restart();
     }
     if ((await pressing) === 'failed')
-      // As people do when they see a warning.
+      // Presses again, as people do when they see a warning.
       await until(
         async () => !chat.hasButtons(message!) || (await chat.press(message!)) === 'acknowledged',
         'a press that arrives',

@@ -163,7 +163,7 @@ describe('the bots of a server', () => {
     assert.deepEqual(await listPageFaults(page.text), []);
     assert.match((await ann.get('/operator')).text, /not set up/);
 
-    // Telegram treats another bot as a separate one, so the former bot's webhook is removed too.
+    // Telegram treats it as a separate bot, so the former bot's webhook is removed too.
     await setUp(telegram.token);
     await ann.post('/operator/bots/telegram', { token: `987654:${'C'.repeat(35)}` });
     assert.equal(telegram.webhook, null);

@@ -160,7 +160,7 @@ onBothDatabases((start) => {
         assert.doesNotMatch((await rig.ann.get(place)).text, /Paused since/);
         for (let passed = 0; passed < 20; passed += 1) await rig.advance(HOUR);
         assert.ok(other.caught.length > 3);
-        // Its failures are those of the present address.
+        // Only failures of the current address are shown.
         const third = await rig.addTarget('webhook', { 'events[]': 'alert' }, (_count, response) =>
           response.writeHead(500).end(),
         );

@@ -134,7 +134,7 @@ onBothDatabases((start) => {
         await save(await ann.get(`${path}?find=machine-0101`), [], { what: 'leave-found' });
         assert.equal(readOffered(await ann.get(`${path}?chosen=1`)).length, 11);
 
-        // Its form only says that they are selected elsewhere.
+        // The form only says that they are selected elsewhere.
         await ann.post(place, { ...WISH, url: '', name: 'other', scope: 'listed' });
         assert.equal(readOffered(await ann.get(`${path}?chosen=1`)).length, 11);
         const cleared = await save(await ann.get(`${path}?chosen=1`), []);

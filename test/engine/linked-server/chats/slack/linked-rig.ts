@@ -18,7 +18,7 @@ export interface LinkedSlack {
   close(): Promise<void>;
 }
 
-/** Sets up the bot and connects a person and a channel, as people do it on the pages and in Slack. */
+/** Sets up the bot and connects a person and a channel through the pages and Slack. */
 export async function connectSlack(ann: Browser, slack: Slack): Promise<void> {
   const set = await ann.post('/operator/bots/slack', {
     bot_token: SLACK_APP.botToken,

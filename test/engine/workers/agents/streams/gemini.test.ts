@@ -9,7 +9,7 @@ testOutcomes('gemini', createGeminiReader, {
   429: 'rate_limited',
   503: 'rate_limited',
   hooked: 'ok',
-  // It reports neither a refusal nor a truncation by the model.
+  // Gemini reports neither a refusal nor a truncation by the model.
   length: 'ok',
   refusal: 'ok',
   nologin: 'trouble:auth_failed',

@@ -125,7 +125,7 @@ describe('commands that run for a strict session besides its agent', { skip: imp
       commandLines().filter((line) => /^sleep 9877/.test(line)),
       [],
     );
-    // They run in a temporary checkout, so their files are gone.
+    // The commands run in a temporary checkout, so their files are gone.
     assert.equal(existsSync(join(worktreeOf(session), 'written.out')), false);
     assert.equal(existsSync(join(ws.home, 'x')), false);
   });

@@ -165,7 +165,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     const script = [
       `git init -q inner && cd inner && echo x > file && git add file && ${commit}`,
       `for key in core.fsmonitor filter.x.clean diff.external; do git config $key "touch ${marker}; cat"; done`,
-      // Of the same size but newer, so git must read it and run the filter.
+      // The file has the same size but is newer, so git must read it and run the filter.
       'echo "* filter=x" > .git/info/attributes && touch -d "+1 hour" file && cd ..',
       `git add inner && ${commit}`,
     ].join('\n');

@@ -33,7 +33,7 @@ echo x > work.txt
 const says = (line: object): string => `#agent: say ${JSON.stringify(line)}`;
 const SAID = says({ type: 'system', subtype: 'init', session_id: 'c-1', model: 'm' });
 
-/** Its conversation is in its home; it prints whether it runs in the sandbox. */
+/** Keeps the conversation in the agent's home; prints whether it runs in the sandbox. */
 const CLAUDE = `#!/bin/sh
 for last; do :; done
 cat "$HOME/.claude/projects/c-1" 2> /dev/null
@@ -161,7 +161,7 @@ describe('traps that a strict worker leaves behind', { skip: impossible ?? false
     assert.deepEqual(told(logOf(ws, inside.sessionId)), ['what was said', 'INSIDE', 'RESUMED']);
     const outside = await resumed(inside.sessionId, { outside: true });
     assert.equal(outside.profile, 'lite');
-    // In a new conversation: the private folder is not copied to the home.
+    // A new conversation starts, because the private folder is not copied to the home.
     assert.deepEqual(told(logOf(ws, outside.sessionId)), ['OUTSIDE']);
   });
 });

@@ -35,7 +35,7 @@ const ENV = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: pr
 
 let folder: string;
 let processes: Processes;
-/** The mark ends whatever a failing test leaves behind. */
+/** Ends everything that a failing test leaves behind, by its mark. */
 const runs: string[] = [];
 
 before(() => {

@@ -238,7 +238,7 @@ describe("the setup of a project's worktrees", () => {
     ]);
     const paused = await rig.settled(session_id);
     assert.equal(paused.state, 'queued', JSON.stringify(paused.failure));
-    // Not even when consent is missing: nothing runs.
+    // Nothing runs even if the consent is missing.
     await rig.here().call('project.untrust', { id: 'own' });
     await rig.here().call('worker.resume', { session: session_id });
     await until(async () => (await rig.session(session_id)).runs === 2);

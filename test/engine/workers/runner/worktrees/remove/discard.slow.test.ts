@@ -138,7 +138,7 @@ describe('restoring a discarded session', () => {
       'work',
       path,
     );
-    // With the same line endings that git will check out.
+    // Checks the files out again under the new settings.
     repository.gitIn(path, 'rm', '--quiet', '-r', '.');
     repository.gitIn(path, 'reset', '--quiet', '--hard');
     writeFileSync(join(path, 'mixed.txt'), 'one\r\ntwo\nthree\r');
