@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Installs real agent programs and the inspector of the model context protocol into .cache/agents, for test/agents. They
-# are run against nothing but this machine. `.ci/agents.sh claude codex` installs those only; what is there already in its
-# version is left alone. SVC_AGENTS_DIR is another folder for them.
+# Installs real agent programs and the MCP inspector into .cache/agents (or $SVC_AGENTS_DIR), for test/agents. The tests
+# connect them only to this machine. `.ci/agents.sh claude codex` installs only these two; programs that are already
+# installed in the pinned version are kept.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# What the machine's npm is told for everybody (a certificate, a mirror) lies beside its own node.
+# The global npm settings of the machine (a certificate, a mirror) are stored next to its own node.
 npm_config_globalconfig="${npm_config_globalconfig:-$(npm config get globalconfig)}"
 export npm_config_globalconfig
-# Their install scripts and some of the programs need the node of this project, not an older one of the machine.
+# Install scripts and some programs need this project's node, not an older one of the machine.
 export PATH="$PWD/node_modules/.bin:$PATH"
 folder="${SVC_AGENTS_DIR:-$PWD/.cache/agents}"
 
-# Each by the name of its program.
+# Packages by program name.
 declare -A packages=(
   [claude]=@anthropic-ai/claude-code@2.1.330
   [codex]=@openai/codex@0.169.0
@@ -35,7 +35,7 @@ is_there() {
 wanted=()
 for program in "${order[@]}"; do
   if [ -z "${packages[$program]:-}" ]; then
-    echo "agents.sh: nothing is known of $program; known are: ${!packages[*]}" >&2
+    echo "agents.sh: unknown program $program; expected one of: ${!packages[*]}" >&2
     exit 2
   fi
   is_there "$program" || wanted+=("${packages[$program]}")
@@ -43,17 +43,17 @@ done
 
 if [ "${#wanted[@]}" -gt 0 ]; then
   mkdir -p "$folder"
-  # What an earlier installation brought is named again: npm takes away what nobody asks for.
+  # Includes the programs that are already installed: npm removes packages that the command does not name.
   for program in "${!packages[@]}"; do is_there "$program" && wanted+=("${packages[$program]}"); done
   npm install --prefix "$folder" --no-audit --no-fund --no-save "${wanted[@]}"
 fi
 
-# An installation whose own script did not run is found here and not in the middle of the tests.
+# Detects here, before the tests, an installation whose install script did not run.
 mkdir -p "$folder/home"
 failed=0
 for program in "${order[@]}"; do
-  case "$program" in claude-agent-acp | mcp-inspector) is_there "$program" && echo "$program is there" && continue ;; esac
-  # Anything but the person's own folder, and nothing new on the way.
+  case "$program" in claude-agent-acp | mcp-inspector) is_there "$program" && echo "$program is installed" && continue ;; esac
+  # Not in the person's own home, and without automatic updates.
   version="$(HOME="$folder/home" COPILOT_AUTO_UPDATE=false OPENCODE_DISABLE_AUTOUPDATE=1 DISABLE_AUTOUPDATER=1 \
     timeout 60 "$folder/node_modules/.bin/$program" --version 2> /dev/null < /dev/null | grep -v '^$' | head -n 1)" || true
   if [ -z "$version" ]; then

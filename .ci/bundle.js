@@ -1,5 +1,6 @@
-// Bundles the programs into dist/bin, as part of the build: one file per program and shared files, with the packages they use, so
-// that a start reads a dozen files instead of hundreds. Fails on every warning, and does nothing while dist/bin is up to date.
+// Bundles the programs into dist/bin as part of the build: one file per program plus shared files, including their
+// packages, so that a start reads a dozen files instead of hundreds. Fails on every warning; does nothing while
+// dist/bin is up to date.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -12,28 +13,28 @@ import { areProgramsStale } from './needs-programs.js';
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const TARGET = join(ROOT, PROGRAMS_FOLDER);
 
-/** Written last: its time is that of the bundle. */
+/** Written last, so its time is the bundle's. */
 const NOTICES = 'THIRD-PARTY.txt';
-/** What has machine code, or loads files or packages by itself; Ink would load the last one for its debugger. */
+/** Packages with native code, or that load files or packages at run time; Ink loads the last one for its debugger. */
 const NOT_BUNDLED = ['better-sqlite3', 'koffi', 'web-tree-sitter', 'pg', 'react-devtools-core'];
 
 async function bundlePrograms() {
-  /** The modules that Ink got instead of others. */
+  /** Modules that replaced imports of Ink. */
   const redirected = new Set();
 
   const build = await rolldown({
     input: Object.fromEntries(Object.entries(PROGRAMS).map(([name, module]) => [name, join(ROOT, module)])),
     cwd: ROOT,
     platform: 'node',
-    // Node itself would take what is for require, and some of that requires what cannot be known before it runs.
+    // By default CommonJS entry points win, and some of those require modules that are known only at run time.
     resolve: { mainFields: ['module', 'main'] },
     external: NOT_BUNDLED,
     transform: {
       target: 'node22.22',
       define: {
-        // React has two builds and picks one by this.
+        // React chooses between its two builds by this.
         'process.env.NODE_ENV': '"production"',
-        // ws would look for faster machine code that nobody installs.
+        // ws would look for optional native code.
         'process.env.WS_NO_BUFFER_UTIL': '"1"',
         'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
       },
@@ -62,8 +63,8 @@ async function bundlePrograms() {
       groups: [
         // Loaded before the compile cache is enabled, so small and separate.
         { name: 'compile-cache', test: /engine\/core\/base\/compile-cache\.ts$/, priority: 4 },
-        // Each of them with all that it imports, as one file, since these start most often: what is the supervisor's too, then
-        // what is the hook's too, then what every command needs.
+        // Each with all its imports as one file, because these start most often: first what the supervisor shares,
+        // then what the hook shares, then what every command needs.
         { name: 'base', test: /engine\/core\/(?:base\/backoff|workspace\/data-folder)\.ts$/, priority: 3 },
         { name: 'hook', test: /cli\/hooks\/run\.ts$/, priority: 2 },
         { name: 'command', test: /cli\/main\.ts$/, priority: 1 },
@@ -71,21 +72,22 @@ async function bundlePrograms() {
     },
   });
   await build.close();
-  if (redirected.size < 2) throw new Error('Ink no longer imports what tui/text/ink-imports.ts redirects');
+  if (redirected.size < 2)
+    throw new Error('Ink no longer imports the modules that tui/text/ink-imports.ts redirects');
   for (const { fileName, code = '' } of output) {
     const [bad] = [...code.matchAll(/(?<!as )\b__require(?:[,)]|\("([^"]+)"\))/g)].filter(
       ([, name = '']) => !isBuiltin(name),
     );
-    if (bad !== undefined) throw new Error(`${fileName} would require what is not there: ${bad[0]}`);
+    if (bad !== undefined) throw new Error(`${fileName} would require a missing module: ${bad[0]}`);
   }
 
-  // Removed after the new files exist, since a program may be starting.
+  // Removed after the new files exist, because a program may be starting.
   const written = new Set([NOTICES, ...output.map(({ fileName }) => fileName)]);
   for (const name of readdirSync(TARGET)) if (!written.has(name)) rmSync(join(TARGET, name));
   writeFileSync(join(TARGET, NOTICES), renderNotices(output.flatMap(({ moduleIds = [] }) => moduleIds)));
 }
 
-/** The licences of the packages that these modules belong to. Throws for a package without one. */
+/** Returns the licences of the packages that these modules belong to. Throws for a package without one. */
 function renderNotices(moduleIds) {
   const folders = new Set(
     moduleIds.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []),

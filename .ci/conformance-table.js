@@ -1,6 +1,6 @@
-// What the server scenarios of the official conformance suite need. A scenario runs when the server under test offers
-// what it names, so that an entry cannot keep hidden what the server has come to offer; without a need it always runs.
-// `why` is printed when it does not run.
+// Requirements of the server scenarios in the official conformance suite. A scenario runs if the server offers what
+// `needs` names, so an entry cannot hide a scenario once the server supports it; without `needs` it always runs.
+// `why` is printed if it does not run.
 
 const example = (tool, what) => ({
   tools: tool,
@@ -9,10 +9,10 @@ const example = (tool, what) => ({
 
 const exampleResource = (uri, what) => ({
   resources: uri,
-  why: `It ${what} ${uri} of the suite's example server, and this server has resources of its own only.`,
+  why: `It ${what} ${uri} of the suite's example server, and this server has only its own resources.`,
 });
 
-const NO_PROMPTS = 'This server offers an agent tools and resources, and declares no prompts.';
+const NO_PROMPTS = 'This server offers tools and resources, and declares no prompts.';
 
 export const SCENARIOS = {
   'server-initialize': {},
@@ -23,28 +23,28 @@ export const SCENARIOS = {
 
   'logging-set-level': {
     capability: 'logging',
-    why: 'This server declares no logging: it sends clients no log messages, so that there is no level to set.',
+    why: 'This server declares no logging: it sends no log messages, so clients cannot set a level.',
   },
   'completion-complete': {
     capability: 'completions',
-    why: 'It completes the argument of a prompt, and this server has no prompts and declares no completions.',
+    why: 'It completes the argument of a prompt; this server has no prompts and declares no completions.',
   },
 
-  'tools-call-simple-text': example('test_simple_text', 'which answers one fixed text'),
-  'tools-call-image': example('test_image_content', 'and no tool of this server answers pictures'),
-  'tools-call-audio': example('test_audio_content', 'and no tool of this server answers sound'),
+  'tools-call-simple-text': example('test_simple_text', 'which returns a fixed text'),
+  'tools-call-image': example('test_image_content', 'and no tool of this server returns images'),
+  'tools-call-audio': example('test_audio_content', 'and no tool of this server returns audio'),
   'tools-call-embedded-resource': example(
     'test_embedded_resource',
-    'and no tool of this server answers resources',
+    'and no tool of this server returns resources',
   ),
   'tools-call-mixed-content': example(
     'test_multiple_content_types',
-    'and no tool of this server answers pictures or resources',
+    'and no tool of this server returns images or resources',
   ),
   'tools-call-with-logging': example('test_tool_with_logging', 'and this server declares no logging'),
-  'tools-call-error': example('test_error_handling', 'which always fails with one fixed text'),
+  'tools-call-error': example('test_error_handling', 'which always fails with a fixed text'),
   'tools-call-with-progress': example('test_tool_with_progress', 'which reports three steps of progress'),
-  'tools-call-sampling': example('test_sampling', 'and this server never asks a client for its model'),
+  'tools-call-sampling': example('test_sampling', 'and this server never asks a client to sample its model'),
   'tools-call-elicitation': example('test_elicitation', 'and this server never asks a client for input'),
   'elicitation-sep1034-defaults': example(
     'test_elicitation_sep1034_defaults',
@@ -54,10 +54,7 @@ export const SCENARIOS = {
     'test_elicitation_sep1330_enums',
     'and this server never asks a client for input',
   ),
-  'json-schema-2020-12': example(
-    'json_schema_2020_12_tool',
-    'whose schema has a fixed form that it compares word by word',
-  ),
+  'json-schema-2020-12': example('json_schema_2020_12_tool', 'whose schema the suite compares word by word'),
   'server-sse-polling': example('test_reconnection', 'which cuts its own stream in the middle of a call'),
 
   'resources-list': { capability: 'resources', why: 'This server declares no resources.' },

@@ -1,6 +1,6 @@
-// Runs the official conformance suite of the model context protocol against the real /mcp of a workspace:
-// `node .ci/conformance.js [--url URL --token TOKEN]` after a build. Prints a line for each scenario of the
-// suite and exits 1 when one fails, or when the suite and the table of scenarios differ.
+// Runs the official conformance suite of the model context protocol against the real /mcp of a workspace: `node
+// .ci/conformance.js [--url URL --token TOKEN]` after a build. Prints a line for each scenario and exits 1 if one
+// fails, or if the suite and the table of scenarios differ.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, request as send } from 'node:http';
@@ -23,7 +23,7 @@ function suite(...words) {
   });
 }
 
-/** A workspace of its own with its daemon: where its /mcp is, and what opens it. */
+/** A separate workspace with its daemon: the URL of its /mcp, and its token. */
 async function startWorkspace() {
   const { makeWorkspace } = await import('../dist/test/support/workspace.js');
   const ws = await makeWorkspace();
@@ -39,8 +39,8 @@ async function startWorkspace() {
 }
 
 /**
- * The suite cannot send a token, so this adds it. Everything else passes as it came, Host and Origin above all: whether
- * they are refused is the server's to say.
+ * Adds the token, which the suite cannot send. All other headers pass unchanged, including Host and Origin, because
+ * the server must check them.
  */
 async function startForwarder({ url, token }) {
   const { hostname, port, pathname } = new URL(url);
@@ -48,7 +48,7 @@ async function startForwarder({ url, token }) {
     const headers = { ...request.headers, authorization: `Bearer ${token}` };
     const onward = send({ hostname, port, path: request.url, method: request.method, headers }, (answer) => {
       response.writeHead(answer.statusCode, answer.headers);
-      // The headers of a stream count before its first event.
+      // The headers of a stream matter before its first event.
       response.flushHeaders();
       answer.pipe(response);
     });
@@ -64,7 +64,7 @@ async function startForwarder({ url, token }) {
   return { url: `http://127.0.0.1:${server.address().port}${pathname}`, close };
 }
 
-/** What the server says that it has. */
+/** Returns the server's capabilities. */
 async function offersOf(url) {
   const client = new Client({ name: 'svc-conformance', version: '0' });
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
@@ -86,7 +86,7 @@ async function offersOf(url) {
 const applies = ({ why: _, ...needs }, offers) =>
   Object.entries(needs).every(([kind, name]) => offers[kind].includes(name));
 
-/** The suite calls a scenario without a failed check passed, even when it could check nothing: here that is a failure. */
+/** The suite reports success for a scenario without checks; here that is a failure. */
 async function runScenario(name, url) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-conformance-'));
   try {
@@ -126,7 +126,7 @@ async function main() {
     : await startWorkspace();
   const forwarder = await startForwarder(server);
   try {
-    // What the forwarder adds must be needed, or this would prove nothing about the real address.
+    // The forwarder's token must be required; otherwise this would prove nothing about the real address.
     const { status } = await fetch(server.url, { method: 'POST', body: '{}' });
     tell(status === 401 ? 'passed' : 'failed', 'token', `without it the answer is ${status}`);
     const offers = await offersOf(forwarder.url);

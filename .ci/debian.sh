@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what the tests need of Debian: bubblewrap for strict workers, tmux for the dashboard, script(1) for
-# other terminals, git's extensions for the layouts of a repository, PostgreSQL and a browser for the linked server. If it cannot
-# install them, it says so and exits with 0: the tests report what they skip.
+# Installs the Debian packages that the tests need: bubblewrap for strict workers, tmux for the dashboard, script(1) for
+# other terminals, git extensions for repository layouts, PostgreSQL and a browser for the linked server. If it cannot
+# install them, it prints a message and exits with 0: the tests report what they skip.
 set -euo pipefail
 
 declare -A packages=([bwrap]=bubblewrap [tmux]=tmux [script]=bsdutils [git-crypt]=git-crypt [git-lfs]=git-lfs [pg_ctlcluster]=postgresql [chromium]=chromium)
@@ -12,10 +12,10 @@ done
 [ "${#wanted[@]}" -gt 0 ] || exit 0
 
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get > /dev/null; then
-  echo "debian.sh: not installed, for want of root or apt-get: ${wanted[*]}" >&2
+  echo "debian.sh: not installed because root or apt-get is missing: ${wanted[*]}" >&2
   exit 0
 fi
 export DEBIAN_FRONTEND=noninteractive
 apt-get install -y -qq "${wanted[@]}" > /dev/null 2>&1 ||
   { apt-get update -qq && apt-get install -y -qq "${wanted[@]}"; } ||
-  echo "debian.sh: could not be installed: ${wanted[*]}" >&2
+  echo "debian.sh: cannot install ${wanted[*]}" >&2

@@ -78,7 +78,7 @@ async function listCommands() {
   ].join('\n\n');
 }
 
-/** The tools as an agent in the Chair seat is served them, from an engine in an empty workspace. */
+/** Returns the tools for an agent in the Chair seat, from an engine in an empty workspace. */
 async function listTools() {
   const root = mkdtempSync(join(tmpdir(), 'svc-tools-'));
   const file = join(root, 'svc.yaml');
@@ -125,7 +125,7 @@ async function listTools() {
   ].join('\n\n');
 }
 
-/** What becomes of a long output at the agent's hook. */
+/** The treatment of a long output at the agent's hook. */
 function describeOutput(agent) {
   const form = OUTPUTS[agent];
   if (form === undefined) return '-';
@@ -175,13 +175,13 @@ async function hookTables() {
   };
 }
 
-/** Where a key works. */
+/** Contexts in which a key works. */
 function placeOf({ panes, view }) {
   const where = panes === undefined ? 'everywhere' : panes.join(', ');
   return view === undefined ? where : `${where}, ${view === 'full' ? 'reading' : 'in the list'}`;
 }
 
-/** The keys of ui.yaml. */
+/** Keys of ui.yaml. */
 function preferenceTables() {
   const rows = Object.entries(preferencesSchema.shape).map(([name, type]) => [
     code(name),
@@ -283,7 +283,7 @@ async function failuresTable() {
   );
 }
 
-/** What it is that a preset cannot. */
+/** The limitations of a preset. */
 const CANNOT = {
   gateway: 'be sent through the gateway',
   mcp: 'get the tools for one run with its own login',
@@ -341,7 +341,7 @@ async function permissionsTable() {
 const ATTEMPT =
   /\bhostile\(\s*\{\s*attacker: '([^']+)',\s*tries:\s*(?:'([^']+)'|"([^"]+)"),\s*lite: '([^']+)',\s*strict: '([^']+)',?\s*\}/g;
 
-/** Every attempt that a test of test/hostile makes, read from the tests' own sources. */
+/** Every attempt in test/hostile, read from the tests' sources. */
 function attempts() {
   return globSync('test/hostile/*/*.test.ts', { cwd: ROOT })
     .sort()
@@ -350,10 +350,12 @@ function attempts() {
       const found = [...text.matchAll(ATTEMPT)];
       const calls = text.match(/\bhostile\(/g)?.length ?? 0;
       if (calls !== found.length)
-        throw new Error(`${file}: ${calls - found.length} calls of hostile() have no four literals in order`);
+        throw new Error(
+          `${file}: ${calls - found.length} calls of hostile() do not start with four literals in order`,
+        );
       return found.map(([, attacker, one, other, lite, strict]) => {
         if (dirname(file) !== join('test/hostile', attacker))
-          throw new Error(`${file}: an attempt of ${attacker} belongs into test/hostile/${attacker}`);
+          throw new Error(`${file}: an attempt of ${attacker} belongs in test/hostile/${attacker}`);
         return { attacker, tries: one ?? other, lite, strict, file };
       });
     });
@@ -373,7 +375,7 @@ function attemptsSections() {
   return sections.join('\n\n');
 }
 
-/** The folders of test/hostile, as docs/operate/security.md numbers those who are not trusted. */
+/** The folders of test/hostile, in the order of the untrusted parties in docs/operate/security.md. */
 const ATTACKERS = {
   repository: '1. The author of a repository',
   text: '2. The author of a text that an agent or the receiver reads',

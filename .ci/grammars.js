@@ -1,5 +1,5 @@
-// Copies the grammars that the program loads from node_modules beside the built programs, as part of the build. Fails when one
-// is not the file that was pinned.
+// Copies the grammars that the program loads from node_modules next to the built programs, as part of the build.
+// Fails if one differs from the pinned file.
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,5 +1,5 @@
-// Checks who imports whom by the rules of `.dependency-cruiser.mjs`: `node .ci/imports.js [folder]`. Names each offender with
-// its rule; exits 1.
+// Checks imports against the rules of `.dependency-cruiser.mjs`: `node .ci/imports.js [folder]`. Names each offender
+// with its rule; exits 1.
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

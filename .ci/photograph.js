@@ -1,5 +1,5 @@
-// Makes the pictures of docs/: `node .ci/photograph.js [part of a name]` after a build. With --text it prints the screens and
-// writes nothing. Everything lives in a temporary folder.
+// Creates the pictures of docs/: `node .ci/photograph.js [part of a name]` after a build. With --text it prints the
+// screens and writes nothing. Uses only a temporary folder.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import { svgOf } from './picture.js';
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const AGENTS = ['scripted', 'claude', 'codex', 'gemini', 'opencode'];
 
-/** Nothing of this machine in the picture: agents are programs on the PATH, the workspace has a name of its own. */
+/** Keeps this machine out of the picture: agents are programs on PATH, and the workspace has a neutral name. */
 function shorten(ws) {
   const bin = join(ws.repository.folder, 'bin');
   const file = join(ws.root, 'svc.yaml');
@@ -27,7 +27,7 @@ function shorten(ws) {
     Object.assign(ws.env, { [`GIT_${who}_NAME`]: 'Ada', [`GIT_${who}_EMAIL`]: 'ada@example.test' });
 }
 
-/** Runs the work of a scene, and calls back when all of it is as wanted. */
+/** Runs the work of a scene, and calls back when it is in the wanted state. */
 async function arrange({ tasks, requests }, work) {
   const { makeWorkspace, SVC } = await import('../dist/test/support/workspace.js');
   const { until } = await import('../dist/test/support/wait.js');
@@ -59,7 +59,7 @@ async function arrange({ tasks, requests }, work) {
 
 async function photograph(ws, svc, { columns, rows, steps }) {
   const { openTerminal } = await import('../dist/test/support/terminal.js');
-  // Only what is the workspace's own: with a CI variable, say, the dashboard would not draw.
+  // Only the workspace's own variables: with a CI variable, for example, the dashboard would not draw.
   const own = Object.entries(ws.env).filter(([name]) => name.startsWith('SVC_'));
   const terminal = await openTerminal({
     command: [process.execPath, svc, 'dash'],
@@ -96,6 +96,6 @@ if (existsSync(join(ROOT, 'dist/tui'))) {
     });
   }
 } else {
-  console.error('there is no dashboard to photograph: dist/tui is missing; run npm run build');
+  console.error('no dashboard to photograph: dist/tui is missing; run npm run build');
   process.exitCode = 1;
 }

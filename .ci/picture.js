@@ -1,4 +1,5 @@
-// Turns what `tmux capture-pane -e -p -N` wrote into a picture: `node .ci/picture.js <in.ansi> <out.svg> [--title text]`.
+// Converts the output of `tmux capture-pane -e -p -N` into a picture: `node .ci/picture.js <in.ansi> <out.svg>
+// [--title text]`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -6,7 +7,7 @@ import { cellsOf } from './picture/cells.js';
 import { BACKGROUND, FOREGROUND, TITLE, TITLE_BAR } from './picture/colours.js';
 import { isDrawn, lineArt } from './picture/lines.js';
 
-/** The advance of most monospaced fonts is 0.6 of their size: a whole number of pixels here, so that lines are sharp. */
+/** The advance of most monospaced fonts is 0.6 of their size; here it is a whole number of pixels for sharp lines. */
 const FONT_SIZE = 15;
 const CELL = 9;
 const LINE = 19;
@@ -18,8 +19,8 @@ const BAR = 26;
 const ROUNDING = 8;
 
 /**
- * The picture of a screen as the text of an SVG file that needs nothing else. Every run of text is put at its column
- * and fitted to its cells, so columns stay in line whichever font the reader has.
+ * Returns a screen as a self-contained SVG file. Every run of text is placed at its column and fitted to its cells,
+ * so columns align in any font.
  */
 export function svgOf(ansi, { columns, rows, title = '' } = {}) {
   const screen = cellsOf(ansi);
@@ -60,15 +61,18 @@ export function svgOf(ansi, { columns, rows, title = '' } = {}) {
 
 const left = ({ column }) => MARGIN + column * CELL;
 
-/** Characters that every monospaced font has, in cells of one width. Others may come from a font of another one. */
+/**
+ * Characters that every monospaced font has, in cells of one width. Others may come from a fallback font with another
+ * width.
+ */
 const isCommon = (text) => /^[\x20-\u024f\u2010-\u2027\u2030-\u203a]$/.test(text);
 
-/** Whether the second cell can stand in the same text as the first. */
+/** Reports whether the second cell can be part of the same text as the first. */
 const isOneText = (one, other) =>
   [one, other].every((cell) => isCommon(cell.text)) &&
   ['fg', 'bold', 'italic', 'under', 'struck'].every((key) => one[key] === other[key]);
 
-/** Neighbours in a row that belong together, as one cell. */
+/** Merges neighbours in a row that belong together. */
 function runs(row, belong) {
   const found = [];
   let last = null;
@@ -83,7 +87,7 @@ function runs(row, belong) {
   return found;
 }
 
-/** A run as text, without the blanks around it unless they are to be seen. */
+/** Returns a run as text, without surrounding blanks unless they are visible. */
 function written(run, y) {
   const isLined = run.under || run.struck;
   const text = isLined ? run.text : run.text.trim();
@@ -104,7 +108,7 @@ function written(run, y) {
     run.italic && 'font-style="italic"',
     lines !== '' && `text-decoration="${lines}"`,
   ].filter(Boolean);
-  // No-break spaces, because browsers fold plain ones even where xml:space forbids it.
+  // No-break spaces, because browsers collapse plain ones even where xml:space forbids it.
   return [`<text ${attributes.join(' ')}>${escaped(text).replaceAll(' ', '\u00a0')}</text>`];
 }
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = resolve(process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), '..'));
 
-/** Each phrase with what to write instead. */
+/** Each phrase with its replacement. */
 const PHRASES = [
   [/\b(?<!there )(?:is|are) no (?!longer\b|more\b|one\b|problem\b)[a-z]+/i, 'is not a …, invalid …'],
   [/\bgo(?:es|ing)? on\b/i, 'continue, resume'],
@@ -20,7 +20,7 @@ const PHRASES = [
 /** A sentence that opens with a clause in place of its subject. */
 const OPENING = /(?:^|[.!?] )(?:What|Whether|Who|Whose|Whom)\b(?! sent\b)(?![^.?!]*\?)/;
 
-/** Language data, other programs' words, and texts that quote them. */
+/** Language data, output of other programs, and texts that quote them. */
 const EXEMPT =
   /synonym|stop-words|light-words|\/migrations\/|refusal-patterns|^docs\/reference\/translation\.md/;
 
@@ -69,7 +69,7 @@ for (const [pattern, listTexts] of SOURCES)
       if (phrase === undefined) continue;
       offenders += 1;
       console.error(
-        `${file}:${line}: "${phrase.trim()}" (${found?.[1] ?? 'begin with the subject'}): ${text.slice(0, 100)}`,
+        `${file}:${line}: "${phrase.trim()}" (${found?.[1] ?? 'start with the subject'}): ${text.slice(0, 100)}`,
       );
     }
   }

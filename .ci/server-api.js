@@ -1,11 +1,11 @@
-// docs/reference/server-api.md from the schemas that both sides of the link read with.
+// Generates docs/reference/server-api.md from the schemas that both sides of the link use.
 import { z } from 'zod';
 import * as protocol from '../dist/engine/core/link-protocol/messages.js';
 import * as telemetry from '../dist/engine/core/link-protocol/telemetry-day.js';
 
 const code = (text) => `\`${text}\``;
 
-/** What a value may be, in a few words. */
+/** Returns the allowed values in a few words. */
 function describeType(schema) {
   if (schema.anyOf) {
     const rest = schema.anyOf.filter((each) => each.type !== 'null');
@@ -31,7 +31,7 @@ function describeType(schema) {
 
 const listWords = ({ propertyNames }) => propertyNames.enum.map(code).join(', ');
 
-/** What is said of a field; of one that may be null, that of the value. */
+/** Returns the description of a field; for a nullable field, the description of its value. */
 const describeField = (schema) =>
   schema.description ?? schema.anyOf?.find((each) => each.description)?.description ?? '';
 
@@ -47,7 +47,7 @@ function fieldsOf(schema, table) {
   );
 }
 
-/** The page; `table` makes one of a head and rows. */
+/** Returns the page; `table` formats a head and rows. */
 export function describeServerApi(table) {
   const { LINK_PROTOCOL, MOST_EVENTS, LARGEST_EVENTS_BYTES, LARGEST_DECISIONS_BYTES, LONGEST_POLL_S } =
     protocol;
@@ -122,7 +122,7 @@ engine: another one with the same token ends this poll with 409 \`displaced\`. A
   ].join('\n\n');
 }
 
-/** Tabulates the counts of a workspace; `table` makes a table of a head and rows. */
+/** Tabulates the counts of a workspace; `table` formats a head and rows. */
 export const telemetryTable = (table) => fieldsOf(telemetry.telemetryDay, table);
 
 /** The same as a JSON Schema. */

@@ -1,5 +1,5 @@
-// Runs the built suite: `node .ci/test.js [quick] [part of a path]...`. Ends with the runner's own summary; fails when a test
-// fails and also when none ran.
+// Runs the built suite: `node .ci/test.js [quick] [part of a path]...`. Ends with the runner's summary; fails if a
+// test fails or none ran.
 import { existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
@@ -21,12 +21,12 @@ for (const name of Object.keys(process.env))
   )
     delete process.env[name];
 process.env.LANG = 'C.UTF-8';
-// As the dashboard runs: React's development build is several times slower.
+// As in the dashboard: React's development build is several times slower.
 process.env.NODE_ENV ??= 'production';
-// Every process of tests loads most of the program, most of them under a new home folder.
+// Every test process loads most of the program, usually under a new home folder.
 process.env.NODE_COMPILE_CACHE ??= join(ROOT, 'node_modules/.cache/svc-tests');
 
-/** What takes longest begins first, so that no long file runs alone at the end. */
+/** The longest files start first, so that none runs alone at the end. */
 const FIRST = [
   'terminal',
   'faults',
@@ -43,9 +43,9 @@ const place = (file) => {
 };
 
 /**
- * Slow tests end in `.slow.test.ts` and run only on request, by name or all together with `--apart`, as `.ci/run` does: storms and
- * sieges that kill, race, type or attack for one sentence, git in every layout, and long tables of cases. A file belongs here
- * that takes more than about four seconds of CPU, including its children.
+ * Slow tests end in `.slow.test.ts` and run only on request, by name or all together with `--apart`, as in `.ci/run`:
+ * tests that kill, race, type or attack, git in every layout, and long tables of cases. A file is slow if it takes
+ * more than about four seconds of CPU, including its children.
  */
 const isApart = (file) => /\.slow\.test\.js$/.test(file);
 /** Tests with many processes, which `quick` leaves out too. */
@@ -65,7 +65,7 @@ const isAsked = (file) => {
 const allFiles = globSync('dist/test/**/*.test.js', { cwd: ROOT })
   .sort()
   .sort((one, other) => place(one) - place(other))
-  // The compiler leaves the output of a test that was removed.
+  // The compiler keeps the output of a removed test.
   .filter((file) => {
     const source = join(ROOT, file.replace(/^dist[/\\]/, '').replace(/\.js$/, ''));
     return existsSync(`${source}.ts`) || existsSync(`${source}.tsx`);
@@ -79,7 +79,10 @@ if (files.length === 0) {
   process.exit(1);
 }
 
-/** Each of these files is a process of its own: it starts many others, or grows so large that others in it would start theirs slowly. */
+/**
+ * Files that run in a separate process: each starts many others, or grows so large that other files in it would start
+ * their processes slowly.
+ */
 const ALONE = [
   'browser',
   'day/',
@@ -90,12 +93,12 @@ const ALONE = [
   'engine/takeover',
   'engine/knowledge/sources',
 ];
-/** How many other files share a process at most: loading the program takes longer than many of them do. */
+/** Maximum number of other files per process: loading the program takes longer than many of them. */
 const MOST_TOGETHER = 10;
 
 const nameOf = (file) => relative(join('dist', 'test'), file).replace(/(?:\.slow)?\.test\.js$/, '');
 
-/** The files of each process: neighbours of one folder at the top. */
+/** The files of each process: neighbours of one top-level folder. */
 function makeGroups() {
   const groups = [];
   let open = '';
@@ -112,10 +115,14 @@ function makeGroups() {
 const scratch = mkdtempSync(join(tmpdir(), 'svc-tests-'));
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
 
-/** Writes the program of one process. Every file is a suite, so its hooks are its own, and its name stands above its tests. */
+/**
+ * Writes the program of one process. Every file becomes a suite, so its hooks are separate, and its name is printed
+ * above its tests.
+ */
 function writeGroup(group) {
   const path = join(scratch, `${nameOf(group[0]).replaceAll(sep, '-')}.mjs`);
-  // One after the other: what two files import would else be evaluated, with what it declares, as part of either's suite.
+  // One after another: otherwise modules that two files import, and their declarations, would become part of either
+  // suite.
   const suites = group.map((file) => {
     const name = JSON.stringify(nameOf(file));
     const url = JSON.stringify(pathToFileURL(join(ROOT, file)).href);
@@ -133,12 +140,11 @@ process.env.FIRST_REPOSITORIES = makeFirstRepositories();
 
 let summary;
 const durations = new Map();
-// A run that is told to end ends its tests too, and each of them removes its folders.
+// An interrupted run ends its tests, and each removes its folders.
 const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => ending.abort());
-// Groups run beside each other, each in a process of its own, started with this very node. Many of them start workers
-// and engines, so many more of them than cores would only make each other late; two more, because many wait for time to
-// pass.
+// Groups run in parallel, each in a separate process of this node. Many start workers and engines, so far more groups
+// than cores would only slow each other down; two more, because many wait for time to pass.
 const stream = run({
   files: makeGroups().map(writeGroup),
   cwd: ROOT,
@@ -158,16 +164,16 @@ stream.on('end', () => {
   const passed = summary?.success === true && summary.counts.tests > 0;
   if (summary?.counts.tests === 0) console.error('no test ran');
   if (files.length > LONGEST_SHOWN) {
-    console.log('the files that took longest:');
+    console.log('the slowest files:');
     const longest = [...durations].sort(([, one], [, other]) => other - one).slice(0, LONGEST_SHOWN);
     for (const [name, ms] of longest) console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${name}`);
   }
-  if (isQuick) console.log(`not run: ${MANY_PROCESSES.join(', ')}; npm test does`);
+  if (isQuick) console.log(`not run: ${MANY_PROCESSES.join(', ')}; npm test runs them`);
   if (filters.length === 0 && !onlyApart)
     console.log(
-      `not run: ${allFiles.filter(isApart).length} files that take minutes of their own; npm test -- --apart does`,
+      `not run: ${allFiles.filter(isApart).length} files that take minutes; npm test -- --apart runs them`,
     );
   process.exitCode = passed ? 0 : 1;
 });
-// Until the summary says otherwise: a run that breaks off has failed.
+// Until the summary reports success: an aborted run has failed.
 process.exitCode = 1;

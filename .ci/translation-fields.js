@@ -1,5 +1,5 @@
-// What becomes of each field of a request on its way to a provider of another protocol: found by translating a request with it and
-// one without it.
+// Finds the result of each request field in a translation to another protocol, by translating a request with the
+// field and one without it.
 import { createTranslation } from '../dist/engine/gateway/translate/index.js';
 
 const PROVIDERS = [
@@ -20,7 +20,7 @@ const part = (each) => ({ contents: [{ role: 'user', parts: [{ text: 'Hello' }, 
 const item = (...each) => ({ input: [{ role: 'user', content: 'Hello' }, ...each] });
 const config = (each) => ({ generationConfig: each });
 
-/** A request of each protocol, and fields that it may have, each with what the request is then. */
+/** A request of each protocol, and its optional fields, each with the request that contains it. */
 const CALLERS = {
   chat: {
     body: { model: 'm', ...asks('Hello'), tools: [chatTool] },
@@ -84,7 +84,7 @@ const CALLERS = {
       store: { store: true },
       metadata: { metadata: { a: 'b' } },
       user: { user: 'ada' },
-      'a field that nobody knows': { x_new: true },
+      'an unknown field': { x_new: true },
     },
   },
   responses: {
@@ -144,7 +144,7 @@ const CALLERS = {
       store: { store: false },
       metadata: { metadata: { a: 'b' } },
       client_metadata: { client_metadata: { a: 'b' } },
-      'a field that nobody knows': { x_new: true },
+      'an unknown field': { x_new: true },
     },
   },
   messages: {
@@ -204,7 +204,7 @@ const CALLERS = {
       context_management: { context_management: { edits: [] } },
       service_tier: { service_tier: 'auto' },
       metadata: { metadata: { user_id: 'ada' } },
-      'a field that nobody knows': { x_new: true },
+      'an unknown field': { x_new: true },
     },
   },
   gemini: {
@@ -265,7 +265,7 @@ const CALLERS = {
   },
 };
 
-/** `field` is what the request has then; with a second object where it is otherwise not as in `body`. */
+/** Returns the fate of `field`, which is merged into `body`; a second object is merged into the request without it. */
 function findFate(from, { to, model }, body, field) {
   const [asked, otherwise = {}] = [field].flat();
   const translate = (each) =>
@@ -279,7 +279,7 @@ function findFate(from, { to, model }, body, field) {
   }
 }
 
-/** For each protocol of a program: a title, the heads of its table, and its rows. */
+/** Returns for each protocol of a program: a title, the heads of its table, and its rows. */
 export const listTranslationFields = () =>
   Object.entries(CALLERS).map(([from, { body, fields }]) => {
     const providers = PROVIDERS.filter(({ to }) => to !== from);

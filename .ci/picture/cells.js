@@ -1,18 +1,18 @@
-// Reads what `tmux capture-pane -e -p` writes: text, line ends, and the escape sequences of its attributes.
+// Parses the output of `tmux capture-pane -e -p`: text, line ends, and escape sequences of attributes.
 import stringWidth from 'string-width';
 import { BACKGROUND, between, direct, FOREGROUND, indexed } from './colours.js';
 
 const PLAIN = { fg: null, bg: null, bold: false, dim: false, italic: false, under: false, struck: false };
 
-/** A sequence of attributes, any other sequence, a line end, or text. Single control characters are passed over. */
+/** A sequence of attributes, any other sequence, a line end, or text. Single control characters are skipped. */
 const TOKEN =
   /\x1b\[([\d;:]*)m|\x1b\[[^@-~]*[@-~]|\x1b[\]P_^][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]|(\r?\n)|([^\x00-\x1f\x7f]+)/g;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * Rows of cells `{text, column, width, fg, bg, bold, italic, under, struck}`. Inverse and dim are worked into the
- * colours; `bg` is null where it is that of the terminal. A wide character is one cell of width 2.
+ * Returns rows of cells `{text, column, width, fg, bg, bold, italic, under, struck}`. Inverse and dim are applied to
+ * the colours; `bg` is null for the terminal's background. A wide character is one cell of width 2.
  */
 export function cellsOf(ansi) {
   const rows = [[]];
@@ -42,10 +42,10 @@ function look({ inverse, dim, fg, bg, ...rest }) {
 const ON = { 1: 'bold', 2: 'dim', 3: 'italic', 4: 'under', 7: 'inverse', 9: 'struck' };
 const OFF = { 23: ['italic'], 24: ['under'], 27: ['inverse'], 29: ['struck'], 22: ['bold', 'dim'] };
 
-/** The attributes after a sequence such as `1;38;5;42`. */
+/** Returns the attributes after a sequence such as `1;38;5;42`. */
 function changed(before, sequence) {
   let state = { ...before };
-  // `4:3` is a kind of underline and `38:2::1:2:3` a colour; with colons the whole is one parameter.
+  // `4:3` is a kind of underline and `38:2::1:2:3` a colour; with colons it is one parameter.
   const parameters = sequence.split(';').map((each) => each.split(':').map((part) => Number(part || 0)));
   while (parameters.length > 0) {
     const [code, ...rest] = parameters.shift();
@@ -66,10 +66,10 @@ function changed(before, sequence) {
   return state;
 }
 
-/** `5:42`, `2:1:2:3` or, with the number of a colour space, `2::1:2:3`. */
+/** Parses `5:42`, `2:1:2:3` or, with the number of a colour space, `2::1:2:3`. */
 const packed = ([kind, ...rest]) => (kind === 5 ? indexed(rest[0]) : direct(...rest.slice(-3)));
 
-/** `5;42` or `2;1;2;3`, taken from the parameters that follow. */
+/** Parses `5;42` or `2;1;2;3` from the parameters that follow. */
 function spread(parameters) {
   const [kind] = parameters.shift() ?? [];
   const values = parameters.splice(0, kind === 5 ? 1 : 3).map(([value]) => value);

@@ -1,4 +1,6 @@
-/** The colours of the picture: no terminal says what its sixteen look like, so these are chosen to be read well. */
+/**
+ * The colours of the picture: terminals define the sixteen colours differently, so these are chosen for legibility.
+ */
 export const BACKGROUND = '#14171d';
 export const FOREGROUND = '#d3d8e0';
 export const TITLE_BAR = '#20252e';
@@ -11,7 +13,7 @@ const SIXTEEN = [
 
 const hex = (...channels) => `#${channels.map((each) => each.toString(16).padStart(2, '0')).join('')}`;
 
-/** Colour `index` of the 256: the sixteen, a cube of six steps a side, and 24 greys. */
+/** Returns colour `index` of the 256: the sixteen, a cube of six steps a side, and 24 greys. */
 export function indexed(index) {
   if (index < 16) return SIXTEEN[index];
   if (index >= 232) return hex(...Array(3).fill(8 + (index - 232) * 10));
@@ -19,10 +21,10 @@ export function indexed(index) {
   return hex(...steps.map((step) => (step === 0 ? 0 : 55 + step * 40)));
 }
 
-/** A colour of 24 bits. */
+/** Returns a 24-bit colour. */
 export const direct = (red, green, blue) => hex(red & 255, green & 255, blue & 255);
 
-/** The colour half-way to another, which is what dim text looks like. */
+/** Returns the colour half-way to another, which is how dim text looks. */
 export function between(one, other) {
   const channels = (colour) => [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
   const [from, to] = [channels(one), channels(other)];

@@ -1,6 +1,6 @@
-// Box drawing and block characters as shapes: as text they would only join in fonts of one line height.
+// Box drawing and block characters as shapes: as text they would join only in fonts with one line height.
 
-/** Which arms a character has, up, right, down and left: 1 light, 2 heavy. */
+/** The arms of a character, up, right, down and left: 1 light, 2 heavy. */
 const ARMS = {
   ...{ '─': '0101', '│': '1010', '┌': '0110', '┐': '0011', '└': '1100', '┘': '1001' },
   ...{ '├': '1110', '┤': '1011', '┬': '0111', '┴': '1101', '┼': '1111' },
@@ -9,10 +9,10 @@ const ARMS = {
   ...{ '╴': '0001', '╵': '1000', '╶': '0100', '╷': '0010' },
 };
 
-/** Rounded corners: the arms, as the side and the row to which they go. */
+/** Rounded corners: the arms, as the side and the row that they point to. */
 const CORNERS = { '╭': [1, 1], '╮': [-1, 1], '╯': [-1, -1], '╰': [1, -1] };
 
-/** Blocks as left, top, width and height in eighths of a cell, and how much they cover. */
+/** Blocks as left, top, width and height in eighths of a cell, and their opacity. */
 const BLOCKS = { '█': [0, 0, 8, 8, 1], '▀': [0, 0, 8, 4, 1], '▐': [4, 0, 4, 8, 1], '▔': [0, 0, 8, 1, 1] };
 for (let eighths = 1; eighths < 8; eighths += 1) {
   BLOCKS[String.fromCodePoint(0x2580 + eighths)] = [0, 8 - eighths, 8, eighths, 1];
@@ -20,12 +20,12 @@ for (let eighths = 1; eighths < 8; eighths += 1) {
 }
 for (const [at, shade] of ['░', '▒', '▓'].entries()) BLOCKS[shade] = [0, 0, 8, 8, (at + 1) / 4];
 
-/** Whether the character is drawn and not written. */
+/** Reports whether the character is drawn as a shape. */
 export const isDrawn = (text) => text in ARMS || text in CORNERS || text in BLOCKS;
 
-/** Collects drawn cells; `shapes()` are as few SVG elements as draw them. */
+/** Collects drawn cells; `shapes()` returns as few SVG elements as possible. */
 export function lineArt(cellWidth, lineHeight) {
-  /** Straight lines, by colour and weight; a line goes on where the one before it ended. */
+  /** Straight lines by colour and weight; adjoining lines are merged. */
   const strokes = new Map();
   const blocks = [];
 

@@ -1,6 +1,7 @@
-// What the pictures of docs/ show. The workspace, its engine and the workers are real; the scripted program stands in for agents.
+// The scenes of the pictures in docs/. The workspace, its engine and the workers are real; the scripted program plays
+// the agents.
 
-/** A day like many: one decision is open, a worker runs. */
+/** A typical day: one decision is open, a worker runs. */
 const quiet = {
   /** Tasks of this machine, in order, each awaited up to the status. */
   tasks: [
@@ -12,7 +13,7 @@ const quiet = {
       until: 'running',
     },
   ],
-  /** Prompts that come as signed requests and wait for a decision. */
+  /** Prompts that arrive as signed requests and wait for a decision. */
   requests: [
     'Fix the flaky retry test in the gateway\n\nThe test "retries twice on 529" fails one run in ten. Find the race and fix it without raising the timeout, and add a regression test.',
     'Add a test for the empty cart',
@@ -22,7 +23,7 @@ const quiet = {
       file: 'docs/pictures/dashboard.svg',
       columns: 140,
       rows: 40,
-      /** What is done in the dashboard before the picture: keys to press, then text to await, or its end. */
+      /** Actions in the dashboard before the picture: keys to press, then text to await, or its end. */
       steps: [
         { shows: 'engine ok' },
         { shows: '│ │ Fix the flaky' },
@@ -33,7 +34,7 @@ const quiet = {
   ],
 };
 
-/** Agents at work: who, on what, and the last thing that each has said. */
+/** Working agents: name, task, and last output. */
 const WORK = [
   ['claude', 'Move the session store to Redis', 'PASS  test/session.test.ts (41 tests)'],
   ['codex', 'Speed up the order list', 'comparing EXPLAIN before and after the index'],
@@ -68,7 +69,7 @@ const WISHES = [
   'Cache the',
 ];
 
-/** Up to the picture, with the focus on the workers. */
+/** The keys before the picture, with the focus on the workers. */
 const busySteps = [
   { shows: 'engine ok' },
   { shows: /Tasks 300|300 in all/ },
@@ -76,7 +77,7 @@ const busySteps = [
   { gone: 'looking at the branch' },
 ];
 
-/** Ten agents run, and 300 tasks are known. */
+/** Ten agents run, and there are 300 tasks. */
 const busy = {
   tasks: [
     ...WORK.map(([agent, title, said], index) => ({

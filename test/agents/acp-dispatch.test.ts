@@ -11,7 +11,7 @@ const shell = (call: string, command: string): Step => ({
   arguments: { command, description: 'Commit' },
 });
 
-/** By the program of the protocol: the preset, and its own tools. */
+/** Uses the protocol's program: the preset and its own tools. */
 const SERVERS = {
   opencode: {
     agent: 'opencode',
@@ -58,8 +58,8 @@ describe('a dispatch of a real agent on transport acp', { concurrency: 1 }, () =
         const ended = await run.session();
         assert.deepEqual([ended.failure, desk.failures], [null, []], run.log());
         assert.deepEqual([ended.commits, ended.transport, ended.auth], [1, 'acp', 'gateway']);
-        assert.ok(answered.size > 0, 'it asked');
-        assert.ok(run.requests().length > 0, 'its calls had the key of the run');
+        assert.ok(answered.size > 0, 'it asked for permission');
+        assert.ok(run.requests().length > 0, "its calls carry the run's key");
         const { state } = await desk.here.call('verify.status', { session: run.id });
         assert.equal(state, 'reported', run.log());
         assert.deepEqual(run.marked(), []);

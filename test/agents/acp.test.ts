@@ -20,7 +20,7 @@ const KEY = 'no key at all';
 interface RealAgent {
   words: string[];
   env(modelUrl: string): Record<string, string>;
-  /** How its own tools are called: one that writes a file, one that runs a command. */
+  /** Calls of its own tools: one that writes a file, one that runs a command. */
   write(path: string): { call: string; arguments: Record<string, unknown> };
   run(command: string): { call: string; arguments: Record<string, unknown> };
 }
@@ -34,7 +34,7 @@ const AGENTS: Record<string, RealAgent> = {
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       CLAUDE_CODE_MAX_RETRIES: '0',
       DISABLE_AUTOUPDATER: '1',
-      // Without it, it refuses to begin as root.
+      // Otherwise it refuses to start as root.
       IS_SANDBOX: '1',
     }),
     write: (path) => ({ call: 'Write', arguments: { file_path: path, content: 'hello' } }),
@@ -48,7 +48,7 @@ const AGENTS: Record<string, RealAgent> = {
   },
 };
 
-/** Real agent programs as servers of the protocol, with a stand-in for the model. */
+/** Real agent programs as servers of the protocol, with a fake model. */
 describe('a real agent program on transport acp', () => {
   let ws: TestWorkspace;
   let engine: Engine;
@@ -80,7 +80,7 @@ describe('a real agent program on transport acp', () => {
     const argv = ['acp', 'run', '--prompt-file', file, ...resume, '--', join(AGENTS_BIN, agent), ...words];
     const child = spawn(process.execPath, [SVC, ...argv], {
       cwd: ws.root,
-      // A home of its own: no login and no setting of whoever runs the tests.
+      // An empty home, without the login and settings of the user who runs the tests.
       env: { ...ws.env, HOME: home, PATH: `${AGENTS_BIN}${delimiter}${ws.env.PATH}`, ...env(modelUrl) },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
@@ -147,7 +147,7 @@ describe('a real agent program on transport acp', () => {
           assert.match(playing.out(), /"outcome":"reject_once","by":"ada"/);
           assert.ok(existsSync(join(ws.root, `${agent}.made`)), playing.told());
           assert.ok(!existsSync(join(ws.root, `${agent}.not`)));
-          // OpenCode ends its turn at a refusal, Claude goes on after it.
+          // OpenCode ends its turn at a refusal, Claude continues after it.
           const end = facts.end?.ok === false ? facts.end.code : 'done';
           const expected = agent === 'opencode' ? 'permission_denied' : 'done';
           assert.deepEqual([code, end], [0, expected], playing.told());
@@ -188,7 +188,7 @@ describe('a real agent program on transport acp', () => {
   });
 });
 
-/** A model that never answers, or refuses everybody. */
+/** A model that never answers, or refuses every key. */
 async function startSilent(status?: number): Promise<{ url: string; bodies: string[]; close(): void }> {
   const bodies: string[] = [];
   const error = { type: 'authentication_error', message: 'invalid x-api-key' };

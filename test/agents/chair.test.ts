@@ -6,7 +6,7 @@ import { type Script, startModel } from '../../fixtures/model/model.ts';
 import { type McpServer, missing, runAgent } from '../support/agents.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
-/** Results are JSON with one agent and words with another, so that ids are found by their form. */
+/** Results are JSON in one agent and text in another, so ids are found by their format. */
 const ROUND: Script = {
   steps: [
     { call: 'task_run', arguments: { id: 't-999' }, isRefused: true },
@@ -30,7 +30,7 @@ const WAYS: Record<string, (ws: TestWorkspace) => McpServer> = {
   },
 };
 
-/** Real agent programs, installed by .ci/agents.sh, in the Chair of a real workspace; only the model is a stand-in. */
+/** Real agent programs, installed by .ci/agents.sh, in the Chair of a real workspace; only the model is fake. */
 describe('a real agent program as the Chair', () => {
   const cases = Object.keys(WAYS).flatMap((way) =>
     ['claude', 'codex', 'opencode'].map((agent) => ({ way, agent })),

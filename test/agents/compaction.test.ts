@@ -17,17 +17,17 @@ const SAID: Partial<Record<HookEvent, string>> = { 'pre-compact': KEPT, 'session
 
 const CODEX_SETTINGS = 'model = "stand-in"\n';
 
-/** A window so small that whoever knows of it compacts after every step. */
+/** A window so small that an agent that knows it compacts after every step. */
 const SHORT: RouteModels = { named: [], other: { context: 100, output: 50 } };
 
 interface Agent {
   script: Script | Script[];
-  /** The prompts, one after the other in one session. */
+  /** The prompts, one after another in one session. */
   prompts: string[];
-  /** What has to be heard by the model; and where that is the end. */
+  /** Texts that the model must receive, and the end of the test for agents that stop there. */
   hears: string[];
   stopsThen?: true;
-  /** What its route says of the model, for those that compact by that alone. */
+  /** Model settings in its route, for agents that compact only by those. */
   models?: RouteModels;
   env?: Record<string, string>;
 }
@@ -39,7 +39,7 @@ const AGENTS: Record<string, Agent> = {
     hears: [KEPT, AFTER],
   },
   codex: {
-    // It compacts by itself once it has called a tool; of its own end it takes no words.
+    // Codex compacts by itself after a tool call; nothing can be added at its end.
     script: [
       { when: 'produced by the other language model', steps: [{ say: 'Read.' }] },
       { steps: [{ call: 'exec_command', arguments: { cmd: 'true' } }, { say: 'Hello.' }] },
@@ -48,7 +48,7 @@ const AGENTS: Record<string, Agent> = {
     models: SHORT,
     hears: [AFTER],
   },
-  // It takes back a compaction that does not save enough, so that nothing comes after it.
+  // It undoes a compaction that does not save enough, so nothing follows it.
   qwen: {
     script: { steps: [{ say: 'Hello.' }] },
     prompts: ['Say hello.', '/compress'],

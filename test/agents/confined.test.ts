@@ -15,7 +15,7 @@ import { makeWorkspace, SVC } from '../support/workspace.ts';
 const PRIVATE = 'private words';
 const TASK = 'Greet visitors by name.';
 
-/** What the worker's model does: tries to look and to leave something in the home, works, reports by its tools. */
+/** The steps of the worker's model: tries to read from and write to the home, works, reports through its tools. */
 const WORKER: Script = {
   when: TASK,
   steps: [
@@ -39,7 +39,7 @@ const WORKER: Script = {
   ],
 };
 
-/** The dispatch of `dispatch.test.ts` once more, by agents that see nothing of the person's home but what is theirs. */
+/** Repeats the dispatch of `dispatch.test.ts` with agents that see only their own files in the person's home. */
 describe('a real agent in the sandbox', { concurrency: 2, skip: impossible ?? false }, () => {
   for (const [name, agent] of Object.entries(REAL_AGENTS)) {
     test(`${name} works, reports with our tools, cannot reach the home folder, and resumes after a limit`, {

@@ -19,14 +19,14 @@ import { SVC } from '../support/workspace.ts';
 
 const noise = readCorpus('noise').find(({ name }) => name === 'go-test-verbose');
 assert.ok(noise !== undefined);
-/** An id as a marker has it. */
+/** An id in a marker. */
 const ID = `c-${'[0-9a-f]'.repeat(10)}[0-9a-f]*`;
 const left = crush(noise.text).text;
-/** A line that says that all went well, and is left out. */
+/** A success message, which is left out. */
 const MIDDLE = noise.text.split('\n').find((line) => line.length > 20 && !left.includes(line)) ?? '';
 assert.notEqual(MIDDLE, '');
 
-/** At providers that speak what the program does. */
+/** Live-mode settings with a provider of the program's protocol. */
 const LIVE: Record<string, (url: string) => Record<string, unknown>> = {
   claude: (url) => ({
     'ai.mode': 'live',
@@ -39,7 +39,7 @@ const LIVE: Record<string, (url: string) => Record<string, unknown>> = {
   }),
 };
 
-/** Where claude has many tools it names ours only. */
+/** If claude has many tools, it only names ours. */
 const search = (agent: string, ...tools: string[]): Step[] =>
   agent === 'claude'
     ? [
@@ -55,7 +55,7 @@ const search = (agent: string, ...tools: string[]): Step[] =>
 
 const textOf = (request: SeenRequest | undefined): string => JSON.stringify(request?.body ?? '');
 
-/** Runs the noisy command, and asks for the whole of its output by the id that it was shown. */
+/** Runs the noisy command, and asks for its complete output by the id in the marker. */
 async function runNoisy(desk: Desk, agent: string, isNamedOnly: boolean): Promise<SeenRequest[]> {
   const file = join(desk.ws.repository.folder, 'noise.txt');
   writeFileSync(file, noise?.text ?? '');
@@ -72,7 +72,7 @@ async function runNoisy(desk: Desk, agent: string, isNamedOnly: boolean): Promis
   return desk.requests().filter(({ method, call, said }) => method === 'POST' && (call ?? said) !== null);
 }
 
-/** Whatever JSON makes of it on its way. */
+/** Matches the text as JSON escapes it. */
 const has = (request: SeenRequest | undefined, line: string): boolean =>
   textOf(request).includes(JSON.stringify(line).slice(1, -1));
 
@@ -82,7 +82,7 @@ const STANDING = [
   /your questions that wait for an answer: ask 1 Which grammar\?/,
 ];
 
-/** What the model was told around a compaction; null before that. */
+/** Texts that the model received around a compaction; null before it. */
 const findStanding = (desk: Desk, begin = 'Your current state'): string | null =>
   desk
     .requests()
@@ -123,9 +123,9 @@ describe('the context of a real agent', { concurrency: 2 }, () => {
             const seen = await runNoisy(desk, name, gateway !== undefined);
             const [shown, whole] = seen.slice(-2);
             assert.match(textOf(shown), /svc-crush: /);
-            assert.ok(!has(shown, MIDDLE), 'the noise is in the context');
+            assert.ok(!has(shown, MIDDLE), 'the noise is not in the context');
             for (const fact of noise?.facts ?? []) assert.ok(has(shown, fact), fact);
-            assert.ok(has(whole, MIDDLE), 'the whole of it is not in the context');
+            assert.ok(has(whole, MIDDLE), 'the whole output is in the context');
             const { savings } = await desk.here.call('context.stats', { session: 's-1' });
             const tool = gateway === undefined ? 'post_tool_hook' : 'gateway';
             assert.ok(
@@ -152,7 +152,7 @@ describe('the context of a real agent', { concurrency: 2 }, () => {
               () => [agent.shell('true'), agent.shell('true'), { say: 'It is done.' }],
               { begun: () => holdAndAsk(desk, who) },
             );
-            // It compacts again and again, since nothing fits into so little.
+            // It compacts repeatedly because nothing fits into such a small window.
             const heard = await until(() => findStanding(desk), 'what it is told after a compaction', 60_000);
             await run.cancel();
             await run.ended();

@@ -12,7 +12,7 @@ import { until } from '../support/wait.ts';
 
 const HOSTILE = `--help "quotes" 'more' $(touch pwned) \`touch pwned\` \${HOME} \\n %s -- 日本 🎉\nsecond line\n\n- third`;
 
-/** The built-in command, by a program of the same name that stays when the real one has ended. */
+/** The built-in command, run by a program of the same name that outlives the real one. */
 function hanging(name: string, program: string): string {
   mkdirSync(dirname(program), { recursive: true });
   const text = `#!/bin/sh\n'${join(AGENTS_BIN, name)}' "$@"\ntail -f /dev/null\n`;
@@ -20,15 +20,15 @@ function hanging(name: string, program: string): string {
   return (presetOf(name).headless ?? '').replace(/^\S+/, `'${program}'`);
 }
 
-/** Leaves a process in a session of its own behind, says so, and waits. */
-// The mark is made in the new session: an agent may end its command's group before there is one.
+/** Leaves a process in a separate session behind, reports it, and waits. */
+// The new session creates the mark: an agent may end its command's group before the session exists.
 const stuck = (mark: string): string =>
   `setsid sh -c 'touch "${mark}"; exec tail -f /dev/null' >/dev/null 2>&1 </dev/null & until [ -e '${mark}' ]; do sleep 0.1; done; echo begun`;
 
 const LONG = `${'a line of words, and of "others"\n'.repeat(9500)}end`;
 const NOTE = 'The port is 8790 now.';
 
-/** Real agent programs of .ci/agents.sh as workers, with the stand-in model as the gateway. */
+/** Real agent programs of .ci/agents.sh as workers, with the fake model as the gateway. */
 describe('a dispatch of a real agent', { concurrency: 2 }, () => {
   for (const [name, agent] of Object.entries(REAL_AGENTS)) {
     describe(name, { concurrency: 5, skip: skipped(name), timeout: 300_000 }, () => {
@@ -42,7 +42,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
           env,
         });
       });
-      // Two that begin at the same time in a new home trip over each other's database.
+      // Two that start at the same time in a new home conflict over its database.
       before(async () => {
         if (name === 'opencode') await (await desk.run('Come first.', () => [{ say: 'Here.' }])).ended();
       });
@@ -99,7 +99,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
         test(`the agent fails with ${code} when its model answers ${status}`, async () => {
           const fail = { status: Number(status), retryAfterSec: 1 };
           const run = await desk.run(`Case ${status}.`, () => [{ fail }]);
-          // Where it says until when, that is a pause.
+          // A limit with an end time is a pause.
           const { state, failure, pause } = await run.settled();
           assert.equal(failure?.code ?? pause?.code, code, run.log());
           nothingLeft(run);
@@ -141,7 +141,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
         const run = await desk.run('Be killed.', () => [agent.shell(stuck(mark)), { hang: true }]);
         await until(() => existsSync(mark), 'its tool', 120_000);
         const { pid } = await run.session();
-        // The wrapper's one child is the agent.
+        // The wrapper's only child is the agent.
         for (const child of childrenOf(pid ?? 0)) process.kill(child.pid, 'SIGKILL');
         const ended = await run.ended();
         assert.equal(ended.failure?.code, 'killed', run.log());
@@ -156,7 +156,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
 
       test('the agent waits for the end of a limit and resumes once, in its conversation', async () => {
         const steps: Step[] = [agent.shell('touch half.txt')];
-        // Some tell when they were told to come again; of the others the gateway knows.
+        // Some report when to retry; for the others the gateway knows the time.
         const fail = { status: 429, retryAfterSec: 1 };
         const run = await desk.run('Be limited.', () => [...steps, { fail }], {
           begun: async ({ session_id }) => desk.limit({ id: session_id }, Date.now() + 1000),

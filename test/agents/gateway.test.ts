@@ -21,7 +21,7 @@ const CHAT = provide('/v1');
 const RESPONSES = provide('/v1/responses');
 const GEMINI = provide('/v1beta');
 
-/** A provider of the program's own protocol, and of others, by the path at which the model is asked. */
+/** A provider of the program's own protocol, and others, by the path of model calls. */
 const PROVIDERS: Record<string, Record<string, (url: string) => Record<string, unknown>>> = {
   claude: { '/v1/messages': passMessages, '/v1/chat/completions': CHAT, '/v1/responses': RESPONSES },
   codex: { '/v1/responses': RESPONSES, '/v1/chat/completions': CHAT, '/v1/messages': passMessages },
@@ -30,7 +30,7 @@ const PROVIDERS: Record<string, Record<string, (url: string) => Record<string, u
   qwen: { '/v1/chat/completions': CHAT, '/v1/messages': passMessages },
 };
 
-/** Claude names our tools only; the stand-in asks for them by itself in its own protocol alone. */
+/** Claude only names our tools; the fake model requests them by itself only in its own protocol. */
 const SEARCH: Record<string, Step[]> = {
   claude: [{ call: 'ToolSearch', arguments: { query: 'select:mcp__svc__verify_report', max_results: 1 } }],
 };
@@ -97,7 +97,7 @@ describe('a real agent through the gateway', { concurrency: 2 }, () => {
             const ended = await run.ended();
             assert.deepEqual([ended.failure, desk.failures], [null, []], run.log());
             assert.deepEqual([ended.commits, ended.files, ended.auth], [1, 1, 'gateway']);
-            // The gateway looks at the list of models by itself.
+            // The gateway requests the model list by itself.
             const asked = desk.requests().filter(({ method }) => method === 'POST');
             assert.ok(asked.length >= 4, `${asked.length} requests`);
             for (const each of asked) {

@@ -40,7 +40,7 @@ describe('the guard of a real agent', { concurrency: 2 }, () => {
       try {
         desk.ws.repository.commit({ 'src/sums.js': SUMS }, 'Sums');
         const run = await desk.run('Sum the rows by day.', (worktree) => [
-          // What the agent looks at first has svc read the files of its worktree.
+          // The agent's first reads make svc index its worktree.
           shell('ls src'),
           shell('cat src/sums.js'),
           { ...write(join(worktree, 'src/totals.js'), COPY), isRefused: true },

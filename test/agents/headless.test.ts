@@ -6,14 +6,14 @@ import { AGENTS_BIN, missing } from '../support/agents.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
 /**
- * Real agent programs, installed by .ci/agents.sh, run by a dispatch to their own end. There is no model to reach, so
- * the end is a failure of their own: what counts is that it is recorded as what it was and that nothing survives.
+ * Real agent programs, installed by .ci/agents.sh, run by a dispatch until they exit. No model is reachable, so they
+ * fail: the failure must be recorded correctly, and no process may survive.
  */
 describe('a real agent program without a model', () => {
   const cases = [
-    // Nobody is logged in: it says so and exits by itself.
+    // Without a login it reports an error and exits.
     { agent: 'qwen', codes: ['auth_failed'], says: /auth/i },
-    // It waits for the network for as long as it is let.
+    // The agent waits for the network as long as it may.
     { agent: 'codex', codes: ['timeout', 'exit_code'], says: /"type":"(thread\.started|error)"/ },
   ];
   for (const { agent, codes, says } of cases) {
@@ -24,7 +24,7 @@ describe('a real agent program without a model', () => {
       if (why) return t.skip(why);
       const ws = await makeWorkspace();
       try {
-        // A home of its own: no login and no setting of whoever runs the tests.
+        // An empty home, without the login and settings of the user who runs the tests.
         const env = {
           HOME: ws.repository.folder,
           PATH: `${AGENTS_BIN}${delimiter}${ws.env.PATH}`,

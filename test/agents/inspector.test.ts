@@ -15,7 +15,7 @@ interface Called {
   isError?: boolean;
 }
 
-/** A client that nobody here wrote, on both ways in. */
+/** A third-party client, over both transports. */
 describe('the official inspector', () => {
   let ws: TestWorkspace;
   let why: string | null = null;

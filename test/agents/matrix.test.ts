@@ -10,11 +10,11 @@ import { until } from '../support/wait.ts';
 
 interface Case {
   steps(agent: RealAgent, place: { worktree: string; mark: string }): Step[];
-  /** Codes that it may end or pause with; `ok` for work that was done. */
+  /** Codes with which it may end or pause; `ok` for finished work. */
   ends: readonly string[];
   commits?: number;
   timeoutSec?: number;
-  /** Once its tool has run. */
+  /** After its tool has run. */
   act?(run: DeskRun): Promise<void>;
 }
 
@@ -23,14 +23,14 @@ const fails =
   (): Step[] => [{ fail: { status, ...more } }];
 const detached = (mark: string): string =>
   `setsid tail -f /dev/null >/dev/null 2>&1 </dev/null & touch '${mark}'; echo begun`;
-/** Those that try again for longer than a test may take. */
+/** Agents that retry for longer than a test may take. */
 const GAVE_UP_OR_LATE = ['model_error', 'rate_limited', 'timeout'];
 const LIMITS = ['rate_limited', 'usage_limit'];
 const HTML = '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>';
 
 const CASES: Record<string, Case> = {
   commit: {
-    // Its shell finds our own program.
+    // The agent's shell finds our own program.
     steps: (agent, { worktree }) => [
       agent.write(join(worktree, 'hello.txt')),
       agent.shell(`svc --version && ${COMMIT}`),
@@ -92,13 +92,16 @@ const LIMIT_SEC = 120;
 const isWanted = process.env.SVC_TEST_AGENTS !== undefined;
 if (!isWanted) console.error('NOT TESTED: the matrix of agents; SVC_TEST_AGENTS=all has all of them');
 
-/** What the stream of an agent does not tell passes for success; `cannot` of its preset has it. */
+/** Failures that an agent's stream does not report count as success; see `cannot` of its preset. */
 const CANNOT: Record<string, 'refusal' | 'length'> = { refusal: 'refusal', 'token limit': 'length' };
 
 const rows: string[][] = [];
 const HEAD = ['agent', 'case', 'end', 'commits', 'tokens', 'left'];
 
-/** How each real agent program ends in each case, with the stand-in model as the gateway: asserted, and printed as a table. */
+/**
+ * The outcome of each real agent program in each case, with the fake model as the gateway: asserted, and printed as a
+ * table.
+ */
 describe('how runs of real agents end', { concurrency: 1, skip: !isWanted }, () => {
   after(() => {
     const widths = HEAD.map((name, at) =>
@@ -122,7 +125,7 @@ describe('how runs of real agents end', { concurrency: 1, skip: !isWanted }, () 
         desk = await openDesk({ agent: name, home, env });
         const { findPreset } = await (await import('../../engine/index.ts')).agentPrograms();
         untold = Object.keys(findPreset(name)?.cannot ?? {});
-        // Two that begin at the same time in a new home trip over each other.
+        // Two that start at the same time in a new home conflict.
         await (await desk.run('Come first.', () => [{ say: 'Here.' }])).ended();
       });
       after(() => desk?.close());

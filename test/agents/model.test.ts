@@ -37,14 +37,14 @@ const TWO_FACES: Script = {
   steps: [{ call: 'answer', arguments: {} }, { call: 'refusal', arguments: {} }, { say: 'Seen.' }],
 };
 
-/** As docs/extend/mcp.md says: the texts of our tools rely on it. */
+/** docs/extend/mcp.md documents this, and the texts of our tools rely on it. */
 const SHOWN: Record<string, string[]> = {
   claude: ['structure of answer', 'text of refusal'],
   codex: ['structure of answer', 'structure of refusal'],
   opencode: ['text of answer', 'text of refusal'],
 };
 
-/** With their own tools, whose names and arguments differ. */
+/** Steps with the agents' own tools, whose names and arguments differ. */
 const EDITS: Record<string, (file: string) => Script> = {
   claude: (file) => ({
     steps: [
@@ -63,7 +63,7 @@ const EDITS: Record<string, (file: string) => Script> = {
   }),
 };
 
-/** Real agent programs, installed by .ci/agents.sh, each with another protocol; only the model is a stand-in. */
+/** Real agent programs, installed by .ci/agents.sh, each with another protocol; only the model is fake. */
 describe('a real agent program with a scripted model', () => {
   for (const agent of Object.keys(EDITS)) {
     const given = {

@@ -10,14 +10,14 @@ import { outcomeOf } from '../support/streams.ts';
 
 const COMMIT = 'git add -A && git commit -qm "Say hello"';
 const HOSTILE = `--help "quotes" 'more' $(touch pwned) \`touch pwned\` \${HOME} \\n %s -- 日本 🎉\nsecond line\n\n- third`;
-/** Each line another one, so that a piece that is missing or doubled shows. */
+/** All lines differ, so missing or repeated pieces show. */
 const LONG = `${HOSTILE}\n${Array.from({ length: 8000 }, (_, line) => `${line} ${HOSTILE.slice(0, 40)}`).join('\n')}`;
 
 interface Agent {
-  /** With its own tools, whose names and arguments differ. */
+  /** Steps with the agent's own tools, whose names and arguments differ. */
   edit(file: string): Step;
   shell(command: string): Step;
-  /** So that it gives up soon. */
+  /** Settings that make it give up soon. */
   impatient?: Record<string, string>;
   codes: Partial<Record<number, string>>;
 }
@@ -46,11 +46,11 @@ const AGENTS: Record<string, Agent> = {
   },
 };
 
-/** The text as it is in a request: agents put words of their own around it, in the same text or beside it. */
+/** Finds the text in a request: agents add their own words, in the same text or in another. */
 const arrived = (model: Model, text: string): boolean =>
   model.requests.some(({ body }) => JSON.stringify(body ?? null).includes(JSON.stringify(text).slice(1, -1)));
 
-// They wait for each other's start most of the time.
+// The agents wait for each other's start most of the time.
 describe('real agent programs by their presets alone', { concurrency: 2 }, () => {
   for (const [name, agent] of Object.entries(AGENTS)) {
     describe(name, {
@@ -99,7 +99,7 @@ describe('real agent programs by their presets alone', { concurrency: 2 }, () =>
         assert.match(run.text, /It is done\./);
         assert.equal(repository.git('show', 'work:hello.txt'), 'hello');
         assert.equal(repository.gitIn(worktree, 'status', '--porcelain'), '');
-        assert.ok(arrived(model, HOSTILE), 'the prompt arrived as it is');
+        assert.ok(arrived(model, HOSTILE), 'the prompt arrived unchanged');
 
         assert.ok(run.facts.agentSession);
         const next = await play(
@@ -111,7 +111,7 @@ describe('real agent programs by their presets alone', { concurrency: 2 }, () =>
           },
         );
         assert.deepEqual(next.run.facts.end, { ok: true }, next.run.lines.join('\n'));
-        assert.ok(arrived(next.model, HOSTILE), 'it knows what was said before');
+        assert.ok(arrived(next.model, HOSTILE), 'it remembers the earlier messages');
         assert.equal(next.run.facts.agentSession, run.facts.agentSession);
       });
 

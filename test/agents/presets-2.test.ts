@@ -8,12 +8,12 @@ import { missing } from '../support/agents.ts';
 import { makeRepository } from '../support/git.ts';
 
 interface Agent {
-  /** Its own tool for commands, and one call of it. */
+  /** The agent's own tool for commands, and a call of it. */
   shell(command: string): { call: string; arguments: Record<string, unknown> };
-  /** Its own tool for a new file, which a hook may refuse. */
+  /** The agent's own tool for new files, which a hook may refuse. */
   write(file: string): { call: string; arguments: Record<string, unknown> };
   env?: Record<string, string>;
-  /** A failure that it only tries again for longer than a test may take. */
+  /** A failure that it retries for longer than a test may take. */
   waitsOn?: readonly number[];
 }
 
@@ -28,9 +28,9 @@ const AGENTS: Record<string, Agent> = {
   opencode: {
     shell: (command) => ({ call: 'bash', arguments: { command, description: 'Work' } }),
     write: (filePath) => ({ call: 'write', arguments: { filePath, content: 'x' } }),
-    // In a new home it fetches the types of its plugins first, which nothing needs.
+    // In a new home it first fetches the types of its plugins, which are not needed.
     env: { npm_config_registry: 'http://127.0.0.1:9', npm_config_fetch_retries: '0' },
-    // It tries five times, each after a longer while, and there is no setting for that.
+    // It tries five times with growing delays, and no setting changes that.
     waitsOn: [503],
   },
   copilot: {
@@ -40,7 +40,7 @@ const AGENTS: Record<string, Agent> = {
   },
 };
 
-/** Written as the person's own settings: codex without a known model has its plain tools. */
+/** Written as the person's own settings: with an unknown model, codex offers its basic tools. */
 const CODEX_SETTINGS = `model = "stand-in"
 [model_providers.svc]
 name = "svc"
@@ -50,7 +50,9 @@ stream_max_retries = 0
 
 const HOSTILE = '--help "quoted" \'single\' $(touch oops) `touch oops` \\ %s\n\n{{name}} é 漢字 🙂\tend';
 
-/** Real agent programs, installed by .ci/agents.sh, told and read by their presets; only the model is a stand-in. */
+/**
+ * Real agent programs, installed by .ci/agents.sh, configured and parsed by their presets; only the model is fake.
+ */
 for (const [agent, own] of Object.entries(AGENTS)) {
   describe(`${agent} by its preset`, { concurrency: 1 }, () => {
     async function within(
@@ -131,7 +133,7 @@ for (const [agent, own] of Object.entries(AGENTS)) {
         await within(t, { steps: [{ say: 'Read.' }] }, async (run, { said, git }) => {
           const ran = await run({ prompt });
           assert.deepEqual(ran.facts.end, { ok: true }, ran.lines.join('\n').slice(0, 2000));
-          assert.ok(said().includes(JSON.stringify(prompt).slice(1, -1)), 'the prompt came otherwise');
+          assert.ok(said().includes(JSON.stringify(prompt).slice(1, -1)), 'the prompt arrived unchanged');
           assert.equal(git('status', '--porcelain'), '');
         });
       });
@@ -184,7 +186,7 @@ for (const [agent, own] of Object.entries(AGENTS)) {
 
     test('a stopped run leaves nothing behind', { timeout: 120_000 }, async (t) => {
       await within(t, { steps: [own.shell('touch begun; sleep 300')] }, async (run, { git }) => {
-        // What it says of its own end does not count then: some let the model answer to the tool that was stopped.
+        // Its own final report is ignored then: some let the model answer after the tool was stopped.
         const { survivors } = await run({ stopWhen: () => git('status', '--porcelain') !== '' });
         assert.deepEqual(survivors, []);
       });
@@ -205,7 +207,7 @@ test('opencode reports that it would wait hours for a limit', { timeout: 120_000
       cwd: root,
       folder: join(folder, 'session'),
       env: AGENTS.opencode!.env!,
-      // The line comes with the answer to the first request of the conversation; a few more lines of a log follow it.
+      // The line arrives with the answer to the conversation's first request, followed by a few log lines.
       stopWhen: () => {
         asked += model.requests.some(({ failed }) => failed === 429) ? 1 : 0;
         return asked > 100;

@@ -5,7 +5,10 @@ import { REAL_AGENTS, skipped } from '../support/real-agents.ts';
 import { until } from '../support/wait.ts';
 
 const CONTENT = 'The content of a file that nobody asked for.';
-/** Those that hand over what a stranger wrote without a rule of ours; `test/engine/workers/agents/presets/escape-prompt.test.ts` has the rules. */
+/**
+ * Agents that pass on untrusted text without a rule of ours;
+ * `test/engine/workers/agents/presets/escape-prompt.test.ts` has the rules.
+ */
 const WITHOUT_RULE = ['codex', 'opencode', 'copilot', 'kimi'];
 const PROMPTS = ['/help @x.txt', '/greet me', '@x.txt has what to do', '!ls'];
 

@@ -8,7 +8,7 @@ import { makeWorkspace, SVC } from '../support/workspace.ts';
 const PLEASE = 'Have visitors greeted, please.';
 const TASK = 'Greet visitors by name.';
 
-/** What the Chair's model does: plans, starts, answers, looks at the evidence, merges. */
+/** The steps of the Chair's model: plans, starts, answers, reads the evidence, merges. */
 const CHAIR: Script = {
   when: PLEASE,
   steps: [
@@ -26,7 +26,7 @@ const CHAIR: Script = {
   ],
 };
 
-/** What the worker's model does: is stuck, asks, works with its own tools, reports. */
+/** The steps of the worker's model: gets stuck, asks, works with its own tools, reports. */
 const WORKER: Script = {
   when: TASK,
   steps: [
@@ -51,7 +51,7 @@ const WORKER: Script = {
   ],
 };
 
-/** Both seats are real agent programs of .ci/agents.sh; both find svc as svc tells them to; only the model is a stand-in. */
+/** Both seats are real agent programs of .ci/agents.sh, with svc configured as for users; only the model is fake. */
 describe('a Chair and a worker that are real agents', () => {
   for (const chair of ['claude', 'codex', 'opencode']) {
     test(`${chair} has claude do a task, answers its question and merges what it verified`, async (t) => {
@@ -85,7 +85,7 @@ describe('a Chair and a worker that are real agents', () => {
         assert.equal(ran.code, 0, ran.stderr);
         assert.equal(ws.repository.git('show', 'main:greeting.txt').trim(), 'Good day, formal visitor');
         const wasShown = model.requests.some(({ body }) => JSON.stringify(body).includes('reported'));
-        assert.ok(wasShown, 'the Chair was shown what the evidence is worth');
+        assert.ok(wasShown, 'the Chair saw that the evidence is only reported');
         const shown = (await ws.svc(['verify', 'show', 's-1', '--json'])).json<{ state: string }>();
         assert.equal(shown.state, 'reported');
         assert.deepEqual(ws.survivors(), []);

@@ -14,8 +14,9 @@ const TRIVIAL = fileURLToPath(new URL('./tools-child.js', import.meta.url));
 const AGENTS = (process.env.SVC_BENCH_AGENTS ?? 'claude,codex,gemini,opencode,qwen,copilot').split(',');
 
 /**
- * What a dispatch adds to an agent that says one word, in turns with the same command in a worktree of its own: bare,
- * and with a trivial MCP server and hooks that do nothing, since an agent takes its time for those whoever gives them.
+ * Measures what a dispatch adds to an agent that says one word, alternating with the same command in a separate
+ * worktree: bare, and with a trivial MCP server and empty hooks, because an agent needs time for those regardless of
+ * their source.
  */
 export async function agents(): Promise<Figure[]> {
   const figures: Figure[] = [];
@@ -52,7 +53,7 @@ export async function agents(): Promise<Figure[]> {
 
 type Equipment = Pick<RunWish, 'mcp' | 'hooks'>;
 
-/** As an agent gets them from us, with nothing behind. */
+/** The MCP server and hooks that agents get from us, without an implementation. */
 function equipment({ ws }: Desk): Equipment {
   const nothing = { command: process.execPath, args: ['-e', '0'] };
   const args = [TRIVIAL, 'stdio', join(ws.repository.folder, 'trivial')];
@@ -62,7 +63,7 @@ function equipment({ ws }: Desk): Equipment {
   };
 }
 
-/** The built-in command with nothing but the route to the same model, and what it is equipped with. */
+/** The built-in command with only the route to the same model, and its equipment. */
 async function runReference(desk: Desk, agent: string, name: string, given: Equipment): Promise<number> {
   const { ws, url } = desk;
   const preset = presetOf(agent);

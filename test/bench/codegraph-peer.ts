@@ -7,7 +7,7 @@ const PEERS = process.env.SVC_BENCH_PEERS ?? '';
 const PROGRAM = join(PEERS, 'node_modules', '.bin', 'codegraph');
 const INSTALL = 'npm install --prefix <folder> @colbymchenry/codegraph@1.6.1, then SVC_BENCH_PEERS=<folder>';
 
-/** Calls and `new` with both ends; a constructor counts as its class, as the compiler has it. */
+/** Calls and `new` with both ends; a constructor counts as its class, as in the compiler. */
 const CALLS = `
   SELECT DISTINCT source.file_path AS from_file, source.kind AS from_kind, source.name AS from_name, target.file_path AS to_file,
     CASE WHEN target.name = 'constructor' THEN
@@ -18,10 +18,10 @@ const CALLS = `
   WHERE edges.kind IN ('calls', 'instantiates') AND target.kind NOT IN ('file', 'import')`;
 
 /**
- * Lists the calls that @colbymchenry/codegraph finds, in the form of the oracle; null, with a word on standard error, where
- * it is not installed.
- * @param root a folder of sources, in which it makes a folder of its own
- * @param home what it takes for the home folder
+ * Lists the calls that @colbymchenry/codegraph finds, in the form of the oracle; null, with a note on stderr, if it
+ * is not installed.
+ * @param root a folder of sources, in which it creates a folder
+ * @param home its home folder
  */
 export function askCodegraph(root: string, home: string): { calls: Set<string>; ms: number } | null {
   if (PEERS === '' || !existsSync(PROGRAM)) {

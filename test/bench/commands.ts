@@ -16,11 +16,11 @@ export async function wall(args: readonly string[], cwd: string, env: NodeJS.Pro
   return performance.now() - begin;
 }
 
-/** What a process holds of the memory. */
+/** Memory of a process, bytes. */
 export const residentMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024;
 
-/** `svc task list` beside `node -e 0`, in turn. */
+/** Compares `svc task list` with `node -e 0`, alternating. */
 export async function commandLine(): Promise<Figure[]> {
   const ws = await makeWorkspace();
   try {
@@ -45,7 +45,7 @@ export async function commandLine(): Promise<Figure[]> {
   }
 }
 
-/** From spawn to listening, and resident memory when idle, beside a bare node:http server. */
+/** Measures the time from spawn to listening, and idle resident memory, compared with a bare node:http server. */
 export async function daemon(): Promise<Figure[]> {
   const ws = await makeWorkspace();
   const bareServer = `require('node:http').createServer((q,s)=>s.end()).listen(0,()=>require('node:fs').writeSync(3,'ready'))`;

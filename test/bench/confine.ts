@@ -15,7 +15,7 @@ function timed(work: () => void): number {
   return performance.now() - from;
 }
 
-/** What confinement costs: a program that does nothing, confined beside bare, and the preparation with its trial. */
+/** Measures the cost of confinement: an empty program, confined and bare, and the preparation with its trial. */
 export async function confinement(): Promise<Figure[]> {
   await checkConfinement(process.env);
   const repository = makeRepository();

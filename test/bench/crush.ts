@@ -9,7 +9,7 @@ import { type Figure, figure, median, percentile } from './figure.ts';
 const RUNS = 40;
 const SIZES_KB = [4, 50, 500, 2000];
 
-/** The filter that rtk has for an output, by the beginning of its name; `log` is its filter for all others. */
+/** Returns rtk's filter for an output, by the prefix of its name; `log` is its filter for all others. */
 const RTK_FILTERS: readonly [string, string][] = [
   ['cargo-test', 'cargo-test'],
   ['pytest', 'pytest'],
@@ -22,7 +22,7 @@ const RTK_FILTERS: readonly [string, string][] = [
   ['phpunit', 'phpunit'],
 ];
 
-/** `npm install --prefix <folder> anolisa-tokenless` brings rtk; null without it. */
+/** `npm install --prefix <folder> anolisa-tokenless` installs rtk; null without it. */
 function findRtk(): ((file: CorpusFile) => string) | null {
   const program = join(process.env.SVC_BENCH_PEERS ?? '', 'node_modules', '.bin', 'rtk');
   if (!existsSync(program)) return null;
@@ -52,7 +52,10 @@ const score = ({ text, facts }: CorpusFile, out: string): Scored => ({
 const mean = (numbers: readonly number[]): number =>
   numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
 
-/** What is saved and kept of each output of the corpus, beside rtk where it is installed, and how long sizes take. */
+/**
+ * Measures what is saved and kept of each output of the corpus, compared with rtk if it is installed, and the time by
+ * size.
+ */
 export async function crushing(): Promise<Figure[]> {
   const files = [...readCorpus('noise'), ...readCorpus('held-out')];
   const askRtk = findRtk();
@@ -92,7 +95,7 @@ export async function crushing(): Promise<Figure[]> {
   return figures;
 }
 
-/** How long texts of each size take: every kind of output in turn, repeated up to the size. */
+/** Measures the time for texts of each size: every kind of output in turn, repeated up to the size. */
 function measureSizes(files: readonly CorpusFile[]): Figure[] {
   return SIZES_KB.flatMap((size) => {
     const samples: number[] = [];

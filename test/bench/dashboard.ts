@@ -13,11 +13,11 @@ const COUNTS = [100, 10_000];
 const DECISIONS = 10;
 const EVENTS = 20;
 const KEYS = 50;
-/** After the first frame a program may still read on. */
+/** A program may continue reading after its first frame. */
 const SETTLE_MS = 500;
 const REST_MS = 50;
 const SIZE = { columns: 140, rows: 40 };
-/** A key is also measured on the screen that most terminals open with. */
+/** Keys are also measured on the default screen size of most terminals. */
 const SMALL = { columns: 80, rows: 24 };
 const TUI = fileURLToPath(new URL('../../tui', import.meta.url));
 
@@ -27,13 +27,13 @@ const PRINTER = `'${process.execPath}' -e 'let n = 0; setInterval(() => console.
 interface Measures extends TerminalMeasure {
   /** On the small screen; null for peers. */
   smallKeyToPaintMs: TerminalMeasure['keyToPaintMs'] | null;
-  /** From the moment a new task is there to its title on the terminal, median. */
+  /** Median time from the creation of a task to its title on the terminal. */
   eventToPaintMs: number | null;
   /** The same while a worker prints. */
   busyEventToPaintMs: number | null;
 }
 
-/** The dashboard with few and with many tasks, beside other programs of its kind with as many (05 Speed). */
+/** Compares the dashboard, with few and with many tasks, with similar programs. */
 export async function dashboard(): Promise<Figure[]> {
   if (!existsSync(TUI)) {
     console.error('dashboard: not measured, since dist/tui does not exist');
@@ -62,12 +62,12 @@ async function measureDashboard(count: number): Promise<Measures> {
     const add = (title: string) => client.call('task.add', { title, agent: 'scripted', body: 'x' });
     await Promise.all(Array.from({ length: count }, (_, index) => add(`task number ${index + 1}`)));
     for (let index = 1; index <= DECISIONS; index += 1) await ws.post(`request number ${index}`);
-    // What the engine has to send for the new tasks is not the dashboard's.
+    // The delivery of the new tasks' events must not count as the dashboard's time.
     await until(async () => {
       const { deliveries } = await client.call('engine.status');
       return deliveries.pending === 0;
     }, 'the last delivery');
-    // Only what is the workspace's own: with a CI variable, say, the dashboard would not draw.
+    // Only the workspace's own variables: with a CI variable, for example, the dashboard would not draw.
     const own = Object.entries(ws.env).filter(([name]) => name.startsWith('SVC_'));
     const program: TerminalProgram = {
       ...SIZE,
@@ -124,8 +124,8 @@ async function measurePeer(peer: Peer, program: string, count: number): Promise<
 }
 
 /**
- * From the moment a task is acknowledged, by another connection than the program's, to its title on the terminal,
- * median. Titles have no blanks, which a program may skip with the cursor instead of writing them.
+ * Returns the median time from the acknowledgement of a task, on another connection than the program's, to its title
+ * on the terminal. Titles have no blanks, because a program may move the cursor instead of writing them.
  */
 async function eventToPaint(
   program: PtyOptions & Pick<TerminalProgram, 'ready'>,
@@ -142,7 +142,7 @@ async function eventToPaint(
       const title = `${name}-${index}-of-${EVENTS}`;
       const painted = pty.prints(title);
       const [added, at] = await Promise.all([add(title).then(() => performance.now()), painted]);
-      // The program may be told before the one that asked.
+      // The program may receive the task before its sender gets the answer.
       samples.push(Math.max(0, at - added));
     }
     return median(samples);
@@ -159,7 +159,7 @@ const overheadFigures = (cost: TerminalMeasure): Figure[] => [
   figure('terminal: its key to echo, p95', cost.keyToPaintMs.p95, 'ms'),
 ];
 
-/** One figure for each measure and peer, or one without a reference where no peer has the measure. */
+/** Returns one figure for each measure and peer, or one without a reference if no peer has the measure. */
 function dashboardFigures(
   count: number,
   ours: Measures,

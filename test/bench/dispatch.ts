@@ -6,7 +6,7 @@ import { type Figure, figure, median, percentile } from './figure.ts';
 
 const ROUNDS = 20;
 
-/** From the approval to the worker's process, beside `git worktree add` in the same repository. */
+/** Compares the time from the approval to the worker's process with `git worktree add` in the same repository. */
 export async function approveToSpawn(): Promise<Figure[]> {
   const ws = await makeWorkspace();
   try {

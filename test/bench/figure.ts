@@ -1,9 +1,9 @@
-/** One measured figure beside a reference of the same run, since absolute times differ between machines. */
+/** A measured figure and a reference of the same run, because absolute times differ between machines. */
 export interface Figure {
   name: string;
   value: number;
   unit: string;
-  /** The same measure of the reference; null where there is nothing to compare with. */
+  /** The same measure of the reference; null if there is none. */
   reference: number | null;
   ratio: number | null;
 }
@@ -23,7 +23,7 @@ export const figure = (
 
 const round = (number: number): number => Number(number.toPrecision(4));
 
-/** The value below which the share `p` (0 to 1) of the samples lies. */
+/** Returns the value below which the share `p` (0 to 1) of the samples is. */
 export function percentile(samples: readonly number[], p: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.ceil(p * sorted.length) - 1)] ?? Number.NaN;

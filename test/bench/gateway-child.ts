@@ -7,24 +7,26 @@ import { createKeys } from '../../engine/gateway/keys/index.ts';
 import { openGateway } from '../../engine/gateway/server/gateway.ts';
 import { openStorage } from '../../engine/storage/index.ts';
 
-// The processes of the gateway's bench: `upstream`, `floor` (the least that a proxy does), `gateway` and `load`.
+// The processes of the gateway's bench: `upstream`, `floor` (a minimal proxy), `gateway` and `load`.
 
-/** What `load` is asked for. */
+/** Options of `load`. */
 export interface GatewayLoad {
   url: string;
   connections: number;
   requests: number;
   isStream: boolean;
   bodyBytes: number;
-  /** What most of the body is: a question, or what a tool has answered, which the live zone shortens; the same each time, or new. */
+  /**
+   * The bulk of the body: a question, or a tool's output, which the live zone shortens; the same each time, or new.
+   */
   says: 'question' | 'output' | 'new output';
-  /** What is spoken to the target. */
+  /** The protocol of the target. */
   protocol: 'chat' | 'messages';
   headers: Record<string, string>;
 }
 
 export interface GatewayLoadResult {
-  /** Ms, to the end of the answer, and to its first byte. */
+  /** Milliseconds to the end of the answer, and to its first byte. */
   p50: number;
   p99: number;
   firstP50: number;
@@ -87,11 +89,11 @@ const PROGRAMS: Record<string, () => Promise<void>> = {
   },
 
   async gateway() {
-    // The bench removes it: this process is killed.
+    // The bench removes it, because this process is killed.
     const data = process.argv[4] ?? '';
     const db = join(data, 'svc.db');
     const storage = openStorage({ path: db });
-    // A run's: with a person's, what a request cannot read back is not shortened.
+    // A run's key: with a person's key, the gateway does not shorten texts that the request cannot read back.
     const key = await storage.write(() =>
       createKeys({ storage, clock: systemClock }).issueKey({
         sessionId: 's-1',
@@ -150,7 +152,7 @@ const PROGRAMS: Record<string, () => Promise<void>> = {
   },
 };
 
-/** A line of what programs print, as it is written in JSON. */
+/** Returns a line of program output, escaped as in JSON. */
 const LOG_LINE = '2026-11-23T11:00:00Z INFO served GET /v1/things/42 in 13 ms\\n';
 let nextOutput = 1;
 

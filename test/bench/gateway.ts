@@ -21,7 +21,7 @@ import { type Figure, figure, median } from './figure.ts';
 import type { GatewayLoad, GatewayLoadResult } from './gateway-child.ts';
 
 const ROUNDS = 3;
-/** In which an idle process has given back what it does not need, see engine/core/base/idle-memory.ts. */
+/** Milliseconds in which an idle process frees unneeded memory, see engine/core/base/idle-memory.ts. */
 const IDLE_MS = 25_000;
 
 const CASES = [1, 32].flatMap((connections) =>
@@ -30,7 +30,7 @@ const CASES = [1, 32].flatMap((connections) =>
   ),
 );
 
-/** Outputs of tools of 100 KB, on which the live zone works. */
+/** Tool outputs of 100 KB, on which the live zone works. */
 const OUTPUT_CASES = [1, 32].flatMap((connections) =>
   (['output', 'new output'] as const).map((says) => ({
     connections,
@@ -40,7 +40,7 @@ const OUTPUT_CASES = [1, 32].flatMap((connections) =>
   })),
 );
 
-/** What takes calls, and what is spoken to it. */
+/** A target of calls and its protocol. */
 interface Target {
   name: string;
   process: ChildProcess;
@@ -49,20 +49,20 @@ interface Target {
   headers: Record<string, string>;
 }
 
-/** A gateway that others use, from npm. */
+/** A third-party gateway from npm. */
 interface GatewayPeer {
   name: string;
   program: string;
   protocol: Target['protocol'];
   args(port: number): string[];
-  /** Writes its configuration into an empty home. */
+  /** Writes its configuration to an empty home. */
   prepare(home: string, port: number, upstream: string): void;
   headers(upstream: string): Record<string, string>;
 }
 
 /**
- * `npm install --prefix FOLDER @portkey-ai/gateway @musistudio/claude-code-router@2.0.0`. Streams of the first fail unless the
- * folder's package.json has `"overrides": { "@hono/node-server": "1.13.8" }`.
+ * `npm install --prefix FOLDER @portkey-ai/gateway @musistudio/claude-code-router@2.0.0`. Streams of the first one
+ * fail unless the folder's package.json has `"overrides": { "@hono/node-server": "1.13.8" }`.
  */
 const PEER_FOLDER = process.env.SVC_BENCH_PEERS ?? '';
 
@@ -80,7 +80,7 @@ const GATEWAY_PEERS: readonly GatewayPeer[] = [
     }),
   },
   {
-    // Of the protocols it speaks messages alone, so what it is compared with is our translation.
+    // This peer speaks only the messages protocol, so it is compared with our translation.
     name: 'claude-code-router',
     program: join('@musistudio', 'claude-code-router', 'dist', 'cli.js'),
     protocol: 'messages',
@@ -108,9 +108,9 @@ const GATEWAY_PEERS: readonly GatewayPeer[] = [
 ];
 
 /**
- * What the gateway adds to a call, passed on as it is or translated, with the live zone on as it is by default, beside the least
- * that a proxy on node:http does and the gateways that install from npm, all in turns with the upstream itself: added p50, p99 and
- * first byte, requests a second, processor time and memory.
+ * Measures what the gateway adds to a call, passed through or translated, with the live zone on as by default,
+ * compared with a minimal node:http proxy and with gateways from npm, alternating with the upstream: added p50, p99
+ * and first byte, requests a second, CPU time and memory.
  */
 export async function gatewayBench(): Promise<Figure[]> {
   const started: ChildProcess[] = [];
@@ -159,7 +159,7 @@ export async function gatewayBench(): Promise<Figure[]> {
       return result;
     };
     const targets = [upstream, floor, gateway, translating, ...peers];
-    /** What a peer cannot do at all. */
+    /** Cases that a peer does not support. */
     const broken = new Set<string>();
     const nameBroken = ({ name }: Target, isStream: boolean): string => `${name} ${isStream}`;
     for (const target of targets)
@@ -182,7 +182,7 @@ export async function gatewayBench(): Promise<Figure[]> {
           if (broken.has(nameBroken(target, isStream))) continue;
           const most = connections === 1 ? 300 : bodyBytes > 1024 ? 300 : 1500;
           const requests = peers.includes(target) ? most / 3 : most;
-          // Whoever was idle while the others had their turn has given memory and compiled code back.
+          // A process that was idle during other turns has freed memory and compiled code.
           await measure(target, { ...wish, requests: Math.ceil(requests / 5) });
           const before = readCost(target).cpuUs;
           const result = await measure(target, { ...wish, requests });
@@ -281,7 +281,7 @@ async function startPeer(
   return { name: peer.name, process: child, port, protocol: peer.protocol, headers: peer.headers(upstream) };
 }
 
-/** Processor time used so far by all threads, µs, and memory held, bytes, as Linux counts them. */
+/** Returns the CPU time of all threads in µs and the resident memory in bytes, as Linux counts them. */
 function readCost({ process: child }: Target): { cpuUs: number; rss: number } {
   const folder = `/proc/${child.pid}`;
   const spent = readdirSync(`${folder}/task`).map(

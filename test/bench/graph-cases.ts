@@ -4,7 +4,7 @@ import { type Figure, figure } from './figure.ts';
 
 const CLASSES = ['1.0', '0.7', '0.4'];
 
-/** How true the graph is of small programs of other languages, by class. */
+/** Measures the graph's accuracy on small programs in other languages, by class. */
 export async function measureCases(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [language, cases] of Object.entries(LANGUAGE_CASES)) {

@@ -3,7 +3,7 @@ import { GRAPH_THREAD_LIMITS } from '../../engine/knowledge/symbols/index.ts';
 import { createIndexer } from '../../engine/knowledge/symbols/index-files/indexer.ts';
 import { openTestGit } from '../support/git.ts';
 
-// Indexes a tree in a process of its own, so that its memory can be measured, and there in a thread such as the engine's.
+// Indexes a tree in a separate process, so that its memory can be measured, and in a thread like the engine's.
 if (isMainThread) {
   const worker = new Worker(new URL(import.meta.url), {
     resourceLimits: GRAPH_THREAD_LIMITS,

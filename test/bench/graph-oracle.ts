@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 
-/** As much of the compiler's interface as finding calls takes; the version that the bench downloads has it. */
+/** The part of the compiler's interface that finding calls needs; the version that the bench downloads has it. */
 interface Compiler {
   createProgram(files: readonly string[], options: object): Program;
   forEachChild(node: TsNode, visit: (child: TsNode) => void): void;
@@ -40,16 +40,16 @@ interface TsNode {
 }
 
 export interface Truth {
-  /** `caller file|caller name|file|name` of every call of something in the project. */
+  /** `caller file|caller name|file|name` of every call within the project. */
   calls: Set<string>;
-  /** Calls that lead out of the project or to something without a name, which count for nobody. */
+  /** Calls that leave the project or have no name; not counted. */
   others: number;
 }
 
 /**
- * Asks the compiler what is called where.
+ * Asks the compiler for all calls.
  * @param compiler its folder
- * @param own where a package's imports of itself lead: without them it takes what they bring for nothing that it knows
+ * @param own targets of a package's imports of itself: without them the compiler cannot resolve what they import
  */
 export function askCompiler(
   compiler: string,
@@ -86,14 +86,14 @@ export function askCompiler(
   const isFunction = (node: TsNode | undefined): boolean =>
     isKind(node, 'ArrowFunction', 'FunctionExpression', 'ClassExpression');
 
-  /** The name by which a declaration is known; null for a parameter, a local variable and what has none. */
+  /** Returns the name of a declaration; null for parameters, local variables and anonymous declarations. */
   function nameOf(node: TsNode): string | null {
     const text = (node.name?.getText() ?? '').replace(/^['"](.*)['"]$/, '$1');
     if (isKind(node, 'VariableDeclaration')) {
       const outer = node.parent.parent.parent;
       return isKind(outer, 'SourceFile', 'ModuleBlock') || isFunction(node.initializer) ? text : null;
     }
-    // A parameter of a constructor with a modifier is a member of its class.
+    // A constructor parameter with a modifier is a member of its class.
     if (isKind(node, 'Parameter') && node.modifiers !== undefined && isKind(node.parent, 'Constructor'))
       return text;
     if (isKind(node, 'Parameter', 'BindingElement', 'TypeParameter')) return null;
@@ -153,7 +153,7 @@ export function askCompiler(
       symbol = checker.getAliasedSymbol(symbol);
     const declared = symbol?.declarations ?? [];
     if (declared.some((each) => nameOf(each) !== null)) return declared;
-    // Something local is called: what it was declared as elsewhere.
+    // A local name is called: use its original declaration.
     const signature = checker.getResolvedSignature(node)?.declaration;
     return signature === undefined ? [] : [signature];
   }

@@ -20,7 +20,7 @@ import { type Figure, figure, percentile } from './figure.ts';
 import { measureCases } from './graph-cases.ts';
 import { askCompiler } from './graph-oracle.ts';
 
-/** Packages that npm ships with their TypeScript sources, and where their imports of themselves lead. */
+/** Packages that npm ships with their TypeScript sources, and the targets of their imports of themselves. */
 const REPOSITORIES: Readonly<Record<string, Readonly<Record<string, string[]>>>> = {
   'zod@4.6.7': {},
   'rxjs@7.8.2': {},
@@ -39,7 +39,7 @@ const COMPILER = 'typescript@5.9.3';
 const FILES = 6000;
 const EDITS = 40;
 
-/** Downloads a package and unpacks it; its folder. */
+/** Downloads and unpacks a package; returns its folder. */
 function download(name: string, folder: string): string {
   const to = join(folder, name.replaceAll(/[^\w.-]/g, '-'));
   mkdirSync(to, { recursive: true });
@@ -60,7 +60,7 @@ interface Call {
   confidence: number;
 }
 
-/** The calls of an index in the form of the oracle. */
+/** Returns the calls of an index in the form of the oracle. */
 function listOwnCalls({ db }: Indexer): Call[] {
   const rows = db
     .prepare(`SELECT ${SYMBOL_COLUMNS} FROM symbol JOIN file ON file.id = symbol.file`)
@@ -79,7 +79,7 @@ function listOwnCalls({ db }: Indexer): Call[] {
   return [...best].map(([key, confidence]) => ({ key, confidence }));
 }
 
-/** Who reaches each symbol in at most two calls. */
+/** Returns the callers that reach each symbol in at most two calls. */
 function listTwoHops(calls: Iterable<string>): Set<string> {
   const callers = new Map<string, Set<string>>();
   for (const call of calls) {
@@ -113,7 +113,7 @@ async function measureTruth(folder: string): Promise<Figure[]> {
     const found = listOwnCalls(indexer);
     const truth = askCompiler(compiler, root, indexer.listPaths(), own);
     await indexer.close();
-    // What tests call is left out: the compiler does not find the tools that they import.
+    // Excludes calls from tests: the compiler does not find the tools that they import.
     {
       const keeps = (call: string): boolean => !isOfTest(call);
       const known = new Set([...truth.calls].filter(keeps));
@@ -144,7 +144,7 @@ async function measureTruth(folder: string): Promise<Figure[]> {
   return figures;
 }
 
-/** The same of codegraph, where it is installed; it knows no classes of confidence. */
+/** Does the same with codegraph, if installed; it has no confidence classes. */
 function comparePeer(name: string, root: string, folder: string, known: readonly string[]): Figure[] {
   const home = join(folder, 'home');
   mkdirSync(home, { recursive: true });
@@ -162,7 +162,7 @@ function comparePeer(name: string, root: string, folder: string, known: readonly
   ];
 }
 
-/** A tree of many files: the sources of a package, again and again in folders of their own. */
+/** Creates a tree of many files: copies of a package's sources in separate folders. */
 function makeLargeTree(folder: string): { root: string; bytes: number } {
   const sources = readdirSync(join(folder, 'rxjs-7.8.2', 'src'), {
     recursive: true,
@@ -257,7 +257,9 @@ async function measureSpeed(folder: string): Promise<Figure[]> {
   return figures;
 }
 
-/** How true the graph of the code is, against the TypeScript compiler, and how fast, beside universal-ctags. */
+/**
+ * Measures the code graph's accuracy against the TypeScript compiler, and its speed compared with universal-ctags.
+ */
 export async function codeGraph(): Promise<Figure[]> {
   const folder = temporaryFolder('svc-graph-bench-');
   try {

@@ -4,10 +4,10 @@ import { type Code, readCode } from '../../engine/knowledge/guard/code/read-code
 import { findSyntax } from '../../engine/knowledge/guard/code/syntaxes.ts';
 import { createLanguageTable, judgeText, type Language } from '../../engine/knowledge/sources/index.ts';
 
-/** Real sources in one language, and others that have nothing of them. */
+/** Real sources in one language, and unrelated ones. */
 export interface Corpus {
   name: string;
-  /** What begins a comment. */
+  /** Prefix of a comment. */
   comment: string;
   statement(number: number): string;
   files: CorpusCode[];
@@ -39,7 +39,7 @@ function readFiles(folder: string, pattern: string, exclude: (name: string) => b
 const isTest = (name: string): boolean =>
   /(?:^|[/_.])tests?(?:[/_.]|$)|\.d\.[cm]?ts$|node_modules/.test(name);
 
-/** The sources that are at hand: this project's own, those of its packages, and Python's where it is installed. */
+/** The available sources: this project's, its packages', and Python's if it is installed. */
 export function readCorpora(project: string): Corpus[] {
   const packages = join(project, 'node_modules');
   const script = {

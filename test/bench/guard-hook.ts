@@ -14,7 +14,7 @@ const FILES = 5000;
 const ROUNDS = 60;
 const MOST_BYTES = 100_000;
 
-/** Real sources, of this project and its packages, with as many twins as packages bring. */
+/** Returns real sources of this project and its packages, with the twins that the packages contain. */
 function fillProject(root: string): string[] {
   const names = ['{engine,cli,tui}/**/*.ts', 'node_modules/**/*.{ts,js,mjs}'].flatMap((pattern) =>
     globSync(pattern, { cwd: PROJECT }).sort(),
@@ -33,7 +33,7 @@ function fillProject(root: string): string[] {
   return kept;
 }
 
-/** Wall time of a whole process, ms, with what it printed. */
+/** Wall time of a whole process in ms, with its output. */
 async function runProgram(
   args: readonly string[],
   input: string,
@@ -50,12 +50,12 @@ async function runProgram(
   return { ms: performance.now() - begin, text };
 }
 
-/** The same writes, asked of jscpd over the same files. */
+/** Asks jscpd about the same writes in the same files. */
 async function measurePeer(folder: string, writes: readonly string[]): Promise<Figure[]> {
   const peer = await openJscpd(folder);
   if (peer === null) return [];
   try {
-    // It reads the files at its first question.
+    // jscpd reads the files on its first question.
     await peer.count(writes[0] as string, 'ts');
     const times: number[] = [];
     let told = 0;
@@ -74,7 +74,7 @@ async function measurePeer(folder: string, writes: readonly string[]): Promise<F
   }
 }
 
-/** A run's first write in a worktree of all these files: how long it waits, and what it is told. */
+/** Measures a run's first write in a worktree of all these files: how long it waits, and the answer. */
 async function measureFirstWrite(
   ws: TestWorkspace,
   client: Awaited<ReturnType<TestWorkspace['connect']>>,
@@ -120,7 +120,7 @@ async function measureFirstWrite(
   ];
 }
 
-/** What an agent waits for at a write in a project of 5,000 files. */
+/** Measures how long an agent waits at a write in a project of 5,000 files. */
 export async function guardHook(): Promise<Figure[]> {
   const ws = await makeWorkspace();
   try {

@@ -12,10 +12,10 @@ import { type Corpus, type CorpusCode, readCorpora } from './guard-corpus.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
 const SETTINGS = fillCopySettings({ window: 0, min_tokens: 0, max_files: 0 });
-/** Functions that are copied, of each language, and foreign ones that are written. */
+/** Functions to copy, per language, and unrelated functions to write. */
 const MOST_FUNCTIONS = 400;
 
-/** A function that is worth a copy, and no outer one of another. */
+/** A function that is large enough to copy and does not contain another one. */
 function listFunctions(files: readonly CorpusCode[], seed: number) {
   const dice = createDice(seed);
   const all = files.flatMap((file) =>
@@ -138,7 +138,7 @@ function measureCorpus(corpus: Corpus, times: number[]): Record<string, Tally> {
   return tallies;
 }
 
-/** What of changed copies is found, and what of other projects' functions is taken for one. */
+/** Measures how many changed copies are found, and how many functions of other projects are mistaken for copies. */
 export async function guardBench(): Promise<Figure[]> {
   const times: number[] = [];
   const figures: Figure[] = [];

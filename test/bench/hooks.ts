@@ -7,7 +7,7 @@ import { type Figure, figure, median, percentile } from './figure.ts';
 
 const ROUNDS = 60;
 
-/** Wall time of a whole process that is given `input`, ms. */
+/** Wall time in ms of a whole process that reads `input`. */
 async function wall(
   args: readonly string[],
   input: string,
@@ -21,7 +21,10 @@ async function wall(
   return performance.now() - begin;
 }
 
-/** What an agent waits for at each write: `svc hook pre-write`, beside Node alone and Node with a socket, in turn. */
+/**
+ * Measures an agent's wait at each write: `svc hook pre-write`, alternating with plain Node and with Node plus a
+ * socket.
+ */
 export async function hooks(): Promise<Figure[]> {
   const ws = await makeWorkspace();
   try {
@@ -44,7 +47,7 @@ export async function hooks(): Promise<Figure[]> {
       bare: [],
       socket: [],
     };
-    // The first one puts its code into the compile cache.
+    // The first run fills the compile cache.
     for (let round = -1; round < ROUNDS; round += 1) {
       const free = await wall(command, sent('free.ts'), place);
       const held = await wall(command, sent('held.ts'), place);

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
-/** jscpd as a server of the model context protocol, which has read a folder: asked what a text repeats of it. */
+/** jscpd as an MCP server that has read a folder and reports which parts of a text repeat it. */
 export interface JscpdPeer {
-  /** How many places it names. */
+  /** Number of places that it names. */
   count(code: string, format: string): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Null, with a word on standard error, where it is not installed. */
+/** Returns null, with a note on stderr, if it is not installed. */
 export async function openJscpd(folder: string): Promise<JscpdPeer | null> {
   const peers = process.env.SVC_BENCH_PEERS ?? '';
   const command = join(peers, 'node_modules', '.bin', 'jscpd');
@@ -25,7 +25,7 @@ export async function openJscpd(folder: string): Promise<JscpdPeer | null> {
   await client.connect(new StdioClientTransport({ command, args, cwd: folder, stderr: 'ignore' }));
   return {
     async count(code, format) {
-      // The same as the guard looks for: copies with names changed, and with small edits.
+      // The guard's targets: copies with changed names and with small edits.
       const asked = { code, format, similarity: 0.85 };
       const { content, isError } = await client.callTool({ name: 'check_duplication', arguments: asked });
       const [first] = content as { text: string }[];

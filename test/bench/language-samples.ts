@@ -1,4 +1,4 @@
-// Comments, messages and lines of documents as they stand in repositories, written for this bench.
+// Comments, messages and lines of documents as in real repositories, written for this bench.
 
 const LINES: Readonly<Record<string, string>> = {
   en: `Reads the file again when its size has changed
@@ -250,7 +250,10 @@ Dine ændringer er gemt`,
 डेटाबेस नहीं खोला जा सका`,
 };
 
-/** Written after the detector was done, of other things. Words and the threshold were adjusted once after they were first run. */
+/**
+ * Samples on other topics, written after the detector was finished. Words and the threshold were adjusted once after
+ * their first run.
+ */
 const HELD_OUT: Readonly<Record<string, string>> = {
   en: `Draws the shadow below the player before the sprite itself
 Gravity pulls twice as hard on the moon base
@@ -323,7 +326,7 @@ Robot ikinci kavşakta sola döner
 Canavarlar gündüz uyur`,
 };
 
-/** Shorter than this, a line is no sample of its own. */
+/** Minimum length of a line as a separate sample. */
 const FEWEST_WORDS = 4;
 
 export interface LanguageSample {
@@ -331,7 +334,7 @@ export interface LanguageSample {
   text: string;
 }
 
-/** Every line, and both halves of each that is long enough for that. */
+/** Returns every line, and both halves of each long line. */
 export function listLanguageSamples(which: 'known' | 'held out'): LanguageSample[] {
   return Object.entries(which === 'known' ? LINES : HELD_OUT).flatMap(([language, lines]) =>
     lines.split('\n').flatMap((line) => {

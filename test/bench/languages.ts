@@ -4,10 +4,10 @@ import { detectLanguage, isNearLanguage } from '../../engine/knowledge/guard/lan
 import { type Figure, figure, percentile } from './figure.ts';
 import { type LanguageSample, listLanguageSamples } from './language-samples.ts';
 
-/** A language with how sure it is; null for none. */
+/** A language with its confidence; null for none. */
 type Detector = (text: string) => { language: string; confidence: number } | null;
 
-/** `npm install --prefix <folder> tinyld franc-min` brings them. */
+/** `npm install --prefix <folder> tinyld franc-min` installs them. */
 async function loadPeers(): Promise<[string, Detector][]> {
   const folder = process.env.SVC_BENCH_PEERS;
   if (folder === undefined) return [];
@@ -69,9 +69,11 @@ async function loadPeers(): Promise<[string, Detector][]> {
 }
 
 interface Score {
-  /** Of all samples, those that are told right. */
+  /** Share of all samples that are identified correctly. */
   right: number;
-  /** Of those in another language, the share that is found with at most one English sample in a hundred taken for another. */
+  /**
+   * Share of samples in other languages that are found if at most one English sample in a hundred is misidentified.
+   */
   found: number;
 }
 
@@ -93,7 +95,7 @@ function score(samples: readonly LanguageSample[], detect: Detector): Score {
   return { right: (100 * right.length) / samples.length, found: (100 * found.length) / foreign.length };
 }
 
-/** How well short texts are told apart, beside two libraries where they are installed. */
+/** Measures the identification of short texts, compared with two libraries if they are installed. */
 export async function languagesBench(): Promise<Figure[]> {
   const samples = listLanguageSamples('known');
   if (process.env.SVC_BENCH_SHOW === 'languages')

@@ -7,11 +7,11 @@ import { residentMb } from './commands.ts';
 import { type Figure, figure, median } from './figure.ts';
 
 const STARTS = 9;
-/** What a start leaves to be done later is done by then. */
+/** Work that a start defers is done by then. */
 const SETTLED_MS = 3000;
 const ASKED = 300;
 
-/** An engine that is linked beside one that is not: how long each takes to start, and what it holds then. */
+/** Compares a linked engine with an unlinked one: start time, and memory afterwards. */
 export async function linkedEngine(): Promise<Figure[]> {
   const server = await startTestServer({ clock: systemClock });
   const [linked, alone] = [await makeWorkspace(), await makeWorkspace()];
@@ -21,7 +21,7 @@ export async function linkedEngine(): Promise<Figure[]> {
     const starts = both.map(() => [] as number[]);
     const memory = both.map(() => [] as number[]);
     for (let round = 0; round < STARTS; round += 1) {
-      // Each goes first in every other round.
+      // The two alternate in going first.
       for (const at of round % 2 === 0 ? [0, 1] : [1, 0]) starts[at]?.push(await startAgain(both[at]!));
       await delay(SETTLED_MS);
       for (const [at, ws] of both.entries()) memory[at]?.push(residentMb(ws.daemonPid() ?? 0));
@@ -45,7 +45,7 @@ async function link(ws: TestWorkspace, server: string, token: string): Promise<v
   await until(async () => (await client.call('link.status', {})).state === 'connected', 'the link');
 }
 
-/** Ends the engine, and starts it as a command does that finds none. */
+/** Ends the engine and starts it, as a command does that finds none. */
 async function startAgain(ws: TestWorkspace): Promise<number> {
   await ws.program(['down']);
   const begin = performance.now();

@@ -10,7 +10,7 @@ import { makeUnrelated } from './unrelated-memories.ts';
 
 interface LabelledSet {
   memories: { key: string; type: string; title: string; text: string; tags: string }[];
-  /** With `hasOtherWords` a question says in other words what the memory says. */
+  /** True for questions that paraphrase the memory. */
   queries: { query: string; answers: string[]; hasOtherWords?: true }[];
 }
 
@@ -34,7 +34,7 @@ export const readLabelled = (name: (typeof SETS)[number]): LabelledSet =>
     readFileSync(join(import.meta.dirname, `../../../fixtures/memory/${name}.json`), 'utf8'),
   ) as LabelledSet;
 
-/** Opens a memory with the labelled rows and can put others around them. */
+/** Opens a memory with the labelled rows; can add others. */
 export async function openLabelled(sets: readonly LabelledSet[]) {
   const storage: Storage = openStorage({ path: join(temporaryFolder('svc-recall-'), 'svc.db') });
   const events = createEventLog({ storage, clock: systemClock });
@@ -53,14 +53,17 @@ export async function openLabelled(sets: readonly LabelledSet[]) {
     for (const { memories } of sets) for (const each of memories) keys.set(remember(each), each.key);
   });
   return {
-    /** Rows of the same field and languages about other subjects: none answers a query, all compete for its words. */
+    /**
+     * Adds rows in the same field and languages about other subjects: none answers a query, all compete for its
+     * words.
+     */
     async surround(from: number, to: number): Promise<void> {
       for (let at = from; at < to; at += 1000)
         await storage.write(() => {
           for (let count = at; count < Math.min(to, at + 1000); count += 1) remember(makeUnrelated(count));
         });
     },
-    /** As `surround`, for more than one would wait for: the rows are written as they are, and read into the index at once. */
+    /** Does the same as `surround` for very many rows: writes them directly and indexes them in one pass. */
     async surroundAtOnce(from: number, to: number): Promise<void> {
       const insert = storage.db.prepare(`INSERT INTO memory
         (id, type, title, title_key, text, tags, digest, actor, seat, via, created_at, changed_at)
@@ -78,7 +81,7 @@ export async function openLabelled(sets: readonly LabelledSet[]) {
         store.rebuildIndex();
       });
     },
-    /** Where the first right answer stands (from 1; Infinity for nowhere), and how long each search took, ms. */
+    /** Rank of the first right answer (from 1; Infinity if there is none), and the time of each search in ms. */
     ask({ queries }: LabelledSet): { ranks: number[]; found: number[]; times: number[]; firsts: string[] } {
       const times: number[] = [];
       const ranks: number[] = [];
@@ -103,7 +106,7 @@ export async function openLabelled(sets: readonly LabelledSet[]) {
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, each) => sum + each, 0) / values.length;
 
-/** How well and how fast the queries of a set are answered. */
+/** Measures quality and speed for the queries of a set. */
 function describeAnswers(
   rig: Awaited<ReturnType<typeof openLabelled>>,
   set: LabelledSet,
@@ -129,9 +132,9 @@ function describeAnswers(
 }
 
 /**
- * How well and how fast memories are found: each set alone and among 10,000 others, and all of them together among 10,000 and
- * 100,000. The ranking was settled on the first three, and each set says in `about` what it was when it was new: what was new then
- * is known now.
+ * Measures quality and speed of search: each set alone and among 10,000 other memories, and all sets among 10,000 and
+ * 100,000. The ranking was tuned on the first three; each set's `about` states its result when it was new, before any
+ * tuning on it.
  */
 export async function memoryRecall(): Promise<Figure[]> {
   const sets = SETS.map((name) => ({ name, labelled: readLabelled(name) }));

@@ -6,21 +6,21 @@ import type { TerminalProgram } from './terminal.ts';
 
 type Drawn = Pick<TerminalProgram, 'command' | 'env' | 'ready' | 'keys'>;
 
-/** A program that others use to watch lists of things in a terminal: what the dashboard is compared with. */
+/** A comparable program that shows lists in a terminal. */
 export interface Peer {
   name: string;
-  /** How it is installed. */
+  /** Installation command. */
   install: string;
-  /** Its program, or null where there is none. */
+  /** Path of its program, or null if it is not installed. */
   find(): string | null;
-  /** Writes what it shows into an empty folder: as many tasks, or what it has in their place. */
+  /** Writes its data to an empty folder: this many tasks, or its equivalent. */
   prepare(folder: string, count: number): void;
   draws(program: string, folder: string): Drawn;
-  /** Makes a new task from outside, for peers that watch theirs. */
+  /** Creates a task from outside, for peers that watch theirs. */
   add?(folder: string, index: number, title: string): void;
 }
 
-/** `npm install --prefix <folder>` puts programs where this finds them. */
+/** `npm install --prefix <folder>` installs programs here. */
 const FOLDER = process.env.SVC_BENCH_PEERS ?? '';
 
 const inFolder = (...path: string[]): string | null => {
@@ -37,10 +37,10 @@ const onPath = (name: string): string | null =>
 const title = (index: number): string => `task number ${index}`;
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
-/** Blanks may be moves of the cursor, which are no text. */
+/** Blanks may be cursor moves, which are not text. */
 const READY = /task\s*number\s*\d/;
 
-/** A board of tasks in files, with live changes: the same job for the same number of tasks. */
+/** A board of tasks in files with live changes: the same job for the same number of tasks. */
 const backlog: Peer = {
   name: 'backlog board',
   install: 'npm install backlog.md',
@@ -48,7 +48,7 @@ const backlog: Peer = {
   prepare(folder, count) {
     mkdirSync(join(folder, 'backlog', 'tasks'), { recursive: true });
     execFileSync('git', ['init', '-q', folder], { env: gitEnvironment() });
-    // It is not to ask git for tasks in other branches.
+    // Keeps it from asking git for tasks in other branches.
     const config = [
       'project_name: bench',
       'default_status: To Do',
@@ -66,7 +66,7 @@ const backlog: Peer = {
     ready: READY,
     keys: ['j', 'k'],
   }),
-  // In the empty column, where it can be seen.
+  // The new task goes to the empty column, where it is visible.
   add: (folder, index, text) => writeTask(folder, 1_000_000 + index, text, 'In Progress'),
 };
 
@@ -86,7 +86,7 @@ const vit: Peer = {
   find: () => (onPath('task') === null ? null : onPath('vit')),
   prepare(folder, count) {
     mkdirSync(join(folder, '.vit'));
-    // Without the file it asks whether to write one.
+    // Without the file it asks whether to create one.
     writeFileSync(join(folder, '.vit', 'config.ini'), '');
     writeFileSync(
       join(folder, '.taskrc'),
@@ -103,7 +103,7 @@ const vit: Peer = {
   draws: (program, folder) => ({ command: [program], env: { HOME: folder }, ready: READY, keys: ['j', 'k'] }),
 };
 
-/** The commits of a repository; written in C, so it marks what a list in a terminal can cost at the least. */
+/** The commits of a repository; written in C, so it marks the minimal cost of a list in a terminal. */
 const tig: Peer = {
   name: 'tig',
   install: 'apt-get install tig',
@@ -122,7 +122,7 @@ const tig: Peer = {
   draws: (program, folder) => ({ command: [program], env: { HOME: folder }, ready: READY, keys: ['j', 'k'] }),
 };
 
-/** Sessions of agents in worktrees, drawn with Ink as the dashboard is. It has one worktree, whatever the count. */
+/** Agent sessions in worktrees, drawn with Ink like the dashboard. It has one worktree, regardless of the count. */
 const ccmanager: Peer = {
   name: 'ccmanager',
   install: 'npm install ccmanager',
@@ -142,5 +142,5 @@ const ccmanager: Peer = {
   }),
 };
 
-/** Every peer, whether it is here or not. */
+/** Every peer, installed or not. */
 export const PEERS: readonly Peer[] = [backlog, vit, tig, ccmanager];

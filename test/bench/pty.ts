@@ -6,7 +6,7 @@ import { childrenOf, processesOfSession, sessionEnded } from '../support/process
 import { type Program, programEnvironment } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
 
-/** How long without what is awaited is too long, ms. */
+/** Longest wait for an expected output, ms. */
 const LIMIT_MS = 30_000;
 
 export interface PtyOptions extends Program {
@@ -14,33 +14,33 @@ export interface PtyOptions extends Program {
   rows: number;
 }
 
-/** A program in a pseudo-terminal, whose output is timed as it comes. Times are those of `performance.now()`. */
+/** A program in a pseudo-terminal, with timestamps of its output, as returned by `performance.now()`. */
 export interface Pty {
-  /** When the program was spawned. */
+  /** Time of the spawn. */
   spawned: number;
-  /** How many bytes it has printed so far. */
+  /** Number of bytes printed so far. */
   bytes(): number;
   write(text: string): void;
-  /** When the next output comes. */
+  /** Resolves with the time of the next output. */
   next(): Promise<number>;
-  /** When what is printed from now on, without its escape sequences, first holds the text. */
+  /** Resolves with the time at which new output, without escape sequences, first contains the text. */
   prints(text: string | RegExp): Promise<number>;
-  /** Waits until nothing was printed for so long, but no longer than ten times that. */
+  /** Waits until nothing was printed for this long, at most ten times as long. */
   rests(ms: number): Promise<void>;
-  /** Memory of what runs in the terminal, bytes. */
+  /** Memory of the programs in the terminal, bytes. */
   memory(): number;
   close(): Promise<void>;
 }
 
-/** What programs ask a terminal at their start, and what one answers; some wait for it before they draw. */
+/** Queries that programs send to a terminal at their start, with its answers; some wait for them before they draw. */
 const ANSWERS: readonly [question: RegExp, answer: string][] = [
   [/\x1b\[0?c/, '\x1b[?62;22c'],
   [/\x1b\[6n/, '\x1b[1;1R'],
 ];
 
 /**
- * Opens a pseudo-terminal with `script` of util-linux, which hands bytes on as they are: a terminal that draws, such as
- * tmux, would take its own time. Awaiting `prints` in the same turn misses nothing.
+ * Opens a pseudo-terminal with `script` of util-linux, which passes bytes on unchanged: a terminal that draws, such
+ * as tmux, would add its own time. Awaiting `prints` in the same turn misses nothing.
  */
 export function openPty({ command, columns, rows, cwd, env = {} }: PtyOptions): Pty {
   const words = command.map(quoteForShell).join(' ');
@@ -60,7 +60,7 @@ export function openPty({ command, columns, rows, cwd, env = {} }: PtyOptions): 
       resolve(new Error(`${command[0]} ended with status ${status}; it printed last: ${last}`)),
     );
   });
-  script.stdin.on('error', () => undefined); // It has ended, which `ended` tells.
+  script.stdin.on('error', () => undefined); // It has ended; see `ended`.
   script.stdout.setEncoding('utf8');
   script.stdout.on('data', (text: string) => {
     lastAt = performance.now();
@@ -122,7 +122,9 @@ export function openPty({ command, columns, rows, cwd, env = {} }: PtyOptions): 
   };
 }
 
-/** Its share of the memory that it is in (what several processes map counts in parts), or all of it where that is secret. */
+/**
+ * Its proportional share of memory (shared pages count in part), or all of its memory if the share is not readable.
+ */
 function memoryOf(pid: number): number {
   for (const [file, line] of [
     ['smaps_rollup', /^Pss:\s+(\d+) kB/m],
@@ -132,7 +134,7 @@ function memoryOf(pid: number): number {
       const kilobytes = line.exec(readFileSync(`/proc/${pid}/${file}`, 'utf8'))?.[1];
       if (kilobytes !== undefined) return Number(kilobytes) * 1024;
     } catch {
-      // Not readable, or it has just ended.
+      // The file is not readable, or the process has just ended.
     }
   }
   return 0;

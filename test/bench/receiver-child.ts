@@ -1,4 +1,4 @@
-/** The programs of the receiver's bench, each in a process of its own: `receiver`, `reference` and `load`. */
+/** The programs of the receiver's bench, each in a separate process: `receiver`, `reference` and `load`. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -12,7 +12,7 @@ import { CONFIG, lookup, SECRET, svcHeaders } from '../engine/receiver/rig.ts';
 import { temporaryFolder } from '../support/git.ts';
 import { openSpine } from '../support/spine.ts';
 
-/** What the load generator is asked for, and what it measured. */
+/** Options and results of the load generator. */
 export interface Load {
   port: number;
   connections: number;
@@ -31,7 +31,7 @@ export interface LoadResult {
 
 const say = (message: unknown): void => void process.send?.(message);
 
-/** The whole of the receiver on a database of its own; every answer follows its commit. */
+/** The whole receiver on a separate database; every answer follows its commit. */
 async function receiver(): Promise<void> {
   const folder = temporaryFolder('svc-bench-');
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -53,7 +53,7 @@ async function receiver(): Promise<void> {
   say({ port: address.port });
 }
 
-/** A bare server that checks the same HMAC, answers as much, and commits nothing. */
+/** A bare server that checks the same HMAC, sends answers of the same size, and commits nothing. */
 function reference(): void {
   const answer = JSON.stringify({
     task_id: 't-100000',
@@ -83,7 +83,7 @@ function reference(): void {
   server.listen(0, '127.0.0.1', () => say({ port: (server.address() as AddressInfo).port }));
 }
 
-/** Autocannon, with requests that differ and are signed before the clock runs. */
+/** Autocannon with distinct requests that are signed before the clock starts. */
 async function load({ port, connections, requests }: Load): Promise<LoadResult> {
   const mark = `${process.pid}-${process.hrtime.bigint()}`;
   const signed = Array.from({ length: requests }, (_, index) => {
@@ -110,7 +110,7 @@ async function load({ port, connections, requests }: Load): Promise<LoadResult> 
       },
       (error, result) => (error ? reject(error) : resolve(result)),
     );
-    // Its own result counts whole seconds and whole milliseconds.
+    // Autocannon's own result is rounded to whole seconds and milliseconds.
     run.on('response', (_client, status, _bytes, ms) => {
       latencies.push(ms);
       if (status !== 201) failed += 1;
@@ -133,5 +133,5 @@ const program = process.argv[2];
 if (program === 'receiver') await receiver();
 else if (program === 'reference') reference();
 else if (program === 'load') process.on('message', (message) => void load(message as Load).then(say));
-// The parent is gone, or has seen enough.
+// The parent is gone, or is done.
 if (process.send) process.on('disconnect', () => process.exit(0));

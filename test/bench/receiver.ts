@@ -10,8 +10,8 @@ const ROUNDS = 5;
 const REQUESTS = 10_000;
 
 /**
- * Durable signed `POST /task` at 32 connections beside a bare node:http server that only checks the same HMAC (05
- * Speed). The two take turns, so that a slow spell of the machine meets both; each figure is the median of the rounds.
+ * Compares durable signed `POST /task` at 32 connections with a bare node:http server that only checks the same HMAC.
+ * The two alternate so that slow spells of the machine affect both; each figure is the median of the rounds.
  */
 export async function receiverBench(): Promise<Figure[]> {
   const children = [child('receiver'), child('reference'), child('load')] as const;
@@ -25,7 +25,7 @@ export async function receiverBench(): Promise<Figure[]> {
       generator.send({ port, connections: CONNECTIONS, requests } satisfies Load);
       return reply<LoadResult>(generator);
     };
-    // Until the code is compiled and the caches are warm.
+    // Runs until the code is compiled and the caches are warm.
     await measure(bare.port, 3000);
     await measure(ours.port, 3000);
     const bareRounds: LoadResult[] = [];

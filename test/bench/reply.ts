@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
-/** The next message of a process of the bench. Throws when it ends first. */
+/** Resolves with the next message of a bench process. Throws if the process ends first. */
 export async function reply<T>(from: ChildProcess): Promise<T> {
   const ending = new AbortController();
   const { signal } = ending;

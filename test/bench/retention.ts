@@ -16,8 +16,8 @@ const fileOf = (ws: TestWorkspace): string => join(ws.root, '.svc', 'svc.db');
 const agentsOf = (ws: TestWorkspace): string => join(ws.root, '.svc', 'agents');
 
 /**
- * `svc clean --older 90d` over a twentieth of a synthetic year: what remains of it, and how long signed requests take
- * meanwhile, beside the same requests just before.
+ * Measures `svc clean --older 90d` on a twentieth of a synthetic year: what remains, and the latency of signed
+ * requests during the run, compared with the same requests just before.
  */
 export async function retentionBench(): Promise<Figure[]> {
   const ws = await makeWorkspace();
@@ -64,7 +64,7 @@ export async function retentionBench(): Promise<Figure[]> {
 
 let begin = 0;
 
-/** Sends signed requests one after the other from several senders. Returns how long each took, ms. */
+/** Sends signed requests one after another from several senders. Returns their durations in ms. */
 async function sendUntil(ws: TestWorkspace, isOver: () => boolean): Promise<number[]> {
   begin = performance.now();
   const took: number[] = [];
@@ -89,7 +89,7 @@ function measure(ws: TestWorkspace): { rows: number; folders: number; bytes: num
   return { rows, folders, bytes: statSync(fileOf(ws)).size };
 }
 
-/** Ended runs, evenly over a year, of which each hundredth left unmerged work. */
+/** Ended runs, spread evenly over a year; one in a hundred left unmerged work. */
 function fillYear(ws: TestWorkspace): void {
   const db = new Database(fileOf(ws));
   db.pragma('synchronous = OFF');

@@ -26,9 +26,9 @@ import { tools } from './tools.ts';
 import { translateBench } from './translate.ts';
 import { worktreeStatus } from './worktrees.ts';
 
-// npm run bench [-- --json] [-- name …]: the speed bars, each beside a reference measured in the same run. With
-// SVC_BENCH_BESIDE=<folder of another built checkout> each bench of that one runs in turn with ours, for what a change
-// costs.
+// npm run bench [-- --json] [-- name …]: the speed limits, each compared with a reference in the same run. With
+// SVC_BENCH_BESIDE=<folder of another built checkout> each bench of that checkout alternates with ours, to measure
+// the cost of a change.
 
 const BENCHES: Record<string, () => Promise<Figure[]>> = {
   receiver: receiverBench,
@@ -64,7 +64,7 @@ const figures: (Figure & { beside?: number })[] = [];
 
 const beside = process.env.SVC_BENCH_BESIDE;
 
-/** The same bench of another checkout, as a process of its own. */
+/** The same bench of another checkout, in a separate process. */
 function measureBeside(folder: string, name: string): Figure[] {
   const { SVC_BENCH_BESIDE: _, ...env } = process.env;
   const program = join(folder, 'dist', 'test', 'bench', 'run.js');
@@ -73,7 +73,7 @@ function measureBeside(folder: string, name: string): Figure[] {
   ) as Figure[];
 }
 
-/** Those that last minutes run only when they are asked for. */
+/** Benches that take minutes run only on request. */
 const ONLY_ASKED = new Set(['soak', 'graph']);
 
 for (const [name, bench] of Object.entries(BENCHES)) {

@@ -10,7 +10,7 @@ import { type Figure, figure } from './figure.ts';
 const TASKS = 50;
 const SLOTS = 8;
 
-/** A queue of tasks, each with an edit and a commit, beside the same program run as often in plain worktrees. */
+/** Compares a queue of tasks, each with an edit and a commit, with the same program in plain worktrees. */
 export async function scale(): Promise<Figure[]> {
   const ws = await makeWorkspace();
   try {
@@ -59,7 +59,7 @@ async function plain(ws: TestWorkspace): Promise<number> {
     const [code] = await once(spawn(program, words, { cwd, env, stdio: 'ignore' }), 'close');
     if (code !== 0) throw new Error(`${program} ended with ${code}`);
   };
-  // Two of them at once in one repository may fail on each other's locks.
+  // Two of them at the same time in one repository may fail on each other's locks.
   let adding: Promise<void> = Promise.resolve();
   const add = (at: number, cwd: string): Promise<void> => {
     adding = adding.then(() => run(ws.root, 'git', 'worktree', 'add', '-q', '-b', `plain-${at}`, cwd));

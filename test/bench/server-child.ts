@@ -1,4 +1,6 @@
-/** The programs of the linked server's bench, each in a process of its own: `server`, `reference`, `load` and `polls`. */
+/**
+ * The programs of the linked server's bench, each in a separate process: `server`, `reference`, `load` and `polls`.
+ */
 import { mkdirSync, rmSync } from 'node:fs';
 import { Agent, request as send } from 'node:http';
 import { join } from 'node:path';
@@ -11,7 +13,7 @@ import { hashToken } from '../../engine/linked-server/secrets.ts';
 import { temporaryFolder } from '../support/git.ts';
 import { fillServer, openFilledServer } from './server-rows.ts';
 
-/** What the server of the bench says once it listens. */
+/** Message of the bench's server once it listens. */
 export interface ServerReady {
   port: number;
   tokens: string[];
@@ -40,20 +42,20 @@ export interface PollsLoad {
 const say = (message: unknown): void => void process.send?.(message);
 const authorize = (token: string) => ({ authorization: `Bearer ${token}`, 'svc-protocol': '1' });
 
-/** A whole server on a database of its own; every answer follows its commit. */
+/** A whole server on a separate database; every answer follows its commit. */
 async function server(): Promise<void> {
   const folder = temporaryFolder('svc-bench-');
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const data = join(folder, 'data');
   mkdirSync(data);
-  // The log is written as it is in a real one.
+  // Logs as a real server does.
   const log = openOutputLog('/dev/null');
   const running = await openFilledServer(data, process.env, log);
   const { tokens } = await fillServer(running, { workspaces: 400 });
   say({ port: running.port, tokens } satisfies ServerReady);
 }
 
-/** A bare hono server that checks the token, reads as much, and saves nothing. */
+/** A bare hono server that checks the token, reads the same amount, and saves nothing. */
 function reference(): void {
   process.once('message', (tokens: string[]) => {
     const known = new Set(tokens.map(hashToken));
@@ -68,7 +70,7 @@ function reference(): void {
   });
 }
 
-/** Autocannon, with an event of its own in every request. */
+/** Autocannon with a new event in every request. */
 async function load({ port, tokens, connections, requests }: EventsLoad): Promise<EventsResult> {
   const mark = process.hrtime.bigint();
   let next = 0;
@@ -123,7 +125,7 @@ const eventOf = (id: string) => ({
   reason: null,
 });
 
-/** Keeps a long poll open for each token; says so once all of them are. */
+/** Keeps a long poll open for each token; reports when all of them are open. */
 function polls({ port, tokens }: PollsLoad): void {
   const agent = new Agent({ keepAlive: true, maxSockets: tokens.length });
   let begun = 0;
@@ -141,7 +143,7 @@ function polls({ port, tokens }: PollsLoad): void {
       if (begun === tokens.length) say('open');
     });
   };
-  // As engines do that were started at different times.
+  // Like engines that were started at different times.
   for (const [index, token] of tokens.entries())
     poll(token, 1 + Math.floor((index * (LONGEST_POLL_S - 1)) / tokens.length));
 }
@@ -151,5 +153,5 @@ if (program === 'server') await server();
 else if (program === 'reference') reference();
 else if (program === 'load') process.on('message', (message) => void load(message as EventsLoad).then(say));
 else if (program === 'polls') process.on('message', (message) => polls(message as PollsLoad));
-// The parent is gone, or has seen enough.
+// The parent is gone, or is done.
 if (process.send) process.on('disconnect', () => process.exit(0));

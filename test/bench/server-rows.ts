@@ -13,7 +13,7 @@ export const openFilledServer = (folder: string, env: NodeJS.ProcessEnv, log: Lo
 
 const ROWS_AT_ONCE = 200;
 
-/** Gives a new server an account with a person who is signed in, and as many rows as are asked for. */
+/** Adds an account with a signed-in person and the requested number of rows to a new server. */
 export async function fillServer(
   { parts: { db, people, plans, clock } }: RunningServer,
   {
@@ -87,7 +87,7 @@ export async function fillServer(
           title: 'Look into the order',
           task_id: `t-${at}`,
         }),
-        // Most of what an account has waits only where a target is paused.
+        // Pending deliveries pile up only for a paused target.
         state: at % 2 === 0 ? ('waiting' as const) : ('delivered' as const),
         tries: 1,
         created_at: now - at,
@@ -134,7 +134,7 @@ export async function fillServer(
   return { account: account.id, cookie: `svc=${cookie}`, tokens, workspace: 'w_bench0' };
 }
 
-/** Writes so many rows, a few hundred in each statement. */
+/** Writes this many rows, a few hundred per statement. */
 async function inSlices<Row>(
   count: number,
   make: (indexes: Iterable<number> & ArrayLike<number>) => Row[],

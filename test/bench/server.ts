@@ -22,11 +22,11 @@ const ROUNDS = 5;
 const REQUESTS = 5000;
 const LIST_ROWS = 10_000;
 const IDLE_LINKS = 1000;
-/** Longer than a long poll, so that each link has asked again. */
+/** Longer than a long poll, so that each link has polled again. */
 const IDLE_MS = 30_000;
 const STARTS = 7;
 
-/** The linked server beside bare ones: what it keeps, how soon a press arrives, what it holds, and its longest pages. */
+/** Compares the linked server with bare ones: durability, latency of a press, memory, and its longest pages. */
 export async function serverBench(): Promise<Figure[]> {
   return [
     ...(await durableEvents('SQLite', {})),
@@ -38,7 +38,7 @@ export async function serverBench(): Promise<Figure[]> {
   ];
 }
 
-/** The two take turns, so that a slow spell of the machine meets both; each figure is the median of the rounds. */
+/** The two alternate so that slow spells of the machine affect both; each figure is the median of the rounds. */
 async function durableEvents(database: string, env: NodeJS.ProcessEnv): Promise<Figure[]> {
   const [server, reference, generator] = [child('server', env), child('reference'), child('load')];
   try {
@@ -51,7 +51,7 @@ async function durableEvents(database: string, env: NodeJS.ProcessEnv): Promise<
       return reply<EventsResult>(generator);
     };
     const rounds: { ours: EventsResult; bare: EventsResult }[] = [];
-    // The first compiles the code and warms the caches.
+    // The first round compiles the code and warms the caches.
     for (let round = 0; round <= ROUNDS; round += 1)
       rounds.push({ bare: await measure(bare.port), ours: await measure(ours.port) });
     const measured = rounds.slice(1);
@@ -82,7 +82,7 @@ async function durableEventsOnPostgres(): Promise<Figure[]> {
   }
 }
 
-/** From a press of a button to the answer of the workspace's poll, and the pages that grow, with a lot behind them. */
+/** Measures the time from a button press to the answer of the workspace's poll, and pages with much data. */
 async function commandsAndPages(): Promise<Figure[]> {
   const folder = temporaryFolder('svc-bench-');
   const running = await openFilledServer(folder, {}, pino({ level: 'silent' }));
@@ -160,7 +160,7 @@ async function commandsAndPages(): Promise<Figure[]> {
   }
 }
 
-/** The real program on a folder. */
+/** Runs the real program on a folder. */
 async function startProgram(folder: string): Promise<{ child: ChildProcess; ms: number; port: number }> {
   const begin = performance.now();
   const args = [SVC, 'server', 'serve', '--data', folder, '--addr', '127.0.0.1:0'];
@@ -169,7 +169,7 @@ async function startProgram(folder: string): Promise<{ child: ChildProcess; ms: 
   for await (const line of createInterface({ input: program.stderr! })) {
     const { msg, port } = JSON.parse(line) as { msg: string; port: number };
     if (msg !== 'server open') continue;
-    // What it logs from now on is read by nobody.
+    // The server's log is not read from here on.
     program.stderr?.resume();
     return { child: program, ms: performance.now() - begin, port };
   }
@@ -212,7 +212,7 @@ async function starts(): Promise<Figure[]> {
   }
 }
 
-/** What a server holds and does while a thousand workspaces wait for something to happen. */
+/** Measures the memory and CPU of a server while a thousand workspaces wait for an event. */
 async function idleLinks(): Promise<Figure[]> {
   const folder = temporaryFolder('svc-bench-');
   const client = child('polls');
@@ -224,7 +224,7 @@ async function idleLinks(): Promise<Figure[]> {
     const before = residentMb(program);
     client.send({ port, tokens } satisfies PollsLoad);
     await reply(client);
-    // The first polls are short, so that later ones do not all end at once.
+    // The first polls are short, so that later ones do not all end at the same time.
     await delay(IDLE_MS);
     const begin = cpuMs(program);
     const begunAt = performance.now();
@@ -247,7 +247,7 @@ const readProcess = ({ pid }: ChildProcess, file: string): string =>
   readFileSync(join('/proc', String(pid), file), 'utf8');
 const residentMb = (of: ChildProcess): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readProcess(of, 'status'))?.[1] ?? Number.NaN) / 1024;
-/** User and system time so far; a tick is 10 ms. */
+/** Returns the user and system time so far; a tick is 10 ms. */
 function cpuMs(of: ChildProcess): number {
   const fields = readProcess(of, 'stat')
     .replace(/^.*\) /s, '')
@@ -258,7 +258,7 @@ function cpuMs(of: ChildProcess): number {
 const child = (program: string, env: NodeJS.ProcessEnv = {}): ChildProcess =>
   fork(fileURLToPath(new URL('./server-child.js', import.meta.url)), [program], {
     stdio: 'inherit',
-    // Those that `svc server serve` continues with.
+    // The Node options that `svc server serve` restarts with.
     execArgv: program === 'server' ? [...HOST_OPTIONS] : [],
     env: { ...process.env, DATABASE_URL: undefined, ...env },
   });

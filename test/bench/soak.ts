@@ -7,18 +7,18 @@ import { until } from '../support/wait.ts';
 import { makeWorkspace, SECRET, type TestWorkspace } from '../support/workspace.ts';
 import { type Figure, figure, median } from './figure.ts';
 
-/** How long the load lasts; SVC_BENCH_MINUTES makes it shorter for a try. */
+/** Duration of the load; SVC_BENCH_MINUTES shortens it. */
 const MINUTES = Number(process.env.SVC_BENCH_MINUTES ?? 20);
 const CLIENTS = 16;
-/** Between two looks at the engine. */
+/** Interval between two samples of the engine. */
 const LOOK_MS = 5000;
-/** What an engine gets to give back what the load has taken. */
+/** Time that an engine gets to free what the load has allocated. */
 const REST_MS = 60_000;
-/** Runs that go on beside the calls, one after the other. */
+/** Pause between the worker runs that accompany the calls. */
 const RUN_PAUSE_MS = 5000;
 
 interface Look {
-  /** Of the load, in hours. */
+  /** Hours since the start of the load. */
   at: number;
   rssMb: number;
   fds: number;
@@ -47,7 +47,7 @@ function lookAt(ws: TestWorkspace, pid: number, begin: number): Look {
   };
 }
 
-/** How much a value grows in an hour, by least squares. */
+/** Returns the growth of a value per hour, by least squares. */
 function slope(looks: readonly Look[], of: keyof Look): number {
   const mean = (key: keyof Look): number => looks.reduce((sum, look) => sum + look[key], 0) / looks.length;
   const [middle, level] = [mean('at'), mean(of)];
@@ -57,7 +57,7 @@ function slope(looks: readonly Look[], of: keyof Look): number {
     : looks.reduce((sum, look) => sum + (look.at - middle) * (look[of] - level), 0) / over;
 }
 
-/** A connection that was idle may be closed by the receiver just as a request goes out on it: that one is sent again. */
+/** The receiver may close an idle connection just as a request uses it: that request is repeated. */
 async function postTask(receiver: string, isRetry = false): Promise<void> {
   const { buildSignedSample } = await samples();
   const wish = { route: 'task', secret: SECRET, now: Date.now(), agent: 'scripted', prompt: 'x' } as const;
@@ -72,11 +72,11 @@ async function postTask(receiver: string, isRetry = false): Promise<void> {
   }
 }
 
-/** What one client does over and over: what agents, a dashboard and an automation ask of an engine. */
+/** Repeats one client's calls, a mix of what agents, a dashboard and an automation send. */
 async function loadEngine(ws: TestWorkspace, at: number, isOver: () => boolean): Promise<number> {
   let calls = 0;
   while (!isOver()) {
-    // Like commands and bridges they come and go.
+    // Connections come and go as with commands and bridges.
     const client = await connectToEngine({ cwd: ws.root, env: ws.env, attends: at % 4 === 0 });
     const receiver = await ws.receiver();
     try {
@@ -100,7 +100,7 @@ async function loadEngine(ws: TestWorkspace, at: number, isOver: () => boolean):
   return calls;
 }
 
-/** Workers that edit and commit, whose worktrees are pruned. */
+/** Workers that edit and commit; their worktrees are pruned. */
 async function runWorkers(client: EngineClient, isOver: () => boolean): Promise<number> {
   let runs = 0;
   while (!isOver()) {
@@ -113,9 +113,9 @@ async function runWorkers(client: EngineClient, isOver: () => boolean): Promise<
   return runs;
 }
 
-/** An engine under load for minutes: what grows, by how much in an hour, and what it keeps when the load is over. */
+/** Loads an engine for minutes: measures what grows, by how much per hour, and what remains after the load. */
 export async function soak(): Promise<Figure[]> {
-  // One target takes hundreds of events a second, this load makes a thousand: it would be measured with a backlog.
+  // A target takes hundreds of events a second and this load makes a thousand, so it would measure a backlog.
   const ws = await makeWorkspace({ events: ['dispatched', 'sealed', 'failed'] });
   try {
     const person = await connectToEngine({ cwd: ws.root, env: ws.env, daemon: getDaemonCommand() });
@@ -133,9 +133,9 @@ export async function soak(): Promise<Figure[]> {
     }
     const calls = (await load).reduce((sum, each) => sum + each, 0);
     const ran = await runs;
-    // What warms up is no growth.
+    // Warming up is not growth.
     const warm = looks.slice(Math.floor(looks.length / 3));
-    // Events that are still on their way are load as well.
+    // Events that are still being delivered are load too.
     await until(
       async () => {
         const { deliveries } = await person.call('engine.status');

@@ -12,11 +12,11 @@ const ROUNDS = 5;
 const AGENTS = ['claude', 'codex', 'gemini'];
 const DAY_MS = 86_400_000;
 
-/** Reads every row that the figures are made of, and makes nothing of it. */
+/** Reads every row behind the figures without computing anything. */
 const SCAN = `SELECT (SELECT sum(coalesce(ended_at, 0)) FROM task) + (SELECT sum(coalesce(tokens_in, 0) + ended_at) FROM session)
   + (SELECT sum(created_at) FROM decision) AS n`;
 
-/** What `svc stats` reads for a year of 250,000 tasks, beside a scan of the same tables. Of the processor, not of the clock. */
+/** Compares the CPU time of `svc stats` for a year of 250,000 tasks with a scan of the same tables. */
 export async function statsOfMany(): Promise<Figure[]> {
   const folder = temporaryFolder('svc-stats-');
   const clock = fakeClock();
@@ -28,7 +28,7 @@ export async function statsOfMany(): Promise<Figure[]> {
     const [all, week, reference]: [number[], number[], number[]] = [[], [], []];
     for (let round = 0; round < ROUNDS; round += 1) {
       reference.push(await measureCpu(() => scan.get()));
-      // Another split than before, so that nothing that was kept is answered.
+      // Another grouping than before, so that no cached answer is used.
       all.push(await measureCpu(() => stats.read({ by: round % 2 === 0 ? 'agent' : 'day', from: 0 })));
       week.push(await measureCpu(() => stats.read({ by: 'day', from: clock.now() - 7 * DAY_MS - round })));
     }

@@ -12,8 +12,8 @@ const COLD_ROUNDS = 5;
 const fileOf = (ws: TestWorkspace): string => join(ws.root, '.svc', 'svc.db');
 
 /**
- * `svc status` with 250,000 tasks that all wait for a decision, beside the same on an empty board. Cold is the first
- * one after the engine has started, with none of the database in the memory of the system.
+ * Compares `svc status` with 250,000 tasks that all wait for a decision, to an empty board. Cold is the first call
+ * after the engine's start, with nothing of the database in the page cache.
  */
 export async function statusOfMany(): Promise<Figure[]> {
   const many = await makeWorkspace();
@@ -44,7 +44,7 @@ export async function statusOfMany(): Promise<Figure[]> {
   }
 }
 
-/** As the receiver leaves them, with prompts and inputs of a usual length. */
+/** Rows as the receiver writes them, with prompts and inputs of a usual length. */
 function fillBoard(file: string): void {
   const db = new Database(file);
   db.pragma('synchronous = OFF');

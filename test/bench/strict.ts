@@ -9,7 +9,7 @@ import { type Figure, figure, median, percentile } from './figure.ts';
 const ROUNDS = 8;
 const NEW_BYTES = 10 * 1024 * 1024;
 
-/** A worker that commits as many new bytes, which do not compress, and writes down when it had nothing left to do. */
+/** A worker that commits this many new, incompressible bytes and records when it was done. */
 const program = (bytes: number): string => `
 const { execFileSync } = require('node:child_process');
 const { writeFileSync } = require('node:fs');
@@ -21,7 +21,9 @@ git('commit', '--quiet', '--message', 'work');
 console.log('FINISHED ' + Date.now());
 `;
 
-/** A strict worker from the approval to its process, and from its last instruction to the end of its session. */
+/**
+ * Measures a strict worker from the approval to its process, and from its last instruction to the end of its session.
+ */
 export async function strictRuns(): Promise<Figure[]> {
   const ws = await makeStrict('', { commands: { node: `'${process.execPath}' -e {{prompt}}` } });
   try {
@@ -73,7 +75,7 @@ export async function strictRuns(): Promise<Figure[]> {
   }
 }
 
-/** What git alone takes to carry 10 MB from one repository into another, each object hashed, ms. */
+/** Time in ms that git alone needs to copy 10 MB from one repository to another, with every object hashed. */
 function bareTransfer(folder: string): number {
   const [from, to] = ['transfer-from', 'transfer-to'].map((name) => join(folder, name)) as [string, string];
   for (const each of [from, to]) execFileSync('git', ['init', '-q', each]);

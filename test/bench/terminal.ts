@@ -2,15 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { median, percentile } from './figure.ts';
 import { openPty, type Pty, type PtyOptions } from './pty.ts';
 
-/** How often a program is started for its first frame. */
+/** Number of starts per program for the first frame. */
 const STARTS = 5;
-/** How long a program has to be silent before a key is pressed, so that what comes next is the answer, ms. */
+/** Milliseconds of silence before a key is pressed, so that the next output is its answer. */
 const REST_MS = 50;
-/** How long a program is left alone to see what it prints of itself, ms. */
+/** Milliseconds without input, to record what a program prints by itself. */
 const IDLE_MS = 5000;
 
 export interface TerminalProgram extends PtyOptions {
-  /** What the first frame is known by. */
+  /** Text that identifies the first frame. */
   ready: RegExp;
   /** Keys to press in turn; each must change the screen. */
   keys: readonly string[];
@@ -18,15 +18,15 @@ export interface TerminalProgram extends PtyOptions {
 }
 
 export interface TerminalMeasure {
-  /** From the spawn to the output that is known as the first frame, median. */
+  /** Median time from the spawn to the first frame. */
   firstFrameMs: number;
-  /** From the key to the first output after it. */
+  /** Time from the key to the first output after it. */
   keyToPaintMs: { p50: number; p95: number };
   idleBytesPerSecond: number;
   memoryBytes: number;
 }
 
-/** Measures a program that draws on a terminal, in a real one. */
+/** Measures a program that draws on a real terminal. */
 export async function measureTerminal({
   ready,
   keys,
@@ -57,7 +57,7 @@ export async function measureTerminal({
   }
 }
 
-/** From writing a key to the first output after it, for each key. */
+/** Time from writing a key to the first output after it, for each key. */
 async function keyToPaint(pty: Pty, keys: readonly string[], count: number): Promise<number[]> {
   const paints: number[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -71,8 +71,8 @@ async function keyToPaint(pty: Pty, keys: readonly string[], count: number): Pro
 }
 
 /**
- * What the measuring itself costs: a program that prints one word, and then every key that it gets. Of the figures of
- * a program this much is not its own.
+ * Measures the overhead of the measurement: a program that prints one word, and then every key. Subtract it from the
+ * figures of a program.
  */
 export const measureOverhead = (): Promise<TerminalMeasure> =>
   measureTerminal({

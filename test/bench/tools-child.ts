@@ -1,13 +1,13 @@
 /**
- * The programs of the tools' bench, each in a process of its own: trivial MCP servers on the same SDK (`stdio`, `http`),
- * and `watch`, which says when a line reached a file.
+ * The programs of the tools' bench, each in a separate process: trivial MCP servers on the same SDK (`stdio`,
+ * `http`), and `watch`, which reports when a line reached a file.
  */
 import { fsyncSync, openSync, readSync, watch, writeSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 
-// As our own program does, or the comparison of the starts would flatter it.
+// Our program does the same, so without it the comparison of starts would flatter the reference.
 enableCompileCache();
 
 const say = (message: unknown): void => void process.send?.(message);
@@ -15,7 +15,7 @@ const say = (message: unknown): void => void process.send?.(message);
 /** Nanoseconds of the machine's clock, the same in every process. */
 const now = (): number => Number(process.hrtime.bigint());
 
-/** `echo` answers at once; `replay` answers a text given before; `append` answers when a line has reached the disk. */
+/** `echo` answers immediately; `replay` answers a previously given text; `append` answers once a line is on disk. */
 async function trivialServer(file: string) {
   const [{ Server }, { CallToolRequestSchema, ListToolsRequestSchema }] = await Promise.all([
     import('@modelcontextprotocol/sdk/server/index.js'),
@@ -70,7 +70,7 @@ async function http(file: string): Promise<void> {
   server.listen(0, '127.0.0.1', () => say({ port: (server.address() as AddressInfo).port }));
 }
 
-/** Tells of each `mark-<n>.` in the file when it was there, as `[n, ns]`; asked with any message, what it has seen. */
+/** Records for each `mark-<n>.` in the file when it appeared, as `[n, ns]`; answers any message with its records. */
 function watchFile(file: string): void {
   let seen: [number, number][] = [];
   let fd: number | null = null;
@@ -106,5 +106,5 @@ const [, , program, file = ''] = process.argv;
 if (program === 'stdio') await stdio(file);
 else if (program === 'http') await http(file);
 else if (program === 'watch') watchFile(file);
-// The parent is gone, or has seen enough.
+// The parent is gone, or is done.
 if (process.send) process.on('disconnect', () => process.exit(0));

@@ -12,26 +12,26 @@ import { type Figure, figure, percentile } from './figure.ts';
 
 export const CHILD = fileURLToPath(new URL('./tools-child.js', import.meta.url));
 
-/** A workspace with an engine, and what its clients are compared with. */
+/** A workspace with an engine, and the servers that its clients are compared with. */
 export interface Rig {
   ws: TestWorkspace;
-  /** Of the workspace: a Chair over a pipe, and one over HTTP. */
+  /** Clients of the workspace: a Chair over a pipe, and one over HTTP. */
   stdio: McpClient;
   http: McpClient;
-  /** Of the trivial servers. */
+  /** Clients of the trivial servers. */
   plainStdio: McpClient;
   plainHttp: McpClient;
-  /** Of the trivial HTTP server. */
+  /** URL of the trivial HTTP server. */
   plainUrl: URL;
-  /** The environment of a worker that stays. */
+  /** Environment of a worker that keeps running. */
   worker: Record<string, string>;
-  /** Where the trivial servers write. */
+  /** The file that the trivial servers write to. */
   file: string;
   close(): Promise<void>;
 }
 
 export async function makeRig(): Promise<Rig> {
-  // One notice file for the whole run.
+  // The limit keeps one notice file for the whole run.
   const ws = await makeWorkspace({ yaml: 'bus: { log_max_bytes: 100000000 }\n' });
   const file = join(ws.repository.folder, 'reference.log');
   const engine = await ws.connect();
@@ -71,9 +71,9 @@ export async function makeRig(): Promise<Rig> {
   };
 }
 
-/** Says when a mark reached a file. */
+/** Reports when a mark reached a file. */
 export interface Watcher {
-  /** Since the last time, by mark, ns. */
+  /** Marks since the last call, by number, ns. */
   seen(): Promise<Map<number, number>>;
   close(): void;
 }
@@ -95,14 +95,14 @@ export async function watchFile(file: string): Promise<Watcher> {
 /** Nanoseconds of the machine's clock, as the watcher counts them. */
 export const now = (): number => Number(process.hrtime.bigint());
 
-/** How long one call takes, ms. */
+/** Duration of one call, ms. */
 export async function time(call: () => Promise<unknown>): Promise<number> {
   const begin = performance.now();
   await call();
   return performance.now() - begin;
 }
 
-/** Samples of several things, ms, taken in turns so that a slow spell of the machine meets all of them. */
+/** Takes samples of several things in ms, alternating so that slow spells of the machine affect all of them. */
 export async function inTurns(
   things: readonly (() => Promise<unknown>)[],
   { rounds = 10, calls = 50, warm = 500 } = {},
@@ -117,7 +117,7 @@ export async function inTurns(
   return samples;
 }
 
-/** Median and 95th percentile beside those of the reference. */
+/** Returns median and 95th percentile, with the reference's. */
 export const spread = (
   name: string,
   samples: readonly number[] = [],

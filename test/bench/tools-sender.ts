@@ -1,8 +1,7 @@
 import { Agent, request } from 'node:http';
 
 /**
- * An MCP client of streamable HTTP that does no more than it must: twenty of the SDK's in one process are busier with
- * themselves than the server is with them.
+ * A minimal MCP client of streamable HTTP: twenty clients of the SDK in one process take more time than the server.
  */
 export interface Sender {
   call(name: string, input: object): Promise<void>;

@@ -7,14 +7,17 @@ import { CHILD, type Rig, spread } from './tools-rig.ts';
 const ROUNDS = 20;
 
 interface Started {
-  /** ms from the spawn to the answer. */
+  /** Milliseconds from the spawn to the answer. */
   initialize: number;
   list: number;
-  /** Of the answer to tools/list. */
+  /** Size of the answer to tools/list. */
   bytes: number;
 }
 
-/** Starts a server as an agent program does, which has written before anybody reads; the client costs nothing here. */
+/**
+ * Starts a server as an agent program does, with input that is written before the server reads; the client costs
+ * nothing here.
+ */
 async function start(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Started> {
   const begin = performance.now();
   const child = spawn(process.execPath, args, { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] });
@@ -56,7 +59,10 @@ async function bare(cwd: string, env: NodeJS.ProcessEnv): Promise<number> {
   return performance.now() - begin;
 }
 
-/** `svc mcp` from its spawn to its first answers, beside a trivial server of the same SDK and `node -e 0`. */
+/**
+ * Compares `svc mcp`, from its spawn to its first answers, with a trivial server on the same SDK and with `node -e
+ * 0`.
+ */
 export async function starts({ ws, worker, file }: Rig): Promise<Figure[]> {
   const { root, env } = ws;
   const ours: Started[] = [];

@@ -12,7 +12,7 @@ const ASKS = 100;
 const TASKS = 1000;
 const READER = 'reader';
 
-/** The tools beside trivial ones on the same SDK, in turns: 05 Speed. */
+/** Compares the tools with trivial ones on the same SDK, alternating. */
 export async function tools(): Promise<Figure[]> {
   const rig = await makeRig();
   try {
@@ -57,7 +57,7 @@ async function manyTasks(rig: Rig): Promise<Figure[]> {
   return lists(rig, `${TASKS} tasks`);
 }
 
-/** A durable write costs an fsync, whoever asks for it. */
+/** A durable write costs an fsync for every caller. */
 async function sends({ stdio, http, plainStdio, plainHttp }: Rig): Promise<Figure[]> {
   const message = { to_session: READER, body: 'a line of some length, as agents write to each other' };
   const [ours, plain, web, webPlain] = await inTurns(
@@ -93,7 +93,7 @@ async function locks({ stdio, plainStdio }: Rig): Promise<Figure[]> {
   return spread('lock_acquire and lock_release', ours, plain, 'two trivial tools with fsync');
 }
 
-/** From the answer to the worker that goes on. */
+/** Time from the answer to the worker that continues. */
 async function answers({ ws, stdio, worker, plainStdio }: Rig): Promise<Figure[]> {
   const asker = await stdioClient(ws, { env: worker });
   const fromCall: number[] = [];
@@ -137,7 +137,7 @@ async function answers({ ws, stdio, worker, plainStdio }: Rig): Promise<Figure[]
   ];
 }
 
-/** From the call that sends to the line in the recipient's notice, for one sender and for many at once. */
+/** Time from the sending call to the line in the recipient's notice, for one sender and for many at the same time. */
 async function notices({ ws, plainUrl }: Rig): Promise<Figure[]> {
   const watcher = await watchFile(join(ws.root, '.svc', 'notices', `${READER}.md`));
   const { url, token } = mcpEndpoint(ws);
@@ -147,7 +147,7 @@ async function notices({ ws, plainUrl }: Rig): Promise<Figure[]> {
   const plain = await open(plainUrl, null);
   let mark = 0;
 
-  /** Every client's calls one after another, those of a pace at times of their own. */
+  /** Runs every client's calls one after another; paced clients start at different times. */
   async function all(
     clients: readonly Sender[],
     each: number,

@@ -14,7 +14,7 @@ const microseconds = (work: () => void): number => {
   return (performance.now() - begin) * 1000;
 };
 
-/** A streamed answer with as many pieces of text. */
+/** A streamed answer with this many pieces of text. */
 function longStream(protocol: Protocol): SseEvent[] {
   const usage = { input: 100, cacheRead: 0, output: DELTAS, reasoning: 0 };
   const plain = { thinking: '', text: 'word '.repeat(DELTAS), calls: [], isCut: false, usage };
@@ -40,7 +40,10 @@ function longRequest(protocol: Protocol): object {
   });
 }
 
-/** What translation costs, a piece of a stream and a whole request, each beside parsing and printing the same JSON. */
+/**
+ * Measures the cost of translation, for a piece of a stream and for a whole request, compared with parsing and
+ * printing the same JSON.
+ */
 export async function translateBench(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [from, to] of PAIRS) {

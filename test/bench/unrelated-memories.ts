@@ -1,9 +1,9 @@
-/** What no question of the labelled sets is about. */
+/** Subjects that no question of the labelled sets is about. */
 const SUBJECTS =
   'freight parcel tariff meter lighthouse recipe booking ferry orchard museum turbine ticket roster harvest vineyard tram locker clinic seminar quarry bakery glacier aquarium choir herbarium greenhouse stadium railway brewery archive workshop kiosk pavilion'.split(
     ' ',
   );
-/** What those deal with. */
+/** Things that those subjects involve. */
 const OBJECTS =
   'lamp gate valve bread seat pallet crate kettle ladder barrel carpet curtain drum engine fence flag flower fountain furnace glove hammer hinge horse jacket jar kite knife ladle lantern lemon lens lid mattress medal melon mirror needle nest oar onion oven paddle pear pedal pencil pepper piano pillar pillow pipe plank plate plum pump quilt radiator rail ribbon river roof rope rudder saddle sail salt sample scarf screw shelf shovel signal siren sledge soap spade spice spoon spring stamp stove straw sugar table tank tent thread tile timber tower towel tractor trailer tray trolley trumpet trunk tulip tunnel tyre umbrella uniform vase wagon wall walnut wheel whistle willow window wool yarn yoghurt anchor apron arch axle banner basin bell blanket bolt bridge broom brush bucket cabin candle canvas chain chalk chimney clay cotton'.split(
     ' ',
@@ -12,7 +12,7 @@ const PARTS =
   'planner importer exporter scanner viewer adapter collector resolver renderer mailer wizard bridge sensor dialog catalogue gateway scheduler tracker editor checker registry simulator printer composer agent console listener mapper picker archive'.split(
     ' ',
   );
-/** Of the field, the common ones first. */
+/** Terms of the field, the common ones first. */
 const THINGS =
   `service request user file test error build session data order config cache table query page version token key customer report
 job queue branch commit worker server module schema message column path log index endpoint image label format event port
@@ -86,8 +86,8 @@ const JAPANESE = {
 };
 
 /**
- * A memory such as a project has thousands of: sentences of ordinary words about other subjects, with the terms of the field,
- * identifiers, paths, codes and numbers in them. Pseudorandom and the same every time.
+ * Returns a memory such as a project has thousands of: sentences of ordinary words about other subjects, with terms
+ * of the field, identifiers, paths, codes and numbers. Pseudo-random and reproducible.
  */
 export function makeUnrelated(seed: number): { type: string; title: string; text: string; tags: string } {
   let state = (seed + 1) * 2_654_435_761;
@@ -96,10 +96,10 @@ export function makeUnrelated(seed: number): { type: string; title: string; text
     return (state ^ (state >>> 13)) >>> 0;
   };
   const pick = (from: readonly string[]): string => from[next() % from.length] ?? '';
-  /** One of those that stand first more often. */
+  /** Returns an item, preferring those near the start. */
   const common = (from: readonly string[]): string =>
     from[Math.floor(from.length * (next() / 2 ** 32) ** 1.5)] ?? '';
-  /** Small ones are more frequent. */
+  /** Small numbers are more frequent. */
   const number = (): number => Math.floor(10 ** (5 * (next() / 2 ** 32)));
   const capital = (text: string): string => `${text[0]?.toUpperCase()}${text.slice(1)}`;
   const subject = `${pick(SUBJECTS)} ${pick(PARTS)}`;

@@ -10,7 +10,7 @@ const FILES = 50;
 const ROUNDS = 10;
 const run = promisify(execFile);
 
-/** What the list of many session worktrees takes, beside asking git for its status in each of them. */
+/** Compares the list of many session worktrees with `git status` in each of them. */
 export async function worktreeStatus(): Promise<Figure[]> {
   const ws = await makeWorkspace();
   const here = await engineHere(ws);
@@ -39,7 +39,10 @@ export async function worktreeStatus(): Promise<Figure[]> {
   }
 }
 
-/** Worktrees with a commit each, as sessions leave them; a few with files in no commit, a few merged, and a base that has moved on. */
+/**
+ * Worktrees with a commit each, as sessions leave them; some with uncommitted files, some merged, and a base that has
+ * moved.
+ */
 function prepare({ repository, root }: TestWorkspace): string[] {
   repository.commit(
     Object.fromEntries(

@@ -20,7 +20,7 @@ import { until } from '../support/wait.ts';
 const ANN = { id: 4201, first_name: 'Ann', username: 'ann_t' };
 const DAY_MS = 24 * 3600_000;
 
-/** A workspace that has told some of the last 30 days. */
+/** A workspace that has reported some of the last 30 days. */
 async function tellDays(server: TestServer, ann: Caller): Promise<void> {
   const caller = openBrowser(server);
   const protocol = { 'svc-protocol': '1' };
@@ -74,7 +74,7 @@ describe('the pages for chats and usage', withChromium, () => {
     await slack?.close();
   });
 
-  /** Ann's browser, and how she opens a page there. */
+  /** Ann's browser, and a function that opens a page in it. */
   async function openAsAnn(): Promise<{
     page: Page;
     complaints: string[];
@@ -136,7 +136,7 @@ describe('the pages for chats and usage', withChromium, () => {
     await inspectPage(page, 'bot-slack');
     const text = await page.content();
     for (const secret of [telegram.token, SLACK_APP.botToken, SLACK_APP.appToken])
-      assert.ok(!text.includes(secret), 'what was typed is not shown');
+      assert.ok(!text.includes(secret), 'secrets are not shown again');
     assert.deepEqual(complaints, []);
     await close();
   });

@@ -115,7 +115,7 @@ describe('the pages of a linked server in a browser', withChromium, () => {
     await page.goto(`${server.url}/sign-in`);
     await typeForm(page, { name: 'ann', password: PASSWORD });
     assert.equal(new URL(page.url()).pathname, '/app');
-    // Another port is the same site and another origin, so the cookie comes along.
+    // Another port is the same site but another origin, so the cookie is sent.
     const { createServer } = await import('node:http');
     const elsewhere = createServer((_, answer) => {
       answer.setHeader('content-type', 'text/html');
@@ -141,7 +141,7 @@ describe('the pages of a linked server in a browser', withChromium, () => {
   });
 });
 
-/** Those that look unlike each other; the others are read as text in engine/linked-server/lists. */
+/** Pages that look different from each other; engine/linked-server/lists tests the others as text. */
 const LISTS_SEEN = ['/app', '/app/workspaces', '/app/people', '/operator'];
 
 describe('lists of many pages in a browser', withChromium, () => {

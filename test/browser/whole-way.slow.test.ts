@@ -17,18 +17,19 @@ import { until } from '../support/wait.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 import { openAutomation } from '../support/workspace-by-hand.ts';
 
-// The whole way of docs/team/server.md with the programs that people have: `svc server serve`, `svc login`, an engine, and a phone.
+// All steps of docs/team/server.md with the programs that people have: `svc server serve`, `svc login`, an engine,
+// and a phone.
 
 const ANN = { id: 4201, first_name: 'Ann' };
 const PHONE = LOOKS[0]!;
 
-/** What ann does on her phone. */
+/** Ann's actions on her phone. */
 function createPhone(page: Page, url: string) {
   const open = async (path: string): Promise<void> => {
     await page.goto(`${url}${path}`);
   };
   const press = (name: string): Promise<void> => page.getByRole('button', { name }).first().click();
-  /** Reads a code off the page, sends it to the bot, and answers what the page then asks. */
+  /** Reads a code from the page, sends it to the bot, and answers the page's next question. */
   const sendCode = async (button: string, send: (code: string) => Promise<unknown>, yes: string) => {
     await press(button);
     const shown = (await page.locator('.code').textContent()) ?? '';
@@ -39,7 +40,7 @@ function createPhone(page: Page, url: string) {
     }, `the question after ${button}`);
     await press(yes);
   };
-  /** Only what waits is told: more than five messages within a minute become one. */
+  /** Only pending decisions are reported: more than five messages within a minute are merged into one. */
   const tellOfWaiting = async (channel: string): Promise<void> => {
     await open('/app/chats');
     await page.getByRole('link', { name: channel }).click();
@@ -110,13 +111,13 @@ function createPhone(page: Page, url: string) {
   };
 }
 
-/** Waits for an event of a decision at the catch URL, and verifies it as the tool there would. */
+/** Waits for a decision's event at the catch URL, and verifies it as the tool there would. */
 async function awaitEvent(caught: Catcher, secret: string, event: string, decision: string) {
   const found = await until(
     () => caught.caught.find(({ json }) => json.event === event && json.decision_id === decision),
     `${event} of ${decision} at the catch URL`,
   );
-  assert.ok(!found.body.includes('say hello'), 'no prompt has left');
+  assert.ok(!found.body.includes('say hello'), 'the body does not contain the prompt');
   return new Webhook(secret).verify(found.body, found.headers as Record<string, string>) as {
     decision_url: string;
   };
@@ -176,7 +177,7 @@ it(
         until(async () => {
           const { pathname } = new URL(decisionUrl);
           const { status, json } = await automation.post(`${pathname}/approve`);
-          // The event may be there before the list of what waits.
+          // The event may arrive before the list of pending decisions.
           return status !== 404 && [status, json.state, json.decision_id];
         }, `the answer about ${decision}`),
       'ann@telegram': async (decision) => {
@@ -204,7 +205,7 @@ it(
       assert.deepEqual([decision.state, decision.decided_by], ['approved', actor]);
     }
     const seen = JSON.stringify([telegram.messagesTo(ANN.id), slack.inChannel('C1'), await page.content()]);
-    assert.ok(!seen.includes('say hello'), 'no prompt has left');
+    assert.ok(!seen.includes('say hello'), 'the body does not contain the prompt');
     assert.deepEqual(complaints, []);
   },
 );

@@ -13,7 +13,7 @@ const filesOf = (folder: string, ending: RegExp): string[] =>
     .filter((name) => ending.test(name))
     .map((name) => join(folder, name));
 
-/** What follows `svc` in a sentence about the program. */
+/** The words after `svc` in a sentence about the program. */
 const VERBS = new Set(
   'again alone and as below brings can cannot changes command commits coordinates could created creates did does ended engine follow for from has here in is itself keeps knows made makes may must needs never now of on opens or out program ran reads reran reruns runs says takes the this to when will with without writes wrote'.split(
     ' ',
@@ -35,7 +35,7 @@ function textsOf(path: string): string[] {
 
 const LINE = /(?<![\w./-])svc ([a-z_][\w-]*)(?: ([a-z][a-z-]*))?((?: (?!svc )[^\s;,.`'")]+)*)/g;
 
-/** Why a line that begins so cannot be typed; null when it can. */
+/** Returns why a line with this start cannot be typed; null if it can. */
 function problemWith(
   all: readonly Command[],
   [, first = '', second = '', rest = '']: RegExpExecArray,

@@ -8,7 +8,7 @@ import { runHere } from '../support/command-line.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The rows of docs/reference/errors.md, as their cells. */
+/** The rows of docs/reference/errors.md, as cells. */
 const documented = readFileSync(join(PROJECT, 'docs/reference/errors.md'), 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| `'))
@@ -34,7 +34,7 @@ test('every code has its own meaning and next step', () => {
     assert.deepEqual(
       meanings.filter((means, at) => meanings.indexOf(means) !== at),
       [],
-      'two codes that say the same are one',
+      'two codes with the same meaning must be one',
     );
   }
 });

@@ -12,7 +12,7 @@ after(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Checks a tree of its own with the project's rules, or the project itself. */
+/** Checks a separate tree with the project's rules, or the project itself. */
 function check(files: Record<string, string> | null): {
   code: number | null;
   offenders: string[];
@@ -29,7 +29,7 @@ function check(files: Record<string, string> | null): {
   return { code: ran.status, offenders, said: ran.stdout };
 }
 
-/** What the offenders import. */
+/** The imports of the offenders. */
 const TARGETS = [
   'engine/index.ts',
   'engine/daemon/compose/compose.ts',
@@ -51,7 +51,7 @@ const TARGETS = [
 ];
 const targets = Object.fromEntries(TARGETS.map((path) => [path, 'export const a = 1;\n']));
 
-/** Each of these breaks one rule. */
+/** Trees that each break one rule. */
 const BAD: Record<string, [text: string, rule: string]> = {
   'cli/past-the-door.ts': [`import { a } from '../engine/config/index.ts';`, 'faces-use-the-door'],
   'cli/type-past-the-door.ts': [

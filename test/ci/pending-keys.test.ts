@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { configuration } from '../../engine/index.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
-/** They speak of keys without using one: what declares, explains, agrees to and overrides them. */
+/** Files that mention keys without using them: they declare, explain, accept or override keys. */
 const SPEAKS_OF_KEYS =
   /config\/(?:schema|keys|example|environment|consent[\w-]*|cross-check|json-schema)\.ts$/;
 
@@ -17,12 +17,15 @@ const sources = ['engine', 'cli', 'tui'].flatMap((folder) =>
       readFileSync(join(PROJECT, folder, name), 'utf8')
         .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
         .replace(/'(?:[^'\\\n]|\\.)*'/g, "''")
-        // Loading moves default paths below paths.data, whoever reads them then.
+        // Loading resolves default paths below paths.data for every reader.
         .replace(/^.*\bmoveBelowData\(.*$/gm, ''),
     ),
 );
 
-/** How source reads a key: by its dotted path, out of its section, or as a member of what gives the section on. */
+/**
+ * Ways in which source reads a key: by its dotted path, from its section, or as a member of a function that returns
+ * the section.
+ */
 function readings(key: string): RegExp[] {
   const [name = '', section] = key.split('.').reverse();
   if (section === undefined) return [new RegExp(`\\bconfig(?:\\(\\))?\\.${name}\\b`)];
@@ -47,12 +50,12 @@ test('every key is read, or is marked as pending with the reason', async () => {
   assert.deepEqual(
     keysOf(keys.filter(({ key, pending }) => pending === null && !isRead(key))),
     [],
-    'nothing reads these: give them pending in their .meta',
+    'unused keys: mark them pending in their .meta',
   );
   assert.deepEqual(
     keysOf(keys.filter(({ key, pending }) => pending !== null && isRead(key))),
     [],
-    'these are read: take pending out of their .meta',
+    'used keys: remove pending from their .meta',
   );
   assert.ok(keys.some(({ pending }) => pending !== null));
 });

@@ -21,7 +21,7 @@ interface Text {
   attributes: string;
 }
 
-/** The texts of the screen, in order; blanks are plain again. */
+/** The texts of the screen, in order, with plain blanks. */
 const textsOf = (svg: string): Text[] =>
   [...svg.slice(svg.indexOf('<g font-family')).matchAll(/<text ([^>]*)>([^<]*)<\/text>/g)].map(
     ([, attributes = '', text = '']) => ({

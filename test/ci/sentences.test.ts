@@ -11,7 +11,7 @@ const sources = ['engine', 'cli', 'tui'].flatMap((folder) =>
     .map((name) => join(folder, name)),
 );
 
-/** What is counted in our sentences, and may be one. */
+/** Nouns that our sentences count, which must allow for one. */
 const COUNTED =
   'tasks|decisions|workers|commits|files|messages|sessions|items|tries|times|worktrees|events|keys|alerts|locks|deliveries|paths|criteria|notices|replies|calls|projects';
 

@@ -37,7 +37,7 @@ const CHAIR: Caller = {
 const WORKER: Caller = { ...CHAIR, seat: 'plain', actor: 'worker', via: 'cli' };
 
 interface Wish {
-  /** Directives of the agent's start. */
+  /** The agent's start directives. */
   start?: string[];
   resume?: string;
   env?: NodeJS.ProcessEnv;
@@ -68,7 +68,7 @@ describe('svc acp run', () => {
   const answer = (id: number, text: string) =>
     engine.operations.call('ask.answer', { id, answer: text }, CHAIR);
 
-  /** The run in this process, with the engine as its link. */
+  /** Runs it in this process, connected to the engine. */
   async function play(directives: string, wish: Wish = {}) {
     const { start = [], resume = null, argv = [process.execPath, AGENT, ...start], patienceMs } = wish;
     const lines: AcpLine[] = [];
@@ -97,7 +97,7 @@ describe('svc acp run', () => {
     const said = lines.flatMap((line) => (line.acp === 'message' ? [line.text] : []));
     const end = lines.at(-1);
     assert.equal(end?.acp, 'end');
-    // As the engine reads it.
+    // The engine reads the log in this form.
     const reader = createAcpReader();
     for (const line of lines) reader.readLine(JSON.stringify(line));
     const told = reader.facts().end;
@@ -128,7 +128,7 @@ describe('svc acp run', () => {
       },
       { ...call, status: 'pending' },
       { ...call, status: 'completed' },
-      // It asks for what it was not offered.
+      // The agent asks for a file method that it was not offered.
       { acp: 'message', text: 'not written: -32601' },
       { acp: 'usage', input: 30, cached: 0, output: 4, cost_usd: null },
       { acp: 'end', stop_reason: 'end_turn', error: null },
@@ -287,7 +287,7 @@ describe('svc acp run', () => {
     const ran = await Promise.all(cases.map(([wish]) => play('#acp: session', wish)));
     for (const [index, [, opened]] of cases.entries()) {
       const { said, code, lines } = ran[index]!;
-      // What was said in the past is not said again.
+      // Earlier messages are not repeated.
       assert.equal(said.length, 1);
       assert.match(said[0]!, opened);
       assert.equal(code, 0);
@@ -330,7 +330,7 @@ describe('svc acp run', () => {
     assert.deepEqual(findAgentEnvironment('scripted', {}), {});
   });
 
-  /** The command itself, as the engine starts it. */
+  /** Runs the command itself, as the engine starts it. */
   function start(prompt: string, ...words: string[]) {
     const file = join(ws.repository.folder, `prompt-${words.join('-')}.md`);
     writeFileSync(file, prompt);

@@ -8,11 +8,11 @@ import { temporaryFolder } from '../support/git.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0;
-// What nobody types is not proposed.
+// Commands that people do not type are not proposed.
 const HIDDEN = ['__complete', 'acp'];
 const first = FIRST_WORDS.filter((word) => !HIDDEN.includes(word));
 
-/** What each typed line is completed to; what is typed so far is its last word. */
+/** The completions of each typed line; its last word is incomplete. */
 const CASES: [typed: string, proposed: readonly string[]][] = [
   ['svc ', [...first, 'help']],
   ['svc ta', ['task']],

@@ -8,7 +8,7 @@ import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
 const ROWS = 130;
 
-/** Rows of every table that a list shows, as a day leaves them. */
+/** Rows of every table that a list shows, as after a typical day. */
 function fill(file: string): void {
   const db = new Database(file);
   const insert = (sql: string, ...values: unknown[]): unknown =>
@@ -66,7 +66,7 @@ function fill(file: string): void {
   db.close();
 }
 
-/** Each with how many it shows by itself. */
+/** Each list with its default number of rows. */
 const LISTS: readonly (readonly [line: string, standard: number])[] = [
   ['task list', 100],
   ['task list --status done', 100],

@@ -17,7 +17,7 @@ interface Check {
 
 const named = (checks: readonly Check[], name: string): Check => {
   const found = checks.find((each) => each.check === name);
-  assert.ok(found, `there is no check ${name}`);
+  assert.ok(found, `no check ${name}`);
   return found;
 };
 

@@ -18,7 +18,7 @@ describe('the environment of the engine', () => {
     const bin = join(home, 'bin');
     mkdirSync(bin);
     assert.equal((await ws.program(['up'])).code, 0);
-    // It is installed after the engine was started.
+    // The program is installed after the engine was started.
     writeFileSync(join(bin, 'fresh-agent'), '#!/bin/sh\ntrue\n');
     chmodSync(join(bin, 'fresh-agent'), 0o755);
     env = { PATH: `${bin}${delimiter}${process.env.PATH}` };

@@ -13,7 +13,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   'hooks list': 'so are the agents with hooks',
 };
 
-/** Has `--limit` and shows the best of what was asked for, of which there is no next page. */
+/** Has `--limit` and shows the best matches, without a next page. */
 const SEARCHES: ReadonlySet<string> = new Set([
   'memory recall',
   'context search',
@@ -28,7 +28,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'context stats': 'sums of all, which the rows are part of',
 };
 
-/** Shows without colours and pager, and why. */
+/** Commands without colours and pager, and why. */
 const PLAIN: Readonly<Record<string, string>> = {
   'gateway log': 'says whether calls are logged',
   'telemetry show': 'prints the very bytes that are sent',
@@ -66,7 +66,7 @@ describe('pages while rows change', () => {
     next_cursor: string | null;
   }
 
-  /** The first two rows, then what `meanwhile` does, then all that follow. */
+  /** Reads the first two rows, calls the function, then reads the rest. */
   async function turn(list: string, meanwhile: (page: Page) => Promise<unknown>): Promise<Page[]> {
     const first = (await run(`${list} --limit 2 --cursor start --json`)).json<Page>();
     await meanwhile(first);

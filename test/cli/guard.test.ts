@@ -17,7 +17,9 @@ const SUMS = `export function sumByDay(entries, zone) {
 // biome-ignore lint/suspicious/noExplicitAny: each value is checked where it is read
 type Parts = Record<string, any>;
 
-/** What the schema of SARIF 2.1.0 demands of the parts that are used here: their members, which are no others, and their values. */
+/**
+ * The requirements of the SARIF 2.1.0 schema for the parts in use: their members, without others, and their values.
+ */
 function checkSarif(log: unknown): void {
   const members = (value: unknown, needs: string[], may: string[] = []): Parts => {
     const names = Object.keys(value as object);

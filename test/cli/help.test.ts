@@ -6,7 +6,7 @@ import { parseArguments } from '../../cli/parse.ts';
 import { type Ran, runHere } from '../support/command-line.ts';
 import { temporaryFolder } from '../support/git.ts';
 
-/** A line of an example as a shell would split it, up to what is for the shell alone. */
+/** Splits an example's line as a shell does, up to the part that only the shell uses. */
 function splitExample(line: string): string[] {
   const words = line.match(/'[^']*'|"[^"]*"|[^\s'"]+/g) ?? [];
   const shell = words.findIndex((word) => /^[<>|]$/.test(word));
@@ -55,7 +55,7 @@ describe('help', () => {
     assert.deepEqual(await read('codex', 'exec', '--', '-x'), [false, 'codex', 'exec', '--', '-x']);
     assert.deepEqual(await read('--json', 'claude'), [true, 'claude']);
     await assert.rejects(read('--model', 'claude'), { code: 'usage' });
-    // Help is svc's before the dashes only, and so is the form of an error.
+    // Before the dashes, --help and the error format belong to svc.
     const theirs = await run(['gateway', 'run', 'claude', '--', '--help', '--json']);
     assert.deepEqual([theirs.code === 0, theirs.stdout], [false, '']);
     assert.match((await run(['gateway', 'run', 'claude', '--help'])).stdout, /usage: svc gateway run/);

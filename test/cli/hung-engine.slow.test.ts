@@ -75,7 +75,7 @@ describe('an engine that does not answer', () => {
     try {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) {
         const { child, said, ended } = start('task', 'list');
-        // It has connected once it has the socket open.
+        // The client is connected once the socket is open.
         await until(async () => {
           const { readdirSync, readlinkSync } = await import('node:fs');
           try {
@@ -126,7 +126,7 @@ describe('an engine that does not answer', () => {
     assert.deepEqual([isRunning(pid), isRunning(supervisor)], [false, false]);
     const listed = await ws.program(['task', 'list', '--json']);
     assert.equal((listed.json() as unknown[]).length, 1);
-    // Where one answers, it is stopped as always.
+    // A server that answers is stopped as usual.
     const stopped = await ws.program(['down', '--force']);
     assert.match(stopped.stdout, /^stopped/);
   });

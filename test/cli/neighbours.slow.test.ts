@@ -12,14 +12,14 @@ interface Sent {
   body: { code?: string; detail?: string; task_id?: string };
 }
 
-/** Two workspaces of one person, as on a machine on which the secret is exported for all. */
+/** Two workspaces of one person, as on a machine that exports the secret for all programs. */
 describe('two workspaces of one person', { timeout: 120_000 }, () => {
   let one: TestWorkspace;
   let other: TestWorkspace;
   before(async () => {
     one = await makeWorkspace();
     other = await makeWorkspace({ yaml: 'paths: { data: .svc }' });
-    // One machine home for both.
+    // Both workspaces share one machine home.
     other.env.SVC_HOME = one.env.SVC_HOME;
     other.agree();
     await other.svc(['config', 'set', 'workspace.name', 'the other']);

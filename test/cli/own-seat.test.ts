@@ -69,7 +69,7 @@ describe('a seat over MCP', () => {
     const look = ['hook', 'pre-write', '--agent', 'claude'];
     const write = { tool_name: 'Write', tool_input: { file_path: join(ws.root, 'a') }, cwd: ws.root };
     const hook = await ws.program(look, { input: JSON.stringify(write) });
-    assert.doesNotMatch(hook.stdout, /deny/, 'its own hooks do not keep it from what it has locked');
+    assert.doesNotMatch(hook.stdout, /deny/, 'its own hook does not deny writes to what it has locked');
     const gone = await stdioClient(ws);
     const { holder } = await gone.call('lock_acquire', { holder: 'me', path: 'e' });
     await gone.close();

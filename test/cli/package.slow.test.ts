@@ -16,7 +16,7 @@ interface Locked {
 
 const jsonIn = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T;
 
-/** Every package that an install may have, as name@version. npm puts them into other folders where none is for development. */
+/** Every package that an install may contain, as name@version. npm uses other folders if none is for development. */
 function lockedPackages(): Set<string> {
   const { packages } = jsonIn<{ packages: Record<string, Locked> }>(join(project, 'npm-shrinkwrap.json'));
   return new Set(
@@ -40,7 +40,7 @@ describe('the packed package', () => {
   test('the package, installed globally, runs the main job from an empty folder', {
     timeout: 180_000,
   }, () => {
-    // Where npm's settings lie stays: the machine's own need not be beside this node.
+    // Keeps the location of npm's settings: the machine's own may not be next to this node.
     const inherited = Object.entries(gitEnvironment()).filter(
       ([name]) => !/^(SVC_|npm_(?!config_(global|user)config$))/i.test(name),
     );
@@ -52,20 +52,17 @@ describe('the packed package', () => {
     };
     const run = (cwd: string, command: string, ...args: string[]) =>
       execFileSync(command, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-    // The suite has built it already; building again would pull files from under the tests that run beside this one.
+    // The suite has already built it; another build would remove files that concurrent tests use.
     run(project, 'npm', 'pack', '--ignore-scripts', '--pack-destination', folder);
     const packed =
       readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? assert.fail('nothing was packed');
     const content = run(folder, 'tar', '-tzf', packed).split('\n');
-    assert.ok(
-      content.includes('package/npm-shrinkwrap.json'),
-      'an install gets other versions than were tested',
-    );
-    assert.ok(content.includes('package/dist/bin/THIRD-PARTY.txt'), 'licences of what is bundled');
+    assert.ok(content.includes('package/npm-shrinkwrap.json'), 'an install gets the tested versions');
+    assert.ok(content.includes('package/dist/bin/THIRD-PARTY.txt'), 'licences of bundled packages');
     assert.deepEqual(
       content.filter((path) => path.endsWith('.js') && !path.startsWith('package/dist/bin/')),
       [],
-      'the programs are all that runs',
+      'only the programs contain code',
     );
     run(
       folder,
@@ -83,12 +80,12 @@ describe('the packed package', () => {
     const locked = lockedPackages();
     assert.ok(
       installed.some((each) => each.startsWith('better-sqlite3@')),
-      `installed were ${installed}`,
+      `installed packages: ${installed}`,
     );
     assert.deepEqual(
       installed.filter((each) => !locked.has(each)),
       [],
-      'an install gets the versions that were tested, and nothing that is for development',
+      'an install gets the tested versions, without development packages',
     );
     const empty = join(folder, 'empty');
     mkdirSync(empty);
@@ -97,7 +94,11 @@ describe('the packed package', () => {
     assert.match(run(empty, 'svc', 'demo', '--auto'), /t-1 is done; the automation received "sealed"/);
     assert.match(run(empty, 'svc', 'demo', '--link'), /d-2 is approved, by n8n@automation; t-2 is done/);
     const library = "import('svc').then(({ openEngine }) => console.log(typeof openEngine))";
-    assert.equal(run(join(prefix, 'lib'), 'node', '-e', library), 'function\n', 'the engine as a library');
+    assert.equal(
+      run(join(prefix, 'lib'), 'node', '-e', library),
+      'function\n',
+      'svc can be imported as a library',
+    );
     run(empty, 'svc', 'init', '--yes');
     run(empty, 'svc', 'config', 'check');
     assert.deepEqual(readdirSync(empty), ['svc.yaml']);

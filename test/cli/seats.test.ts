@@ -8,7 +8,7 @@ import { takePart } from '../support/seats.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
-/** What a shell printed, and how it ended. */
+/** A shell's output and exit code. */
 interface Said {
   code: number;
   text: string;

@@ -7,11 +7,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
-// What a start costs is what it loads. Each test guards a shortcut that is worth its lines only while it holds.
+// A start costs as much as it loads. Each test guards a shortcut whose code is justified only while it works.
 
 const REPORTER = new URL('../support/report-loaded.js', import.meta.url).href;
 const PACKAGE = /(?:^|\/)node_modules\/(?:.*\/node_modules\/)?((?:@[^/]+\/)?[^/]+)\//;
-/** The build names each source in the file that it has become a part of. */
+/** The build names each source in the file that contains it. */
 const SOURCE = /^\/\/ (\S+\.[cm]?[jt]sx?)$/gm;
 
 function listSources(url: string): string[] {
@@ -20,11 +20,11 @@ function listSources(url: string): string[] {
   return [path, ...[...readFileSync(path, 'utf8').matchAll(SOURCE)].map(([, source = '']) => source)];
 }
 
-/** Modules of Node that few commands need, and that take milliseconds to load. */
+/** Node modules that few commands need, and that take milliseconds to load. */
 const RARE = ['NativeModule crypto', 'NativeModule child_process'];
 
 interface Loaded {
-  /** The sources that its files were made of, and parts of Node. */
+  /** The sources in its files, and Node modules. */
   parts: string[];
   packages: Set<string>;
   stdout: string;
@@ -38,12 +38,12 @@ describe('files loaded at start', () => {
     ws = await makeWorkspace();
   });
   after(async () => {
-    // One that a failed test has left would hold this file open.
+    // An engine left by a failed test would keep this file from ending.
     for (const child of children) child.kill('SIGKILL');
     await ws.close();
   });
 
-  /** Runs Node with these arguments, and reads what it has loaded by its end. */
+  /** Runs Node with these arguments; returns everything that it has loaded when it exits. */
   function runNode(args: readonly string[], input = ''): Promise<Loaded> {
     reports += 1;
     const file = join(ws.repository.folder, `loaded-${reports}`);
@@ -66,7 +66,7 @@ describe('files loaded at start', () => {
     );
   }
 
-  /** Whether a part of Node was loaded, or a source, which must exist. */
+  /** Reports whether a Node module, or a source, which must exist, was loaded. */
   function isLoaded({ parts }: Loaded, part: string): boolean {
     if (part.endsWith('.ts')) assert.ok(existsSync(part), part);
     return parts.includes(part);
@@ -79,7 +79,7 @@ describe('files loaded at start', () => {
     assert.equal(locked.code, 0, locked.stderr);
     const call = { tool_name: 'Write', tool_input: { file_path: 'held.txt' }, cwd: ws.root };
     const loaded = await runNode([SVC, 'hook', 'pre-write', '--agent', 'claude'], JSON.stringify(call));
-    assert.match(loaded.stdout, /bob/, 'it has asked the engine');
+    assert.match(loaded.stdout, /bob/, 'it has called the engine');
     assert.deepEqual([...loaded.packages], []);
     for (const part of [
       'engine/index.ts',
@@ -107,7 +107,7 @@ describe('files loaded at start', () => {
   test('an engine with its receiver loads neither the client behind fetch, nor HTTP 2, nor the modules of knowledge', async () => {
     await ws.svc(['down']);
     const running = runNode([SVC, 'daemon']);
-    // Asks only: a client that starts one would race with it.
+    // Only connects: a client that starts an engine would race with it.
     await until(async () => {
       const status = await ws.svc(['status', '--json']);
       return status.code === 0 && status.json<{ receivers: unknown[] }>().receivers.length > 0;
@@ -118,7 +118,7 @@ describe('files loaded at start', () => {
     assert.ok(isLoaded(loaded, 'NativeModule http'), 'it serves HTTP');
     for (const part of ['NativeModule internal/deps/undici/undici', 'NativeModule http2'])
       assert.ok(!isLoaded(loaded, part), part);
-    // Of the knowledge what declares its operations only, until one is used.
+    // The knowledge module loads only its operation declarations until one is used.
     const knowledge = ['memory/store.ts', 'memory/redact.ts', 'search/index.ts', 'context/crush/index.ts'];
     for (const part of [...knowledge, 'context/store.ts', 'context/find.ts', 'context/text-files.ts'])
       assert.ok(!isLoaded(loaded, `engine/knowledge/${part}`), part);
@@ -133,9 +133,6 @@ describe('files loaded at start', () => {
     assert.ok(parts.length < 40, `${parts.length} files of es-toolkit`);
     for (const part of ['tui/text/widths.ts', 'tui/text/line-widths.ts'])
       assert.ok(isLoaded(loaded, part), part);
-    assert.ok(
-      !loaded.parts.some((part) => part.endsWith('.development.js')),
-      'React as it is for production',
-    );
+    assert.ok(!loaded.parts.some((part) => part.endsWith('.development.js')), 'production build of React');
   });
 });

@@ -10,21 +10,22 @@ import { openTerminal, type Terminal, withTmux } from '../support/terminal.ts';
 import { AGENT, SECRET, SVC } from '../support/workspace.ts';
 import { createHands } from './hands.ts';
 
-// The operator's day: what a person with three agents does between clone and evening, at a real terminal, by keys alone. The
-// agents are scripted; everything else is what a person has. Git is looked at in the end, and nobody types it after the clone.
+// The operator's day: everything that a person with three agents does from clone to evening, in a real terminal, by
+// keys alone. The agents are scripted; everything else is real. git is only used to clone, and to check the result at
+// the end.
 
 /** A machine with two repositories to clone, an editor, and a shell on a terminal. */
 interface Machine {
   terminal: Terminal;
   origins: Record<'shop' | 'site', TestRepository>;
   folderOf(name: 'shop' | 'site'): string;
-  /** Types a line at the shell and waits until it has ended well. */
+  /** Types a line in the shell and waits until it has succeeded. */
   runLine(line: string): Promise<void>;
-  /** What somebody's automation sends to the engine of a workspace. */
+  /** Sends what an automation sends to a workspace's engine. */
   post(name: 'shop' | 'site', prompt: string): Promise<void>;
-  /** Every line of every file of the checkout that is in its main branch. */
+  /** Returns every line of every file on the main branch of a checkout. */
   logOf(name: 'shop' | 'site'): { files: string };
-  /** What the editor adds to the next text. */
+  /** The text that the editor adds next. */
   editorAdds(text: string): void;
 }
 
@@ -72,7 +73,7 @@ async function openMachine(t: TestContext, [columns, rows]: readonly [number, nu
     origins,
     folderOf,
     async runLine(line) {
-      // A word of its own for each line: that of the line before stays on the screen until the shell has read this one.
+      // A distinct word for each line: the previous word stays on the screen until the shell has read this line.
       lines += 1;
       terminal.type(`clear; ${line} && echo line-${lines}""-went-well`);
       terminal.keys('Enter');
@@ -119,7 +120,7 @@ describe("the operator's day", withTmux, () => {
       await setUp(machine, 'site');
       await setUp(machine, 'shop');
 
-      // Twelve tasks: five requests that came in, seven that the person writes down for three agents.
+      // Twelve tasks: five incoming requests, and seven that the person writes for three agents.
       for (const word of ['hazel', 'ivory', 'jade', 'kite', 'lemon'])
         await machine.post('shop', `Request ${word}\n#agent: edit ${word}.txt ${word}`);
       terminal.type('clear; svc');
@@ -139,7 +140,7 @@ describe("the operator's day", withTmux, () => {
       for (const [index, [word, prompt]] of written.entries())
         await hands.addTask(`Write ${word}`, prompt, index % 3);
 
-      // Six of them run by one question; the seventh is for a race.
+      // One question starts six of them; the seventh is for a race.
       await hands.find('1', 'Write');
       terminal.keys('*');
       await terminal.shows('7 marked');
@@ -150,7 +151,7 @@ describe("the operator's day", withTmux, () => {
       await hands.answerForAll('r', 'y run 6');
       await terminal.shows(/run: 6 done/);
 
-      // What came in is approved by one question as well.
+      // One question approves the incoming requests too.
       terminal.keys('2');
       await terminal.shows(/═ 2 Decisions ═/);
       terminal.keys('*');
@@ -158,7 +159,7 @@ describe("the operator's day", withTmux, () => {
       await hands.answerForAll('a', 'y approve 5');
       await terminal.shows(/approve: 5 done/);
 
-      // Three agents on one task, side by side; one is taken.
+      // Three agents on one task, compared; one result is taken.
       await hands.find('1', 'grape');
       await act(terminal, 'B');
       await terminal.shows('[ ] alice');
@@ -183,7 +184,7 @@ describe("the operator's day", withTmux, () => {
       await confirm(terminal, ['p', 'm'], 'm merge', /is in main; 2 others discarded/);
       await hands.close();
 
-      // One is merged, and two others are in conflict with it then: each is sent to its worker, which merges the base.
+      // Merging one puts two others in conflict: each returns to its worker, which merges the base.
       await hands.promote('apple');
       for (const word of ['brick', 'cedar']) {
         await hands.find('4', word);
@@ -211,14 +212,14 @@ describe("the operator's day", withTmux, () => {
       await hands.sendFollowUp();
       await hands.promoteSelected();
 
-      // Thrown away, and brought back.
+      // Discarded and restored.
       await hands.find('4', 'ember');
       await confirm(terminal, ['X', 'y'], 'and its worktree', /discarded/);
       await hands.find('4', 'ember');
       await confirm(terminal, ['U', 'y'], 'back, with its worktree', /is back/);
       await hands.promote('ember');
 
-      // Merged by mistake, and taken back.
+      // Merged by mistake and undone.
       await hands.promote('flint');
       await hands.find('4', 'flint');
       await confirm(terminal, ['U', 'y'], 'Undo the promotion', /is at \w+ again/);
@@ -242,7 +243,7 @@ describe("the operator's day", withTmux, () => {
       const shop = machine.logOf('shop');
       for (const word of ['apple', 'brick', 'cedar', 'delta', 'ember', 'grape'])
         assert.match(shop.files, new RegExp(word), `${word} is in main`);
-      assert.doesNotMatch(shop.files, /flint|hazel/, 'what was undone, and what nobody merged, is not');
+      assert.doesNotMatch(shop.files, /flint|hazel/, 'undone and unmerged work is not in main');
       assert.match(machine.logOf('site').files, /mango/);
       assert.equal(machine.origins.shop.git('rev-list', '--count', 'main'), '1', 'nothing was pushed');
     });

@@ -2,27 +2,29 @@ import { act, answer, confirm, findCursor, pressUntil } from '../support/dash.ts
 import type { Terminal } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
 
-/** What a person does at a dashboard, step by step, by keys alone. */
+/** A person's actions in the dashboard, step by step, by keys alone. */
 export interface Hands {
-  /** Goes to a list and to the newest row of it that has the word in its title. */
+  /** Goes to a list, and to its newest row whose title contains the word. */
   find(pane: string, word: string): Promise<void>;
-  /** Takes the filter of `find` away. */
+  /** Removes the filter of `find`. */
   release(): Promise<void>;
-  /** Writes down a task for an agent, so many places after the first one. */
+  /** Adds a task for an agent, which is this many places after the first one. */
   addTask(title: string, prompt: string, agent: number): Promise<void>;
-  /** Opens the work of the selected worker over the whole screen. */
+  /** Opens the selected worker's work over the whole screen. */
   openWork(): Promise<void>;
-  /** Asks about all marked rows by a key, reads the question to its end, and gives the answer. */
+  /** Asks about all marked rows with a key, reads the whole question, and answers it. */
   answerForAll(key: string, answers: string): Promise<void>;
-  /** Opens the work, goes to the line of the diff that holds the text, and writes a comment beside it. */
+  /** Opens the work, goes to the diff line that contains the text, and writes a comment on it. */
   comment(line: string, text: string): Promise<void>;
-  /** Goes back to the list from whatever is open. */
+  /** Returns to the list from any view. */
   close(): Promise<void>;
-  /** Reads what a worker would be sent to its end, sends it, and waits until its next run, which is selected then, is done. */
+  /**
+   * Reads the whole message to a worker, sends it, and waits until the next run, which is then selected, has ended.
+   */
   sendFollowUp(): Promise<void>;
-  /** The same for the selected one. */
+  /** Does the same for the selected worker. */
   promoteSelected(): Promise<void>;
-  /** Reads the work of a worker to its end, merges it, and goes back to the list. */
+  /** Reads a worker's whole work, merges it, and returns to the list. */
   promote(word: string): Promise<void>;
 }
 
@@ -36,7 +38,7 @@ export function createHands(terminal: Terminal): Hands {
     terminal.type(word);
     await terminal.shows(`${word}▏`);
     terminal.keys('Enter');
-    // The title shows the filter while it is written, too.
+    // The title also shows the filter while it is being typed.
     await terminal.gone(/^ filter/m);
     await terminal.shows(new RegExp(`═ ${pane} \\w+ +/${word} `));
     terminal.keys('g');
@@ -45,7 +47,7 @@ export function createHands(terminal: Terminal): Hands {
 
   async function openWork(): Promise<void> {
     await act(terminal, 'Enter');
-    // Among several workspaces the title begins with the name of its own.
+    // With several workspaces the title starts with the workspace's name.
     const screen = await terminal.shows(/╔═ (?:\w+ · )?s-\d+ (?:work|log)/);
     if (/╔═ (?:\w+ · )?s-\d+ log/.test(screen)) {
       terminal.keys('v');
@@ -58,7 +60,7 @@ export function createHands(terminal: Terminal): Hands {
     await pressUntil(terminal, 'Escape', (screen) => /═ \d \w+/.test(screen), { what: 'the list' });
   }
 
-  /** Pressed again while the branch, which has just moved, is looked at anew. */
+  /** Presses it again while the branch, which has just moved, is being read. */
   const goToEnd = (): Promise<unknown> =>
     until(() => {
       if (!/▼ \d+ more/.test(terminal.screen()))

@@ -17,7 +17,7 @@ const PAGES = [
 const read = (path: string): string => readFileSync(join(PROJECT, path), 'utf8');
 const withoutBlocks = (text: string): string => text.replace(/^```[\s\S]*?^```/gm, '');
 
-/** The anchors of a page, as code hosts make them of its headings. */
+/** Returns the anchors of a page as code hosts derive them from its headings. */
 const listAnchors = (path: string): string[] =>
   (withoutBlocks(read(path)).match(/^#+ .*$/gm) ?? []).map((heading) =>
     heading
@@ -65,7 +65,7 @@ test('the index of the documentation leads to every page', () => {
   assert.deepEqual(missing, []);
 });
 
-/** What strings of the program say, with … for what is filled in. */
+/** Strings in the program, with … for inserted values. */
 function listTexts(): string[] {
   return globSync('{engine,cli,tui}/**/*.{ts,tsx}', { cwd: PROJECT }).flatMap((path) =>
     (read(path).match(/'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g) ?? []).map((literal) =>

@@ -24,15 +24,15 @@ import { AGENT } from '../support/workspace.ts';
 
 const BLOCKS = readBlocks('docs/automate/recipes.md');
 
-/** The one block with this word behind its fence. */
+/** Returns the only block with this word after its fence. */
 function blockOf(word: string) {
   const [block, ...others] = BLOCKS.filter(({ words }) => words.includes(word));
-  assert.ok(block !== undefined && others.length === 0, `one block is called ${word}`);
+  assert.ok(block !== undefined && others.length === 0, `exactly one block is called ${word}`);
   return block;
 }
 const blocksOf = (word: string) => BLOCKS.filter(({ words }) => words.includes(word));
 
-/** A reader in a workspace that is set up as the page begins, with the scripted program as claude. */
+/** A reader in a workspace that is set up as at the start of the page, with the scripted program as claude. */
 async function openShop(t: TestContext, env: Record<string, string> = {}) {
   const reader = await openReader(t, { env });
   await reader.type(`git init --quiet shop
@@ -55,7 +55,7 @@ const listTasks = async (reader: Reader) =>
     title: string;
   }[];
 
-/** Waits until the newest task has ended, and says how. */
+/** Waits until the newest task has ended; returns its state. */
 const awaitEnd = (reader: Reader, id: string) =>
   until(async () => {
     const status = (await listTasks(reader)).find(({ task_id }) => task_id === id)?.status;
@@ -73,9 +73,13 @@ describe('each recipe runs as written', () => {
     const labeled = issueLabeled('svc');
     const first = await github.deliver('issues', labeled);
     assert.deepEqual([first.status, first.body.decision_id, first.body.dispatched], [201, 'd-1', false]);
-    assert.equal((await github.deliver('issues', labeled)).status, 409, 'the same delivery again');
+    assert.equal((await github.deliver('issues', labeled)).status, 409, 'the same delivery a second time');
     const again = await github.deliver('issues', { ...labeled, enterprise: { id: 1 } });
-    assert.deepEqual([again.status, again.body.task_id], [200, first.body.task_id], 'the same issue again');
+    assert.deepEqual(
+      [again.status, again.body.task_id],
+      [200, first.body.task_id],
+      'the same issue a second time',
+    );
 
     const [issue] = blocksOf('github-issue');
     assert.match(await reader.type(issue?.text ?? '', issue?.at), /t-1 done[\s\S]*diff --git/);
@@ -103,7 +107,7 @@ describe('each recipe runs as written', () => {
       text.replace(/\$\{\{ *([\w.]+) *\}\}/g, (_, name: string) =>
         name === 'github.event.workflow_run.html_url'
           ? `https://github.com/octo/workshop/actions/runs/${run}`
-          : (known[name] ?? assert.fail(`what is ${name}?`)),
+          : (known[name] ?? assert.fail(`unknown name ${name}`)),
       );
     const script = join(reader.home, 'step.sh');
     writeFileSync(script, step?.run ?? '');
@@ -116,10 +120,10 @@ describe('each recipe runs as written', () => {
       });
     };
     assert.match(runStep('77'), /"task_id":"t-1"/);
-    // A run is not started again within a second, in which its request would have the same signature.
+    // A run does not repeat within a second, because its request would have the same signature.
     const before = Math.floor(Date.now() / 1000);
     await until(() => Math.floor(Date.now() / 1000) > before, 'the next second');
-    assert.match(runStep('77'), /"task_id":"t-1"/, 'a run that is started again');
+    assert.match(runStep('77'), /"task_id":"t-1"/, 'a repeated run');
     assert.match(runStep('78'), /"task_id":"t-2"/);
     assert.equal((await reader.type('ls')).includes('pwned'), false);
     assert.match(await reader.type('svc decision show d-1'), /touch pwned; \$\(touch pwned\), see https:/);
@@ -228,7 +232,7 @@ describe('each recipe runs as written', () => {
     env = { SVC_CATCH_SECRET: /whsec_[\w+/=]{40,}/.exec(added.text)?.[0] ?? assert.fail(added.text) };
 
     const { reader } = await openShop(t, { DISPLAY: ':0' });
-    // The person's browser: it opens the page that the terminal names, and the person allows it.
+    // The person's browser opens the page that the terminal names, and the person approves.
     const opened = join(reader.home, 'opened');
     reader.install(
       'xdg-open',
@@ -255,7 +259,7 @@ describe('each recipe runs as written', () => {
       items: [{ json: { ...event, verb: 'approve' } }],
       env,
     });
-    // What waits is told beside the event, and may come a moment later.
+    // The list of pending decisions is sent separately from the event, possibly later.
     const answer = await until(async () => {
       const [sent] = await runHttpNode(request, { items, env });
       return sent?.status === 404 ? null : sent;

@@ -10,7 +10,7 @@ import { hasTmux, openTerminal, withTmux } from '../support/terminal.ts';
 
 const URL = 'https://github.com/pypa/sampleproject.git';
 
-/** What the tutorial relies on in the repository that it clones: a function, a test, and how the tests are run. */
+/** The parts of the cloned repository that the tutorial relies on: a function, a test, and the test command. */
 const FILES = {
   'src/sample/__init__.py': '',
   'src/sample/simple.py': 'def add_one(number):\n    return number + 1\n',
@@ -27,7 +27,7 @@ class TestSimple(unittest.TestCase):
   '.gitignore': '__pycache__/\n',
 };
 
-/** What each line of keys has to show before the next one is pressed. */
+/** Text that each line of keys must show before the next one is pressed. */
 const SHOWS: Record<string, string | RegExp> = {
   '.': '▶d-2',
   'a y': 'd-2 approved: s-2 starts on t-2',
@@ -50,7 +50,7 @@ async function press(reader: Reader, { text }: Block): Promise<void> {
       const [first = '', second] = keys.split(' ');
       if (second === undefined) terminal.keys(first);
       else {
-        const question = QUESTIONS[first] ?? assert.fail(`nothing is asked after ${first}`);
+        const question = QUESTIONS[first] ?? assert.fail(`no question follows ${first}`);
         await confirm(terminal, [first, second], question, SHOWS[keys]!);
       }
       if (SHOWS[keys] !== undefined) await terminal.shows(SHOWS[keys]);
@@ -64,7 +64,10 @@ async function press(reader: Reader, { text }: Block): Promise<void> {
 const blocks = readBlocks('docs/start/tutorial.md');
 const isForClaude = ({ words }: Block): boolean => words.includes('claude');
 
-/** A reader who can clone the repository. With SVC_TEST_CLONE it is the real one, which needs a network or a mirror at that address. */
+/**
+ * A reader who can clone the repository. With SVC_TEST_CLONE it is the real one, which needs a network or a mirror at
+ * that address.
+ */
 async function openStudent(t: TestContext, env: Record<string, string> = {}): Promise<Reader> {
   const real = process.env.SVC_TEST_CLONE;
   const repository = makeRepository();
@@ -75,7 +78,7 @@ async function openStudent(t: TestContext, env: Record<string, string> = {}): Pr
 
 const KEYS = blocks.findIndex(({ language }) => language === 'keys');
 
-/** All of the page in its order, or what of it `isFor` this reader. */
+/** Runs the page in order, or only the blocks that `isFor` selects for this reader. */
 async function follow(reader: Reader, isFor: (block: Block) => boolean): Promise<void> {
   await reader.follow(blocks.slice(0, KEYS).filter(isFor));
   await press(reader, blocks[KEYS]!);

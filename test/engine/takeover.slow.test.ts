@@ -14,21 +14,24 @@ import { listRecordings, type Restored, readRecording, restoreRecording } from '
 import { until } from '../support/wait.ts';
 import { SVC } from '../support/workspace.ts';
 
-/** What goes on with the clock, or with a delivery that nobody takes, and what is explained anew at each look. */
+/** Fields that change with the clock, with failing deliveries, or at each read. */
 const MOVING = ['log_written_at', 'attempts', 'next_at', 'last_error', 'reasons'];
 
-/** What later versions say otherwise, on purpose: evidence that nobody has tried again is no longer called verified. */
+/** Intentional differences of later versions: evidence without a rerun is no longer called verified. */
 const SAID_OTHERWISE: Record<string, { before: unknown; now: unknown }> = {
   'verify show s-1.state': { before: 'verified', now: 'reported' },
 };
 
-/** Worktrees were once listed in the order in which git has them. */
+/** Worktrees used to be listed in git's order. */
 const inOrder = (answer: unknown): unknown =>
   Array.isArray(answer) && answer.every((each) => typeof each?.branch === 'string')
     ? [...(answer as { branch: string }[])].sort((one, other) => one.branch.localeCompare(other.branch))
     : answer;
 
-/** Everything that was said is said now; there may be more keys. Lists hold the same entries in the same order. */
+/**
+ * Checks that everything from the recording is still there. New keys are allowed; lists have the same entries in the
+ * same order.
+ */
 function assertKept(now: unknown, before: unknown, at: string): void {
   const otherwise = SAID_OTHERWISE[at];
   const said = isDeepStrictEqual(before, otherwise?.before) ? otherwise?.now : before;
@@ -37,7 +40,7 @@ function assertKept(now: unknown, before: unknown, at: string): void {
     return;
   }
   assert.ok(typeof now === 'object' && now !== null, `${at} is ${JSON.stringify(now)}`);
-  if (Array.isArray(said)) assert.equal((now as unknown[]).length, said.length, `how many ${at}`);
+  if (Array.isArray(said)) assert.equal((now as unknown[]).length, said.length, `number of ${at}`);
   for (const [key, value] of Object.entries(said))
     if (!MOVING.includes(key)) assertKept((now as Record<string, unknown>)[key], value, `${at}.${key}`);
 }
@@ -62,7 +65,7 @@ for (const version of listRecordings()) {
     let worker: ChildProcess | undefined;
     let close = async (): Promise<void> => undefined;
 
-    /** The engine in this process, at the time of the recording, and listening for command lines. */
+    /** The engine in this process, at the time of the recording, open to command lines. */
     async function takeOver(): Promise<void> {
       const shift = Date.now() - left.recording.at;
       const clock: Clock = { ...systemClock, now: () => Date.now() - shift };
@@ -113,7 +116,7 @@ for (const version of listRecordings()) {
       for (const line of Object.keys(readRecording(version).answers))
         test(`svc ${line}`, async () => {
           const said = left.recording.answers[line] as ShownSession[];
-          // The worker is the same one, but its process has another number.
+          // The worker is the same one, with another pid.
           if (line.startsWith('worker list'))
             for (const session of said)
               if (session.session_id === left.recording.worker.session) session.pid = worker?.pid ?? null;

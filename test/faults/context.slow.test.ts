@@ -17,7 +17,7 @@ import { makeWorkspace } from '../support/workspace.ts';
 const ROUNDS = Number(process.env.SVC_FAULT_ROUNDS ?? 3);
 const CLIENTS = 16;
 
-/** Rows that no order of calls may leave. */
+/** Rows that must not exist after any order of calls. */
 const CONTRADICTIONS = [
   [
     'two that count and say the same',
@@ -30,7 +30,7 @@ const CONTRADICTIONS = [
   ['superseded by nothing', 'SELECT id FROM memory WHERE superseded_by NOT IN (SELECT id FROM memory)'],
 ] as const;
 
-/** A disk of a megabyte in the place of a folder; false where none can be mounted. */
+/** Mounts a disk of one megabyte over a folder; false if that is not possible. */
 function mountSmall(t: TestContext, folder: string): boolean {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=0700', 'tmpfs', folder]).status === 0)
@@ -45,7 +45,7 @@ const incompressible = (bytes: number): string =>
     .slice(0, bytes);
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** As the gateway saves it before the request goes on. */
+/** Saves it as the gateway does before it forwards the request. */
 const newForward = (whole: string) => ({
   conversation: 's-1',
   call: '0 c1',
@@ -74,7 +74,7 @@ describe('a full disk', () => {
           (error: { code: string }) => assert.equal(error.code, 'storage_full'),
         );
       }
-      assert.ok(ids.length >= 1 && ids.length <= 3, `${ids.length} of 300 kB fit`);
+      assert.ok(ids.length >= 1 && ids.length <= 3, `${ids.length} texts of 300 kB fit`);
       assert.equal((await rig.worker('context.retrieve', { id: small.id })).text, 'fits\n');
       const listed = await rig.worker('context.list', {});
       assert.deepEqual(listed.map(({ id }) => id).sort(), [small.id, ...ids].sort());
@@ -204,7 +204,7 @@ test('sixteen clients over sockets that remember, supersede, forget, sweep, stor
         }
       }),
     );
-    // What another has ended meanwhile is refused by name.
+    // A call for something that another client has ended is refused by name.
     for (const code of refusals) assert.match(code, /^(?:conflict|not_found)$/);
     assert.equal(ids.size, 6, 'the same text is stored once');
     const [client] = clients;

@@ -8,7 +8,7 @@ import { report } from '../support/faults.ts';
 import { until } from '../support/wait.ts';
 import { isRunning, makeWorkspace, type Posted, type TestWorkspace } from '../support/workspace.ts';
 
-/** kill -9 of the daemon at each step between POST and sealed (05, "Never lose work" and "One writer"). */
+/** Kills the daemon with SIGKILL at each step between POST and sealed ("Never lose work" and "One writer"). */
 describe('kill -9 of the daemon loses nothing that was acknowledged and runs nothing twice', () => {
   let ws: TestWorkspace;
   let number = 0;
@@ -26,7 +26,7 @@ describe('kill -9 of the daemon loses nothing that was acknowledged and runs not
   const counted = (file: string): number =>
     existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').length : 0;
 
-  /** Everything that must hold at the end, whenever the daemon died. */
+  /** Checks everything that must hold at the end, whenever the daemon died. */
   async function expectSealedOnce(taskId: string, count: string, killed: string): Promise<void> {
     const client = await ws.connect();
     const end = await awaitEvent(
@@ -43,7 +43,7 @@ describe('kill -9 of the daemon loses nothing that was acknowledged and runs not
     assert.equal(task.status, 'done');
     assert.equal(sessions.length, 1);
     assert.equal(ws.repository.git('show', `${sessions[0]?.branch}:kept.txt`), 'kept');
-    // The engine's own calls of git are no survivors: they end.
+    // The engine's own git calls are not survivors: they end.
     await until(() => ws.survivors().length === 0, 'no process of it');
     report(
       `kill -9 of the daemon ${killed}`,
@@ -131,7 +131,7 @@ describe('kill -9 of the daemon loses nothing that was acknowledged and runs not
       const { task_id, decision_id } = await post(prompt);
       const client = await ws.connect();
       await client.call('decision.approve', { id: decision_id });
-      // A spread of moments, not an expectation of speed.
+      // A spread of moments, not a speed requirement.
       await delay(round * 25);
       await ws.killDaemon();
       await expectSealedOnce(task_id, count, `${round * 25} ms after the approval`);

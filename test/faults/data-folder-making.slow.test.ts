@@ -81,7 +81,7 @@ describe('creating a data folder', async () => {
       writeFileSync(join(data, name), '0123');
     assert.equal((await ws.program(['task', 'list'])).code, 0);
     assert.equal(statSync(data).mode & 0o777, 0o700);
-    // Anything more is not nothing.
+    // A folder with anything else is not empty.
     await begin();
     mkdirSync(data);
     writeFileSync(join(data, 'id'), '');
@@ -95,7 +95,7 @@ describe('creating a data folder', async () => {
     const before = await ws.svc(['task', 'list', '--json']);
     const token = readFileSync(join(data, 'daemon.json'), 'utf8');
     rmSync(ws.env.SVC_HOME ?? '', { recursive: true });
-    // An engine that is open already is no reason to believe the folder.
+    // An open engine does not make the folder trusted.
     const running = await ws.program(['adopt', '--yes', '--json']);
     assert.match(running.stdout, /kill \d+/);
     await ws.killDaemon();

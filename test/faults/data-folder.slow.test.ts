@@ -14,7 +14,7 @@ it('an engine whose data folder is deleted creates nothing in it again, for any 
   const pid = workspace.daemonPid()!;
   const { body } = await workspace.post('what git is asked about');
   await workspace.deleteData();
-  // As the dashboard does, to draw what waits: both look at the repository, and keep what they know of it.
+  // The dashboard does the same to draw pending decisions: both inspect the repository and cache the result.
   const asked = await Promise.allSettled([
     client.call('decision.show', { id: body.decision_id }),
     client.call('worktree.status', {}),
@@ -40,7 +40,7 @@ it('an engine whose data folder is deleted accepts nothing more, ends its worker
   await assert.rejects(client.call('task.add', { title: 'into nothing' }), {
     code: /storage_failed|engine_unreachable/,
   });
-  // The next engine may start before the first has noticed; it must not lose its socket to it.
+  // The next engine may start before the first one notices, and must keep its socket.
   const added = await workspace.svc(['task', 'add', 'after it', '--json']);
   assert.equal(added.code, 0, added.stderr);
   await until(() => !isRunning(first), 'the end of the first engine');

@@ -14,7 +14,7 @@ import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
 type Victim = 'server' | 'engine';
 
-/** The requests between a workspace and its server, on the way of one decision. */
+/** The requests between a workspace and its server for one decision. */
 const STEPS: readonly [name: string, request: RegExp][] = [
   ['an event', /^POST \/v1\/events$/],
   ['what waits', /^PUT \/v1\/decisions$/],
@@ -22,7 +22,7 @@ const STEPS: readonly [name: string, request: RegExp][] = [
   ['an outcome', /^POST \/v1\/commands\/k_/],
 ];
 
-/** What a decision and its run tell a target. */
+/** The events of a decision and its run, as a target receives them. */
 const TOLD = ['needs_approval', 'approved', 'dispatched', 'sealed'];
 
 interface Delivered {
@@ -41,9 +41,9 @@ describe('kill -9 of the server or the engine at each step of a decision from ou
   let id = '';
   let rounds = 0;
   const delivered: Delivered[] = [];
-  /** Asked at each delivery before it is answered. */
+  /** Called for each delivery before it is answered. */
   let onDelivery: ((event: Delivered) => Promise<void>) | null = null;
-  /** A browser and terminals reach the server by its public name, wherever it listens now. */
+  /** Browsers and terminals reach the server by its public name, on any port. */
   const place = {
     codes: [] as string[],
     get url() {
@@ -111,7 +111,7 @@ describe('kill -9 of the server or the engine at each step of a decision from ou
     await ws.close();
   });
 
-  /** A person approves by the page, and presses again where the server died under the first press. */
+  /** Approves on the page as a person does, and presses again if the server died under the first press. */
   async function approve(decision: string): Promise<void> {
     const page = `/app/decisions/${id}/${decision}`;
     let seen = '';
@@ -119,20 +119,20 @@ describe('kill -9 of the server or the engine at each step of a decision from ou
       const shown = await ann.get(page).catch(() => null);
       seen = shown?.text ?? seen;
       if (shown?.status !== 200) return false;
-      // The second says so of a press that arrived all the same.
+      // The second answer shows that the first press arrived.
       if (/Approved by ann on the web|already approved by ann@page/.test(shown.text)) return true;
       const hash = /name="hash" value="([0-9a-f]{64})"/.exec(shown.text)?.[1];
       if (hash !== undefined) await ann.post(`${page}/approve`, { hash }).catch(() => null);
       return false;
     };
-    // Both sides wait longer after each try that fails, and starting takes its time.
+    // Both sides wait longer after each failure, and starting takes time.
     await until(approved, `the approval of ${decision}`, 180_000).catch(async (error: Error) => {
       const status = await (await ws.connect()).call('link.status', {});
       throw new Error(`${error.message}; the link: ${JSON.stringify(status)}; the page: ${seen}`);
     });
   }
 
-  /** Everything that must hold at the end, wherever the victim died. */
+  /** Checks everything that must hold at the end, wherever the victim died. */
   async function expectDoneOnce(prompt: (count: string) => string, whenPosted: (task: string) => void) {
     rounds += 1;
     const count = join(ws.repository.folder, `count-${rounds}`);
@@ -148,7 +148,7 @@ describe('kill -9 of the server or the engine at each step of a decision from ou
     );
     for (const event of TOLD) {
       const ids = ofTask().filter((each) => each.event === event);
-      assert.equal(new Set(ids.map((each) => each.id)).size, 1, `${event} of ${task} has one id`);
+      assert.equal(new Set(ids.map((each) => each.id)).size, 1, `${event} of ${task} has exactly one id`);
     }
     assert.equal(readFileSync(count, 'utf8').trim().split('\n').length, 1, 'the agent ran exactly once');
     const client = await ws.connect();

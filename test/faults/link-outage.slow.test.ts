@@ -40,7 +40,7 @@ describe('a link with an interruption', () => {
       shift += (10 * MINUTE) / 500;
     }
     const { waiting_events: waiting } = await here.call('link.status', {});
-    assert.ok(waiting >= 500, `${waiting} events wait`);
+    assert.ok(waiting >= 500, `${waiting} events are pending`);
     linked.server = await startTestServer({ folder, addr: `127.0.0.1:${port}`, clock: systemClock });
     await settled(linked);
     const told = await readEvents(linked.server);
@@ -69,7 +69,7 @@ describe('a link with an interruption', () => {
     const held = await here.ask('through a proxy that buffers');
     assert.match((await linked.press('deny', held.decision_id)).text, /Denied by ann on the web/);
     proxy.patienceMs = 200;
-    // The poll that is open has its own time yet; the next ones are cut in the middle.
+    // The open poll keeps its own time limit; the next ones are cut.
     const cut = await here.ask('through a proxy that cuts');
     assert.match((await linked.press('deny', cut.decision_id)).text, /Denied by ann on the web/);
     await until(() => proxy.cut > 0, 'a poll that is cut');
@@ -103,13 +103,13 @@ describe('a link with an interruption', () => {
         const asked = await linked.here.ask('say hello again');
         await linked.waits(asked.decision_id);
         shift = days * DAY;
-        // The answer to this one says what time it is on the other side.
+        // The answer to this press carries the server's time.
         await linked.press('deny', first.decision_id);
         assert.match((await linked.press('approve', asked.decision_id)).text, /Approved by ann on the web/);
         await until(
           async () => (await linked.here.call('entitlements.status', {})).lease.state === 'valid',
           `a valid lease with the clock of the ${side} ${days} days off`,
-          // A clock that was set is noticed within a minute.
+          // A changed clock is noticed within a minute.
           180_000,
         );
         const { clock_offset_ms: offset } = await linked.here.call('link.status', {});
@@ -129,7 +129,7 @@ describe('a link with an interruption', () => {
     await here.ask('before');
     await settled(linked);
     const { db } = server.parts;
-    // SQLite itself says that it is full when the file may not grow, as it does when the disk is.
+    // SQLite itself reports SQLITE_FULL if the file must not grow, as on a full disk.
     const pages = await sql<{ page_count: number }>`PRAGMA page_count`.execute(db);
     await sql`PRAGMA max_page_count = ${sql.lit(pages.rows[0]!.page_count)}`.execute(db);
     const tasks: string[] = [];
@@ -137,7 +137,7 @@ describe('a link with an interruption', () => {
       tasks.push((await here.call('task.add', { title: 'x'.repeat(200), body: 'x' })).task_id);
     await until(async () => (await here.call('link.status', {})).state === 'unreachable', 'the refusal');
     const { waiting_events: waiting, problem } = await here.call('link.status', {});
-    assert.ok(waiting > 0, `${waiting} events wait`);
+    assert.ok(waiting > 0, `${waiting} events are pending`);
     assert.match(problem ?? '', /full/);
     const [first] = tasks;
     await sql`PRAGMA max_page_count = 1000000`.execute(db);

@@ -49,7 +49,7 @@ describe('PostgreSQL is stopped hard', { skip: bin === null ? 'PostgreSQL is not
         decision_id,
       );
     assert.match((await linked.press('deny', before.decision_id)).text, /Denied by ann on the web/);
-    // The lock went with the connection, and was taken again.
+    // The lock was lost with the connection, and was acquired again.
     await until(async () => {
       const second = await startTestServer({ env, clock: systemClock }).catch((error: Error) => error);
       if (second instanceof Error) return /already runs on this database: svc-server/.test(second.message);
@@ -65,7 +65,7 @@ describe('PostgreSQL is stopped hard', { skip: bin === null ? 'PostgreSQL is not
     const program = await startServerProgram(folder, { env });
     const secret = readFileSync(join(folder, 'server.key'), 'utf8').trim();
     await postgres.crash();
-    // It looks for PostgreSQL, and for the lock, only when it goes on.
+    // While stopped it cannot check PostgreSQL or the lock.
     process.kill(program.child.pid!, 'SIGSTOP');
     await postgres.restart();
     const other = await startTestServer({ env: { ...env, SVC_LEASE_SECRET: secret } });

@@ -34,7 +34,7 @@ describe('the memory during a kill of the engine', { timeout: 120_000 }, () => {
       const importing = ws.svc(['memory', 'import', 'kb']);
       await ws.killDaemon();
       await importing;
-      assert.ok([0, FILES].includes(await countRows()), 'a part of the import');
+      assert.ok([0, FILES].includes(await countRows()), 'the import is all or nothing');
       await ws.svc(['memory', 'import', 'kb']);
       assert.equal(await countRows(), FILES);
       const folder = join(ws.root, '.svc/memory');
@@ -52,7 +52,7 @@ describe('the memory during a kill of the engine', { timeout: 120_000 }, () => {
           countConcepts(files) === FILES + round + 1;
         assert.ok(
           isNew(left) || JSON.stringify(left) === JSON.stringify(before),
-          'neither the old folder nor the new one',
+          'the folder is either the old or the new one',
         );
         await exporting;
         assert.equal((await ws.svc(['memory', 'export'])).code, 0);
@@ -117,7 +117,7 @@ test('sixteen clients that remember, supersede, forget, keep, sweep, export and 
           () => rig.person.call('memory.export', {}),
           () => caller.call('memory.recall', { query: title }),
         ][(client + step) % 8];
-        // What has ended meanwhile, or is another's, is refused by name.
+        // Calls for what has already ended, or belongs to another caller, are refused by name.
         await work?.().catch((error: { code?: string }) => {
           assert.match(error.code ?? String(error), /^(?:conflict|holder_mismatch)$/);
         });
@@ -130,25 +130,25 @@ test('sixteen clients that remember, supersede, forget, keep, sweep, export and 
   assert.deepEqual(
     read("SELECT digest FROM memory WHERE state = 'active' GROUP BY digest HAVING count(*) > 1"),
     [],
-    'two active rows that say the same',
+    'two active rows with the same text',
   );
   assert.deepEqual(
     read(
       "SELECT id FROM memory WHERE (state = 'superseded') <> (superseded_by IS NOT NULL) OR (state = 'active') <> (ended_at IS NULL)",
     ),
     [],
-    'a state that contradicts itself',
+    'an inconsistent state',
   );
   assert.deepEqual(
     read('SELECT id FROM memory WHERE superseded_by NOT IN (SELECT id FROM memory)'),
     [],
-    'superseded by nothing',
+    'superseded without a successor',
   );
   const terms = 'SELECT term, rows FROM memory_terms WHERE rows > 0 ORDER BY term';
   const counted = read(terms);
   const { store } = await rig.memory.open();
   await rig.storage.write(() => store.rebuildIndex());
-  assert.deepEqual(counted, read(terms), 'terms that are counted wrong');
+  assert.deepEqual(counted, read(terms), 'wrong term counts');
   await rig.person.call('memory.import', {});
   rig.close();
 });

@@ -35,9 +35,9 @@ test('a folder of 100,000 files with loops is refused as a whole, and others are
       await new Promise(setImmediate);
     }
     await refused;
-    assert.ok(answered > 1, 'nobody else was answered');
+    assert.ok(answered > 1, 'other calls were answered');
     assert.equal((await rig.person.call('memory.list', { limit: 10 })).memories.length, 1);
-    // One of its folders is no more than may come in.
+    // The files of one folder stay below the limit of an import.
     const { added, skipped } = await rig.person.call('memory.import', { dir: 'kb/7' });
     assert.deepEqual([added, skipped], [FILES / 100, [{ path: 'loop', reason: 'it is a link' }]]);
     report(

@@ -12,7 +12,7 @@ import { AGENT, makeWorkspace, type TestWorkspace } from '../support/workspace.t
 
 const DAY = 86_400_000;
 
-/** kill -9 of the daemon at each moment of a pause: each session goes on exactly once, with what it had. */
+/** Kills the daemon with SIGKILL at each moment of a pause: each session resumes exactly once, with its state. */
 describe('a pause outlives kill -9 of the daemon at any of its moments', () => {
   let ws: TestWorkspace;
   let folder: string;
@@ -21,7 +21,7 @@ describe('a pause outlives kill -9 of the daemon at any of its moments', () => {
     ({ folder } = ws.repository);
     const bin = join(folder, 'bin');
     mkdirSync(bin);
-    // What goes on waits for `go-on`: whoever starts it can be killed meanwhile.
+    // A resumed agent waits for `go-on`, so its starter can be killed first.
     writeFileSync(
       join(bin, 'claude'),
       `#!/bin/sh
@@ -42,7 +42,7 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
       .split('\n')
       .filter((line) => line.startsWith(`${id} `));
 
-  /** Leaves something uncommitted, meets a limit, and ends when it is let go. */
+  /** Leaves an uncommitted change, hits a limit, and ends on request. */
   async function limited(client: EngineClient, until: number): Promise<Wire<Session>> {
     const body = [
       'do it',
@@ -84,7 +84,7 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
       await Promise.all(ids.map(async (id) => [id, (await session(id)).worktree] as const)),
     );
 
-    // Said, not recorded: the agents end while no engine runs.
+    // Reported but not recorded: the agents end while no engine runs.
     await ws.killDaemon();
     writeFileSync(join(folder, 'end'), '');
     await until(() => ws.survivors().length === 0, 'the agents to end alone');
@@ -92,12 +92,12 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
     await Promise.all(ids.map((id) => awaitEvent(client, isPaused(id))));
     const { resume_at } = await session(short);
 
-    // Both are recorded. A person lets the long one go on: its start is recorded, its process is not there yet.
+    // Both are recorded. A person resumes the long one: its start is recorded, but its process does not exist yet.
     const unborn = dieAt('before', long);
     await client.call('worker.resume', { session: long });
     await unborn.isDead();
     assert.equal(startsOf(long).length, 1);
-    // The short one becomes due while no engine runs. Of the long one the process is there, and not recorded.
+    // The short one becomes due while no engine runs. The long one's process exists but is not recorded.
     await until(() => Date.now() > Date.parse(resume_at ?? '1970-01-01'), 'the time of the short one');
     const orphan = dieAt('after', long);
     await ws.connect().catch(() => null);
@@ -117,14 +117,14 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
       assert.equal(end.kind, 'sealed', JSON.stringify(end.data));
       const { state, runs, worktree, branch, task_id } = await session(id);
       assert.deepEqual([state, runs, worktree], ['ended', 2, before.get(id)]);
-      assert.equal(startsOf(id).length, 2, 'it went on exactly once');
+      assert.equal(startsOf(id).length, 2, 'it resumed exactly once');
       assert.match(startsOf(id)[1] ?? '', /--resume=c-9 .*You were interrupted\. The reason: /);
       assert.deepEqual(said(id).match(/^\[svc: run .*$/gm)?.length, 1);
       assert.ok(existsSync(join(worktree ?? '', 'half.txt')));
       assert.equal(
         ws.repository.git('show', `${branch}:half.txt`),
         'half',
-        'nothing of the first run is lost',
+        "the first run's work is complete",
       );
       const { task } = await client.call('task.show', { id: task_id });
       assert.deepEqual([task.status, task.resume_at], ['done', null]);

@@ -6,13 +6,13 @@ import { engineHere } from '../support/engine.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
-/** SVC_SCALE_TASKS=50 is what npm run bench -- scale does. */
+/** `npm run bench -- scale` sets SVC_SCALE_TASKS=50. */
 const TASKS = Number(process.env.SVC_SCALE_TASKS ?? 12);
 const SLOTS = 8;
 const BOUND_BYTES = 150 * 1024 * 1024;
 
 test(`${TASKS} tasks through ${SLOTS} slots: never more at once, nothing of them left, memory bounded`, async (t) => {
-  // Each prints 2 MB, commits a file, and leaves a process of its own session behind.
+  // Each prints 2 MB, commits a file, and leaves a process in a separate session behind.
   const work =
     'head -c 2000000 /dev/zero | tr "\\\\0" x; echo "$SVC_SESSION" >done.txt; git add done.txt; git commit -qm done; setsid sleep 300 & exit 0';
   const ws = await makeWorkspace({ commands: { shell: `sh -c '${work}' {{prompt}}` } });
@@ -49,10 +49,10 @@ test(`${TASKS} tasks through ${SLOTS} slots: never more at once, nothing of them
   console.log(
     `at most ${most} of ${SLOTS} at once, memory grew by at most ${Math.round(peak / 1024 / 1024)} MiB`,
   );
-  assert.ok(most <= SLOTS && most > SLOTS / 2, `${most} at once`);
+  assert.ok(most <= SLOTS && most > SLOTS / 2, `${most} at the same time`);
   assert.ok(peak < BOUND_BYTES, `memory grew by ${peak} bytes`);
   assert.deepEqual(ws.survivors(), []);
-  // Each run's own folder is gone; its worktree is there, clean, and one of those that are known.
+  // Each run's own folder is gone; its worktree exists, is clean, and is listed.
   for (const id of sessions)
     await until(
       () => readdirSync(join(ws.root, '.svc', 'agents', id)).join() === 'log',

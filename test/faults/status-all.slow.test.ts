@@ -49,7 +49,7 @@ describe('svc status --all with engines that hang, die and move', () => {
       ],
     );
 
-    // One that hangs holds up nobody for longer than it is given.
+    // A hanging engine delays the answer only up to its limit.
     const pid = other.daemonPid() ?? assert.fail();
     process.kill(pid, 'SIGSTOP');
     try {
@@ -70,7 +70,8 @@ describe('svc status --all with engines that hang, die and move', () => {
     assert.match(text.stdout, /^test\tstopped\t-\t-\t-\t-\t/m);
     assert.match(text.stderr, /is crashed: its engine \(pid \d+\) ended unexpectedly/);
 
-    // Moved away it is gone, and forgotten by the next engine that starts; back again it is there when its own starts.
+    // A moved workspace is gone, and the next engine that starts forgets it; after it moves back, its own engine's
+    // start lists it again.
     renameSync(other.root, `${other.root}-moved`);
     assert.equal((await readAll()).get(other.root)?.state, 'gone');
     await one.svc(['up']);

@@ -80,7 +80,7 @@ describe('the database during faults', () => {
       t.skip('needs root, to run the engine as another user');
       return;
     }
-    // Root may write everywhere, so the engine runs as another user who may only read.
+    // Root can write everywhere, so the engine runs as another user with read access only.
     const folder = temporaryFolder();
     cpSync(ws.root, join(folder, 'copy'), { recursive: true });
     rmSync(join(folder, 'copy', '.svc'), { recursive: true, force: true });
@@ -118,7 +118,7 @@ describe('a full disk under the database', () => {
     const storage = open();
     const events = createEventLog({ storage, clock: systemClock });
     await storage.write(() => events.append({ kind: 'alert', data: { before: true } }));
-    // SQLite itself reports SQLITE_FULL when the file may not grow: the same path as ENOSPC, on every machine.
+    // SQLite itself reports SQLITE_FULL if the file must not grow: the same path as ENOSPC, on every machine.
     const pages = storage.db.pragma('page_count', { simple: true }) as number;
     storage.db.pragma(`max_page_count = ${pages}`);
     const large = 'x'.repeat(1024 * 1024);

@@ -6,7 +6,10 @@ import { hashBytes } from '../../engine/knowledge/context/text-files.ts';
 import { report } from '../support/faults.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
-/** Loaded into a daemon ahead of its own code: it kills itself with SIGKILL, once, beside the rename that puts a file in its place. */
+/**
+ * Preloaded into a daemon: kills the process with SIGKILL, once, just before or after the rename that puts a file in
+ * its place.
+ */
 const preload = (order: string): string => `
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -52,12 +55,12 @@ describe('kill -9 of the engine while it stores a text', () => {
       writeFileSync(order, `${moment} ${hash}`);
       const put = () => ws.svc(['context', 'put', '--json'], { input: text });
       assert.notEqual((await put()).code, 0);
-      assert.ok(!existsSync(order), 'it has died');
+      assert.ok(!existsSync(order), 'it is dead');
       const listed = (await ws.svc(['context', 'list', '--json'])).json<{ id: string }[]>();
       assert.notEqual(ws.daemonPid(), died);
       for (const each of listed) assert.equal((await ws.svc(['context', 'get', each.id])).code, 0, each.id);
       const files = readdirSync(join(ws.root, '.svc', 'context'));
-      assert.equal(files.length, listed.length, `no more than is listed: ${files.join(' ')}`);
+      assert.equal(files.length, listed.length, `only listed texts are stored: ${files.join(' ')}`);
       const { id } = (await put()).json<{ id: string }>();
       assert.equal((await ws.svc(['context', 'get', id])).stdout, text);
       report(

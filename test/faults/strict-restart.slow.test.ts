@@ -10,7 +10,7 @@ import type { TestWorkspace } from '../support/workspace.ts';
 
 const ROUNDS = 5;
 
-/** Asks by the tool, as an agent does, and prints the answer. */
+/** Calls the tool as an agent does, and prints the answer. */
 const BY_TOOL = `
 const { spawn } = require('node:child_process');
 const child = spawn('svc', ['mcp'], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -34,7 +34,7 @@ child.stdout.setEncoding('utf8').on('data', (part) => {
 write({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } } });
 `;
 
-/** What waits, by a client that is there only for the question. */
+/** Returns the pending decisions, through a client that connects only for this call. */
 const openAsks = async (ws: TestWorkspace): Promise<Wire<Ask>[]> =>
   (await ws.svc(['ask', 'list', '--json'])).json<Wire<Ask>[]>();
 

@@ -19,7 +19,7 @@ test('an engine that is killed after the server has a day, and before it knows, 
   t.after(() => ws.close());
   const readDays = () => server.parts.db.selectFrom('usage_days').selectAll().execute();
 
-  // The day is counted by an engine whose clock is behind, so that it is over for the next one.
+  // An engine whose clock is behind counts the day, so the day is over for the next engine.
   const here = await engineHere(ws, { clock: settableClock(-2) });
   const token = await logMachineIn(server, await setUpServer(server));
   await here.call('link.start', { server: proxy.url, token });

@@ -12,7 +12,7 @@ interface Described {
   inputSchema: { properties?: Record<string, Schema>; required?: string[] };
 }
 
-/** What no agent should send, and some will. */
+/** Values that no agent should send, though some do. */
 const HOSTILE: readonly unknown[] = [
   null,
   true,
@@ -80,7 +80,7 @@ const HOSTILE: readonly unknown[] = [
   [{ path: 'a/'.repeat(2000) }],
 ];
 
-/** Something that the parameter takes, so that the hostile value of another one is looked at. */
+/** Returns a valid value of a parameter, so that another parameter's hostile value is checked. */
 function fitting(name: string, schema: Schema): unknown {
   const type = [schema.type ?? 'string'].flat()[0];
   if (schema.enum) return schema.enum[0];
@@ -128,7 +128,7 @@ describe('every tool with invalid input', { timeout: 300_000 }, () => {
     const tried = async (name: string, input: object, caller: Partial<Caller>): Promise<void> => {
       calls += 1;
       try {
-        // What waits is given up: it is the arguments that are tried.
+        // Blocking calls are aborted: only the arguments are tested.
         const signal = AbortSignal.timeout(20);
         const from: Caller = {
           seat: 'chair',
@@ -155,7 +155,7 @@ describe('every tool with invalid input', { timeout: 300_000 }, () => {
           .map(([key, schema]) => [key, fitting(key, schema)]),
       );
       for (const caller of callers) {
-        // Other seats are asked the same with less: what is parsed is parsed the same.
+        // Other seats get fewer values, because parsing is the same for all.
         const values = caller.seat === undefined ? HOSTILE : HOSTILE.filter((_, at) => at % 8 === 0);
         for (const key of Object.keys(properties)) {
           for (const value of values) {

@@ -8,15 +8,15 @@ import { isRunning, makeWorkspace, type TestWorkspace } from '../support/workspa
 
 const SERVERS = 16;
 const ROUNDS = Number(process.env.SVC_RACE_ROUNDS ?? 12);
-/** A round of these is a worker and a merge. */
+/** Rounds of merges; each takes a worker and a merge. */
 const MERGES = Number(process.env.SVC_RACE_ROUNDS ?? 2);
 
 interface Racer extends McpClient {
-  /** The Chair's session that the engine gave it. */
+  /** The Chair's session from the engine. */
   name: string;
 }
 
-/** What came of one call: the answer, or the refusal. */
+/** Result of one call: the answer or the refusal. */
 type Outcome = { racer: Racer; won: Record<string, unknown> } | { racer: Racer; lost: Refusal };
 type Refusal = { code: string; message: string } & Record<string, unknown>;
 
@@ -42,7 +42,7 @@ describe('sixteen MCP servers on one workspace', { timeout: 200_000 }, () => {
     await ws.close();
   });
 
-  /** The same call of every server at once. */
+  /** Makes the same call to every server at the same time. */
   const race = (tool: string, input: (racer: Racer) => object): Promise<Outcome[]> =>
     Promise.all(
       racers.map(async (racer): Promise<Outcome> => {
@@ -64,11 +64,7 @@ describe('sixteen MCP servers on one workspace', { timeout: 200_000 }, () => {
     for (const each of outcomes) {
       if (!('lost' in each)) continue;
       assert.equal(each.lost.code, code, each.lost.message);
-      assert.match(
-        each.lost.message,
-        new RegExp(`\\b${winner.racer.name}\\b`),
-        'the loser is told who has it',
-      );
+      assert.match(each.lost.message, new RegExp(`\\b${winner.racer.name}\\b`), 'the error names the winner');
     }
     return winner;
   }
@@ -162,7 +158,7 @@ describe('sixteen MCP servers on one workspace', { timeout: 200_000 }, () => {
       }
     });
     const reader = await ws.connect();
-    // Nobody has heard of the reader before the first message to it.
+    // The reader is unknown before its first message.
     await until(() => [...acknowledged.values()].some((sent) => sent.length > 0));
     await until(async () => {
       const { unread } = await reader.call('msg.inbox', { session: 'reader' });
@@ -177,10 +173,10 @@ describe('sixteen MCP servers on one workspace', { timeout: 200_000 }, () => {
       unread: true,
     });
     const byId = [...messages].sort((one, other) => one.id - other.id);
-    assert.equal(new Set(byId.map(({ body }) => body)).size, byId.length, 'nothing is there twice');
+    assert.equal(new Set(byId.map(({ body }) => body)).size, byId.length, 'nothing is stored twice');
     for (const [name, bodies] of acknowledged) {
       const kept = byId.filter(({ body }) => body.startsWith(`${name} `)).map(({ body }) => body);
-      // One more may be there: sent, saved, and its sender killed before it was told.
+      // There may be one more: saved, but its sender was killed before the answer.
       assert.deepEqual(kept.slice(0, bodies.length), bodies);
       assert.ok(kept.length <= bodies.length + (dying.has(name) ? 1 : 0));
     }

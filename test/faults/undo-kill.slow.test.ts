@@ -8,7 +8,7 @@ import { report } from '../support/faults.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
 const ROUNDS = 8;
-/** A discard and an undo take some hundred milliseconds: the kills fall all over them. */
+/** A discard and an undo take some hundred milliseconds; the kills are spread over that time. */
 const SPREAD_MS = 400;
 
 describe('kill -9 of the daemon in the middle of a discard, a restore and an undo', () => {
@@ -27,7 +27,7 @@ describe('kill -9 of the daemon in the middle of a discard, a restore and an und
     const [row] = await (await ws.connect()).call('session.list', { ids: [id] });
     return row ?? assert.fail();
   }
-  /** Kills the daemon a while after the call has begun, and starts it again. */
+  /** Kills the daemon some time after the call has started, and restarts it. */
   async function killDuring(call: Promise<unknown>, afterMs: number): Promise<void> {
     const settled = call.catch(() => undefined);
     await delay(afterMs);
@@ -51,7 +51,7 @@ describe('kill -9 of the daemon in the middle of a discard, a restore and an und
       const client = await ws.connect();
       await killDuring(client.call('worktree.discard', { session: id }), (round / ROUNDS) * SPREAD_MS);
       const row = await show(id);
-      // Either nothing of it has happened, or all of it.
+      // Either all of it has happened, or nothing.
       if (row.branch_state === 'discarded') assert.equal(existsSync(path), false);
       else check();
       await (await ws.connect()).call('worktree.discard', { session: id });

@@ -144,7 +144,7 @@ describe('a worker that misbehaves', () => {
       assert.equal(await status(second.task_id), 'assigned');
       const third = (await ws.svc(['task', 'add', 'third', '-p', 'x', '--run', '--json'])).json<Ended>().task;
       await ws.svc(['task', 'cancel', third.task_id]);
-      assert.equal(await status(third.task_id), 'failed', 'it need not wait for room');
+      assert.equal(await status(third.task_id), 'failed', 'cancelling does not wait for a free slot');
       const { task, sessions } = (await ws.svc(['task', 'show', third.task_id, '--json'])).json<
         Ended & { sessions: { worktree: string | null }[] }
       >();

@@ -14,50 +14,52 @@ import { AGENTS_BIN } from './agents.ts';
 import { gitEnvironment } from './git.ts';
 import { settled, until } from './wait.ts';
 
-/** Over this a prompt does not go as an argument, as in a dispatch. */
+/** Longest prompt that is passed as an argument, as in a dispatch. */
 const LONG_PROMPT = 120 * 1024;
 
 export interface BareWish extends Partial<Pick<RunWish, 'mcp' | 'hooks'>> {
   prompt: string;
-  /** Of a stand-in model: where the agent's calls go. Null leaves it to what `env` says. */
+  /** URL of a fake model that receives the agent's calls. With null, `env` decides. */
   gateway: RunWish['gateway'];
-  /** The worktree. */
   cwd: string;
-  /** Of the session: the agent's home, its own files and its logs; a second run in it finds what the first one left. */
+  /**
+   * Folder of the session: the agent's home, its files and its logs. A second run in it finds what the first one
+   * left.
+   */
   folder: string;
-  /** The agent's own session, to go on with it. */
+  /** The agent's own session to resume. */
   resume?: string;
-  /** Instead of the built-in command. */
+  /** Command that replaces the built-in one. */
   template?: string;
-  /** More options, as a command of the person's own may have them. */
+  /** More options, as in a custom command. */
   args?: readonly string[];
   env?: Record<string, string>;
-  /** Looked at from the start on: when it answers true, the run is stopped as at its time limit. */
+  /** Polled from the start: once it returns true, the run is stopped as if its time limit had passed. */
   stopWhen?: () => boolean;
 }
 
 export interface BareRun {
   code: number | null;
   signal: string | null;
-  /** What it printed, line by line. */
+  /** Printed lines. */
   lines: string[];
-  /** What a person reads of it. */
+  /** The lines that a person reads of it. */
   text: string;
   facts: StreamFacts;
-  /** Processes that carried the run's mark when it had ended, before they were swept up. */
+  /** Processes that carried the run's mark when the run ended, before the sweep. */
   leftBehind: number[];
-  /** What carries it after that. */
+  /** Processes that carry the mark after the sweep. */
   survivors: number[];
 }
 
-/** A preset that has to be there, as the tests name it. */
+/** Returns a preset by name; throws if it does not exist. */
 export function presetOf(name: string): Preset {
   const preset = findPreset(name);
   if (preset === null) throw new Error(`no preset ${name}`);
   return preset;
 }
 
-/** Processes of a run, found by its mark. */
+/** Returns the processes of a run by its mark. */
 function marked(runId: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -71,7 +73,7 @@ function marked(runId: string): number[] {
     .map(Number);
 }
 
-/** The built-in headless command of a preset for a prompt, as a dispatch renders it. */
+/** Returns the built-in headless command of a preset for a prompt, as a dispatch renders it. */
 export function commandOf(
   preset: Preset,
   { prompt, promptFile, template: own }: { prompt: string; promptFile: string; template?: string },
@@ -88,8 +90,8 @@ export function commandOf(
 }
 
 /**
- * One run of a real agent program by its preset alone, without an engine: the built-in command, what `setUpRun` adds, the
- * wrapper that workers are started by, and the preset's reader over the log.
+ * Runs a real agent program from its preset alone, without an engine: the built-in command, the additions of
+ * `setUpRun`, the wrapper that starts workers, and the preset's log reader.
  */
 export async function runPreset(name: string, wish: BareWish): Promise<BareRun> {
   const preset = presetOf(name);

@@ -4,28 +4,28 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gitEnvironment } from './git.ts';
 
-/** Where .ci/agents.sh installs real agent programs. */
+/** The folder into which .ci/agents.sh installs real agent programs. */
 export const AGENTS_BIN = fileURLToPath(new URL('../../../.cache/agents/node_modules/.bin', import.meta.url));
 
 export const isInstalled = (agent: string): boolean => existsSync(join(AGENTS_BIN, agent));
 
-/** Why a test of this agent is skipped; false where it is installed. */
+/** Returns why a test of this agent is skipped; false if the agent is installed. */
 export const missing = (agent: string): string | false =>
   isInstalled(agent) ? false : `${agent} is not installed; .ci/agents.sh installs it`;
 
-/** A server with tools: one to start, or one that is there. */
+/** A server with tools: either a command to start or a URL. */
 export type McpServer =
   | { command: string; args: string[]; env?: Record<string, string> }
   | { url: string; token: string };
 
 export interface AgentWish {
   prompt: string;
-  /** Of a stand-in model. */
+  /** URL of a fake model. */
   modelUrl: string;
-  /** Served to the agent under the name svc. */
+  /** The server that the agent sees under the name svc. */
   mcp?: McpServer;
   cwd: string;
-  /** A folder of its own: no login and no setting of whoever runs the tests. */
+  /** An empty home folder, without the login and settings of the user who runs the tests. */
   home: string;
   env?: Record<string, string>;
   timeoutMs?: number;
@@ -37,14 +37,14 @@ interface Command {
   input?: string;
 }
 
-/** Tokens go by the environment, since the arguments of a program are for everybody to read. */
+/** Tokens are passed in the environment because every user can read a program's arguments. */
 const TOKEN = 'SVC_TEST_TOKEN';
 const bearer = (variable: string): object => ({ Authorization: `Bearer ${variable}` });
 
 const claudeServer = (mcp: McpServer): object =>
   'url' in mcp ? { type: 'http', url: mcp.url, headers: bearer(`\${${TOKEN}}`) } : mcp;
 
-/** As TOML, which writes strings and lists of them as JSON does. */
+/** Formats a value as TOML, which writes strings and lists of strings as JSON does. */
 const codexServer = (mcp: McpServer): string => {
   const settings =
     'url' in mcp
@@ -54,7 +54,7 @@ const codexServer = (mcp: McpServer): string => {
           `args=${JSON.stringify(mcp.args)}`,
           `env={${Object.entries(mcp.env ?? {}).map(([name, value]) => `${name}=${JSON.stringify(value)}`)}}`,
         ];
-  // Without `required` it begins without a server that takes a while to start.
+  // Without `required` it starts without a server that is slow to start.
   return `mcp_servers.svc={${[...settings, 'required=true']}}`;
 };
 
@@ -66,7 +66,7 @@ const opencodeServer = (mcp: McpServer): object =>
 const MODEL = 'stand-in';
 const KEY = 'no key';
 
-/** Tells opencode of the stand-in model, and to reach for nothing else. */
+/** Configures opencode to use the fake model and nothing else. */
 export const opencodeEnvironment = ({
   modelUrl,
   key,
@@ -75,7 +75,7 @@ export const opencodeEnvironment = ({
 }: {
   modelUrl: string;
   key: string;
-  /** Of the model's tokens; without one it never compacts. */
+  /** The model's context size in tokens; without it opencode never compacts. */
   limit?: { context: number; output: number };
   more?: object;
 }): Record<string, string> => ({
@@ -97,7 +97,9 @@ export const opencodeEnvironment = ({
   }),
 });
 
-/** How each program is told of a model, of a server with tools, and to ask nobody. */
+/**
+ * Commands and settings that give each program a model and a server with tools, and keep it from asking questions.
+ */
 const AGENTS: Record<string, (wish: AgentWish) => Command> = {
   claude: ({ prompt, modelUrl, mcp }) => ({
     args: [
@@ -113,7 +115,7 @@ const AGENTS: Record<string, (wish: AgentWish) => Command> = {
     env: {
       ANTHROPIC_BASE_URL: modelUrl,
       ANTHROPIC_AUTH_TOKEN: KEY,
-      // Without it, it refuses to work as root.
+      // Otherwise it refuses to run as root.
       IS_SANDBOX: '1',
       DISABLE_AUTOUPDATER: '1',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
@@ -141,7 +143,7 @@ const AGENTS: Record<string, (wish: AgentWish) => Command> = {
   },
   opencode: ({ prompt, modelUrl, mcp }) => ({
     args: ['run', '--format', 'json', '--auto'],
-    // Words with spaces get quotes of its own on the way; what it reads is exact.
+    // opencode adds quotes to arguments with spaces; input on stdin is passed on unchanged.
     input: prompt,
     env: {
       ...opencodeEnvironment({ modelUrl, key: KEY, more: { mcp: mcp ? { svc: opencodeServer(mcp) } : {} } }),
@@ -149,7 +151,7 @@ const AGENTS: Record<string, (wish: AgentWish) => Command> = {
   }),
 };
 
-/** Runs a real agent program with one prompt to its end. */
+/** Runs a real agent program with one prompt until it exits. */
 export function runAgent(
   agent: string,
   wish: AgentWish,

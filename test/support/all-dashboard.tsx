@@ -8,23 +8,23 @@ import { createInitialState } from '../../tui/store.ts';
 import { type Bench, NOW, showDecision } from './dashboard.ts';
 import { renderAt } from './render.tsx';
 
-/** The dashboard of several workspaces without a terminal and without engines. */
+/** The dashboard of several workspaces, without a terminal or engines. */
 export interface AllBench {
   all(): AllState;
-  /** The part of a workspace, by its name. */
+  /** Returns the state of a workspace by name. */
   of(name: string): State;
-  /** The name of the workspace that has the keyboard. */
+  /** Name of the workspace that has the keyboard focus. */
   active(): string;
   /** The selected row of the focused list: workspace and id. */
   selected(): string;
   keys(...keys: string[]): AllBench;
   burst(...keys: string[]): AllBench;
-  /** Something that the engine of a workspace says. */
+  /** Delivers an event from the engine of a workspace. */
   tell(name: string, event: DashboardEvent): AllBench;
   data(name: string, change: DataChange): AllBench;
-  /** Delivers the detail of decisions of a workspace. */
+  /** Delivers the details of decisions of a workspace. */
   showDecisions(name: string, ...ids: number[]): AllBench;
-  /** Further workspaces are there. */
+  /** Adds workspaces. */
   add(...names: string[]): AllBench;
   wait(ms: number): AllBench;
   calls(): { workspace: string; operation: string; input: object }[];
@@ -35,7 +35,7 @@ export interface AllBench {
 const fileOf = (name: string): string => `/home/${name}/svc.yaml`;
 const placeOf = (name: string) => ({ file: fileOf(name), root: `/home/${name}`, name });
 
-/** Workspaces whose engines have answered, with nothing in them; the first one has the keyboard. */
+/** Creates workspaces whose engines have answered and which are empty; the first one has the keyboard focus. */
 export function allBench(
   names: readonly [string, ...string[]] = ['alpha', 'beta', 'gamma'],
   [columns, rows]: readonly [number, number] = [80, 24],

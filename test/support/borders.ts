@@ -16,10 +16,10 @@ import {
 } from './dashboard.ts';
 import { openEmulator, type WidthTable } from './emulator.ts';
 
-/** How many titles a frame of 200x130 shows. */
+/** Number of titles in a 200x130 frame. */
 const PER_FRAME = 120;
 
-/** A width table that gives characters of unsure width no cell, or two. */
+/** A width table that gives characters of ambiguous width zero cells, or two. */
 export const tableOf =
   (unsure: 0 | 2): WidthTable =>
   (codePoint) => {
@@ -34,14 +34,14 @@ interface Border {
   glyphs: string;
 }
 
-/** Every cell of every frame's border, except where a title or note replaces the upper one. */
+/** Checks every cell of the borders in a frame, except where a title or note replaces the upper border. */
 function bordersOf(state: State): Border[] {
   const layout = getLayout(state);
   const isReading = state.view === 'full';
   const borders: Border[] = [];
   let left = 0;
   for (const boxes of layout.columns) {
-    // Boxes start below the header and the tabs, if there are any.
+    // Boxes start below the header and below the tabs, if any.
     let top = layout.kind === 'wide' ? 1 : 2;
     for (const { width, height } of boxes) {
       const [right, bottom] = [left + width - 1, top + height - 1];
@@ -82,7 +82,7 @@ const board = (titles: readonly string[], [columns, rows]: readonly [number, num
   return showDecision(dash, 1);
 };
 
-/** Shows all titles, frame after frame, and checks every border. */
+/** Shows all titles, frame by frame, and checks every border. */
 export async function assertBordersHold(
   t: TestContext,
   titles: readonly string[],
@@ -104,7 +104,7 @@ export async function assertBordersHold(
       if (glyphs.includes(found === '' ? ' ' : found)) continue;
       const screen = Array.from({ length: size[1] }, (_, each) => emulator.row(each)).join('\n');
       assert.fail(
-        `${JSON.stringify(found)} at ${column},${row} and not ${glyphs}:\n${screen}\n${JSON.stringify(shown)}`,
+        `${JSON.stringify(found)} at ${column},${row} instead of ${glyphs}:\n${screen}\n${JSON.stringify(shown)}`,
       );
     }
   }

@@ -1,6 +1,6 @@
 import type { CallRow } from '../../engine/gateway/books/schema.ts';
 
-/** A call of the gateway as its books have it. */
+/** A gateway call as stored in the database. */
 export const makeCallRow = (
   given: Pick<CallRow, 'id' | 'started_at' | 'ended_at' | 'day'> & Partial<CallRow>,
 ): CallRow => ({

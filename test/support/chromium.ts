@@ -2,28 +2,28 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
-/** Chromium as Debian installs it, or as it lies on the path; null when there is none. */
+/** Path of Chromium, from Debian's package or from PATH; null if it is not installed. */
 export const findChromium = (): string | null =>
   (process.env.PATH ?? '')
     .split(delimiter)
     .flatMap((folder) => [join(folder, 'chromium'), join(folder, 'chromium-browser')])
     .find((file) => existsSync(file)) ?? null;
 
-/** Options of a test or suite that needs a browser: where there is none it is skipped, and says why. */
+/** Options of a test or suite that needs a browser: skips it, with a reason, if there is none. */
 export const withChromium = { skip: findChromium() === null ? 'chromium is not installed' : false };
 
 export const openChromium = (): Promise<Browser> =>
   chromium.launch({
     executablePath: findChromium()!,
     args: [
-      // Grey edges of letters make smaller pictures than coloured ones.
+      // Grey antialiasing makes smaller pictures than coloured antialiasing.
       '--disable-lcd-text',
-      // Its own sandbox refuses to start as root, as in a container.
+      // Chromium's sandbox refuses to start as root, for example in a container.
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
     ],
   });
 
-/** What a page is looked at with. */
+/** Viewport and colour scheme of a page. */
 export interface Look {
   width: number;
   height: number;
@@ -42,7 +42,7 @@ export async function setLook(page: Page, { width, height, colorScheme }: Look):
   await page.emulateMedia({ colorScheme });
 }
 
-/** A page of its own session, and everything that it complained about or asked others for. */
+/** A page in a separate browser session, with every error it logged and every external request it made. */
 export async function openPage(
   browser: Browser,
   origin: string,
@@ -52,7 +52,7 @@ export async function openPage(
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
-    // An answer of 403 or 404 is said by the page itself.
+    // The page itself shows a 403 or 404.
     if (!message.text().startsWith('Failed to load resource')) complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(error.message));

@@ -4,9 +4,9 @@ import type { Clock } from '../../engine/core/base/clock.ts';
 export const NOW = 1_767_323_045_000;
 
 export interface FakeClock extends Clock {
-  /** The wall clock is set; no time passes. */
+  /** Sets the wall clock without letting time pass. */
   set(ms: number): void;
-  /** Time passes. */
+  /** Lets time pass. */
   advance(ms: number): void;
 }
 

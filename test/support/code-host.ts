@@ -11,14 +11,14 @@ interface Hook {
 
 export interface CodeHost {
   hooks: Hook[];
-  /** Sends an event to the hook as GitHub does, signed with its secret; answers with what the receiver said. */
+  /** Sends a signed event to the hook as GitHub does; returns the receiver's answer. */
   deliver(event: string, payload: object): Promise<{ status: number; body: Record<string, unknown> }>;
   close(): Promise<void>;
 }
 
 const NODE = `#!${process.execPath}\n`;
 
-/** Passes bytes on to the address of --url, and ends with the shell that has started it. */
+/** Forwards connections to the address in --url; ends with the shell that started it. */
 const CLOUDFLARED = `${NODE}
 const { createServer, connect } = require('node:net');
 const words = process.argv.slice(2);
@@ -33,7 +33,7 @@ server.listen(0, '127.0.0.1', () =>
   console.error('INF |  https://port-' + server.address().port + '.trycloudflare.com  |'));
 `;
 
-/** `gh api` for the one call that the recipes make. */
+/** Implements `gh api` for the one call that the recipes make. */
 const gh = (url: string): string => `${NODE}
 const [api, path, input, file] = process.argv.slice(2);
 if (api !== 'api' || path !== 'repos/{owner}/{repo}/hooks' || input !== '--input' || file !== '-') process.exit(2);
@@ -46,8 +46,8 @@ process.stdin.on('data', (text) => { body += text; }).on('end', async () => {
 `;
 
 /**
- * GitHub as far as the recipes need it: hooks are made with `gh`, and their events arrive through a tunnel. Both programs
- * are installed for the reader.
+ * A fake of the part of GitHub that the recipes use: they create hooks with `gh`, and events arrive through a
+ * tunnel. Both programs are installed for the reader.
  */
 export async function startCodeHost(reader: Reader): Promise<CodeHost> {
   const hooks: Hook[] = [];
@@ -57,7 +57,7 @@ export async function startCodeHost(reader: Reader): Promise<CodeHost> {
     if (hook === undefined || (event !== 'ping' && !hook.events.includes(event)))
       throw new Error(`no hook is for ${event}`);
     const { hostname, pathname } = new URL(hook.config.url);
-    // What the name of a tunnel leads to.
+    // The address that a tunnel's name resolves to.
     const port = /^port-(\d+)\.trycloudflare\.com$/.exec(hostname)?.[1];
     const body = JSON.stringify(payload);
     const response = await fetch(`http://127.0.0.1:${port}${pathname}`, {

@@ -5,11 +5,14 @@ export interface Ran {
   code: number;
   stdout: string;
   stderr: string;
-  /** stdout as JSON. */
+  /** stdout parsed as JSON. */
   json<T = Record<string, unknown>>(): T;
 }
 
-/** Runs a command line as the program does, in this process: a test that starts a program for each takes twenty times as long. */
+/**
+ * Runs a command line as the program does, but in this process: starting a program for each call takes twenty times
+ * as long.
+ */
 export async function runHere(
   args: readonly string[],
   { cwd, env, input }: { cwd: string; env: NodeJS.ProcessEnv; input: string },
@@ -24,7 +27,7 @@ export async function runHere(
     stderr: err.stream,
     signal: new AbortController().signal,
   };
-  // Pipes, as of a program whose output is read: none of them is a terminal.
+  // Pipes, as for a program whose output is read by another one; none of them is a terminal.
   const code = await main(args, around as unknown as Surroundings);
   const stdout = out.text();
   return { code, stdout, stderr: err.text(), json: () => JSON.parse(stdout) };

@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** A proxy that tunnels, as those of companies do. */
+/** A tunnelling proxy such as companies use. */
 export interface ConnectProxy {
-  /** With a name and a password in it. */
+  /** URL with a name and a password. */
   url: string;
-  /** What it was asked to connect to. */
+  /** The targets of CONNECT requests. */
   asked: { target: string; headers: IncomingHttpHeaders }[];
-  /** What it has not tunnelled but was asked to fetch itself. */
+  /** Requests that the proxy should fetch itself; it refuses them. */
   fetched: string[];
   isRefusing: boolean;
-  /** Which port of this machine plays `host:port`. */
+  /** Maps `host:port` to a port of this machine. */
   routes: Record<string, number>;
-  /** Cuts every tunnel. */
+  /** Closes every tunnel. */
   cut(): void;
   close(): Promise<void>;
 }

@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** One output of fixtures/context with what must survive of it; content has no facts. */
+/** One output in fixtures/context with the facts that must survive; content has none. */
 export interface CorpusFile {
   name: string;
   text: string;
   facts: string[];
 }
 
-/** The outputs of one part of fixtures/context, by name. */
+/** Returns the outputs of one part of fixtures/context, sorted by name. */
 export function readCorpus(part: 'noise' | 'held-out' | 'content'): CorpusFile[] {
   const folder = join(import.meta.dirname, '..', '..', '..', 'fixtures', 'context', part);
   return readdirSync(folder)

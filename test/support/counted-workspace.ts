@@ -10,10 +10,13 @@ import { AGENT, type TestWorkspace, type WorkspaceOptions } from './workspace.ts
 
 const HOUR = 3600_000;
 export const DAY = 24 * HOUR;
-/** The scripted agent under a name of svc's own. */
+/** The scripted agent under a name that svc knows. */
 export const CLAUDE = `'${process.execPath}' '${AGENT}' -- {{prompt}}`;
 
-/** A clock that can be set; what is looked at once in a while is due whenever it was moved. It begins at noon UTC, so that no test runs past the end of its day. */
+/**
+ * A settable clock; each change makes periodic checks due. It starts at noon UTC so that no test crosses the end of a
+ * day.
+ */
 export function settableClock(daysAhead: number): Clock & { move(ms: number): void } {
   const begun = systemClock.now();
   let shift = Math.floor(begun / DAY) * DAY + DAY / 2 - begun + daysAhead * DAY;
@@ -30,13 +33,13 @@ export function settableClock(daysAhead: number): Clock & { move(ms: number): vo
 
 export interface Counted extends LinkedWorkspace {
   clock: ReturnType<typeof settableClock>;
-  /** What the server has, oldest first. */
+  /** The server's records, oldest first. */
   told(): Promise<TelemetryDay[]>;
-  /** Has the workspace look whether something is to be sent, and returns once that is over. */
+  /** Makes the workspace check for data to send; resolves when that is done. */
   look(): Promise<void>;
 }
 
-/** Looks until something is found: what a look sends arrives after it was asked for. */
+/** Repeats the check until something is found: the data arrives some time after the check. */
 export const lookUntil = <T>(
   look: () => Promise<void>,
   find: () => Promise<T>,
@@ -46,7 +49,7 @@ export const lookUntil = <T>(
     return find();
   });
 
-/** A linked workspace whose clock is two days behind, so that its days can end. */
+/** Creates a linked workspace whose clock is two days behind, so that its days can end. */
 export async function countedWorkspace({
   daysAhead = -2,
   workspace = {},
@@ -70,7 +73,7 @@ export async function countedWorkspace({
       clock.move(0);
       const { people, plans, db } = linked.server.parts;
       const [home] = await people.listAccounts();
-      // A changed plan has the workspace fetch its lease: the poll returns at once.
+      // A changed plan ends the poll immediately, so the workspace fetches its lease.
       await plans.assign(home!, home!.plan === 'team' ? 'professional' : 'team', 'a test');
       await until(
         async () =>
@@ -93,7 +96,7 @@ export async function runToEnd(
 
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** Writes calls into the books of the gateway, as it does. */
+/** Writes calls to the database as the gateway does. */
 export function noteCalls(
   { root }: TestWorkspace,
   calls: readonly (Partial<CallRow> & { at: number })[],

@@ -9,7 +9,7 @@ export interface Dash {
   terminal: Terminal;
 }
 
-/** The dashboard of a workspace of its own, in a real terminal, on a running engine. */
+/** Opens the dashboard of a new workspace in a real terminal, on a running engine. */
 export async function openDash(
   t: TestContext,
   {
@@ -22,7 +22,7 @@ export async function openDash(
 ): Promise<Dash> {
   const workspace = await makeWorkspace(options);
   t.after(workspace.close);
-  // The engine is started by the command line: its receiver has the secret.
+  // The command line starts the engine so that its receiver has the secret.
   await workspace.svc(['up']);
   const terminal = await openTerminal({
     command: [process.execPath, SVC, ...args],
@@ -35,29 +35,29 @@ export async function openDash(
   return { workspace, terminal };
 }
 
-/** After a selection was moved by the program, a person looks before they press; faster keys are not taken. */
+/** Time that a person needs to see a selection that the program moved; the dashboard ignores earlier keys. */
 const LOOK_MS = 300;
 
-/** A key that acts on what has just been selected by itself. */
+/** Presses a key that acts on a row that the program has just selected. */
 export async function act(terminal: Terminal, key: string): Promise<void> {
   await delay(LOOK_MS);
   terminal.keys(key);
 }
 
-/** What the dashboard says to a key that it did not take now, and takes when it is pressed again; cut where it is small. */
+/** The dashboard's message for a key that it ignored and accepts on a second press; cut off on small screens. */
 const NOT_NOW =
   /press again|press them one after the other|still being fetched|checking for conflicts|check it again|nothing was done|… ! for all/;
 
-/** What it takes to read a question, at least. An answer that comes sooner is not taken for a person's. */
+/** Minimum time to read a question. The dashboard ignores earlier answers because a person did not give them. */
 const READ_MS = 60;
 
-/** As long as this a screen may stay as it was before a key shows in it. */
+/** Time that the screen may stay unchanged before a key takes effect. */
 const SAME_ANSWER_MS = 2000;
 
-/** A hand rests so long after a question was withdrawn under it; until then its keys do nothing. */
+/** Keys are ignored for this long after a question was withdrawn. */
 const REST_MS = 600;
 
-/** The first key of a question, pressed until the question is there, as a person does who reads why it is not. */
+/** Presses the first key of a question until the question shows, as a person does who reads why it does not. */
 export async function ask(terminal: Terminal, key: string, question: string): Promise<void> {
   for (;;) {
     const before = terminal.screen();
@@ -65,7 +65,7 @@ export async function ask(terminal: Terminal, key: string, question: string): Pr
     const pressedAt = performance.now();
     const screen = await until(() => {
       const now = terminal.screen();
-      // A message that stood there before is the answer to this key only when nothing else comes.
+      // If the message was already on the screen, it answers this key only if nothing else follows.
       const isAnswer = now !== before || performance.now() - pressedAt > SAME_ANSWER_MS;
       return now.includes(question) || (isAnswer && NOT_NOW.test(now)) ? now : null;
     }, question);
@@ -75,8 +75,8 @@ export async function ask(terminal: Terminal, key: string, question: string): Pr
 }
 
 /**
- * Presses a key as often as it takes, each time after what it did is on the screen: pressed sooner it would do more than it
- * should. Where the screen changes by itself, `watched` is what of it the key changes.
+ * Presses a key as often as needed, each time after its effect is on the screen, because an earlier press could do
+ * too much. If the screen also changes by itself, `watched` selects the part that the key changes.
  */
 export async function pressUntil(
   terminal: Terminal,
@@ -99,23 +99,26 @@ export async function pressUntil(
   }, what);
 }
 
-/** The lines that say where the cursor is. */
+/** Returns the lines that contain the cursor. */
 export const findCursor = (screen: string): string =>
   screen
     .split('\n')
     .filter((line) => line.includes('▶'))
     .join('\n');
 
-/** The second key of a question that is on the screen, by somebody who has read it. */
+/** Presses the second key of a question on the screen, as a person does who has read it. */
 export async function answer(terminal: Terminal, key: string): Promise<void> {
   await delay(READ_MS);
   terminal.keys(key);
 }
 
-/** What the dashboard says when a question is withdrawn, because what it was about has changed meanwhile. */
+/** The dashboard's message when it withdraws a question because its subject has changed. */
 const WITHDRAWN = /has changed: check it again|nothing was done/;
 
-/** Asks by a key and answers by another until what comes of it shows, as a person does who reads that the question was withdrawn. */
+/**
+ * Asks with one key and answers with another until the outcome shows, as a person does who reads that the question
+ * was withdrawn.
+ */
 export async function confirm(
   terminal: Terminal,
   [key, second]: readonly [key: string, second: string],

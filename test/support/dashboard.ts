@@ -150,7 +150,7 @@ export const sessionRow = (id: number, more: Partial<SessionRow> = {}): SessionR
   ...more,
 });
 
-/** An ask from s-1, five minutes old, with five minutes left. */
+/** An ask from s-1, created five minutes ago, with five minutes left. */
 export const askRow = (id: number, more: Partial<AskRow> = {}): AskRow => ({
   ask_id: id,
   status: 'open',
@@ -244,7 +244,7 @@ export const memoryRow = (id: number, more: Partial<MemoryRow> = {}): MemoryRow 
   ...more,
 });
 
-/** The status of a running engine with nothing to do. */
+/** The status of an idle engine. */
 export const engineStatus = (more: Partial<Status> = {}): Status => ({
   pid: 4242,
   version: '0.1.0',
@@ -289,7 +289,7 @@ export const engineStatus = (more: Partial<Status> = {}): Status => ({
   ...more,
 });
 
-/** Complete evidence for the commit that `sessionRow` and `trial` end with. */
+/** Complete evidence for the commit at which `sessionRow` and `trial` end. */
 export const evidence = (id: number, more: Partial<Evidence> = {}): Evidence => ({
   session_id: `s-${id}`,
   task_id: `t-${id}`,
@@ -340,7 +340,7 @@ export const plan = (id: number, more: Partial<Plan> = {}): Plan => ({
   ...more,
 });
 
-/** A trial merge that goes through. */
+/** A trial merge without conflicts. */
 export const trial = (id: number, more: Partial<Trial> = {}): Trial => ({
   session_id: `s-${id}`,
   branch: `svc/s-${id}`,
@@ -389,7 +389,7 @@ export const commentRow = (id: number, more: Partial<CommentRow> = {}): CommentR
   ...more,
 });
 
-/** Of one session, model, provider or task. */
+/** Spend of one session, model, provider or task. */
 type UsageSumRow = UsageDay['groups']['session'][number];
 
 export const usageSum = (key: string | null, more: Partial<UsageSumRow> = {}): UsageSumRow => ({
@@ -430,10 +430,10 @@ export const usageDay = (more: Partial<UsageDay> = {}): UsageDay => ({
   },
   ...more,
 });
-/** A dashboard without a terminal and without an engine: events in, state and effects out. */
+/** A dashboard without a terminal or engine: events in, state and effects out. */
 export interface Bench {
   state(): State;
-  /** Presses keys one after the other, far enough apart. */
+  /** Presses keys one after another, far enough apart. */
   keys(...keys: string[]): Bench;
   /** Sends several keys at once. */
   burst(...keys: string[]): Bench;
@@ -482,7 +482,7 @@ export function bench(columns = 80, rows = 24, { plain = false } = {}): Bench {
   return self;
 }
 
-/** Delivers the detail of a decision, as the engine would. */
+/** Delivers the details of a decision, as the engine does. */
 export function showDecision(
   self: Bench,
   id: number,
@@ -530,7 +530,7 @@ export function showEvidence(self: Bench, id: number, more: Partial<Evidence> = 
   });
 }
 
-/** Delivers the comments on a session's diff, as the engine would. */
+/** Delivers the comments on a session's diff, as the engine does. */
 export function showComments(self: Bench, id: number, comments: readonly CommentRow[]): Bench {
   const { data } = self.state();
   const stamp = `${getSubjectStamp(data, { kind: 'session', id: `s-${id}` })} ${data.commented}`;

@@ -6,20 +6,20 @@ const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** A fenced block of a page. */
 export interface Block {
-  /** The first word behind the fence, such as `sh`; empty without one. */
+  /** The first word after the fence, such as `sh`; may be empty. */
   language: string;
-  /** The words behind it, which readers do not see: `claude` in ```` ```sh claude ````. */
+  /** The words after it, which readers do not see: `claude` in ```` ```sh claude ````. */
   words: readonly string[];
   text: string;
-  /** The heading that it stands below. */
+  /** The heading above the block. */
   heading: string;
-  /** Where it begins, as `docs/start/tutorial.md:12`. */
+  /** Location, such as `docs/start/tutorial.md:12`. */
   at: string;
 }
 
 const FENCE = /^```(\S*) *(.*)$/;
 
-/** Reads the fenced blocks of a page, in order; `path` is relative to the project. */
+/** Returns the fenced blocks of a page in order; `path` is relative to the project. */
 export function readBlocks(path: string): Block[] {
   const blocks: Block[] = [];
   let heading = '';
@@ -51,12 +51,13 @@ export function readBlocks(path: string): Block[] {
   return blocks;
 }
 
-/** What stands for anything in an output that a page shows. */
+/** The wildcard in a page's sample output. */
 const ANYTHING = '…';
 
 /**
- * The first line of an expected output that the real one lacks; null when all are there, in order. A `…` stands for
- * anything within its line, a line of nothing else for any number of lines, and so do lines between those expected.
+ * Returns the first line of the expected output that is missing from the real output; null if all lines occur in
+ * order. Extra lines are allowed. `…` matches anything within a line; a line that consists of `…` matches any number
+ * of lines.
  */
 export function findMissingLine(expected: string, real: string): string | null {
   const lines = real.split('\n').map((line) => line.trimEnd());

@@ -3,13 +3,15 @@ import headless from '@xterm/headless';
 import type { State } from '../../tui/state/model.ts';
 import { loadInkAsBuilt } from './ink.ts';
 
-/** How many cells a terminal takes for a code point. Without a table, the emulator uses its own, of Unicode 6. */
+/**
+ * Number of cells that a terminal uses for a code point. Without a table, the emulator uses its own, from Unicode 6.
+ */
 export type WidthTable = (codePoint: number) => 0 | 1 | 2;
 
 export interface Emulator {
-  /** Draws a state as the dashboard does: only what has changed since the last one is written. */
+  /** Draws a state as the dashboard does: writes only the changes since the last state. */
   show(state: State): Promise<void>;
-  /** The text of a cell; empty for the second cell of a wide character. */
+  /** Returns the text of a cell; empty for the second cell of a wide character. */
   cell(column: number, row: number): string;
   row(row: number): string;
   close(): void;
@@ -17,7 +19,7 @@ export interface Emulator {
 
 const WRAP_OFF = '\u001b[?7l';
 
-/** The dashboard's screen in a terminal emulator, with real Ink, loaded as the dashboard loads it. */
+/** Renders the dashboard in a terminal emulator with real Ink, loaded as the dashboard loads it. */
 export async function openEmulator(columns: number, rows: number, table?: WidthTable): Promise<Emulator> {
   loadInkAsBuilt();
   const [{ render }, { createElement }, { Screen }] = await Promise.all([

@@ -12,24 +12,24 @@ import { type Posted, SECRET, type TestWorkspace } from './workspace.ts';
 
 export interface EngineHere {
   engine: Engine;
-  /** Runs an operation as a person in the Chair seat, or as another caller; the answer is in wire form. */
+  /** Runs an operation as a person in the Chair seat, or as another caller; returns the answer in wire form. */
   call<K extends keyof Api>(
     operation: K,
     ...input: [...ApiInput<K>, caller?: Partial<Caller> | undefined]
   ): Promise<Api[K]['output']>;
-  /** `call` with what the compiler would refuse. */
+  /** Does the same as `call` for arguments that the compiler would reject. */
   callByName(operation: string, input?: unknown, caller?: Partial<Caller>): Promise<unknown>;
-  /** Plain sessions of these names take part. */
+  /** Registers plain sessions with these names. */
   join(...names: string[]): Promise<void>;
-  /** A signed request from outside whose task waits for a decision. */
+  /** Sends a signed request from outside; its task waits for a decision. */
   ask(prompt: string, wish?: { agent?: string; project?: string; now?: number }): Promise<Posted>;
-  /** Its workers go on. */
+  /** Closes the engine; its workers keep running. */
   close(): Promise<void>;
-  /** Ends its workers and closes it: the last of a suite, whatever has failed before. */
+  /** Ends its workers and closes it, in the last hook of a suite, even after a failure. */
   end(): Promise<void>;
 }
 
-/** The workspace's engine in this process: what it answers can be asked without a socket in between. */
+/** Opens the workspace's engine in this process, so that tests can call it without a socket. */
 export async function engineHere(
   ws: TestWorkspace,
   options: Omit<OpenOptions, 'file' | 'env'> = {},

@@ -8,7 +8,7 @@ export interface SeenEvent {
   data: Record<string, unknown>;
 }
 
-/** The first event of the log, past or to come, that fits. */
+/** Resolves with the first matching event, past or future. */
 export function awaitEvent(
   client: EngineClient,
   fits: (event: SeenEvent) => boolean,

@@ -1,4 +1,4 @@
-/** Each fault test ends by saying what it tried and what was lost (05): the line is only reached when nothing was. */
+/** Prints what a fault test tried and what was lost. A test reaches this line only if nothing was lost. */
 export function report(tried: string, found: string): void {
   console.log(`tried: ${tried}\n found: ${found}`);
 }

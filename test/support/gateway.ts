@@ -41,11 +41,11 @@ export const makeSettings = (more: Partial<GatewaySettings> = {}): GatewaySettin
 export interface GatewayRig {
   url: string;
   gateway: Gateway;
-  /** A run's key, and a person's. */
+  /** A run's key and a person's key. */
   runKey: string;
   personKey: string;
   data: string;
-  /** Everything that was logged, as JSON. */
+  /** The whole log as JSON. */
   logged: string[];
   issueKey(holder: Partial<KeyHolder>): Promise<string>;
   revokeKey(sessionId: string): Promise<void>;
@@ -55,12 +55,12 @@ export interface GatewayRig {
     body: object | string,
     init?: { key?: string | null; headers?: Record<string, string>; signal?: AbortSignal },
   ): Promise<Response>;
-  /** The calls in the books, once there are so many and none is open. */
+  /** Resolves with the stored calls once there are this many and none is open. */
   calls(count: number): Promise<CallRow[]>;
   close(): Promise<void>;
 }
 
-/** A gateway in this process, with books and keys in real files. */
+/** Opens a gateway in this process, with its database and keys in real files. */
 export async function makeGateway({
   settings = {},
   ...options
@@ -142,5 +142,5 @@ export async function makeGateway({
   };
 }
 
-/** Where nobody listens: a port that was closed a moment ago may be given to the next who asks for any, and this one never is. */
+/** An address without a listener. A recently closed port could be reassigned; this one never is. */
 export const CLOSED_PORT = 1;

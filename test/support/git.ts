@@ -5,14 +5,14 @@ import { dirname, join } from 'node:path';
 import { createGit } from '../../engine/workers/runner/worktrees/git/create-git.ts';
 import type { Git } from '../../engine/workers/runner/worktrees/git/git.ts';
 
-/** An environment in which neither the machine's nor the user's git configuration counts. */
+/** An environment that ignores the git configuration of the machine and the user. */
 export function gitEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...process.env };
   for (const name of Object.keys(env)) if (name.startsWith('GIT_') || name === 'EMAIL') delete env[name];
   return { ...env, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', ...extra };
 }
 
-/** git as the engine calls it, outside a workspace. */
+/** Runs git as the engine does, outside a workspace. */
 export const openTestGit = (env = gitEnvironment()): Git => createGit({ env, agentsDir: null }).git;
 
 const PERSON = {
@@ -23,26 +23,29 @@ const PERSON = {
 };
 
 export interface TestRepository {
-  /** The main checkout, on branch `main` with one commit (README.md and app/main.txt). */
+  /** The main checkout: branch `main` with one commit (README.md and app/main.txt). */
   root: string;
-  /** The temporary folder around it, for worktrees beside the checkout. */
+  /** The temporary folder that contains the checkout, with room for worktrees. */
   folder: string;
-  /** Runs git in the main checkout, or in `cwd`; returns its output. */
+  /** Runs git in the main checkout or in `cwd`; returns its output. */
   git(...args: string[]): string;
   gitIn(cwd: string, ...args: string[]): string;
-  /** Writes a file, relative to the main checkout unless absolute. */
+  /** Writes a file; relative paths start at the main checkout. */
   write(path: string, text: string): void;
-  /** Writes and commits on whatever `cwd` has checked out; returns the commit. */
+  /** Writes and commits on the branch that `cwd` has checked out; returns the commit. */
   commit(files: Record<string, string>, subject?: string, cwd?: string): string;
   remove(): void;
 }
 
 const folders = new Set<string>();
 
-/** What ends a process without the event that says so: a run of tests that is given up sends one of these. */
+/** Signals that end a process without an exit event; an aborted test run sends one of these. */
 const ENDINGS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** A folder below the system's temporary one, with links resolved. It goes with this process at the latest. */
+/**
+ * Creates a folder below the system's temporary folder, with links resolved. It is removed when this process ends, at
+ * the latest.
+ */
 export function temporaryFolder(name = 'svc-test-'): string {
   if (folders.size === 0) {
     process.once('exit', () => {
@@ -50,7 +53,7 @@ export function temporaryFolder(name = 'svc-test-'): string {
     });
     for (const signal of ENDINGS)
       process.once(signal, () => {
-        // Whoever else listens ends the process in a way of their own.
+        // Other listeners end the process themselves.
         if (process.listenerCount(signal) === 0) process.exit(1);
       });
   }
@@ -60,7 +63,7 @@ export function temporaryFolder(name = 'svc-test-'): string {
 }
 
 export const runGit = (cwd: string, ...args: string[]): string =>
-  // A commit would start another program that looks whether there is something to pack.
+  // Otherwise a commit starts another program that checks whether to pack.
   execFileSync('git', ['-c', 'maintenance.auto=false', ...args], {
     cwd,
     encoding: 'utf8',
@@ -69,8 +72,8 @@ export const runGit = (cwd: string, ...args: string[]): string =>
   }).replace(/\n$/, '');
 
 /**
- * Makes the repositories that all others are copies of, since git takes several calls for each: `plain`, and `workspace`, which
- * has a commit with svc.yaml besides. Returns the folder of both.
+ * Creates the repositories that all others are copied from, because creating one takes several git calls: `plain`,
+ * and `workspace`, which also has a commit with svc.yaml. Returns the folder of both.
  */
 export function makeFirstRepositories(): string {
   const folder = temporaryFolder('svc-test-first-');
@@ -93,7 +96,7 @@ export function makeFirstRepositories(): string {
   return folder;
 }
 
-/** The runner's, which all test files share; a file that is run alone makes its own. */
+/** All test files share the runner's folder; a file that runs alone creates its own. */
 let first = process.env.FIRST_REPOSITORIES;
 function copyFirst(name: 'plain' | 'workspace', root: string): void {
   first ??= makeFirstRepositories();
@@ -101,13 +104,13 @@ function copyFirst(name: 'plain' | 'workspace', root: string): void {
 }
 
 interface RepositoryOptions {
-  /** It has no commit. */
+  /** True for a repository without commits. */
   empty?: boolean;
-  /** This is committed in it as well, as svc.yaml. */
+  /** Content of svc.yaml, which is committed too. */
   workspace?: string;
 }
 
-/** A real repository in a temporary folder. Its config has no user name. */
+/** Creates a real repository in a temporary folder. Its config has no user name. */
 export function makeRepository({ empty = false, workspace }: RepositoryOptions = {}): TestRepository {
   const folder = temporaryFolder();
   const root = join(folder, 'repository');
@@ -132,7 +135,7 @@ export function makeRepository({ empty = false, workspace }: RepositoryOptions =
     runGit(root, 'commit', '--quiet', '--amend', '--no-edit', '--', 'svc.yaml');
   } else {
     copyFirst('plain', root);
-    // The index knows its files by their place on the disk too.
+    // The index also identifies files by inode.
     runGit(root, 'update-index', '-q', '--refresh');
   }
   return {

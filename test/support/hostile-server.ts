@@ -6,7 +6,7 @@ import { type EngineHere, engineHere } from './engine.ts';
 import { until } from './wait.ts';
 import { makeWorkspace, type TestWorkspace } from './workspace.ts';
 
-/** A request that a workspace made, with every byte of it. */
+/** A request from a workspace, with its raw bytes. */
 export interface Received {
   method: string;
   path: string;
@@ -14,16 +14,16 @@ export interface Received {
   text: string;
 }
 
-/** A server that links every workspace and then does to it what a test says. */
+/** A server that links every workspace and then attacks it as the test specifies. */
 export interface HostileServer {
   url: string;
   received: Received[];
   outcomes: Map<string, CommandOutcome>;
-  /** What the next polls are answered. */
+  /** Answers of the next polls. */
   commands: Partial<LinkCommand>[];
-  /** Answers a request in place of what a good server does; false to leave it to that. */
+  /** Answers a request instead of a well-behaved server; returns false to leave it to that server. */
   misbehave: ((request: Received, response: ServerResponse) => boolean) | null;
-  /** Gives a command and waits for its outcome. */
+  /** Sends a command and waits for its outcome. */
   give(command: Partial<LinkCommand>): Promise<CommandOutcome>;
   close(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function startHostileServer(): Promise<HostileServer> {
       return void response.writeHead(204).end();
     }
     if (pathname.startsWith('/v1/usage')) return send(response, 200, { server_time: time() });
-    // What is given goes to those that ask for it only.
+    // Only requests that ask for commands receive them.
     if (pathname !== '/v1/commands') return send(response, 404, { code: 'not_found' });
     const query = new URL(request.url ?? '/', 'http://x').searchParams;
     if (self.commands.length === 0 && query.get('wait') !== '0') {
@@ -119,7 +119,7 @@ export async function startHostileServer(): Promise<HostileServer> {
   return self;
 }
 
-/** A workspace with its engine, not linked yet, beside a hostile server; all of it ends with the test. */
+/** Creates an unlinked workspace with its engine, and a hostile server; all of it ends with the test. */
 export async function openBesideHostileServer(
   t: TestContext,
   options: Parameters<typeof engineHere>[1] = {},

@@ -8,30 +8,30 @@ import { isRunning } from './processes.ts';
 import { until } from './wait.ts';
 import { SVC } from './workspace.ts';
 
-/** Who is not trusted, as docs/operate/security.md numbers them. */
+/** The untrusted parties, numbered as in docs/operate/security.md. */
 export const ATTACKERS = ['repository', 'text', 'worker', 'neighbour', 'page', 'same-user'] as const;
 export type Attacker = (typeof ATTACKERS)[number];
 
 /**
  * A row of the table in docs/operate/security.md. `.ci/generate.js` reads the calls of `hostile` from the sources of
- * test/hostile, so the four are string literals there.
+ * test/hostile, so the four values are string literals there.
  */
 export interface HostileAttempt {
   attacker: Attacker;
-  /** What they try, as an infinitive: "make the engine run a filter of its repository". */
+  /** The attack, as an infinitive: "make the engine run a filter of its repository". */
   tries: string;
-  /** What becomes of it under `guard.profile: lite`, in a few words: "refused", "not stopped". */
+  /** The outcome under `guard.profile: lite`, in a few words: "refused", "not stopped". */
   lite: string;
   strict: string;
 }
 
 interface HostileOptions {
-  /** Why it cannot be tried on this machine; said aloud and counted as skipped. */
+  /** Why the attack cannot be tried on this machine; printed, and the test counts as skipped. */
   skip?: string | null | false;
   timeoutMs?: number;
 }
 
-/** Declares a test that does what an attacker would do, and shows what becomes of it. */
+/** Declares a test that attacks and shows the outcome. */
 export function hostile(
   { attacker, tries }: HostileAttempt,
   attempt: (t: TestContext) => Promise<void> | void,
@@ -42,7 +42,7 @@ export function hostile(
   test(name, { skip: skip || false, timeout: timeoutMs }, attempt);
 }
 
-/** Whom a test's programs run as. */
+/** The user that a test's programs run as. */
 export interface TestUser {
   /** `root`, `an ordinary user`. */
   label: string;
@@ -53,7 +53,7 @@ export interface TestUser {
 }
 
 export interface Ended {
-  /** 128 for an end by signal. */
+  /** Exit status; 128 if a signal ended it. */
   code: number;
   stdout: string;
   stderr: string;
@@ -61,7 +61,7 @@ export interface Ended {
 
 let ordinary: TestUser | string | undefined;
 
-/** The running processes of a user. */
+/** Returns the running processes of a user. */
 const processesOf = (uid: number): number[] =>
   readdirSync('/proc')
     .map(Number)
@@ -69,7 +69,7 @@ const processesOf = (uid: number): number[] =>
       (pid) => pid > 0 && statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid && isRunning(pid),
     );
 
-/** An account of its own, made for this test file and removed after it. Returns why not as a sentence. */
+/** Creates an account for this test file and removes it afterwards. Returns the reason as a sentence if it cannot. */
 function makeOrdinaryUser(): TestUser | string {
   if (process.getuid?.() !== 0) return 'only root can make another user';
   const name = `svc-test-${randomBytes(4).toString('hex')}`;
@@ -80,7 +80,7 @@ function makeOrdinaryUser(): TestUser | string {
   } catch (error) {
     return `useradd failed: ${(error as Error).message.split('\n')[0]}`;
   }
-  // What it has started has to end by itself: whoever leaves something behind fails here, with its name.
+  // The account's processes must end by themselves: a test that leaves one behind fails here and names it.
   after(async () => {
     try {
       await until(() => processesOf(user.uid).length === 0, `the end of what ${name} has started`);
@@ -104,7 +104,10 @@ function makeOrdinaryUser(): TestUser | string {
   return user;
 }
 
-/** An account of this machine that is neither root nor whoever runs the tests; null where none can be made, and says so. */
+/**
+ * Returns an account that is neither root nor the user who runs the tests; prints why and returns null if it cannot
+ * be created.
+ */
 export function ordinaryUser(): TestUser | null {
   ordinary ??= makeOrdinaryUser();
   if (typeof ordinary !== 'string') return ordinary;
@@ -112,7 +115,10 @@ export function ordinaryUser(): TestUser | null {
   return null;
 }
 
-/** Root and an ordinary user where the tests run as root, else only who runs them; says aloud who is left out. */
+/**
+ * Returns root and an ordinary user if the tests run as root, otherwise only the current user; prints who is left
+ * out.
+ */
 export function asUsers(): TestUser[] {
   const uid = process.getuid?.() ?? 0;
   const self: TestUser = {
@@ -126,14 +132,14 @@ export function asUsers(): TestUser[] {
   return other === null ? [self] : [self, other];
 }
 
-/** Gives a folder and all in it to a user; links themselves, not what they lead to. */
+/** Gives a folder and its contents to a user; changes the links themselves, not their targets. */
 export function giveFolderTo(folder: string, { uid, gid }: TestUser): void {
   chownSync(folder, uid, gid);
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
     lchownSync(join(entry.parentPath, entry.name), uid, gid);
 }
 
-/** A temporary folder of a user's, that nobody else may enter. */
+/** Creates a temporary folder that only the user can enter. */
 export function folderOf(user: TestUser): string {
   const folder = temporaryFolder('svc-hostile-');
   mkdirSync(join(folder, 'home'), { mode: 0o700 });
@@ -141,7 +147,7 @@ export function folderOf(user: TestUser): string {
   return folder;
 }
 
-/** Runs a program as a user and waits for its end. */
+/** Runs a program as a user and waits until it exits. */
 export const runAs = (
   user: TestUser,
   argv: readonly [string, ...string[]],

@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module';
 import { redirectInkImport } from '../../tui/text/ink-imports.ts';
 
-/** Has Ink measure as it does in the built dashboard; call it before Ink is loaded. */
+/** Makes Ink measure as in the built dashboard; call it before Ink is loaded. */
 export function loadInkAsBuilt(): void {
   registerHooks({
     resolve(specifier, context, next) {

@@ -6,12 +6,15 @@ import type { Page } from 'playwright-core';
 import { LOOKS, setLook } from './chromium.ts';
 import { makeSmallPicture } from './small-picture.ts';
 
-/** Where pictures of all pages are written to, such as docs/server; without it none are. */
+/** The folder for pictures of all pages, such as docs/server; unset: no pictures. */
 const PICTURES = process.env.SVC_TEST_PICTURES;
-/** A long page is shown down to here, pixels. */
+/** Long pages are cut off at this height in pixels. */
 const LONGEST_PICTURE = 1600;
 
-/** Everything that a page must be at every width and in both colours. Takes its pictures where they are wanted, unless another page looks the same. */
+/**
+ * Checks every requirement for pages at every width and in both colour schemes. Takes pictures if requested, unless
+ * another page looks the same.
+ */
 export async function inspectPage(
   page: Page,
   name: string,
@@ -53,7 +56,7 @@ export async function inspectPage(
   assert.equal(await page.locator('h1').count(), 1, name);
 }
 
-/** Fills a form with the keyboard alone: each field is reached by Tab, and Enter sends it. */
+/** Fills in a form with the keyboard alone: Tab moves between fields, Enter sends it. */
 export async function typeForm(page: Page, values: Readonly<Record<string, string>>): Promise<void> {
   const left = new Set(Object.keys(values));
   for (let pressed = 0; left.size > 0 && pressed < 40; pressed += 1) {

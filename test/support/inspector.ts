@@ -3,19 +3,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AGENTS_BIN } from './agents.ts';
 
-/** A server to start, or one that is there. */
+/** A server: either a command to start or a URL. */
 export type Target =
   | { command: string[]; cwd: string; env?: Record<string, string> }
   | { url: string; token: string };
 
 export interface Inspected<T> {
-  /** 0; 5 when the tool refused; 6 when a schema does not fit every client. */
+  /** 0 for success, 5 if the tool refused, 6 if some client cannot use a schema. */
   code: number;
   result: T;
   stderr: string;
 }
 
-/** A file, because the arguments of a program are for everybody to read. */
+/** A file, because every user can read a program's arguments. */
 function configFile({ url, token }: { url: string; token: string }, home: string): string {
   const file = join(home, 'inspector.json');
   const svc = { type: 'streamable-http', url, headers: { Authorization: `Bearer ${token}` } };
@@ -23,7 +23,7 @@ function configFile({ url, token }: { url: string; token: string }, home: string
   return file;
 }
 
-/** Asks a server one thing with the command line of the official inspector. */
+/** Sends one request to a server with the official inspector's command line. */
 export function inspect<T>(target: Target, home: string, words: readonly string[]): Promise<Inspected<T>> {
   const where =
     'url' in target
@@ -38,7 +38,7 @@ export function inspect<T>(target: Target, home: string, words: readonly string[
       join(AGENTS_BIN, 'mcp-inspector'),
       ['--cli', ...where, ...words],
       {
-        // No keychain of whoever runs the tests.
+        // Keeps it off the user's keychain.
         env: { PATH: process.env.PATH, HOME: home, MCP_INSPECTOR_SECRET_STORE: 'memory' },
         timeout: 60_000,
         maxBuffer: 16 * 1024 * 1024,

@@ -3,23 +3,23 @@ import { cpSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { gitEnvironment, type TestRepository } from './git.ts';
 
-/** A way to arrange a repository and its git folder on the disk. */
+/** A layout of a repository and its git folder on disk. */
 export interface Layout {
   name: string;
-  /** A program that the layout needs besides git. */
+  /** A program that the layout needs in addition to git. */
   needs?: string;
-  /** Confined workers cannot commit there: git-lfs writes into the repository's own folder. */
+  /** True if confined workers cannot commit there: git-lfs writes into the repository's own folder. */
   isLiteOnly?: boolean;
-  /** A file that a filter changes, and how a worker has to see it. */
+  /** A file that a filter changes, with the content that a worker must see. */
   filtered?: { path: string; text: string };
-  /** Arranges a plain repository so. Returns the folder that is the workspace. */
+  /** Converts a plain repository to this layout. Returns the workspace folder. */
   arrange(repository: TestRepository): string;
 }
 
 export const isInstalled = (program: string): boolean =>
   spawnSync(program, ['--version']).error === undefined;
 
-/** Makes a bare clone of the repository, as a `.bare` folder next to the checkouts or on its own. */
+/** Makes a bare clone of the repository: either a `.bare` folder next to the checkouts or a separate folder. */
 function cloneBare({ gitIn, folder, root }: TestRepository, to: string): string {
   gitIn(folder, 'clone', '--quiet', '--bare', root, to);
   gitIn(to, 'remote', 'remove', 'origin');

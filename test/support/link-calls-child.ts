@@ -4,17 +4,17 @@ import { createInterface } from 'node:readline';
 import { asSvcError } from '../../engine/core/base/errors.ts';
 import { createServerCalls, nothing, type ServerCalls } from '../../engine/link/server-calls.ts';
 
-// Calls linked servers as an engine of this environment does, where each name is one of this machine. A line of JSON in asks for
-// calls, one after the other, and a line out says what became of each.
+// Calls linked servers as an engine with this environment does; all names resolve to this machine. Each JSON line on
+// stdin requests calls, which run one after another; a line on stdout reports their results.
 
-/** What the child is asked for: the variables that count, and addresses to call with one token. */
+/** Input of the child: the relevant variables, and the addresses to call with one token. */
 export interface AskedCalls {
   env: Record<string, string>;
   urls: string[];
   patienceMs?: number;
 }
 
-/** What became of a call: the answer, or the code and message of its error. */
+/** Result of a call: the answer, or the code and message of its error. */
 export type CallOutcome = { answer: unknown } | { code: string; message: string };
 
 export const TOKEN = 'svcw_secret-of-the-calls';

@@ -1,20 +1,20 @@
 import { createServer, request as forward, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Where a request is: it has not reached the server yet, or its answer has not reached the workspace yet. */
+/** Stage of a request: before it reaches the server, or before the answer reaches the workspace. */
 export type Step = 'request' | 'answer';
 
-/** A proxy between a workspace and its server that holds everything back until it is complete, as many do. */
+/** A proxy between a workspace and its server that buffers each message until it is complete, as many proxies do. */
 export interface LinkProxy {
   url: string;
   port: number;
-  /** Where the server listens now; null while there is none. */
+  /** The server's current address; null if there is none. */
   upstream: number | null;
-  /** Asked at each step: false cuts the connection there. */
+  /** Called at each stage: false cuts the connection. */
   allow: ((path: string, step: Step) => boolean | Promise<boolean>) | null;
-  /** What takes longer is cut, ms. */
+  /** Longest time of a request in ms; longer ones are cut. */
   patienceMs: number | null;
-  /** How many connections were cut for taking too long. */
+  /** Number of connections that were cut because they took too long. */
   cut: number;
   close(): Promise<void>;
 }

@@ -7,17 +7,17 @@ import { type FakeClock, fakeClock } from './clock.ts';
 import { temporaryFolder } from './git.ts';
 import { findPostgres, startPostgres, type TestPostgres } from './postgres.ts';
 
-/** A server that listens on a port of its own, with everything that it logged. */
+/** A server on a separate port, with its log. */
 export interface TestServer extends RunningServer {
   folder: string;
   clock: FakeClock;
-  /** The setup codes that it told, the newest last. */
+  /** The printed setup codes, the newest last. */
   codes: string[];
   log: string[];
   env: NodeJS.ProcessEnv;
 }
 
-/** An answer that was read. */
+/** A response with its body. */
 export interface Read {
   status: number;
   text: string;
@@ -25,16 +25,16 @@ export interface Read {
   location: string | null;
 }
 
-/** A browser: it keeps cookies, follows nothing by itself, and says where its forms come from. */
+/** A browser that keeps cookies, does not follow redirects, and sends the origin of its forms. */
 export interface Browser {
   get(path: string, headers?: Record<string, string>): Promise<Read>;
-  /** Fields as pairs where one has several values. */
+  /** Fields, as pairs if one has several values. */
   post(
     path: string,
     fields?: Record<string, string> | [name: string, value: string][],
     headers?: Record<string, string>,
   ): Promise<Read>;
-  /** Posts JSON, as a program does. */
+  /** Posts JSON as a program does. */
   postJson(path: string, body: object, headers?: Record<string, string>): Promise<Read>;
   cookies: Map<string, string>;
 }
@@ -46,7 +46,7 @@ export async function startTestServer(
     publicUrl?: string;
     trustProxy?: string[];
     addr?: string;
-    /** The machine's, where time has to pass by itself; else one that stands still. */
+    /** The system clock if time must pass by itself; otherwise a frozen clock. */
     clock?: Clock;
     allowTarget?: string[];
     lookup?: LookupFunction;
@@ -83,7 +83,7 @@ export async function startTestServer(
       env,
       clock: options.clock ?? clock,
       ...(lookup === undefined ? {} : { lookup }),
-      // Guessing is not what these tests are about.
+      // These tests are not about guessing.
       passwordCost: { logN: 8, r: 8, p: 1 },
       log: pino({ base: null }, { write: (line: string) => void log.push(line) }),
       tellSetupCode: (code) => void codes.push(code),
@@ -150,7 +150,7 @@ export function openBrowser(server: Pick<TestServer, 'url' | 'port'>): Browser {
 
 export const PASSWORD = 'correct horse battery';
 
-/** Sets a new server up as its first operator, in a browser that is signed in then. */
+/** Sets up a new server with its first operator in a browser, which is signed in afterwards. */
 export async function setUpServer(
   server: Pick<TestServer, 'url' | 'port' | 'codes'>,
   name = 'ann',
@@ -160,14 +160,14 @@ export async function setUpServer(
   return browser;
 }
 
-/** Signs in; the answer's place is `/app` when that worked. */
+/** Signs in; the answer redirects to `/app` on success. */
 export async function signIn(server: TestServer, name: string, password = PASSWORD): Promise<Browser> {
   const browser = openBrowser(server);
   await browser.post('/sign-in', { name, password, next: '' });
   return browser;
 }
 
-/** A token of a machine that a person let in. */
+/** Returns the token of a machine that a person has approved. */
 export async function logMachineIn(
   server: Pick<TestServer, 'url' | 'port'>,
   browser: Browser,
@@ -189,11 +189,14 @@ export async function logMachineIn(
 
 const bin = findPostgres();
 
-/** Runs the same tests on SQLite and on a real PostgreSQL, which is left out, aloud, where it is not installed. */
+/**
+ * Runs the same tests on SQLite and on a real PostgreSQL; prints a notice and skips PostgreSQL if it is not
+ * installed.
+ */
 export function onBothDatabases(
   tests: (
     start: typeof startTestServer,
-    /** The environment of a server whose database is new and empty. */
+    /** Returns the environment of a server with a new, empty database. */
     makeDatabase: () => Promise<NodeJS.ProcessEnv>,
   ) => void,
 ): void {

@@ -12,21 +12,21 @@ import {
 import { until } from './wait.ts';
 import { makeWorkspace, type TestWorkspace, type WorkspaceOptions } from './workspace.ts';
 
-/** A workspace that is linked to a server of its own, and the person who set that up. */
+/** A workspace that is linked to its own server, and the person who set it up. */
 export interface LinkedWorkspace {
   server: TestServer;
-  /** Signed in as ann, who runs the server. */
+  /** A browser that is signed in as ann, the operator. */
   ann: Browser;
   ws: TestWorkspace;
   here: EngineHere;
-  /** Of the workspace, on the server. */
+  /** The workspace's id on the server. */
   id: string;
-  /** Of the workspace, as the engine keeps it. */
+  /** The link as the engine stores it. */
   token(): string;
   setDecide(decide: Record<string, string[]>): Promise<void>;
-  /** Waits until the server shows what the workspace has. */
+  /** Waits until the server shows the workspace's data. */
   waits(decision: string): Promise<Read>;
-  /** Presses a button of the decision's page, as it shows it now. */
+  /** Presses a button on the decision's current page. */
   press(verb: 'approve' | 'deny', decision: string, fields?: Record<string, string>): Promise<Read>;
   close(): Promise<void>;
 }

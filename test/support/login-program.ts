@@ -2,16 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { SVC } from '../../cli/self.ts';
 
-/** `svc login` as a process of its own. */
+/** `svc login` as a separate process. */
 export interface LoginProgram {
   child: ChildProcess;
-  /** What it shows to be typed in. Rejects with what it said when it ends without. */
+  /** The code that it shows. Rejects with its output if it exits without one. */
   code: Promise<string>;
   /** Its exit code. */
   ended: Promise<number | null>;
 }
 
-/** @param env of the machine that logs in, with its `SVC_HOME` */
+/** @param env environment of the machine that logs in, with its `SVC_HOME` */
 export function startLoginProgram(serverUrl: string, env: NodeJS.ProcessEnv): LoginProgram {
   const child = spawn(process.execPath, [SVC, 'login', serverUrl, '--no-browser'], {
     env,

@@ -3,22 +3,24 @@ import type { RunningServer } from '../../engine/linked-server/index.ts';
 import { hashToken } from '../../engine/linked-server/secrets.ts';
 import { makeTargetRow } from './target-row.ts';
 
-/** A list of the server's pages that has many rows: what each of its rows shows, in the list's order. */
+/** A list on the server's pages that has many rows: what each row shows, in the list's order. */
 export interface LongList {
   path: string;
   rows: string[];
 }
 
-/** Gives an account, with one person in it and a machine of theirs, so many rows in every list of its pages. */
+/** Gives an account that has one person and one machine this many rows in every list of its pages. */
 export async function fillLists(
   { parts: { db, clock } }: Pick<RunningServer, 'parts'>,
   account: string,
   count: number,
 ): Promise<LongList[]> {
   const now = clock.now();
-  /** Three rows of each list have the same time, as happens within a millisecond. None is so old that it would be removed. */
+  /**
+   * Three rows of each list have the same time, as happens within a millisecond. No row is old enough to be removed.
+   */
   const timeOf = (index: number): number => now - 86_400_000 + Math.floor(index / 3) * 1000;
-  /** Later than whatever else was done, and not so far ahead that nobody can have been there. */
+  /** Later than all other events, but close enough that a person can have been active. */
   const soonOf = (index: number): number => now + 1 + Math.floor(index / 3);
   const indexes = Array.from({ length: count }, (_, index) => index);
   const named = (what: string): string[] =>
@@ -84,7 +86,7 @@ export async function fillLists(
       account_id: account,
       machine_id: machines![index]!,
       key: name,
-      // Several workspaces may have one name.
+      // Several workspaces may share a name.
       name: 'shop',
       svc_version: name,
       token_hash: hashToken(name),
@@ -128,7 +130,7 @@ export async function fillLists(
   await insert(
     'deliveries',
     deliveries!.map((name, index) => ({
-      // After all others.
+      // Sorts after all others.
       id: 1_000_000 + index,
       target_id: 't_long',
       account_id: account,
@@ -201,7 +203,7 @@ const makeEvent = (id: string, at: number): LinkEvent => ({
 });
 
 const makeDecision = (title: string, index: number, since: number): PendingDecision => ({
-  // As ids of text they are not in the order of their numbers.
+  // As text, the ids do not sort by number.
   decision_id: `d-${10_000 + index}`,
   task_id: `t-${index + 1}`,
   hash: index.toString(16).padStart(64, '0'),

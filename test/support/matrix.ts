@@ -11,26 +11,29 @@ import { until } from './wait.ts';
 import { isRunning, makeWorkspace, SVC, type TestWorkspace } from './workspace.ts';
 
 export interface DeskWish {
-  /** The preset that everything is about. */
+  /** The preset under test. */
   agent: string;
-  /** More commands for it, by name; each goes to the gateway too. The folder is the desk's own. */
+  /** More commands for it, by name; they use the gateway too. The parameter is the desk's folder. */
   commands?(folder: string): Record<string, string>;
-  /** More settings by dotted key. */
+  /** More settings, by dotted key. */
   flags?: Record<string, unknown>;
-  /** Files of the person's home. */
+  /** Files in the person's home. */
   home?: Record<string, string>;
   env?: Record<string, string>;
-  /** Puts the real gateway before the model, opened by the engine with these settings; without it the model stands for both. */
+  /**
+   * Settings that make the engine open the real gateway in front of the model. Without it, the model stands in for
+   * both.
+   */
   gateway?(modelUrl: string): Record<string, unknown>;
 }
 
 export interface RunWish {
-  /** Which command; without it the preset's own. */
+  /** The command; by default the preset's own. */
   agent?: string;
   timeoutSec?: number;
-  /** Of the session that begins now, before its agent has begun. */
+  /** Called with the new session before its agent starts. */
   begun?: (session: Wire<Session>) => Promise<unknown>;
-  /** Under this mark instead of the prompt, and before all others: what the model does in a run that goes on. */
+  /** The model's steps in a resumed run. `when` identifies it instead of the prompt and takes precedence. */
   again?: { when: string; steps: Step[] };
 }
 
@@ -38,10 +41,10 @@ export interface RunWish {
 export interface DeskRun {
   id: string;
   session(): Promise<Wire<Session>>;
-  /** Waits for its end, or its pause. */
+  /** Waits until it ends or pauses. */
   settled(): Promise<Wire<Session>>;
   ended(): Promise<Wire<Session>>;
-  /** What reached the model of it: under its key, whatever it is about. */
+  /** All requests with its key that reached the model. */
   requests(): SeenRequest[];
   log(): string;
   cancel(): Promise<void>;
@@ -49,31 +52,31 @@ export interface DeskRun {
   marked(): { pid: number; command: string }[];
 }
 
-/** An engine with a workspace whose workers are one real agent program; the gateway is a stand-in for a model. */
+/** An engine with a workspace whose workers are one real agent program; a fake model serves as the gateway. */
 export interface Desk {
   ws: TestWorkspace;
   here: EngineHere;
   /**
    * Adds and runs a task.
-   * @param prompt has to be unlike all others of this desk
-   * @param script what its model does; the worktree is known
+   * @param prompt must be unique within this desk
+   * @param script the model's steps, given the worktree
    */
   run(prompt: string, script: (worktree: string) => Step[], wish?: RunWish): Promise<DeskRun>;
-  /** From now on a provider has put a limit on the session. */
+  /** Acts as a provider that rate-limits the session from now on. */
   limit(run: { id: string }, until: number): void;
-  /** Of the model. */
+  /** URL of the model. */
   url: string;
-  /** What it does for a prompt that comes from elsewhere; answers with the key for that. */
+  /** Sets the model's steps for a prompt from elsewhere; returns the key for it. */
   play(prompt: string, steps: Step[]): string;
-  /** All that has reached the model. */
+  /** All requests that reached the model. */
   requests(): readonly SeenRequest[];
   failures: string[];
   close(): Promise<void>;
 }
 
-/** For who is no run of the engine. */
+/** The key of callers that are not runs of the engine. */
 const KEY_BESIDE = 'svc-vkey-beside';
-/** The model's own, which is the gateway's to know. */
+/** The provider's key, which only the gateway knows. */
 export const PROVIDER_KEY = 'sk-provider-7d1e5a90b3c2';
 
 const GIT = Object.fromEntries(
@@ -102,7 +105,7 @@ export async function openDesk({
       .get(createHash('sha256').update(key).digest());
     return row === undefined ? null : `s-${row.session_id}`;
   };
-  /** Of which session each key is: what is no key of a run that is under way is refused. */
+  /** Session of each key. Keys without an active run are refused. */
   const keys = new Map<string, string>();
   const model = await startModel({
     script: scripts,
@@ -164,7 +167,7 @@ export async function openDesk({
       const ran = await here.call('task.run', { id: task_id });
       const { session_id: id } = ran.session;
       const limitMs = (wish.timeoutSec ?? 120) * 1000;
-      // Nothing has had its turn since the answer.
+      // Nothing else has run since the answer.
       scripts.push({
         when: prompt.split('\n', 1)[0]!,
         steps: script(join(ws.root, '.svc/agents/worktrees', id)),
@@ -172,7 +175,7 @@ export async function openDesk({
       if (wish.again !== undefined) scripts.unshift(wish.again);
       await wish.begun?.(ran.session);
       const waited = async (isOver: (shown: Wire<Session>) => boolean): Promise<Wire<Session>> => {
-        // Those that try again all the time end by their limit, and are stopped then.
+        // Agents that retry forever are stopped by their time limit.
         await until(async () => isOver(await session(id)), `the end of ${id}`, limitMs + 60_000);
         return session(id);
       };
@@ -200,7 +203,7 @@ export async function openDesk({
   };
 }
 
-/** Processes with all of these in their environment. */
+/** Returns the processes whose environment contains all of these. */
 function marked(...marks: string[]): { pid: number; command: string }[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -216,9 +219,9 @@ function marked(...marks: string[]): { pid: number; command: string }[] {
     });
 }
 
-/** The text as it is in a request: agents put words of their own around it, in the same text or beside it. */
+/** Finds the text in a request: agents add their own words, in the same text or in another. */
 export function assertArrived(requests: readonly SeenRequest[], text: string): void {
   const quoted = JSON.stringify(text).slice(1, -1);
   const has = requests.some(({ body }) => JSON.stringify(body ?? null).includes(quoted));
-  assert.ok(has, `not in ${requests.length} requests as it is: ${text.slice(0, 200)}`);
+  assert.ok(has, `not unchanged in ${requests.length} requests: ${text.slice(0, 200)}`);
 }

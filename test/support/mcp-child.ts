@@ -1,6 +1,6 @@
 /**
- * A server of the model context protocol on stdio that answers a Chair's round trip from memory: a task, a run that
- * asks a question, its answer, a merge. It refuses whatever does not fit what it said before.
+ * An MCP server on stdio that plays a Chair's round trip from memory: a task, a run that asks a question, its answer,
+ * a merge. It refuses calls that do not match its earlier answers.
  */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';

@@ -7,7 +7,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Api } from '../../engine/index.ts';
 import { SVC, type TestWorkspace } from './workspace.ts';
 
-/** What each tool takes and answers, by the name that agents have for it. */
+/** Input and output of each tool, by the name that agents use. */
 export type ToolApi = {
   [K in keyof Api as K extends `${infer Module}.${infer Verb}` ? `${Module}_${Verb}` : K]: Api[K];
 };
@@ -24,19 +24,19 @@ interface ToolCallOptions {
 
 export interface McpClient {
   client: Client;
-  /** Of the bridge; null over HTTP. */
+  /** The bridge's process; null over HTTP. */
   pid: number | null;
-  /** The structured result; throws what a refusal says, its code first. */
+  /** Returns the structured result; throws the refusal, which starts with its code. */
   call<K extends keyof ToolApi>(name: K, ...input: ToolInput<K>): Promise<ToolApi[K]['output']>;
-  /** `call` with what the compiler would refuse, such as a tool of another server. */
+  /** Does the same as `call` for calls that the compiler would reject, such as a tool of another server. */
   callByName(name: string, input?: object): Promise<unknown>;
-  /** The structured content of a refusal. */
+  /** Returns the structured content of a refusal. */
   refused(name: string, input?: object): Promise<{ code: string; message: string; hint: string | null }>;
   tools(): Promise<string[]>;
   close(): Promise<void>;
 }
 
-/** An MCP client over `transport`. */
+/** Creates an MCP client over `transport`. */
 export async function mcpClient(
   transport: StdioClientTransport | StreamableHTTPClientTransport,
 ): Promise<McpClient> {
@@ -67,7 +67,7 @@ export async function mcpClient(
   };
 }
 
-/** An MCP client of `svc mcp`, as an agent program has one: by default the Chair's. */
+/** Creates an MCP client of `svc mcp`, as agent programs do; by default for the Chair. */
 export const stdioClient = (
   ws: Pick<TestWorkspace, 'root' | 'env'>,
   { env = {}, cwd = ws.root }: { env?: Record<string, string>; cwd?: string } = {},
@@ -82,7 +82,7 @@ export const stdioClient = (
     }),
   );
 
-/** Where `/mcp` of the running daemon is, and the Chair's token. */
+/** Returns the URL of the running daemon's `/mcp`, and the Chair's token. */
 export function mcpEndpoint(ws: Pick<TestWorkspace, 'root'>): { url: URL; token: string } {
   const record = JSON.parse(readFileSync(join(ws.root, '.svc', 'daemon.json'), 'utf8')) as {
     http: { host: string; port: number };
@@ -91,7 +91,7 @@ export function mcpEndpoint(ws: Pick<TestWorkspace, 'root'>): { url: URL; token:
   return { url: new URL(`http://${record.http.host}:${record.http.port}/mcp`), token: record.token };
 }
 
-/** An MCP client of the daemon's `/mcp`. */
+/** Creates an MCP client of the daemon's `/mcp`. */
 export function httpClient(
   ws: Pick<TestWorkspace, 'root'>,
   { token, headers = {} }: { token?: string; headers?: Record<string, string> } = {},

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { stdin, stdout } from 'node:process';
 
-// Asks the terminal that it runs in how many cells it takes for texts: `measure-child.js <in> <out>`, both JSON.
+// Asks its terminal how many cells texts take: `measure-child.js <in> <out>`, both JSON.
 const [source = '', target = ''] = process.argv.slice(2);
 const texts = JSON.parse(readFileSync(source, 'utf8')) as string[];
 
-/** DSR: where the cursor is. */
+/** DSR: requests the cursor position. */
 const WHERE = '\u001b[6n';
 
 async function measure(text: string): Promise<number> {

@@ -4,10 +4,10 @@ import { isRunning } from './processes.ts';
 import { until } from './wait.ts';
 import type { TestWorkspace } from './workspace.ts';
 
-/** A moment of a worker's start: its process is about to be there, or has just begun to be. */
+/** A moment of a worker's start: just before or just after its process exists. */
 export type Moment = 'before' | 'after';
 
-/** Loaded into a daemon ahead of its own code: it kills itself with SIGKILL, once, where the file says. */
+/** Preloaded into a daemon: kills the process with SIGKILL, once, at the moment that the file names. */
 const preload = (order: string): string => `
 import childProcess from 'node:child_process';
 import { readFileSync, unlinkSync } from 'node:fs';
@@ -24,7 +24,7 @@ childProcess.spawn = (program, args, options) => {
     }
     if (wanted[0] !== moment || !args.some((each) => each.includes('/' + wanted[1] + '/'))) return;
     unlinkSync(${JSON.stringify(order)});
-    // Else it would be there again at once.
+    // The supervisor dies first, because it would restart the daemon.
     if (process.env.SVC_SUPERVISOR) process.kill(process.ppid, 'SIGKILL');
     process.kill(process.pid, 'SIGKILL');
   };
@@ -36,18 +36,18 @@ childProcess.spawn = (program, args, options) => {
 syncBuiltinESMExports();
 `;
 
-/** Makes the daemons that the workspace starts from now on kill themselves when they are told to. */
+/** Makes daemons of the workspace that start from now on kill themselves on request. */
 export function makeMortal(ws: TestWorkspace): (
   moment: Moment,
   sessionId: string,
 ) => {
-  /** The one that was told is dead. */
+  /** Resolves once the daemon is dead. */
   isDead(): Promise<void>;
 } {
   const file = join(ws.repository.folder, 'mortal.mjs');
   const order = join(ws.repository.folder, 'die');
   writeFileSync(file, preload(order));
-  // No variable that a worker inherits.
+  // A variable that workers do not inherit.
   ws.env.NODE_OPTIONS = `--import=${file}`;
   return (moment, sessionId) => {
     writeFileSync(order, `${moment} ${sessionId}`);

@@ -2,7 +2,7 @@ import type { FunctionSpan } from '../../engine/knowledge/guard/code/functions.t
 import type { Code } from '../../engine/knowledge/guard/code/read-code.ts';
 import { NAME, NUMBER, STRING } from '../../engine/knowledge/guard/code/tokens.ts';
 
-/** Numbers that look random and are the same at every run. */
+/** Returns pseudo-random numbers that are the same in every run. */
 export function createDice(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -11,13 +11,13 @@ export function createDice(seed: number): (below: number) => number {
   };
 }
 
-/** The lines of a function, with its first line from its beginning. */
+/** Returns the lines of a function, with the whole first line. */
 export function takeFunction({ text, tokens }: Code, { from, to }: FunctionSpan): string {
   const begin = text.lastIndexOf('\n', tokens.starts[from] as number) + 1;
   return text.slice(begin, tokens.ends[to - 1] as number);
 }
 
-/** The same tokens with other white space and comments. */
+/** Keeps the tokens and changes white space and comments. */
 export function mutateLayout(text: string, dice: (below: number) => number, comment: string): string {
   return text
     .split('\n')
@@ -28,7 +28,7 @@ export function mutateLayout(text: string, dice: (below: number) => number, comm
     .join('\n');
 }
 
-/** Renames the function's own names throughout, and changes literals. */
+/** Renames the function's local names throughout and changes literals. */
 export function mutateNames(code: Code, { from, to }: FunctionSpan, dice: (below: number) => number): string {
   const { text, tokens } = code;
   const renamed = new Map<string, string>();
@@ -55,7 +55,7 @@ export function mutateNames(code: Code, { from, to }: FunctionSpan, dice: (below
   return out;
 }
 
-/** Small edits: every dozen lines one is added, left out or changed. */
+/** Adds, removes or changes a line about every dozen lines. */
 export function mutateLines(
   text: string,
   dice: (below: number) => number,
@@ -64,7 +64,7 @@ export function mutateLines(
   const lines = text.split('\n');
   const edits = Math.max(1, Math.round(lines.length / 12));
   for (let edit = 0; edit < edits; edit += 1) {
-    // Neither the head nor the end, and no line that a block depends on.
+    // Skips the first and last line, and lines that open or close a block.
     const plain = lines
       .map((line, at) => ({ line, at }))
       .filter(

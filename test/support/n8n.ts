@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createContext, runInContext } from 'node:vm';
 
-/** What goes from node to node of a workflow. */
+/** An item that nodes of a workflow pass on. */
 export interface Item {
   json: Record<string, unknown>;
   binary?: Record<string, Buffer>;
@@ -12,13 +12,13 @@ export interface Item {
 
 interface Around {
   items: readonly Item[];
-  /** Variables of n8n's own environment. */
+  /** Environment variables of n8n. */
   env: Readonly<Record<string, string>>;
 }
 
 /**
- * Runs a Code node for all items, with what n8n's runner of JavaScript gives it and nothing else: `require` knows the
- * modules of NODE_FUNCTION_ALLOW_BUILTIN, here `crypto`; there is no `process`, no `fetch` and no `URL`.
+ * Runs a Code node for all items in an environment like n8n's JavaScript runner: `require` knows only the modules in
+ * NODE_FUNCTION_ALLOW_BUILTIN, here `crypto`; `process`, `fetch` and `URL` do not exist.
  */
 export async function runCodeNode(code: string, { items, env }: Around): Promise<Item[]> {
   const require = (name: string): unknown => {
@@ -56,7 +56,7 @@ export interface HttpRequestNode {
   };
 }
 
-/** Runs an HTTP Request node with a raw body for each item, its expressions filled in. */
+/** Runs an HTTP Request node with a raw body for each item and evaluates its expressions. */
 export async function runHttpNode({ type, parameters }: HttpRequestNode, { items, env }: Around) {
   if (type !== 'n8n-nodes-base.httpRequest' || parameters.contentType !== 'raw')
     throw new Error(`cannot run ${type} with ${parameters.contentType}`);
@@ -78,7 +78,10 @@ export async function runHttpNode({ type, parameters }: HttpRequestNode, { items
   return answers;
 }
 
-/** A Webhook node (POST, path svc, option Raw Body): each request is an item, answered with 200 when the workflow ran. */
+/**
+ * Serves a Webhook node (POST, path svc, option Raw Body): each request is an item, answered with 200 once the
+ * workflow has run.
+ */
 export async function startWebhookNode(work: (item: Item) => Promise<unknown>) {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 
-/** How `NO_PROXY` is read for an address, by whatever goes out through a proxy. */
+/** Cases of `NO_PROXY` for an address, for every client that uses a proxy. */
 interface NoProxyCase {
   address: string;
-  /** Lists that name it, so that no proxy is asked. */
+  /** Lists that match the address, so the proxy is not used. */
   direct: string[];
   proxied: string[];
 }
 
-/** None of these addresses leads anywhere: names of tests, and networks for documentation. */
+/** Test names and documentation networks: none of these addresses is reachable. */
 const NO_PROXY_CASES: readonly NoProxyCase[] = [
   {
     address: 'https://svc.test:8443',
@@ -105,9 +105,9 @@ const NO_PROXY_CASES: readonly NoProxyCase[] = [
 ];
 
 /**
- * Checks how something reads `NO_PROXY`.
- * @param isProxied whether a proxy is asked for the way to an address; nobody answers there, which some networks say nothing of, so
- *   that it is given up after `patienceMs`
+ * Checks how a client reads `NO_PROXY`.
+ * @param isProxied reports whether the client connects to the address through a proxy. The addresses do not answer,
+ * and some networks drop such packets silently, so it gives up after `patienceMs`.
  */
 export async function assertReadsNoProxy(
   isProxied: (address: string, except: string, patienceMs: number) => boolean | Promise<boolean>,

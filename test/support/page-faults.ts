@@ -2,17 +2,20 @@ import { HtmlValidate } from 'html-validate';
 
 const validator = new HtmlValidate({
   extends: ['html-validate:recommended', 'html-validate:a11y'],
-  // How HTML is written by its library says nothing about the pages.
+  // Style rules about markup concern the HTML library, not the pages.
   rules: {
     'doctype-style': 'off',
     'void-style': 'off',
     'attribute-boolean-style': 'off',
-    // It counts characters as they are escaped.
+    // The rule counts escaped characters.
     'long-title': 'off',
   },
 });
 
-/** Cells that do not say what they are where a table is stacked: each has the head of its column, the one for buttons none. */
+/**
+ * Returns cells without a label in tables that stack on small screens: each cell needs its column's heading, except
+ * the cell with buttons.
+ */
 function listUnnamedCells(text: string): string[] {
   const faults: string[] = [];
   for (const [table] of text.matchAll(/<table>.*?<\/table>/gs)) {
@@ -27,7 +30,9 @@ function listUnnamedCells(text: string): string[] {
   return faults;
 }
 
-/** What is wrong with a page, a line each: by the rules of HTML and accessibility, and scripts or inline styles. */
+/**
+ * Returns the faults of a page, one a line: violations of HTML and accessibility rules, scripts, and inline styles.
+ */
 export async function listPageFaults(text: string): Promise<string[]> {
   const { results } = await validator.validateString(text);
   const faults = [

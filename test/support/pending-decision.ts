@@ -1,6 +1,6 @@
 import type { PendingDecision } from '../../engine/core/link-protocol/messages.ts';
 
-/** A decision as a workspace tells its server. */
+/** A decision as a workspace sends it to its server. */
 export const makePendingDecision = (given: Partial<PendingDecision> = {}): PendingDecision => ({
   decision_id: 'd-17',
   task_id: 't-42',

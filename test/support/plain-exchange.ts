@@ -1,4 +1,4 @@
-/** Exchanges with a model as a test thinks of them, apart from any protocol, and random ones from a seed. */
+/** Exchanges with a model, independent of any protocol, and random ones from a seed. */
 
 export interface PlainCall {
   id: string;
@@ -51,7 +51,7 @@ export interface PlainAnswer {
   usage: PlainUsage;
 }
 
-/** A source of numbers in [0, 1) that is the same for the same seed. */
+/** Returns a generator of numbers in [0, 1) that depends only on the seed. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -63,13 +63,13 @@ export function seededRandom(seed: number): () => number {
 }
 
 export interface Dice {
-  /** A whole number from 0 to below `limit`. */
+  /** Returns an integer from 0 to `limit` - 1. */
   below(limit: number): number;
   pick<T>(list: readonly T[]): T;
   text(most: number): string;
 }
 
-// Quotes, line ends, escapes, pairs of surrogates, joined emoji, and what looks like a protocol's own words.
+// Quotes, line ends, escapes, surrogate pairs, joined emoji, and text that looks like protocol syntax.
 const WORDS = [
   'sum',
   'of',
@@ -124,7 +124,7 @@ const randomCalls = (dice: Dice, prefix: string): PlainCall[] =>
 const randomImages = (dice: Dice): PlainImage[] =>
   Array.from({ length: dice.below(2) }, () => ({ mediaType: 'image/png', data: 'aGVsbG8=' }));
 
-/** A conversation that a real client could have had: the results of calls follow the calls. */
+/** Creates a conversation that a real client could have: the results of calls follow the calls. */
 export function randomRequest(seed: number): PlainRequest {
   const dice = createDice(seed);
   const turns: PlainTurn[] = [{ role: 'user', text: dice.text(6), images: randomImages(dice) }];
@@ -174,7 +174,7 @@ export function randomAnswer(seed: number): PlainAnswer {
   };
 }
 
-/** The text in pieces of random length, which may cut a pair of surrogates; a text of JSON escapes it then. */
+/** Splits the text into pieces of random length. A cut may split a surrogate pair, which JSON then escapes. */
 export function cutText(text: string, dice: Dice, longest = 6): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {

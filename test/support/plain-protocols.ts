@@ -1,6 +1,6 @@
 /**
- * The protocols as a test knows them, written apart from the translation: what a client of each sends for a plain request, what a
- * provider of each answers for a plain answer, and what a provider of each understands of a request.
+ * The protocols, implemented independently of the translation: a client's body for a plain request, a provider's
+ * answer for a plain answer, and a provider's view of a request.
  */
 import type { Protocol, SseEvent } from '../../engine/gateway/protocol.ts';
 import { cutText, type Dice, type PlainAnswer, type PlainRequest, type PlainTurn } from './plain-exchange.ts';
@@ -9,15 +9,15 @@ import { cutText, type Dice, type PlainAnswer, type PlainRequest, type PlainTurn
 export type Json = any;
 
 export interface PlainProtocol {
-  /** The body that a client sends. */
+  /** Returns the body that a client sends. */
   request(plain: PlainRequest): Json;
-  /** What a provider understands of a body: what `seen` makes of the plain request. */
+  /** Returns a provider's view of a body; must equal `seen` of the plain request. */
   understand(body: Json): PlainRequest;
-  /** The whole answer of a provider. */
+  /** Returns a provider's whole answer. */
   answer(plain: PlainAnswer): Json;
-  /** The streamed answer of a provider. */
+  /** Returns a provider's streamed answer. */
   stream(plain: PlainAnswer, dice: Dice): SseEvent[];
-  /** What a client makes of a whole answer. */
+  /** Returns a client's view of a whole answer. */
   readAnswer(body: Json): PlainAnswer;
 }
 
@@ -43,7 +43,7 @@ const nameOf = (turns: PlainTurn[], id: string): string =>
   turns.flatMap((turn) => (turn.role === 'assistant' ? turn.calls : [])).findLast((call) => call.id === id)
     ?.name ?? '';
 
-/** Protocols without a field for it say in the text that a call failed. */
+/** Marks a failed call in the text, for protocols without a field for it. */
 const asSaid = (text: string) =>
   text.startsWith('Error: ')
     ? { text: text.slice('Error: '.length), isError: true }
@@ -324,7 +324,7 @@ function responsesItemEvents(item: Json, index: number, dice: Dice): Json[] {
       done,
     ];
   }
-  // Some servers say the arguments at the end only.
+  // Some servers send the arguments only at the end.
   const pieces = dice.below(3) === 0 ? [] : cutText(item.arguments, dice);
   return [
     added({ ...item, status: 'in_progress', arguments: '' }),
@@ -719,7 +719,7 @@ const gemini: PlainProtocol = {
       { usageMetadata: geminiUsage(plain) },
     ),
   stream(plain, dice) {
-    // The usage so far is in every chunk.
+    // Every chunk has the usage so far.
     const said = (part: Json): SseEvent =>
       data(geminiChunk([part], {}, { usageMetadata: { promptTokenCount: plain.usage.input } }));
     return [

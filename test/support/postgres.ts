@@ -5,30 +5,30 @@ import { join } from 'node:path';
 import { temporaryFolder } from './git.ts';
 import { until } from './wait.ts';
 
-/** The newest PostgreSQL that Debian installs, or one on the path; null when there is none. */
+/** Returns the newest PostgreSQL that Debian has installed, or one on PATH; null if there is none. */
 export function findPostgres(): string | null {
   const [newest] = globSync('/usr/lib/postgresql/*/bin').sort().reverse();
   if (newest !== undefined && existsSync(join(newest, 'initdb'))) return newest;
   return null;
 }
 
-/** A PostgreSQL of the test's own that listens on a socket only. */
+/** A PostgreSQL for the test that listens only on a socket. */
 export interface TestPostgres {
-  /** Makes an empty database; its address. */
+  /** Creates an empty database; returns its address. */
   createDatabase(name: string): Promise<string>;
-  /** kill -9 of its first process; the others end by themselves. */
+  /** Kills its first process with SIGKILL; the others end by themselves. */
   crash(): Promise<void>;
-  /** After a crash, on what is left. */
+  /** Starts it again on the remaining data after a crash. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** PostgreSQL does not run as root; nobody's numbers are the same everywhere on Debian. */
+/** PostgreSQL refuses to run as root; the user "nobody" has the same ids on every Debian system. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 export async function startPostgres(
   bin: string,
-  /** Durable where a power cut is what counts, which costs every commit its time. */
+  /** True to survive a power cut, which slows every commit. */
   { isDurable = false }: { isDurable?: boolean } = {},
 ): Promise<TestPostgres> {
   const folder = temporaryFolder('postgres-');
@@ -54,7 +54,7 @@ export async function startPostgres(
     });
   let server = start();
 
-  /** It tells nobody when it is ready, so it is asked. */
+  /** PostgreSQL does not report when it is ready, so this polls. */
   const isReady = async (): Promise<boolean> => {
     const client = new pg.Client({ connectionString: address('postgres') });
     client.on('error', () => undefined);
@@ -82,7 +82,7 @@ export async function startPostgres(
     },
     async restart() {
       await until(async () => {
-        // Those that it has left behind hold its memory for a moment, and it does not start meanwhile.
+        // Orphaned processes hold its memory for a moment, and it does not start until they are gone.
         if (server.exitCode !== null || server.signalCode !== null) server = start();
         return isReady();
       }, 'PostgreSQL');

@@ -1,22 +1,25 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { until } from './wait.ts';
 
-/** How long processes have to end by themselves once their terminal is gone. */
+/** Milliseconds that processes have to end by themselves after their terminal is gone. */
 const HANG_UP_MS = 2000;
 
-/** What /proc says of a process; null when there is none. */
+/** Process state from /proc; null if the process does not exist. */
 export interface ProcessStat {
   pid: number;
-  /** One letter, `Z` for a process that has ended and waits for its parent. */
+  /** One letter; `Z` is a zombie. */
   state: string;
   parent: number;
-  /** The process that called setsid for it: the program that a terminal was opened for. */
+  /** Pid of the process that called setsid: the program that a terminal was opened for. */
   session: number;
-  /** Start time in clock ticks: with the pid it names one process for good. */
+  /** Start time in clock ticks; together with the pid it identifies a process permanently. */
   started: string;
 }
 
-/** Reads `/proc/<pid>/stat`. The program's name may hold blanks and brackets, so fields are counted from its end. */
+/**
+ * Reads `/proc/<pid>/stat`. The program's name may contain blanks and parentheses, so fields are counted from the
+ * end.
+ */
 export function processStat(pid: number): ProcessStat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -28,7 +31,7 @@ export function processStat(pid: number): ProcessStat | null {
   }
 }
 
-/** Running, and not a zombie that waits for its parent. */
+/** Reports whether a process is running and not a zombie. */
 export function isRunning(pid: number): boolean {
   const stat = processStat(pid);
   return stat !== null && stat.state !== 'Z';
@@ -40,19 +43,21 @@ const running = (): ProcessStat[] =>
     .flatMap((name) => processStat(Number(name)) ?? [])
     .filter((stat) => stat.state !== 'Z');
 
-/** The running processes of a session, its leader among them. */
+/** Returns the running processes of a session, including its leader. */
 export const processesOfSession = (session: number): ProcessStat[] =>
   running().filter((stat) => stat.session === session);
 
-/** The running processes that this one started. */
+/** Returns the running processes that this process started. */
 export const childrenOf = (pid: number): ProcessStat[] => running().filter((stat) => stat.parent === pid);
 
-/** Waits until nothing is left of a session whose terminal was hung up; what outlasts its time is killed. */
+/**
+ * Waits until all processes of a hung-up terminal's session have ended; kills processes that exceed the time limit.
+ */
 export async function sessionEnded(leader: ProcessStat): Promise<void> {
   const deadline = performance.now() + HANG_UP_MS;
   await until(() => {
     const now = processStat(leader.pid);
-    // With another start time the number belongs to somebody else by now.
+    // If the start time differs, the pid has been reused.
     const left = now !== null && now.started !== leader.started ? [] : processesOfSession(leader.pid);
     if (performance.now() > deadline) for (const { pid } of left) kill(pid);
     return left.length === 0;
@@ -63,6 +68,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has just ended.
+    // The process has just ended.
   }
 }

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { quoteForShell } from '../../engine/index.ts';
 
 /**
- * Runs a command line on a terminal of its own, through script(1), and returns every byte that the terminal was sent:
- * what the program wrote to either stream. Without a pager, which would wait for a key, unless `env` names one.
+ * Runs a command line on a separate terminal, through script(1). Returns every byte that the terminal received, from
+ * stdout and stderr. Without a pager, which would wait for a key, unless `env` sets one.
  */
 export const runOnTerminal = (
   argv: readonly string[],

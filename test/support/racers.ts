@@ -7,18 +7,18 @@ import type { Ran } from './command-line.ts';
 import { settled } from './wait.ts';
 import type { TestWorkspace } from './workspace.ts';
 
-/** What a racer is to run when its gate, a named pipe, has no writer any more. */
+/** The command line to run once its gate, a named pipe, has no more writers. */
 export interface RacerOrder {
   args: readonly string[];
   gate: string;
   cwd: string;
 }
-/** What a racer says: it is there, or stands at the gate; then what its command line has printed. */
+/** Messages of a racer: it is ready, it waits at the gate, or the output of its command line. */
 export type RacerWord = 'ready' | Pick<Ran, 'code' | 'stdout' | 'stderr'>;
 
-/** Processes that are started once and then run command lines of svc against each other. */
+/** Processes that start once and then race command lines of svc against each other. */
 export interface Racers {
-  /** Each process runs its command line, all of them from the same moment on. */
+  /** Makes each process run its command line, all at the same moment. */
   race(lineOf: (index: number) => readonly string[]): Promise<Ran[]>;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ async function hear(child: ChildProcess): Promise<RacerWord> {
   return word as RacerWord;
 }
 
-/** Starts so many processes in a workspace. */
+/** Starts this many processes in a workspace. */
 export async function startRacers(ws: TestWorkspace, count: number): Promise<Racers> {
   const children = Array.from({ length: count }, () =>
     fork(CHILD, { env: ws.env, cwd: ws.root, execPath: process.execPath }),
@@ -40,7 +40,7 @@ export async function startRacers(ws: TestWorkspace, count: number): Promise<Rac
   return {
     async race(lineOf) {
       execFileSync('mkfifo', [gate]);
-      // For both, since one for writing alone would wait for a reader.
+      // Opened for reading and writing: opening it for writing alone would block until there is a reader.
       const held = openSync(gate, constants.O_RDWR);
       const atGate = children.map(hear);
       for (const [index, child] of children.entries())

@@ -10,16 +10,16 @@ import { gitEnvironment, temporaryFolder } from './git.ts';
 import { until } from './wait.ts';
 import { SVC } from './workspace.ts';
 
-/** Somebody who has just installed svc: a home with nothing in it but a name for git, and a shell. */
+/** A reader who has just installed svc: a shell, and a home that contains only a git user name. */
 export interface Reader {
   home: string;
-  /** Puts a program of this reader's machine in place of one that cannot be reached from here. */
+  /** Replaces a program that is not available here. */
   install(name: string, script: string): void;
-  /** Types the lines and answers with all that they print. Throws when a command fails. */
+  /** Types the lines and returns their output. Throws if a command fails. */
   type(lines: string, at?: string): Promise<string>;
-  /** Types the `sh` blocks in order as they are written, and compares what they print with the `text` block that follows. */
+  /** Types the `sh` blocks in order and compares their output with the `text` block that follows. */
   follow(blocks: readonly Block[]): Promise<void>;
-  /** Where the shell is and what it has exported. */
+  /** The shell's current folder and exported variables. */
   look(): Promise<{ cwd: string; env: NodeJS.ProcessEnv }>;
 }
 
@@ -29,13 +29,13 @@ interface ReaderOptions {
   clones?: Record<string, string>;
 }
 
-/** Longer than any block takes; only ends a test that will never. */
+/** Longer than any block takes; it only ends a test that would hang. */
 const LONGEST_MS = 120_000;
 
 /**
- * @param env what is exported beyond what every reader needs
+ * @param env additional exported variables
  * @param programs a folder of programs that this reader has installed
- * @param clones repositories of this machine by the address that readers clone
+ * @param clones local repositories by the address that readers clone
  */
 export async function openReader(
   t: TestContext,
@@ -48,7 +48,7 @@ export async function openReader(
   const install: Reader['install'] = (name, script) =>
     writeFileSync(join(bin, name), script, { mode: 0o755 });
   const svc = `'${process.execPath}' '${SVC}'`;
-  // Readers beside this one have the default port, as may whoever runs the tests.
+  // Other readers and the developer's engine may use the default port.
   install(
     'svc',
     `#!/bin/sh
@@ -122,7 +122,7 @@ ${svc} "$@" && ${svc} config set ui.addr 127.0.0.1:${await findFreePort()} > /de
         if (block.language === 'sh') printed = await type(block.text, block.at);
         if (block.language !== 'text') continue;
         const missing = findMissingLine(block.text, printed);
-        assert.equal(missing, null, `${block.at} is not what was printed:\n${printed}`);
+        assert.equal(missing, null, `${block.at} differs from the output:\n${printed}`);
       }
     },
     async look() {
@@ -133,7 +133,7 @@ ${svc} "$@" && ${svc} config set ui.addr 127.0.0.1:${await findFreePort()} > /de
   };
 }
 
-/** A port that nobody listens on. */
+/** Returns a free port. */
 export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -143,7 +143,7 @@ export async function findFreePort(): Promise<number> {
   return port;
 }
 
-/** What runs with this home, such as an engine: pid and command. */
+/** Returns the processes that run with this home, such as an engine: pid and command. */
 function findProcessesOf(home: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

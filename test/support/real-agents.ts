@@ -1,31 +1,31 @@
 import type { Step } from '../../fixtures/model/model.ts';
 import { missing } from './agents.ts';
 
-/** Commits what was written, in a shell of the agent's. */
+/** Steps that commit the files in the agent's shell. */
 export const COMMIT = 'git add -A && git commit -qm "Say hello"';
 const EVIDENCE = { criteria: [], tests: [{ command: 'true', passed: true }], summary: 'a greeting' };
 
 export interface RealAgent {
-  /** With its own tools, whose names and arguments differ. */
+  /** Steps with the agent's own tools, whose names and arguments differ. */
   write(path: string): Step & { call: string };
   shell(command: string): Step & { call: string };
-  /** So that it gives up soon. */
+  /** Settings that make it give up soon. */
   env?: Record<string, string>;
   home?: Record<string, string>;
-  /** Its command without what lets it do everything. */
+  /** Its command without the option that permits everything. */
   careful: string;
   codes: Record<400 | 401 | 429, string>;
-  /** What it may not do it does not offer to its model: nobody is denied anything, and nothing can be told. */
+  /** True if it hides forbidden tools from its model, so a denial never occurs and cannot be reported. */
   isMuteWhenDenied?: boolean;
-  /** It never tells how many tokens it took. */
+  /** True if it never reports its tokens. */
   isSilentOnUsage?: boolean;
-  /** How its model gets at our tools, where they are not simply there. */
+  /** Steps that give its model access to our tools, if it needs any. */
   report?: Step[];
 }
 
 const described = (call: string, command: string) => ({ call, arguments: { command, description: 'Shell' } });
 
-/** Real agent programs of `.ci/agents.sh`, and what a test has to know of each. */
+/** Real agent programs of `.ci/agents.sh`, with what a test needs to know about each. */
 export const REAL_AGENTS: Record<string, RealAgent> = {
   claude: {
     write: (path) => ({ call: 'Write', arguments: { file_path: path, content: 'hello\n' } }),
@@ -43,7 +43,7 @@ export const REAL_AGENTS: Record<string, RealAgent> = {
     }),
     shell: (cmd) => ({ call: 'exec_command', arguments: { cmd } }),
     home: {
-      // Without a model that it knows it has its plain tools.
+      // With an unknown model, codex offers its basic tools.
       '.codex/config.toml':
         'model = "stand-in"\n[model_providers.svc]\nname = "svc"\nrequest_max_retries = 0\nstream_max_retries = 0\n',
     },
@@ -83,13 +83,13 @@ export const REAL_AGENTS: Record<string, RealAgent> = {
   },
 };
 
-/** The call of our tool, with evidence that holds. */
+/** A call of our report tool with valid evidence. */
 export const report = ({ report: own }: RealAgent): Step[] =>
   own ?? [{ call: 'verify_report', arguments: EVIDENCE }];
 
 /**
- * Why a test of this one is skipped, said aloud; false where it is not. All of them take minutes: without the variable
- * the two that are fastest are run wherever they are installed.
+ * Returns why the tests of an agent are skipped, and prints it; otherwise false. Running all agents takes minutes:
+ * without the variable, only the two fastest run, if installed.
  */
 export function skipped(name: string): string | false {
   const wanted = (process.env.SVC_TEST_AGENTS ?? 'claude,codex').split(',');

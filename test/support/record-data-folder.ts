@@ -1,10 +1,10 @@
 /**
  * Records the data folder of a version of svc for test/engine/takeover.test.ts:
  *
- *   npm run build && node dist/test/support/record-data-folder.js [<top of a built clone>]; npm run format
+ * npm run build && node dist/test/support/record-data-folder.js [<top of a built clone>]; npm run format
  *
- * By default the program is this very one. It is driven by its command line alone, killed while a worker runs, and
- * what it leaves goes into `fixtures/recorded/<commit>.tar.gz`, with its last answers in `<commit>.json` beside it.
+ * By default it records the current version. It drives the program only by its command line and kills it while a
+ * worker runs. The data goes to `fixtures/recorded/<commit>.tar.gz`, its last answers to `<commit>.json` next to it.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -63,11 +63,11 @@ const env: NodeJS.ProcessEnv = {
   GIT_CONFIG_GLOBAL: git.GIT_CONFIG_GLOBAL,
   SVC_HOME: join(folder, 'home'),
   SVC_WEBHOOK_SECRET: 'a secret of the recording',
-  // What holds a run together beyond its marks depends on the machine.
+  // Containment other than marks depends on the machine.
   SVC_CONTAINMENT: 'marks',
 };
 
-/** Runs a command line of the recorded program; its output as JSON, or as it is. */
+/** Runs a command line of the recorded program; returns its output, parsed if it is JSON. */
 function svc(args: readonly string[], session?: string): unknown {
   const output = execFileSync(process.execPath, [SVC, ...args], {
     cwd: root,
@@ -82,7 +82,7 @@ const prompt = (...directives: string[]): string =>
   ['Do what it says.', ...directives.map((each) => `#agent: ${each}`)].join('\n');
 const addTask = (title: string, words: readonly string[], ...directives: string[]) =>
   svc(['task', 'add', title, '--prompt', prompt(...directives), ...words, '--json']) as { task_id: string };
-/** A signed request from outside; returns the decision that waits for it. */
+/** Sends a signed request from outside; returns its pending decision. */
 function requestTask(directive: string): string {
   const { receivers } = svc(['status', '--json']) as { receivers: { host: string; port: number }[] };
   const address = receivers.map(({ host, port }) => `${host}:${port}`).join();
@@ -122,7 +122,7 @@ interface Facts {
 }
 const sessions = () => svc(['worker', 'list', '--all', '--json']) as Facts[];
 
-/** What the engine gave to the process that it started for a session. */
+/** Returns the input that the engine gave to a session's process. */
 function readWorker(session: string): RecordedWorker & { pid: number } {
   const agents = join(root, '.svc/agents', session);
   const runId = readdirSync(agents).find((name) => /^[0-9a-f-]{36}$/.test(name));
@@ -163,17 +163,17 @@ let worker: (RecordedWorker & { pid: number }) | undefined;
 try {
   await until(() => existsSync(join(root, '.svc/daemon.json')), 'the engine to answer');
 
-  // Work that is done: one promoted, one on its branch, one failed, one denied.
+  // Finished work: one promoted, one on its branch, one failed, one denied.
   addTask('The first', ['--accept', 'notes are there', '--run', '--follow'], 'edit notes.md one');
   svc(['verify', 'report', 's-1', '--met', '1', '--passed', 'true', '--summary', 'it is written']);
   svc(['worktree', 'promote', 's-1', '--json']);
   addTask('The second', ['--project', 'app', '--run', '--follow'], 'edit other.md two');
-  // Its exit code says that it failed.
+  // The session's exit code reports a failure.
   assert.throws(() => addTask('The third fails', ['--run', '--follow'], 'no-change', 'fail 3'));
   svc(['decision', 'deny', requestTask('edit from-outside.md one'), 'not now']);
   svc(['decision', 'approve', requestTask('edit from-outside.md two'), '--follow']);
 
-  // One that met a limit that lasts a day.
+  // A session that hit a limit that lasts a day.
   const dayFromNow = Math.floor(Date.now() / 1000) + 86_400;
   const say = (line: object): string => `say ${JSON.stringify(line)}`;
   addTask(
@@ -197,7 +197,7 @@ try {
   const findState = (state: string) => sessions().filter((session) => session.state === state);
   await until(() => findState('queued').length === 1, 'the limit to pause it');
 
-  // One that runs until the gate is there, and one that waits for its place.
+  // One session runs until the gate exists, and one is queued.
   addTask('The running one', ['--run', '--priority', 'high'], 'say at the gate', `wait-for ${GATE}`);
   const running = await until(() => findState('running')[0], 'the worker to run');
   await until(
@@ -207,7 +207,7 @@ try {
   worker = readWorker(running.session_id);
   addTask('The waiting one', ['--run'], 'edit waited.md three');
 
-  // What waits for a person, and what agents hold and say.
+  // Pending decisions, and the agents' locks and messages.
   requestTask('edit from-outside.md three');
   const changed = requestTask('edit from-outside.md four');
   svc(['decision', 'edit', changed, '--prompt', prompt('edit from-outside.md edited')]);
@@ -230,7 +230,7 @@ try {
   );
   svc(['ask', 'open', 'Which port?', '--no-wait', '--timeout', '3600'], 'bob');
   svc(['ask', 'answer', '1', '2']);
-  // A key that nobody has agreed to.
+  // A key that no one has consented to.
   writeFileSync(
     join(root, 'svc.yaml'),
     CONFIGURATION.replace('claude: "claude', 'later: "later -- {{prompt}}", claude: "claude'),

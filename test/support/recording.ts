@@ -20,37 +20,37 @@ import { gitEnvironment, temporaryFolder } from './git.ts';
 import { processStat } from './processes.ts';
 import { until } from './wait.ts';
 
-/** Where the recordings are, one folder's archive and one list of answers per version. */
+/** The folder of recordings: per version an archive of one folder and a list of answers. */
 export const RECORDINGS = fileURLToPath(new URL('../../../fixtures/recorded/', import.meta.url));
 
-/** What the recorded worker waits for, in its worktree, where git does not see it. */
+/** The file that the recorded worker waits for, in its worktree, ignored by git. */
 export const GATE = '.svc/gate';
 
-/** A worker that was running when the recording was made, as its engine had started it. */
+/** A worker that ran when the recording was made, as its engine started it. */
 export interface RecordedWorker {
   session: string;
   runId: string;
   argv: string[];
   env: Record<string, string>;
   cwd: string;
-  /** The process's standard output and error go there. */
+  /** File that receives the process's stdout and stderr. */
   log: string;
 }
 
-/** What goes with an archive: what the recorded program said of its own data. */
+/** The file next to an archive: the recorded program's answers about its own data. */
 export interface Recording {
-  /** Commit of the program. */
+  /** The program's commit. */
   version: string;
-  /** Unix ms; the recorded program was killed then. */
+  /** Unix ms at which the recorded program was killed. */
   at: number;
-  /** What it answered, by its command line. */
+  /** Its answers, by command line. */
   answers: Record<string, unknown>;
   worker: RecordedWorker;
 }
 
 /**
- * Replaces some words by others in a text. In a recording `@FOLDER@` stands for the folder that has `repository`, `home`
- * and `bin`, `@PROGRAM@` for the top of the program, and `@NODE@` for Node's own.
+ * Replaces words in a text. In a recording `@FOLDER@` is the folder that contains `repository`, `home` and `bin`,
+ * `@PROGRAM@` is the program's top folder, and `@NODE@` is the path of Node.
  */
 export function replaceWords(text: string, words: readonly (readonly [string, string])[]): string {
   let changed = text;
@@ -58,7 +58,7 @@ export function replaceWords(text: string, words: readonly (readonly [string, st
   return changed;
 }
 
-/** Replaces words in all files below a folder but databases: those are changed by `replaceInDatabase`. */
+/** Replaces words in all files below a folder except databases; see `replaceInDatabase`. */
 export function replaceInFiles(folder: string, words: readonly (readonly [string, string])[]): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
@@ -67,14 +67,14 @@ export function replaceInFiles(folder: string, words: readonly (readonly [string
     else if (found.isFile() && !/\.db(?:-wal|-shm)?$/.test(name)) {
       const bytes = readFileSync(path);
       const text = bytes.toString('utf8');
-      // What is not a text, such as git's objects, names no place.
+      // Binary files, such as git's objects, contain no paths.
       if (bytes.includes(0) || !words.some(([from]) => text.includes(from))) continue;
       writeFileSync(path, replaceWords(text, words));
     }
   }
 }
 
-/** Replaces words in every text of a database; its schema and its version stay as they are. */
+/** Replaces words in every text of a database; keeps its schema and version. */
 export function replaceInDatabase(file: string, words: readonly (readonly [string, string])[]): void {
   const db = new Database(file);
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all() as string[];
@@ -92,40 +92,40 @@ export function replaceInDatabase(file: string, words: readonly (readonly [strin
   db.close();
 }
 
-/** A recording that was put somewhere, as if it had been made there. */
+/** A recording that was restored in a folder, as if it had been made there. */
 export interface Restored {
   recording: Recording;
   root: string;
   folder: string;
   env: NodeJS.ProcessEnv;
   database: string;
-  /** The running worker waits until this file is there. */
+  /** The running worker waits for this file. */
   gate: string;
   /**
-   * Starts the worker as the recorded engine did, and has its session's row name the process. With `isRecorded`
-   * false the engine died before it wrote that down.
+   * Starts the worker as the recorded engine did, and writes the process to its session's row. With `isRecorded`
+   * false, the engine died before it wrote the row.
    */
   startWorker(isRecorded?: boolean): Promise<ChildProcess>;
-  /** The answer of a command line of this program, given to its JSON. */
+  /** Returns the current program's answer to a command line, parsed. */
   ask(line: string): Promise<unknown>;
-  /** Changes the database while no engine has it. */
+  /** Changes the database while no engine has it open. */
   change(sql: string, ...values: unknown[]): void;
   remove(): void;
 }
 
-/** The versions that there are recordings of. */
+/** The recorded versions. */
 export const listRecordings = (): string[] =>
   readdirSync(RECORDINGS)
     .filter((name) => name.endsWith('.json'))
     .map((name) => name.slice(0, -'.json'.length));
 
-/** Reads what goes with an archive; places are words still. */
+/** Reads the file next to an archive; paths are still placeholders. */
 export const readRecording = (version: string): Recording =>
   JSON.parse(readFileSync(join(RECORDINGS, `${version}.json`), 'utf8')) as Recording;
 
 /**
- * Restores a recording in a folder of its own. What this machine knows of the data folder, which is where it is and
- * its inode, and what was agreed to, is carried over to that place.
+ * Restores a recording in a separate folder. Moves the machine's records of the data folder (path, inode and
+ * consents) to the new location.
  */
 export function restoreRecording(version: string): Restored {
   const folder = temporaryFolder('svc-recorded-');
@@ -136,7 +136,7 @@ export function restoreRecording(version: string): Restored {
     ['@FOLDER@', folder],
     ['@PROGRAM@', fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')],
     ['@NODE@', process.execPath],
-    // Processes are found, and ended, by their run: two restored ones at a time must not share it.
+    // The run identifies processes when they are found and ended, so two restored recordings must not share it.
     [runId, ownRunId],
   ] as const;
   execFileSync('tar', ['--extract', '--gzip', '--file', join(RECORDINGS, `${version}.tar.gz`), '-C', folder]);

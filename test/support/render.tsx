@@ -4,9 +4,9 @@ import type { ReactElement } from 'react';
 import { Screen } from '../../tui/screen.tsx';
 import type { State } from '../../tui/state/model.ts';
 
-/** Renders a tree on a screen of a fixed size, as lines without trailing blanks. */
+/** Renders a tree on a screen of a fixed size; returns lines without trailing blanks. */
 export function renderAt(tree: ReactElement, columns: number, rows: number): string[] {
-  // Until the size is set below, Ink asks the terminal. These keep it from starting programs for that.
+  // Ink asks the terminal for its size until it is set below. These keep it from starting programs for that.
   process.env.COLUMNS ??= String(columns);
   process.env.LINES ??= String(rows);
   const app = render(tree);
@@ -16,7 +16,7 @@ export function renderAt(tree: ReactElement, columns: number, rows: number): str
       columns: { value: columns, configurable: true },
       rows: { value: rows, configurable: true },
     });
-    // Another tree in between makes Ink lay out the first one again.
+    // Rendering another tree first makes Ink compute the first one's layout again.
     app.rerender(<Text> </Text>);
     app.rerender(tree);
     return (app.lastFrame() ?? '').split('\n').map((line) => line.trimEnd());

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 
-// For `node --import`: writes what the program has loaded, one address or builtin a line, when it ends.
+// For `node --import`: writes the loaded modules when the program ends, one URL or builtin a line.
 
 const urls = new Set<string>();
 registerHooks({
@@ -11,7 +11,7 @@ registerHooks({
   },
 });
 process.on('exit', () => {
-  // Every part of Node that was loaded, also by others of its parts: `NativeModule internal/deps/undici/undici`.
+  // Every loaded internal module of Node: `NativeModule internal/deps/undici/undici`.
   const { moduleLoadList } = process as unknown as { moduleLoadList: string[] };
   writeFileSync(process.env.SVC_TEST_LOADED ?? '', [...urls, ...moduleLoadList].join('\n'));
 });

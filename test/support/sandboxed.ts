@@ -7,19 +7,19 @@ import { createWorktrees, type FinishResult } from '../../engine/workers/runner/
 import { makeRepository, type TestRepository } from './git.ts';
 import { giveFolderTo, runAs, type TestUser } from './hostile.ts';
 
-/** A repository of a user's, with a worktree of a session in which strict workers can be imitated without an engine. */
+/** A user's repository, with a session's worktree in which tests can imitate strict workers without an engine. */
 export interface Sandboxed {
   repository: TestRepository;
   root: string;
   worktree: string;
   home: string;
-  /** git in the checkout, also in that of another user. */
+  /** Runs git in the checkout, optionally as another user. */
   git(...args: string[]): string;
-  /** Runs a script of the shell as a strict worker of that user; standard output and error. */
+  /** Runs a shell script as a strict worker of that user; returns stdout and stderr. */
   run(script: string): Promise<string>;
-  /** What the engine does at the end of a run. */
+  /** Does what the engine does at the end of a run. */
   finish(): Promise<FinishResult>;
-  /** What the engine shows of the branch while the run goes on. */
+  /** Returns what the engine shows of the branch during the run. */
   patch(): Promise<string>;
 }
 

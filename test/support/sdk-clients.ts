@@ -1,4 +1,4 @@
-/** The official clients of the model protocols against a server of this machine that answers what a test says. */
+/** The official clients of the model protocols, against a local server that answers as the test specifies. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,9 +9,9 @@ import type { Protocol, SseEvent } from '../../engine/gateway/protocol.ts';
 import type { Json } from './plain-protocols.ts';
 
 export interface SdkClients {
-  /** What the client of that protocol makes of a stream: its own whole answer. Throws what the client throws. */
+  /** Returns the client's own whole answer for a stream. Throws the client's errors. */
   readStream(protocol: Protocol, events: readonly SseEvent[]): Promise<Json>;
-  /** What the client makes of a whole answer or of an error. */
+  /** Returns the client's result for a whole answer or an error. */
   readAnswer(protocol: Protocol, status: number, body: object): Promise<Json>;
   close(): Promise<void>;
 }

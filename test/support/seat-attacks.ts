@@ -4,12 +4,12 @@ import { PROTOCOL } from '../../engine/daemon/wire.ts';
 import type { ContainmentKind } from '../../engine/workers/runner/processes/containment/index.ts';
 import { until } from './wait.ts';
 
-/** Which ways of holding a run together a user has on this machine, as `SVC_CONTAINMENT` names them. */
+/** Returns the containment methods that a user has on this machine, named as in `SVC_CONTAINMENT`. */
 export const LEVELS: readonly ContainmentKind[] = ['cgroup', 'pidns', 'marks'];
 
 /**
- * A client of its own making: it says on the socket what its arguments tell it to, then has a task run. Prints the answers as
- * lines. `hellos` are merged into an honest one; `handOver` gives the open connection to a child before it says a word.
+ * A custom client: sends its arguments on the socket, then runs a task. Prints the answers as lines. `hellos` are
+ * merged into an honest hello; `handOver` gives the open connection to a child before sending anything.
  */
 const CLIENT = `
 import { connect } from 'node:net';
@@ -28,7 +28,7 @@ const line = connect(path);
 line.on('error', (error) => { console.log('ERROR ' + error.code); process.exit(1); });
 line.on('connect', () => {
   if (handOver) {
-    // The child has the connection as its file 3, and waits until whoever made it is gone.
+    // The child has the connection as file descriptor 3, and waits until its parent is gone.
     const child = spawn('setsid', ['env', '-i', process.execPath, '-e',
       \`setTimeout(() => { const s = new (require('net').Socket)({ fd: 3 }); s.on('data', (d) => { require('fs').writeFileSync(process.argv[2], d.toString() + 'END'); process.exit(0); }); s.write(process.argv[1]); }, 400)\`,
       text, handOver], { stdio: ['ignore', 'ignore', 'ignore', line], detached: true, env: {} });
@@ -46,7 +46,7 @@ line.on('connect', () => {
 setTimeout(() => { console.log('NO ANSWER'); process.exit(1); }, 20000);
 `;
 
-/** A client of /mcp with the daemon's own token. */
+/** A client of /mcp with the daemon's token. */
 const OVER_HTTP = `
 import { readFileSync } from 'node:fs';
 const { data, task } = JSON.parse(process.argv[2]);
@@ -61,9 +61,9 @@ await post({ method: 'notifications/initialized' }, session);
 console.log(await (await post({ id: 2, method: 'tools/call', params: { name: 'task_run', arguments: { id: task } } }, session)).text());
 `;
 
-/** Ways to have a task run, as shell commands; each prints what it was answered. Orphans wait until their parents are gone. */
+/** Ways to run a task, as shell commands; each prints its answer. Orphans wait until their parents are gone. */
 export function seatAttacks(options: {
-  /** A folder that the worker may write. */
+  /** A folder that the worker can write to. */
   folder: string;
   data: string;
   task: string;
@@ -72,7 +72,7 @@ export function seatAttacks(options: {
   node: string;
   svc: string;
   config: string;
-  /** Where version 2 of cgroups is, when the attacker may write there. */
+  /** The mount point of cgroups version 2, if the attacker can write there. */
   cgroups: string | null;
 }): Record<string, string> {
   const { folder, data, task, person, node, svc, config, cgroups } = options;
@@ -86,7 +86,7 @@ export function seatAttacks(options: {
     `${quoted(node)} ${quoted(client)} ${quoted(JSON.stringify({ data, task, ...more }))}`;
   const bare = 'env -i PATH=/usr/bin:/bin';
   const approve = `${bare} SVC_CONFIG=${quoted(config)} ${quoted(node)} ${quoted(svc)} task run ${task}`;
-  /** Nobody's child, with nothing of the run in its environment. */
+  /** An orphan without any variables of the run. */
   const orphan = (command: string, out: string): string =>
     `(setsid ${bare} /bin/sh -c ${quoted(`sleep 0.3; { ${command}; } >${out}.tmp 2>&1; mv ${out}.tmp ${out}`)} &) ; :`;
   const at = (name: string): string => join(folder, `orphan-${name}`);
@@ -123,7 +123,9 @@ export function seatAttacks(options: {
   };
 }
 
-/** Runs all of them at once and waits for what the orphans were told; a shell script for the worker. */
+/**
+ * Returns a shell script for the worker that runs all attacks at the same time and waits for the orphans' answers.
+ */
 export function attackScript(folder: string, attacks: Record<string, string>): string {
   const lines = Object.entries(attacks).map(
     ([name, command], at) => `( ${command} ) >'${folder}/out-${at}' 2>&1 </dev/null # ${name}`,
@@ -147,7 +149,7 @@ export function attackScript(folder: string, attacks: Record<string, string>): s
   ].join('\n');
 }
 
-/** What each was answered, by its name or the orphan's file. */
+/** The answer to each attack, by its name or the orphan's file. */
 export async function answersOf(
   folder: string,
   attacks: Record<string, string>,

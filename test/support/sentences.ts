@@ -6,7 +6,7 @@ import type { Sentence } from '../../engine/index.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 const BEGIN = 'sentence`';
 
-/** The texts of the template that begins at `from`, behind its backtick: what stands between its values. */
+/** Returns the texts between the values of the template that starts at `from`, after its backtick. */
 function textsAt(source: string, from: number): string[] {
   const texts = [''];
   let depth = 0;
@@ -26,7 +26,7 @@ function textsAt(source: string, from: number): string[] {
   throw new Error('a sentence does not end');
 }
 
-/** Every sentence that a source file writes, with a value like `t-7` in each gap. */
+/** Returns every sentence in a source file, with a value like `t-7` in each gap. */
 export function sentencesInSource(): { file: string; said: Sentence }[] {
   const files = ['engine', 'cli', 'tui'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),

@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { SVC } from '../../cli/self.ts';
 
-/** `svc server serve` as a process of its own. */
+/** `svc server serve` as a separate process. */
 export interface ServerProgram {
   port: number;
-  /** What it told when it was new. */
+  /** The setup code that it printed when it was new. */
   setupCode: string | null;
   child: ChildProcess;
-  /** kill -9; resolves when it is gone. */
+  /** Sends SIGKILL; resolves once it is gone. */
   kill(): Promise<void>;
-  /** SIGTERM. */
+  /** Sends SIGTERM. */
   stop(): Promise<void>;
 }
 

@@ -4,15 +4,15 @@ import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { AUTHORITY, CERTIFICATE, KEY } from '../../fixtures/tls/certificate.ts';
 
-/** Speaks HTTP/2 and HTTP/1.1 over TLS, and this process believes its certificate until it is closed. */
+/** Starts a server with HTTP/2 and HTTP/1.1 over TLS; this process trusts its certificate until it is closed. */
 export interface SilentTarget {
   port: number;
-  /** Resolves when the first request is there, which is never answered. */
+  /** Resolves when the first request arrives, which is never answered. */
   asked: Promise<void>;
   close(): void;
 }
 
-/** A target whose first connection stays silent for good, as when a router has forgotten it; others are answered. */
+/** A target whose first connection stays silent forever, as if a router had dropped it; others are answered. */
 export async function startSilentTarget(): Promise<SilentTarget> {
   const known = getCACertificates('default');
   setDefaultCACertificates([...known, AUTHORITY]);

@@ -1,6 +1,6 @@
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
-// Pictures of pages have few colours: with a palette they are half as large, and look the same.
+// Pictures of pages have few colours: a palette halves their size without a visible difference.
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 const MOST_COLOURS = 256;
@@ -39,7 +39,7 @@ function predict(left: number, up: number, corner: number): number {
   return byUp <= byCorner ? up : corner;
 }
 
-/** Takes the filters of PNG (its section 9) out of the rows. */
+/** Removes the PNG filters (section 9) from the rows. */
 function unfilter(rows: Buffer, width: number, height: number, bytes: number): Buffer {
   const line = width * bytes;
   const pixels = Buffer.alloc(line * height);
@@ -57,7 +57,7 @@ function unfilter(rows: Buffer, width: number, height: number, bytes: number): B
   return pixels;
 }
 
-/** The colour of a palette that differs least. */
+/** Returns the nearest colour in a palette. */
 function findNearest(colour: number, palette: readonly number[]): number {
   const channel = (of: number, shift: number): number => (of >> shift) & 0xff;
   let best = 0;
@@ -72,7 +72,7 @@ function findNearest(colour: number, palette: readonly number[]): number {
   return best;
 }
 
-/** The same picture, of 8 bits for each colour and no transparency, in its 256 most frequent colours. */
+/** Reduces a picture with 8 bits per channel and no transparency to its 256 most frequent colours. */
 export function makeSmallPicture(png: Buffer): Buffer {
   const chunks = [...readChunks(png)];
   const head = Buffer.from(chunks[0]!.data);
@@ -89,7 +89,7 @@ export function makeSmallPicture(png: Buffer): Buffer {
     .slice(0, MOST_COLOURS)
     .map(([colour]) => colour);
   const places = new Map([...counts.keys()].map((colour) => [colour, findNearest(colour, palette)]));
-  // Each row begins with its filter, here none.
+  // Each row starts with its filter; 0 is none.
   const rows = Buffer.alloc((width + 1) * height);
   for (let index = 0; index < width * height; index += 1)
     rows[index + Math.floor(index / width) + 1] = places.get(colourAt(index))!;

@@ -7,7 +7,7 @@ import type { Clock } from '../../engine/core/base/clock.ts';
 import { createEventLog, openStorage } from '../../engine/storage/index.ts';
 import { createSessions } from '../../engine/workers/sessions/index.ts';
 
-/** What a run would be made from, in a configuration that never changes. */
+/** The configuration of a run, which never changes. */
 export const fakeSettings = (task: Pick<Task, 'agent' | 'project'>): RunSettings => ({
   agent: task.agent,
   command: 'scripted {{prompt}}',

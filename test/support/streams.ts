@@ -7,7 +7,7 @@ import type { EndCode, StreamFacts, StreamReader } from '../../engine/workers/ag
 
 const FOLDER = fileURLToPath(new URL('../../../fixtures/streams/', import.meta.url));
 
-/** What a real program printed, shortened: the lines of `fixtures/streams/<agent>/<name>.jsonl`. */
+/** The shortened output of a real program: the lines of `fixtures/streams/<agent>/<name>.jsonl`. */
 export const printed = (agent: string, name: string): string[] =>
   readFileSync(`${FOLDER}${agent}/${name}.jsonl`, 'utf8')
     .split('\n')
@@ -21,7 +21,7 @@ export function readAll(
   return { facts: reader.facts(), text: read.join('\n') };
 }
 
-/** How a run ended, in a word: `ok`, the code of its end, or `trouble:<code>` without one. */
+/** Result of a run as one word: `ok`, its error code, or `trouble:<code>`. */
 export type Outcome = 'ok' | EndCode | `trouble:${EndCode}` | 'none';
 
 export function outcomeOf({ end, trouble }: StreamFacts): Outcome {
@@ -29,7 +29,7 @@ export function outcomeOf({ end, trouble }: StreamFacts): Outcome {
   return trouble === null ? 'none' : `trouble:${trouble.code}`;
 }
 
-/** Every recorded stream of an agent ends as the table says, and none is left out of it. */
+/** Checks that every recorded stream of an agent ends as the table states, and that the table is complete. */
 export function testOutcomes(
   agent: string,
   create: () => StreamReader,
@@ -58,7 +58,7 @@ export function testOutcomes(
       '{"type":"from the future"}',
     );
     odd.push(`{"type":"assistant","message":{"content":[{"type":"text","text":"${'x'.repeat(1 << 20)}"}]}}`);
-    // Cut in the middle, and with the keys the other way round.
+    // Cut in half, and with reversed keys.
     odd.push(...lines.map((line) => line.slice(0, line.length / 2)));
     for (const line of odd) assert.doesNotThrow(() => reader.readLine(line), line.slice(0, 100));
     assert.equal(reader.readLine('plain words'), 'plain words');
@@ -71,22 +71,22 @@ export function testOutcomes(
   });
 }
 
-/** What a stream that a real program printed has to be read as. */
+/** The expected result for a real program's stream. */
 export interface StreamCase {
-  /** A file of fixtures/streams/<agent>. */
+  /** A file in fixtures/streams/<agent>. */
   name: string;
   end: 'ok' | EndCode;
   text?: RegExp;
   resetAt?: number;
   calls?: number;
   activity?: RegExp;
-  /** Input and output tokens, of its conversation where it counts that. */
+  /** Input and output tokens, for the conversation if the agent counts that. */
   usage?: [number, number];
 }
 
 /**
- * Reads a stream as a run's log is read and checks what is known at its end, then once more with noise between its lines,
- * its keys in another order and lines that are broken.
+ * Reads a stream as a run's log and checks the result, then again with noise between its lines, reordered keys and
+ * broken lines.
  */
 export function readStream(
   agent: string,
@@ -122,7 +122,7 @@ function reversed(line: string): string {
   const turn = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(turn);
     if (typeof value !== 'object' || value === null) return value;
-    // Which model comes last is told by the order; nothing else is.
+    // The order of `models` is significant: the last one counts.
     const entries = Object.entries(value).map(([key, each]) => [key, key === 'models' ? each : turn(each)]);
     return Object.fromEntries(entries.reverse());
   };

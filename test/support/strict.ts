@@ -11,7 +11,7 @@ import { isRunning } from './processes.ts';
 import { until } from './wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace, type WorkspaceOptions } from './workspace.ts';
 
-/** Why workers cannot be confined here; null when they can. */
+/** Why workers cannot be confined here; null if they can. */
 export const impossible = await checkConfinement(process.env).then(
   () => null,
   (error: Error) => error.message,
@@ -20,7 +20,7 @@ if (impossible !== null) console.error(`NOT TESTED, workers cannot be confined h
 
 export type Ended = ReturnType<EngineHere['engine']['resolveSession']>;
 
-/** A workspace in which workers are confined; the person's home is in it, and holds what a worker must not see. */
+/** A workspace with confined workers; it contains the person's home with files that a worker must not see. */
 export async function makeStrict(
   yaml = '',
   options: Pick<WorkspaceOptions, 'commands' | 'user'> = {},
@@ -36,7 +36,7 @@ export async function makeStrict(
   return Object.assign(ws, { home });
 }
 
-/** The sandbox as the engine has it there. */
+/** The sandbox as the engine sets it up there. */
 export const confinementOf = (ws: TestWorkspace, { engine }: EngineHere): Confinement =>
   createConfinement({
     env: ws.env,
@@ -47,7 +47,7 @@ export const confinementOf = (ws: TestWorkspace, { engine }: EngineHere): Confin
     svc: null,
   });
 
-/** The workspace's engine in this process, open to its workers and to clients; its end is that of its host. */
+/** The workspace's engine in this process, open to its workers and clients; closing the host closes it. */
 export async function openHere(ws: TestWorkspace): Promise<{ here: EngineHere; host: Host }> {
   const here = await engineHere(ws, { svc: [process.execPath, SVC], graceMs: 500 });
   const host = await hostEngine(here.engine);
@@ -58,7 +58,7 @@ export async function openHere(ws: TestWorkspace): Promise<{ here: EngineHere; h
   return { here: { ...here, end }, host };
 }
 
-/** The session of an approved task, once it has begun. */
+/** Resolves with the session of an approved task once it has started. */
 export async function started(
   here: EngineHere,
   prompt: string,
@@ -82,7 +82,7 @@ export async function ended(here: EngineHere, sessionId: string): Promise<Ended>
 export const logOf = (ws: TestWorkspace, sessionId: string): string =>
   readFileSync(join(ws.root, '.svc', 'agents', sessionId, 'log'), 'utf8');
 
-/** A shell script that says of each attempt whether it succeeded. */
+/** Returns a shell script that reports for each attempt whether it succeeded. */
 export const attempts = (tries: Record<string, string>): string =>
   Object.entries(tries)
     .map(
@@ -91,11 +91,11 @@ export const attempts = (tries: Record<string, string>): string =>
     )
     .join('\n');
 
-/** What succeeded, or did not, of a script of `attempts`. */
+/** Returns which attempts of a script of `attempts` succeeded, or failed. */
 export const said = (log: string, word: 'CAN' | 'CANNOT'): string[] =>
   log.split('\n').flatMap((line) => (line.startsWith(`${word} `) ? [line.slice(word.length + 1)] : []));
 
-/** Of every process of this machine. */
+/** Environments of all processes of this machine. */
 export const commandLines = (): string[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && isRunning(Number(name)))
@@ -107,7 +107,7 @@ export const commandLines = (): string[] =>
       }
     });
 
-/** One client of /mcp: with the Chair's own token it tries to start a task. */
+/** Tries to start a task as a client of /mcp with the Chair's token. */
 export const OVER_HTTP = `
 const [url, token, id] = process.argv.slice(2);
 const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };

@@ -1,7 +1,7 @@
 import type { Insertable } from 'kysely';
 import type { Tables } from '../../engine/linked-server/database/tables.ts';
 
-/** A webhook that is switched off, as the database has it. */
+/** A disabled webhook as stored in the database. */
 export const makeTargetRow = ({
   id,
   account,

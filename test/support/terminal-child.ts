@@ -1,6 +1,7 @@
 /**
- * What tmux starts: it runs the program and outlives it. Of a process that it started itself tmux may drop the last
- * output, and the signal that ended it. Words: the folder with the file `program`, in which it leaves `pid`.
+ * The program that tmux starts: it runs the real program and outlives it. tmux may lose the last output, and the
+ * signal, of a program that it starts itself. Argument: the folder that contains the file `program`; `pid` is written
+ * there.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
@@ -11,12 +12,12 @@ const folder = process.argv[2] ?? '';
 const { command, cwd, env } = JSON.parse(readFileSync(join(folder, 'program'), 'utf8')) as Program;
 const [file = '', ...words] = command;
 
-// What the terminal sends to everybody in its foreground is for the program to answer.
+// Signals to the foreground group are for the program to handle.
 for (const signal of ['SIGINT', 'SIGQUIT', 'SIGTSTP'] as const) process.on(signal, () => {});
-// Until the terminal is closed.
+// Waits until the terminal is closed.
 setInterval(() => {}, 60_000);
 
-/** The title comes after all output of the program, so whoever reads it knows that the screen is the last one. */
+/** The title follows all output of the program, so the screen that is read after it is the last one. */
 const end = (status: number | null): void => void writeSync(1, `\x1b]2;program ended: ${status}\x1b\\`);
 
 const child = spawn(file, words, { cwd, env, stdio: 'inherit' });

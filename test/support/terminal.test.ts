@@ -79,7 +79,7 @@ describe('the terminal of the tests', withTmux, () => {
   test('the terminal reports colours, also of blanks', async () => {
     const terminal = await sh('printf "\\033[1;31mred\\033[0m \\033[7mrow  \\033[0mend"; exec sleep 600');
     await terminal.shows('red row  end');
-    // It also says that colours are the default ones where they are.
+    // tmux also marks default colours explicitly.
     const [line] = terminal
       .colours()
       .replaceAll(/\x1b\[[34]9m/g, '')

@@ -12,26 +12,26 @@ const CHILD = fileURLToPath(new URL('./terminal-child.js', import.meta.url));
 /** The title of a terminal whose program has ended, with its status. */
 const ENDED = /^program ended: (\d+|null)$/;
 
-/** What a hand takes from one key to the next, at least. Keys that come faster are not taken for a person's. */
+/** Minimum time between two keys of a person. The dashboard rejects faster keys. */
 const HAND_MS = 60;
 
-/** How long a program may leave keys unread before further ones are pressed all the same: it may read none at all. */
+/** Time that a program may leave keys unread before more are sent anyway: it may not read any. */
 const UNREAD_MS = 10_000;
 
 const pauseSync = (ms: number): void =>
   void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.max(0, ms));
 
-/** Whether terminals can be opened here. */
+/** True if terminals can be opened here. */
 export const hasTmux = (): boolean => spawnSync('tmux', ['-V']).status === 0;
 
-/** Options of a test or suite that needs a terminal: where there is none it is skipped, and says why. */
+/** Options of a test or suite that needs a terminal: skips it, with a reason, if there is none. */
 export const withTmux = { skip: hasTmux() ? false : 'tmux is not installed' };
 
 export interface Program {
-  /** The program and its arguments; no shell is between. */
+  /** The program and its arguments, without a shell. */
   command: readonly string[];
   cwd: string;
-  /** Its environment, to which only {@link programEnvironment} adds. */
+  /** Its environment; only {@link programEnvironment} adds to it. */
   env?: NodeJS.ProcessEnv;
 }
 
@@ -40,41 +40,47 @@ export interface TerminalOptions extends Program {
   rows?: number;
 }
 
-/** A call that presses keys first lets the program read those of the call before; the keys of one call arrive together. */
+/**
+ * A call that presses keys first waits until the program has read the keys of the previous call; the keys of one call
+ * arrive together.
+ */
 export interface Terminal {
-  /** Presses keys, by tmux's names for them: `j`, `Enter`, `Escape`, `C-c`, `Up`. */
+  /** Presses keys by tmux's names: `j`, `Enter`, `Escape`, `C-c`, `Up`. */
   keys(...names: string[]): void;
-  /** Types letter by letter; nothing in the text is taken for the name of a key. */
+  /** Types letter by letter; the text is never read as a key name. */
   type(text: string): void;
-  /** Pastes, in brackets when the program asked for bracketed paste. */
+  /** Pastes, bracketed if the program requested it. */
   paste(text: string): void;
-  /** One line per row, without the blanks at its end. */
+  /** One line per row, without trailing blanks. */
   screen(): string;
-  /** The same with the escape sequences of its colours. Blanks stay: they may have a background. */
+  /** The same with escape sequences for colours. Keeps blanks because they may have a background. */
   colours(): string;
-  /** Waits until the screen holds the text and returns that screen. */
+  /** Waits until the screen contains the text; returns that screen. */
   shows(text: string | RegExp | ((screen: string) => boolean), what?: string): Promise<string>;
   /**
-   * Waits until the screen does not hold the text and returns that screen. While one screen makes room for another it is
-   * empty for a moment: wait for what the next one shows first.
+   * Waits until the screen does not contain the text; returns that screen. The screen is empty for a moment between
+   * two views, so wait for the next view's text first.
    */
   gone(text: string | RegExp, what?: string): Promise<string>;
   resize(columns: number, rows: number): void;
-  /** Whether a line that is too long goes on in the next one (DECAWM). */
+  /** True if long lines wrap (DECAWM). */
   wraps(): boolean;
-  /** What the program has said that the terminal's title is. */
+  /** The terminal title that the program has set. */
   title(): string;
-  /** The device, for what others write to it. */
+  /** Path of the device, for other writers. */
   tty(): string;
-  /** Waits for the program's end. The status is null when a signal ended it. */
+  /** Waits until the program exits. The status is null if a signal ended it. */
   exited(): Promise<{ status: number | null; screen: string }>;
   /** The program's process, until the terminal is closed. */
   pid(): number;
-  /** Hangs up, and waits until nothing that ran in the terminal is left. */
+  /** Hangs up, and waits until all processes in the terminal have ended. */
   close(): Promise<void>;
 }
 
-/** The environment of a program in a terminal: the given one, and what it lacks of the four that every program needs. */
+/**
+ * Returns the environment of a program in a terminal: the given one, plus defaults for the four variables that every
+ * program needs.
+ */
 export const programEnvironment = (given: NodeJS.ProcessEnv, term: string): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME,
@@ -83,13 +89,13 @@ export const programEnvironment = (given: NodeJS.ProcessEnv, term: string): Node
   ...given,
 });
 
-/** Sockets of terminals that nobody closed yet. */
+/** Sockets of open terminals. */
 const open = new Set<string>();
 process.on('exit', () => {
   for (const socket of open) remove(socket);
 });
 
-/** Ends the terminal's server, which hangs up on what runs in it. */
+/** Ends the terminal's server, which hangs up on its programs. */
 function remove(socket: string): void {
   open.delete(socket);
   spawnSync('tmux', ['-S', socket, 'kill-server']);
@@ -97,8 +103,8 @@ function remove(socket: string): void {
 }
 
 /**
- * Runs a program in a real terminal: a tmux server of its own, without configuration, behind a socket in a temporary
- * folder. Nothing is attached to it, so the tests need no terminal themselves.
+ * Runs a program in a real terminal: a separate tmux server without configuration, with its socket in a temporary
+ * folder. No client is attached, so the tests need no terminal.
  */
 export async function openTerminal({
   command,
@@ -110,7 +116,7 @@ export async function openTerminal({
   const folder = temporaryFolder('svc-terminal-');
   const socket = join(folder, 'tmux');
   const program: Program = { command, cwd, env: programEnvironment(env, 'tmux-256color') };
-  // In a file, since arguments can be read by everybody and tmux has an environment of its own.
+  // A file, because every user can read arguments and tmux has its own environment.
   writeFileSync(join(folder, 'program'), JSON.stringify(program));
 
   function tmux(words: readonly string[], input = ''): string {
@@ -135,7 +141,7 @@ export async function openTerminal({
 
   let pressedAt = Number.NEGATIVE_INFINITY;
 
-  /** Sends what a person does with their hands, once the program has read what they did before. */
+  /** Sends a person's input after the program has read the previous input. */
   function press(words: readonly string[]): void {
     pauseSync(pressedAt + HAND_MS - performance.now());
     while (countUnreadInput(tty) > 0 && performance.now() < pressedAt + UNREAD_MS) pauseSync(10);
@@ -143,7 +149,7 @@ export async function openTerminal({
     pressedAt = performance.now();
   }
 
-  /** The title is asked first: if the program has ended by then, the screen is its last. */
+  /** Asks for the title first: if the program has ended by then, the screen is its last one. */
   function look(): { screen: string; status: number | null | undefined } {
     const [title = '', ...lines] = tmux(['display-message', '-p', '#{pane_title}', ';', 'capture-pane', '-p'])
       .replace(/\n$/, '')
@@ -158,7 +164,7 @@ export async function openTerminal({
 
   async function awaitScreen(fits: (screen: string) => boolean, what: string): Promise<string> {
     let seen = look();
-    // The last screens that differ: what a program said to a key is gone again long before the wait is given up.
+    // The last distinct screens: a message is gone long before the wait times out.
     let screens = [seen.screen];
     try {
       await until(() => {
@@ -207,7 +213,7 @@ export async function openTerminal({
   };
 }
 
-/** A word as tmux is to take it: one that ends in `;` would end the command. */
+/** Quotes a word for tmux: a trailing `;` would end the command. */
 const plain = (word: string): string => word.replace(/;$/, '\\;');
 
 function holds(screen: string, text: string | RegExp | ((screen: string) => boolean)): boolean {

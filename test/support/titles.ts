@@ -11,7 +11,7 @@ function createRandom(seed: number): () => number {
   };
 }
 
-/** Ranges of code points that titles are made of: all of Unicode, and more often what is drawn in different widths. */
+/** Code point ranges for titles: all of Unicode, with more of the characters whose width varies. */
 const RANGES: readonly (readonly [first: number, last: number])[] = [
   [0x20, 0x7e],
   [0x20, 0x7e],
@@ -34,7 +34,7 @@ const RANGES: readonly (readonly [first: number, last: number])[] = [
   [0xe0000, 0xe01ef],
 ];
 
-/** Titles of random characters, clusters and pieces of them, up to two lines of a screen long. */
+/** Returns titles of random characters, clusters and parts of clusters, up to two screen lines long. */
 export function randomTitles(count: number, seed = 12): string[] {
   const random = createRandom(seed);
   const below = (limit: number): number => Math.floor(random() * limit);

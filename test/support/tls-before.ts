@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { createServer } from 'node:tls';
 import { CERTIFICATE, KEY } from '../../fixtures/tls/certificate.ts';
 
-/** Speaks TLS, as a name below `svc.test`, before a port of this machine that does not. */
+/** Serves TLS under a name below `svc.test`, in front of a local port that does not. */
 export async function startTlsBefore(port: number): Promise<{ port: number; close(): Promise<void> }> {
   const server = createServer({ cert: CERTIFICATE, key: KEY, ALPNProtocols: ['http/1.1'] }, (socket) => {
     const through = connect(port, '127.0.0.1');

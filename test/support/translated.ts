@@ -4,25 +4,25 @@ import type { Json } from './plain-protocols.ts';
 
 export interface Exchanged {
   translation: Translation;
-  /** The provider's body. */
+  /** Returns the provider's body. */
   sent: Json;
-  /** The caller's events for those of the provider, up to its end. */
+  /** Returns the caller's events for the provider's complete stream. */
   stream(events: readonly Json[]): SseEvent[];
-  /** The caller's body for that of the provider. */
+  /** Returns the caller's body for the provider's body. */
   answer(body: Json): Json;
 }
 
-/** An event of a provider: its data, with the name that its `type` says; `[DONE]` as it is. */
+/** Formats an event of a provider: its data, named after its `type`; `[DONE]` stays as it is. */
 export const toEvent = (data: Json): SseEvent => ({
   event: typeof data.type === 'string' ? data.type : null,
   data: typeof data === 'string' ? data : JSON.stringify(data),
 });
 
-/** The data of events as a client parses it. */
+/** Returns the data of events as a client parses them. */
 export const parseEvents = (events: readonly SseEvent[]): Json[] =>
   events.map(({ data }) => (data === '[DONE]' ? data : JSON.parse(data)));
 
-/** One exchange between a caller and a provider: what the caller sent, and then what the provider answers. */
+/** One exchange between a caller and a provider: the caller's request, then the provider's answer. */
 export function exchange(from: Protocol, to: Protocol, body: Json = {}, model = 'm'): Exchanged {
   const translation = createTranslation(from, to);
   const sent = JSON.parse(JSON.stringify(translation.request(body, model)));

@@ -1,4 +1,4 @@
-/** A server of the model context protocol on stdio whose answers say one thing as text and another as structure. */
+/** An MCP server on stdio whose text and structured answers differ. */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 const DAY_MS = 24 * 3600_000;
 
 /**
- * Waits until a condition holds and returns its truthy value. The limit is no expectation of speed: it only ends a
- * test whose condition will never hold.
+ * Waits until a condition holds and returns its truthy value. The limit does not test speed: it only ends a test
+ * whose condition never holds.
  */
 export async function until<T>(
   condition: () => T | Promise<T>,
@@ -15,25 +15,25 @@ export async function until<T>(
   for (;;) {
     const begun = performance.now();
     const looked = condition();
-    // One that never answers is named too, after whatever it waits for itself.
+    // Twice the limit, so that a nested wait times out first and its name shows.
     const value = looked instanceof Promise ? await settled(looked, what, 2 * limitMs) : looked;
     if (value) return value as Exclude<T, null | undefined | false | '' | 0>;
     if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms in vain for ${what}`);
-    // A look that starts programs takes the processor from what is waited for.
+    // A check that starts programs takes CPU time from the programs under test.
     await delay(Math.min(100, Math.max(10, 9 * (performance.now() - begun))));
   }
 }
 
-/** How long a test may take that programs of its own run in, whose clocks nobody sets. */
+/** Time limit of a test that runs real programs with real clocks. */
 const LONGEST_OF_DAY_MS = 60_000;
 
-/** Returns once the UTC day will last for a while: for a test of what real programs count by the day. */
+/** Resolves once the UTC day will last for a while, for tests of programs that count by the day. */
 export async function awaitQuietDay(): Promise<void> {
   const left = DAY_MS - (Date.now() % DAY_MS);
   if (left < LONGEST_OF_DAY_MS) await delay(left);
 }
 
-/** Awaits a promise that does not keep the process alive by itself, such as the end of an unref'ed child. */
+/** Awaits a promise that does not keep the process alive, such as the exit of an unref'ed child. */
 export async function settled<T>(promise: Promise<T>, what = 'the promise', limitMs = 60_000): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, fail) => {

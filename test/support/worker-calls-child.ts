@@ -1,4 +1,4 @@
-// Run by a worker: makes the calls that a file names, one after another on one connection, and prints their answers.
+// Run by a worker: makes the calls in a file one after another on one connection, and prints their answers.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { connectToEngine } from '../../engine/daemon/client.ts';
@@ -9,7 +9,7 @@ const [, , file = '', cwd = process.cwd()] = process.argv;
 const steps = JSON.parse(readFileSync(file, 'utf8')) as WorkerStep[];
 const client = await connectToEngine({ cwd, env: process.env, via: 'tool' });
 const call = client.call as unknown as (operation: string, input: object) => Promise<unknown>;
-/** Everything that is told at once of what has happened so far. */
+/** Waits for all events that are sent immediately for the past. */
 async function follow(method: string): Promise<unknown[]> {
   const told: unknown[] = [];
   const { subscription } = await client.subscribe<{ subscription: number }>(method, { after: 0 }, (each) =>

@@ -8,7 +8,9 @@ import type { EngineHere } from './engine.ts';
 import { ended, logOf, started } from './strict.ts';
 import { SECRET, type TestWorkspace } from './workspace.ts';
 
-/** What a worker does: a call of the engine, a subscription that begins with the first event, or something in its worktree by the shell. */
+/**
+ * A worker's step: a call of the engine, a subscription from the first event on, or a shell command in its worktree.
+ */
 export type WorkerStep = { call: string; input?: object } | { follow: string } | { shell: string };
 
 export interface WorkerAnswer {
@@ -20,7 +22,9 @@ export interface WorkerAnswer {
 const CHILD = fileURLToPath(new URL('./worker-calls-child.js', import.meta.url));
 let files = 0;
 
-/** The lines of a prompt with which the scripted agent takes these steps; `cwd` is where it says that it stands. */
+/**
+ * Returns the lines of a prompt that make the scripted agent take these steps; `cwd` is the folder that it reports.
+ */
 export function promptSteps(ws: TestWorkspace, steps: readonly WorkerStep[], cwd = ''): string {
   files += 1;
   const file = join(ws.root, `steps-${files}.json`);
@@ -28,7 +32,7 @@ export function promptSteps(ws: TestWorkspace, steps: readonly WorkerStep[], cwd
   return `#agent: run '${process.execPath}' '${CHILD}' '${file}' ${cwd}\n#agent: no-change`;
 }
 
-/** What the worker was answered, step by step, once its session has ended. */
+/** Resolves with the worker's answers, step by step, once its session has ended. */
 export async function answersOf(
   ws: TestWorkspace,
   here: EngineHere,
@@ -58,7 +62,7 @@ export async function takeSteps(
   return { session, answers: await answersOf(ws, here, session) };
 }
 
-/** Has a stranger open an issue with a prompt, and a person approve it. Needs a template `codehost`. */
+/** Opens an issue with a prompt as an untrusted author, and approves it as a person. Needs a template `codehost`. */
 export async function startStranger(here: EngineHere, prompt: string): Promise<string> {
   const { address, close } = await here.engine.listen({
     host: '127.0.0.1',

@@ -9,12 +9,12 @@ import type {
 import { type Browser, logMachineIn, type Read, type TestServer } from './linked-server.ts';
 import { makePendingDecision } from './pending-decision.ts';
 
-/** A workspace that a test plays: it is linked as every other one, and says what the test wants. */
+/** A simulated workspace: it links like a real one and sends what the test specifies. */
 export interface WorkspaceByHand {
   id: string;
   token: string;
   call(method: string, path: string, body?: object): Promise<{ status: number; text: string }>;
-  /** Tells which decisions wait. */
+  /** Reports the pending decisions. */
   tellPending(decisions: Partial<PendingDecision>[], channels?: readonly string[]): Promise<void>;
   tellEvents(events: Partial<LinkEvent>[]): Promise<void>;
   /** Waits for the next command and answers it. */
@@ -109,7 +109,7 @@ export async function linkByHand(
   };
 }
 
-/** Sends requests of an automation, signed as docs/automate/receiver.md says. */
+/** Sends signed requests as an automation does, see docs/automate/receiver.md. */
 export function openAutomation(
   server: Pick<TestServer, 'url' | 'port'> & { clock: Pick<Clock, 'now'> },
   secret: string,
@@ -125,7 +125,7 @@ export function openAutomation(
     const answer = await request(`http://127.0.0.1:${server.port}${path}`, {
       method,
       body: method === 'GET' ? null : body,
-      // A server that was started again on the port is another one.
+      // A server that was restarted on the port is another one.
       reset: true,
       headers: {
         host: new URL(server.url).host,
@@ -148,7 +148,7 @@ export function openAutomation(
   let made = 0;
   return {
     send,
-    /** A request with a nonce of its own. */
+    /** A request with a fresh nonce. */
     post: (path: string, fields: object = {}, headers: Record<string, string> = {}) => {
       made += 1;
       return send('POST', path, JSON.stringify({ nonce: `n-${made}`, ...fields }), headers);

@@ -48,57 +48,59 @@ export interface TestWorkspace {
   repository: TestRepository;
   root: string;
   env: NodeJS.ProcessEnv;
-  /** Everything that the automation at the catch URL was sent. */
+  /** All requests to the automation at the catch URL. */
   events: CaughtEvent[];
   catcher: CatchServer;
-  /** Runs a command line in the workspace, within this process: for what is only asked what it answers. */
+  /** Runs a command line in the workspace, within this process, if only its answer matters. */
   svc(args: readonly string[], options?: RunOptions): Promise<Ran>;
-  /** Runs it as a program of its own, for what counts on being a process. */
+  /** Runs it as a separate program, for tests that need a process. */
   program(args: readonly string[], options?: RunOptions): Promise<Ran>;
-  /** Agrees to svc.yaml as it is now, as a person does who has written it with svc. */
+  /** Consents to the current svc.yaml, as a person does who wrote it with svc. */
   agree(): void;
-  /** Connects, starting the daemon when none runs. */
+  /** Connects; starts the daemon if none runs. */
   connect(): Promise<EngineClient>;
   daemonPid(): number | null;
-  /** The process that starts the daemon again after a crash. */
+  /** The process that restarts the daemon after a crash. */
   supervisorPid(): number | null;
-  /** kill -9 of the daemon and of its supervisor, and waits until both are gone: only a client brings it back. */
+  /** Kills the daemon and its supervisor with SIGKILL, and waits until both are gone: only a client restarts it. */
   killDaemon(): Promise<void>;
-  /** kill -9 of the daemon alone; resolves with the pid of the one that its supervisor has started instead. */
+  /** Kills only the daemon with SIGKILL; resolves with the pid of its successor, which the supervisor starts. */
   crashDaemon(): Promise<number>;
-  /** Deletes the data folder under a running engine, as often as it takes: that may just be writing there. */
+  /** Deletes the data folder under a running engine, repeatedly, because the engine may be writing there. */
   deleteData(): Promise<void>;
   receiver(): Promise<string>;
-  /** A signed `POST /task` for the scripted agent that asks for dispatch. */
+  /** Sends a signed `POST /task` for the scripted agent that asks for dispatch. */
   post(prompt: string): Promise<{ status: number; body: Posted }>;
-  /** Processes other than the daemon and its supervisor that belong to this workspace, as pid and command. */
+  /** Returns the workspace's processes other than the daemon and its supervisor, as pid and command. */
   survivors(): { pid: number; command: string }[];
   close(): Promise<void>;
 }
 
 export interface WorkspaceOptions {
-  /** Outbound events that its target gets; all where it is left out. */
+  /** Outbound events that its target receives; all by default. */
   events?: readonly string[];
   /** More lines for svc.yaml. */
   yaml?: string;
-  /** How many workers at once. */
+  /** Maximum number of concurrent workers. */
   cap?: number;
-  /** Arranges the repository in another way; returns the folder that is the workspace. */
+  /** Changes the layout of the repository; returns the workspace folder. */
   arrange?(repository: TestRepository): string;
   env?: Record<string, string>;
   /** More agents, as command lines by name. */
   commands?: Record<string, string>;
   /**
-   * true: the first that needs an engine opens one within this process, on its real socket, where it takes a fraction of
-   * what a process of its own does. Not for what is shown of the engine's process, and not for clients that are processes:
-   * below the engine they are not the person's.
+   * True: the first command that needs an engine opens one within this process, on its real socket, much faster than
+   * a separate process. Not for tests of the engine's process, and not for clients that are processes: as children of
+   * the engine they are not the person's.
    */
   hosted?: boolean;
-  /** Whose workspace it is, by `program` only; whoever runs the tests when left out. */
+  /** User that owns the workspace, for `program` only; by default the user who runs the tests. */
   user?: { uid: number; gid: number };
 }
 
-/** A workspace in a real repository, with the scripted agent and an automation that catches outbound events. */
+/**
+ * Creates a workspace in a real repository, with the scripted agent and an automation that receives outbound events.
+ */
 export async function makeWorkspace({
   yaml = '',
   env: extra = {},
@@ -141,7 +143,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
   const clients = new Set<EngineClient>();
 
   let hosting: Promise<Host> | undefined;
-  /** Before anything that would start an engine. */
+  /** Called before anything that would start an engine. */
   async function host(): Promise<void> {
     if (!hosted) return;
     hosting ??= hostHere(root, env);
@@ -175,7 +177,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
 
   async function killDaemon(): Promise<void> {
     if (hosted) throw new Error('the engine of this workspace is in the process of the test');
-    // First who would start it again.
+    // The supervisor first, because it would restart the daemon.
     const pids = [supervisorPid(), daemonPid()].filter((pid) => pid !== null && isRunning(pid)) as number[];
     for (const pid of pids) process.kill(pid, 'SIGKILL');
     await until(() => !pids.some(isRunning));
@@ -204,7 +206,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     });
   };
 
-  /** A connection to the daemon, for one piece of work. */
+  /** A connection to the daemon for one task. */
   async function visit<T>(work: (client: EngineClient) => Promise<T>, daemon?: string[]): Promise<T> {
     await host();
     const client = await connectToEngine({ cwd: root, env, ...(daemon ? { daemon } : {}) });
@@ -262,12 +264,12 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
       const supervisor = supervisorPid();
       if (user !== undefined) await program(['down', '--stop-workers']);
       else if (pid !== null && isRunning(pid)) {
-        // One that cannot be asked is seen by what waits for its end.
+        // If the call fails, the wait below notices.
         await visit((client) => client.call('engine.stop', { stop_workers: true })).catch(() => undefined);
         const others = [pid, supervisor].filter((each) => each !== null && each !== process.pid) as number[];
         await until(() => !others.some(isRunning));
       }
-      // Also when it could not be asked: an open engine would keep the tests from ending.
+      // Even if the call failed: an open engine would keep the tests from ending.
       await (await hosting?.catch(() => undefined))?.close();
       await catcher.close();
       const left = marked(`SVC_CONFIG=${join(root, 'svc.yaml')}`);
@@ -278,7 +280,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
   };
 }
 
-/** The engine as `svc up` would have it, in this process. */
+/** Opens the engine in this process as `svc up` does. */
 async function hostHere(root: string, env: NodeJS.ProcessEnv): Promise<Host> {
   const file = join(root, 'svc.yaml');
   const engine = await openEngine({ file, env: { ...env, SVC_CONFIG: file }, svc: [process.execPath, SVC] });

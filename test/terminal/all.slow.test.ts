@@ -5,7 +5,7 @@ import { openTerminal, type Terminal, withTmux } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
-/** Two workspaces of one machine, the second one's engine not started, and the dashboard of all of them. */
+/** Creates two workspaces on one machine, the second one without a running engine, and the dashboard of both. */
 async function openAll(
   t: TestContext,
   [columns, rows]: readonly [number, number],
@@ -14,7 +14,7 @@ async function openAll(
   const other = await makeWorkspace({ env: { SVC_HOME: one.env.SVC_HOME ?? '' } });
   t.after(async () => {
     await other.close();
-    // It holds the machine home of both.
+    // Last, because it holds the machine home of both.
     await one.close();
   });
   await one.svc(['up']);
@@ -53,7 +53,7 @@ describe('the dashboard of all workspaces in a real terminal', withTmux, () => {
       const client = await other.connect();
       await until(async () => (await client.call('session.list', {}))[0]?.state === 'ended', 'its run');
       const here = await one.connect();
-      assert.deepEqual(await here.call('session.list', {}), [], 'nothing was started in the first');
+      assert.deepEqual(await here.call('session.list', {}), [], 'nothing was started in the first workspace');
 
       await other.killDaemon();
       await terminal.shows('1 stopped', 'the end of an engine');

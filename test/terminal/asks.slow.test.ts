@@ -4,7 +4,7 @@ import { act, openDash } from '../support/dash.ts';
 import { until } from '../support/wait.ts';
 import { SVC } from '../support/workspace.ts';
 
-/** A worker that only asks what its prompt says. */
+/** A worker that only asks the question in its prompt. */
 const askScript = (...options: string[]): string =>
   `'${process.execPath}' '${SVC}' ask open {{prompt}} ${options.join(' ')}`;
 

@@ -17,11 +17,9 @@ import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts'
 
 interface Desk {
   ws: TestWorkspace;
-  /** svc.yaml. */
   file: string;
   /** Replaces the editor with a shell script, in which `$f` is the file to edit. */
   editor(lines: string): void;
-  /** Runs `svc config edit` on a terminal. */
   edit(env?: NodeJS.ProcessEnv): Promise<Terminal>;
   /** Folders with kept texts in the folder for temporary files. */
   left(): string[];
@@ -148,7 +146,7 @@ describe('svc config edit', withTmux, () => {
       const kept = findKeptFile(screen);
       assert.equal(statSync(kept).mode & 0o777, 0o600);
       assert.match(readFileSync(kept, 'utf8'), /^(gard|agents|- a)/);
-      assert.equal(desk.left().length, at + 1, 'nothing but what is kept');
+      assert.equal(desk.left().length, at + 1, 'only the kept file remains');
     }
     assert.equal(readFileSync(desk.file, 'utf8'), before);
     assert.deepEqual(await listPendingKeys(desk), []);

@@ -10,7 +10,7 @@ import { AGENT, SVC } from '../support/workspace.ts';
 
 const sayLine = (line: object): string => `#agent: say ${JSON.stringify(line)}`;
 
-/** One program for the worker, which leaves a conversation behind, and for the person who attaches. */
+/** One program for two uses: the worker, which leaves a conversation behind, and the person who attaches. */
 const CLAUDE = `#!/bin/sh
 for last; do :; done
 case " $* " in *' -- '*) ;; *) [ -t 0 ] || last=$(cat);; esac
@@ -71,7 +71,7 @@ describe('entering the session of a strict worker', { skip: impossible ?? withTm
     });
     assert.equal(session.failure, null, JSON.stringify(session.failure));
 
-    // It may have found the token somewhere.
+    // An attacker could have found the token somewhere.
     const { http, token } = readDaemonRecord(join(ws.root, '.svc')) ?? assert.fail();
     const words = `http://127.0.0.1:${http.port}/mcp ${token} ${waiting.task_id}`;
     writeFileSync(join(session.worktree ?? '', '.svc', 'http'), words);
@@ -111,7 +111,7 @@ describe('entering the session of a strict worker', { skip: impossible ?? withTm
     const outside = await attach('--outside');
     t.after(outside.close);
     await outside.shows(/outside its sandbox[\s\S]*the agent is here/);
-    // Outside, it may have typed a letter by itself.
+    // The program outside may already have typed a letter by itself.
     outside.type('\nbye\n');
     assert.equal((await outside.exited()).status, 5);
     assert.match(

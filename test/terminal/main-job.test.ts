@@ -36,7 +36,7 @@ describe('the main job at a terminal', withTmux, () => {
       assert.ok(!log.includes('line 1 of 60'), log);
       await terminal.shows(/s-1 +\w+ +ready/, 'the finished session');
 
-      // On a narrow screen the log has no box of its own, so v switches to the work.
+      // A narrow screen has no separate box for the log, so v switches to the work.
       if (columns < 120) terminal.keys('v');
       await terminal.shows('no conflicts', 'the trial merge');
       terminal.keys('Enter');
@@ -50,7 +50,7 @@ describe('the main job at a terminal', withTmux, () => {
       assert.ok(!existsSync(join(workspace.root, 'hello.txt')), 'nothing is merged before the second key');
       terminal.keys('Escape');
       await terminal.gone('Promote svc/s-1 into main?');
-      // What is known of the work may be read anew at any moment, and a question about what it was is withdrawn.
+      // The state of the work may be reloaded at any moment, which withdraws a question about its old state.
       await confirm(terminal, ['p', 'm'], 'Promote svc/s-1 into main?', 'nothing was pushed');
       assert.ok(existsSync(join(workspace.root, 'hello.txt')), 'the checkout of the base has the file');
       assert.match(workspace.repository.git('log', '--oneline', 'main'), /Say hello in a file/);
@@ -59,7 +59,7 @@ describe('the main job at a terminal', withTmux, () => {
       const { status, screen } = await terminal.exited();
       assert.equal(status, 0);
       assert.match(screen, /the engine keeps running/);
-      assert.equal((await workspace.svc(['status'])).code, 0, 'the engine runs on');
+      assert.equal((await workspace.svc(['status'])).code, 0, 'the engine keeps running');
     });
   }
 });

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { answer, ask, openDash } from '../support/dash.ts';
 import { withTmux } from '../support/terminal.ts';
 
-/** An editor that puts other words in the place of some, as a person does. */
+/** An editor that replaces some words by others, as a person does. */
 const EDITOR = `#!/bin/sh\nsed -i 's/two spaces/four spaces/' "$1"\n`;
 
 describe('the memory on the screen', withTmux, () => {
@@ -18,7 +18,7 @@ describe('the memory on the screen', withTmux, () => {
     writeFileSync(join(workspace.root, 'editor.sh'), EDITOR, { mode: 0o755 });
     const recall = async (query: string): Promise<string> =>
       (await workspace.svc(['memory', 'recall', query])).stdout;
-    /** Keys that arrive together are not taken for a person's, so that the line has to be there first. */
+    /** Keys that arrive together do not count as a person's, so this waits for the line first. */
     async function search(words: string): Promise<void> {
       terminal.keys('/');
       await terminal.shows('Enter keep');
@@ -48,7 +48,7 @@ describe('the memory on the screen', withTmux, () => {
     await terminal.shows('is forgotten');
     assert.doesNotMatch(await recall('tuesday'), /Only on Tuesdays/);
 
-    // The two stand side by side, and the selected one supersedes the other.
+    // The two are shown side by side, and the selected one supersedes the other.
     await search('type:fact port');
     await terminal.shows('same title, different text');
     await keep();
@@ -57,7 +57,7 @@ describe('the memory on the screen', withTmux, () => {
     await terminal.gone('1 conflict');
     assert.equal((await recall('database port')).match(/Port of the database/g)?.length, 1);
 
-    // In the person's own editor.
+    // Opens the person's own editor.
     await search('type:fact tabs');
     await terminal.shows('Tabs are two spaces');
     await keep();

@@ -11,7 +11,8 @@ describe('git state on the screen', withTmux, () => {
       await workspace.svc(['task', 'add', '-p', `#agent: edit ${file} from the worker`, '--run', '-f']);
     terminal.keys('4');
     await terminal.shows('3 runs, 3 to review');
-    // The row at the top first, so that the screen tells when the next key may come: keys that arrive together are not a person's.
+    // Moves to the top row first, so that the screen shows when the next key may come: keys that arrive together do
+    // not count as a person's.
     terminal.keys('g');
     await terminal.shows('▶s-3');
     terminal.keys('G');

@@ -22,7 +22,7 @@ describe('accidental input does nothing', withTmux, () => {
     await terminal.shows('pasted text is ignored here');
     await terminal.gone('Approve d-1');
 
-    // Another decision arrives while the question stands: the question is still about the first.
+    // Another decision arrives while the question is open: the question is still about the first.
     terminal.keys('a');
     await terminal.shows('Approve d-1');
     await workspace.post('second\n#agent: no-change');
@@ -30,7 +30,7 @@ describe('accidental input does nothing', withTmux, () => {
     await terminal.shows('▶d-1');
     await terminal.shows('Approve d-1');
 
-    // Someone else edits it: the same task, another prompt, another decision.
+    // Another person edits it: the same task, another prompt, another decision.
     await client.call('decision.edit', { id: 'd-1', prompt: 'another text\n#agent: no-change' });
     await terminal.shows('d-1 has changed: check it again');
     await terminal.gone('Approve d-1');
@@ -69,7 +69,7 @@ describe('accidental input does nothing', withTmux, () => {
     await workspace.post(`${hostile}\n#agent: no-change\n#agent: echo-argv`);
     const screen = await terminal.shows(/▶d-1 .*safe \\x1b/);
     assert.match(screen, /svc · test/);
-    assert.ok(!terminal.colours().includes('\u001b[31mRED'), 'no colour but ours');
+    assert.ok(!terminal.colours().includes('\u001b[31mRED'), "only svc's own colours");
     await terminal.shows('│ │ safe \\x1b[31mRED\\x1b[2J', 'the prompt');
     await ask(terminal, 'a', 'Approve d-1');
     await answer(terminal, 'y');

@@ -43,7 +43,7 @@ git add README.md && git -c user.name=a -c user.email=a@b commit -qm resolved
     workspace.repository.commit({ 'README.md': 'one\ntwo\nthree\nfrom a person\n' });
     await terminal.shows('conflicts in README.md');
     await ask(terminal, 'F', 'Merge main into your branch svc/s-1');
-    // The scripted agent does what it is told in its own words, which the editor adds.
+    // The editor adds lines that the scripted agent executes.
     await act(terminal, 'e');
     await terminal.shows('#agent: run sh');
     await act(terminal, 'y');

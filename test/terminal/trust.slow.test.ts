@@ -7,7 +7,7 @@ import { answer, openDash } from '../support/dash.ts';
 import { openTerminal, type Terminal, withTmux } from '../support/terminal.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
-// At the end of the screen: an earlier question may stand above it.
+// Matches at the end of the screen, because an earlier question may be above it.
 const QUESTION = /Use this on this machine\? \[y\/N\]\s*$/;
 const BACK = /Press Enter to return to the dashboard\.\s*$/;
 const BANNER = /svc\.yaml: guard\.profile waits, its earlier .*· T shows it and asks/;
@@ -80,7 +80,7 @@ for (const [columns, rows] of [
       await terminal.shows('svc.yaml: guard.profile and 1 more wait, the earlier');
       assert.deepEqual(await listPendingKeys(ws), ['guard.profile', 'policy.mode']);
 
-      // Each key is agreed to separately.
+      // Each key needs a separate consent.
       await answer(terminal, 'T');
       const first = await terminal.shows(QUESTION);
       assert.ok(!first.includes('policy.mode'), first);
@@ -142,7 +142,7 @@ describe('a workspace of an older build', withTmux, () => {
       }
     }
 
-    // Whatever is tried first, even the dashboard, names the same command.
+    // Every command, even the dashboard, names the same command first.
     for (const args of [
       [],
       ['status'],
@@ -160,7 +160,7 @@ describe('a workspace of an older build', withTmux, () => {
     assert.equal(doctor.status, 1);
     assert.match(doctor.screen, /fail {2}data folder is ours.*\n.*\n? *→ svc adopt/);
     assert.match(doctor.screen, /once the data folder is in order, svc trust/);
-    assert.equal(doctor.screen.split('svc adopt shows').length, 2, 'it is said once');
+    assert.equal(doctor.screen.split('svc adopt shows').length, 2, 'it is shown once');
 
     const declined = await here(['adopt'], ['Take it over?', 'n']);
     assert.match(declined.screen, /nothing was changed/);

@@ -15,10 +15,10 @@ import { until } from '../support/wait.ts';
 
 const CHILD = fileURLToPath(new URL('../support/measure-child.js', import.meta.url));
 const MOST_CODE_POINT = 0x10ffff;
-/** How many characters are measured together. */
+/** Number of characters that are measured together. */
 const TOGETHER = 60;
 
-/** All characters that the dashboard draws as they are. */
+/** All characters that the dashboard draws unchanged. */
 function* listSureCharacters(): Generator<string> {
   for (let codePoint = 0x20; codePoint <= MOST_CODE_POINT; codePoint += 1) {
     const text = String.fromCodePoint(codePoint);
@@ -93,7 +93,7 @@ describe('a title from an untrusted source', withTmux, () => {
     assert.ok(!screen.includes('│ │ Deploy') && !screen.includes('│ │ Look'), screen);
     assertFramed(screen, 80);
     terminal.keys('Enter');
-    // tmux drops the rest of a cluster that is longer than its limit.
+    // tmux drops the rest of a cluster that exceeds its limit.
     const opened = await terminal.shows(/│ Ship it 👩.*🇩🇪 1️⃣ today/u, 'the whole title');
     assert.equal(opened.split('\n').length, 24);
     assert.match(opened, /^ svc · test/);
@@ -138,7 +138,7 @@ describe('a title from an untrusted source', withTmux, () => {
   });
 });
 
-/** A screen may be read while it is being drawn: it has to come to stand as it should. */
+/** Waits until the frame is complete: a screen may be read while it is being drawn. */
 async function awaitFramed(terminal: Terminal, columns: number): Promise<void> {
   const isFramed = (): boolean => {
     try {
@@ -148,15 +148,15 @@ async function awaitFramed(terminal: Terminal, columns: number): Promise<void> {
       return false;
     }
   };
-  // What is wrong is said by the last look.
+  // The last check reports the fault.
   await until(isFramed, 'the frame', 10_000).catch(() => assertFramed(terminal.screen(), columns));
 }
 
-/** Asserts that each row below header and tabs fills the screen and begins and ends with a border. */
+/** Asserts that each row below header and tabs fills the screen and has a border at both ends. */
 function assertFramed(screen: string, columns: number): void {
   const rows = screen.split('\n');
   assert.match(rows[0] ?? '', /^ svc · test/);
-  // Below the last box there are the keys, and perhaps a message.
+  // Below the last box there are the keys and possibly a message.
   const end = rows.findLastIndex((row) => /^[╰╚]/.test(row)) + 1;
   assert.ok(end >= rows.length - 2, screen);
   const framed = rows.slice(columns >= 120 ? 1 : 2, end);

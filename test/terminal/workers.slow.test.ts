@@ -60,7 +60,7 @@ exit "$line"
     await terminal.shows(/▶s-1 +\w+ +ready/);
     for (const [before, code] of ['0', '3'].entries()) {
       await act(terminal, 'A');
-      // What it said the first time is still there when the dashboard leaves.
+      // The first run's output is still there when the dashboard leaves.
       await terminal.shows(new RegExp(`(the agent is here[^]*){${before + 1}}`));
       // The dashboard must not read any of these keys.
       terminal.type('qx\nay\n');

@@ -225,7 +225,7 @@ describe('the whole screen', () => {
       screenOf(dash.state()).at(-1)?.trim(),
       'Approve d-1 and start claude on t-1?   y approve   Esc cancel',
     );
-    // A question that does not fit takes more lines, and its answers stay whole.
+    // A question that does not fit takes more lines, and its answers stay complete.
     const small = screenOf(openBoard(40, 10).keys('a', 'a').state());
     assert.equal(small.at(-1)?.trim(), 'y approve   Esc cancel');
     assert.match(small.slice(-3, -1).join(' '), /Approve d-1/);
@@ -327,7 +327,7 @@ describe('the whole screen', () => {
       }
       assert.doesNotMatch(dash.keys('.').state().message?.text ?? '', /nothing waits/);
     }
-    // Connected, but the rows that come second are not there yet.
+    // Connected, but the rows that load second have not arrived.
     const early = bench(80, 24).data({ complete: true }).keys('5');
     assert.match(screenOf(early.state()).join('\n'), /Still being fetched/);
   });

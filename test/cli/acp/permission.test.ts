@@ -24,7 +24,7 @@ describe('a permission request', () => {
   });
   after(() => rmSync(cwd, { recursive: true, force: true }));
 
-  /** What is answered to a call, and whether a person was asked: nobody ever answers. */
+  /** Returns the answer to a call, and whether a person was asked, who never answers. */
   async function answered(
     toolCall: object,
     {

@@ -12,7 +12,7 @@ const usageOf = (usage: object): [number, number, number] => {
 
 test('cached tokens are counted once, whether an agent includes them in its input or not', () => {
   const tokens = { outputTokens: 10, cachedReadTokens: 40, totalTokens: 110 };
-  // As copilot and qwen tell it, and as opencode and claude do.
+  // Once in the form that copilot and qwen use, once in the form of opencode and claude.
   assert.deepEqual(usageOf({ ...tokens, inputTokens: 100, cachedWriteTokens: 0 }), [100, 40, 10]);
   assert.deepEqual(usageOf({ ...tokens, inputTokens: 60 }), [100, 40, 10]);
   assert.deepEqual(usageOf({ inputTokens: 60, outputTokens: 10, cachedReadTokens: 40 }), [100, 40, 10]);

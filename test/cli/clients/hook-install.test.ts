@@ -43,7 +43,7 @@ const RUN: RunWish = {
   env: {},
 };
 
-/** The hooks that a run of an agent is told of, as its program reads them. */
+/** Returns the hooks of an agent's run as its program reads them. */
 const TOLD: Record<string, (setup: RunSetup) => unknown> = {
   claude: ({ args }) => JSON.parse(args.find((arg) => arg.startsWith('--settings='))!.slice(11)).hooks,
   codex: ({ args }) => parse(args.filter((arg) => arg.startsWith('hooks.')).join('\n')).hooks,

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
-/** Says what a run of gemini says, however that has its prompt; for a person it prints what it was given. */
+/** Prints what a run of gemini prints, however it receives the prompt; for a person it prints its arguments. */
 const GEMINI = `#!/bin/sh
 case "$*" in *--output-format*)
   echo '{"type":"init","session_id":"g-1","model":"a-model"}'
@@ -19,7 +19,7 @@ echo "key:$GEMINI_API_KEY:"
 exit 3
 `;
 
-/** One that keeps its conversations in the person's home, whatever its route. */
+/** An agent that stores its conversations in the person's home on every route. */
 const QWEN = `#!/bin/sh
 echo '{"type":"system","subtype":"init","session_id":"q-1","model":"a-model"}'
 echo '{"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"q-1"}'
@@ -32,7 +32,7 @@ test('a person enters a session the way its runs did', async (t) => {
   const addr = `127.0.0.1:${(gateway.address() as { port: number }).port}`;
   const ws = await makeWorkspace({
     yaml: `gateway: { addr: "${addr}" }\n`,
-    // What listens there is somebody else's; the engine starts none beside it.
+    // Another program listens there, so the engine does not start a gateway.
     env: { SVC_SKIP_GATEWAY_AUTOSTART: '1' },
   });
   t.after(ws.close);

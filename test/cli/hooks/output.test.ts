@@ -11,7 +11,7 @@ import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
 
-/** What an agent hears of a tool's output. */
+/** Returns what an agent receives of a tool's output. */
 interface Heard {
   hookSpecificOutput?: {
     hookEventName?: string;
@@ -59,7 +59,7 @@ describe('svc hook post-tool and a long output', () => {
     const said = await readAll(child.stdout);
     return said === '' ? null : (JSON.parse(said) as Heard);
   }
-  /** A hook that comes too late says nothing, so that one on a busy machine is asked again. */
+  /** A hook that is too late prints nothing, so on a busy machine it is called again. */
   const heardOf = (agent: string, sent: object): Promise<Heard> =>
     until(() => hook(agent, sent), `what ${agent} is told`);
   const retrieve = async (text: string): Promise<string> => {
@@ -67,7 +67,7 @@ describe('svc hook post-tool and a long output', () => {
     return (await here.call('context.retrieve', { id }, ada)).text;
   };
 
-  /** Where each agent has an output, and where it takes another. */
+  /** Location of the output in each agent's input, and of the replacement in its answer. */
   const FORMS: { agent: string; sent(text: string): object; taken(heard: Heard): string | undefined }[] = [
     {
       agent: 'claude',
@@ -113,7 +113,7 @@ describe('svc hook post-tool and a long output', () => {
       assert.equal(await retrieve(text), noise.text);
     });
 
-  /** Agents that take no other output, and outputs that are not taken. */
+  /** Agents that accept no other output, and outputs that are not replaced. */
   const TOLD: { who: string; agent: string; sent: object; told(heard: Heard): string | undefined }[] = [
     {
       who: 'claude, after a tool that failed,',
@@ -148,7 +148,7 @@ describe('svc hook post-tool and a long output', () => {
 
   test('a message is delivered with the shortened output', async () => {
     const said = await until(async () => {
-      // What a hook was told that came too late is told to nobody else.
+      // A message to a hook that was too late is not delivered to another one.
       await here.call('msg.send', { to_session: 'ada', body: 'port 8790' });
       const heard = await heardOf('claude', FORMS[0]?.sent(noise.text) ?? {});
       return /port 8790/.test(heard.hookSpecificOutput?.additionalContext ?? '') && heard.hookSpecificOutput;

@@ -14,7 +14,7 @@ interface Heard {
   stderr: string;
 }
 
-/** Runs the hook as an agent does: its own process, its JSON on standard input. */
+/** Runs the hook as an agent does: in a separate process with JSON on stdin. */
 function hook(
   words: readonly string[],
   input: string | Buffer,
@@ -30,7 +30,7 @@ function hook(
     child.stderr.on('data', (part) => {
       stderr += part;
     });
-    // It may be gone before it has read everything.
+    // The hook may exit before it has read everything.
     child.stdin.on('error', () => undefined);
     child.on('close', (code) => resolve({ code, stdout, stderr }));
     if (isOpen) child.stdin.write(input);
@@ -86,7 +86,7 @@ describe('svc hook', () => {
     return additionalContext;
   };
 
-  /** Each agent: its own words for a write, and how it takes a refusal and a text before and after. */
+  /** For each agent: its event for a write, and the form of a refusal and of a text before and after. */
   const FORMS: {
     agent: string;
     sent(path: string): object;
@@ -181,7 +181,7 @@ describe('svc hook', () => {
       const second = await heard(['post-tool', '--agent', agent], sent('free.ts'));
       if (carriedAfter === undefined) assert.equal(second, null);
       else assert.match(String(carriedAfter(second)), new RegExp(`: for ${agent}$`, 'm'));
-      // Otherwise the next agent would be told.
+      // Otherwise the next agent would receive it.
       const { messages } = await here.call('msg.inbox', {
         session: 'ada',
         unread: true,
@@ -247,7 +247,7 @@ describe('svc hook', () => {
         '/w/b.ts',
         '/w/c d.ts',
       ]);
-    // Neither a path beside the patch nor spaces hide what it changes.
+    // Neither a path next to the patch nor spaces hide the changed files.
     assert.deepEqual(
       paths({ tool_name: 'apply_patch', tool_input: { path: 'x.ts', input: patch } })[1],
       '/w/a.ts',

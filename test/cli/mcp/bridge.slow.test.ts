@@ -26,7 +26,7 @@ interface Bridge {
   messages: Message[];
   stderr: () => string;
   send(message: object): void;
-  /** The answer to that request. */
+  /** Resolves with the answer to the request. */
   answer(id: number): Promise<Message>;
   exit: Promise<number | null>;
 }
@@ -37,7 +37,7 @@ afterEach(() => {
   for (const child of begunHere) child.kill('SIGKILL');
 });
 
-/** `svc mcp` without an MCP client: what is written to it is up to the test. */
+/** Runs `svc mcp` without an MCP client; the test writes its input. */
 function bridge(ws: TestWorkspace, env: Record<string, string> = {}): Bridge {
   const child = spawn(process.execPath, [SVC, 'mcp'], {
     cwd: ws.root,
@@ -131,7 +131,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
       ['{"jsonrpc":"2.0","id":7.5,"method":"ping"}', -32600, null],
     ];
     for (const [line] of wrong) open.child.stdin.write(`${line}\n`);
-    // Neither is a notification ever answered, nor a response that is none.
+    // Notifications and malformed responses are never answered.
     for (const line of [
       '{"jsonrpc":"2.0","id":5,"result":7}',
       '{"jsonrpc":"2.0","method":"notifications/x"}',
@@ -193,7 +193,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
           await other.svc(['down']);
           await other.svc(['up']);
         } else await other.killDaemon();
-        // By somebody else, perhaps before the bridge is back.
+        // Another client may start it, perhaps before the bridge reconnects.
         const client = await other.connect();
         await client.call('msg.send', { body: `round ${round}`, to_session: 'chair' });
         await client.call('task.assign', { id: 't-1', agent: round % 2 === 0 ? 'claude' : 'codex' });
@@ -231,7 +231,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
       open.send(asks(2));
       await isWaiting(open);
       end(open);
-      // Without anything written nobody learns that the other end of stdout is gone.
+      // Only a write reveals that the other end of stdout is gone.
       if (at === 3) open.send({ id: 3, method: 'tools/list' });
       await open.exit;
       assert.ok(!isRunning(open.child.pid as number));
@@ -254,7 +254,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
 
   test('svc mcp says why there is no engine, each time it is called, and ends', async () => {
     const other = await makeWorkspace();
-    // Before it begins: it looks for its engine at once, and starts one.
+    // Before the bridge starts, because it connects to an engine immediately and starts one.
     writeFileSync(join(other.root, 'svc.yaml'), 'daemon: { reap_interval_sec: often }\n');
     const open = await begun(other);
     for (const id of [2, 3]) {
@@ -298,7 +298,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     await other.killDaemon();
     await until(() => other.daemonPid() !== first && other.daemonPid() !== null);
     assert.equal((await other.svc(['down'])).code, 0);
-    // Only what a person starts is there again.
+    // Only an engine that a person starts is available again.
     assert.equal(other.daemonPid(), null);
     const client = await other.connect();
     await client.call('ask.answer', { id: 1, answer: 'this' });
@@ -382,7 +382,7 @@ describe('the link of a bridge', () => {
     assert.deepEqual([...new Set(starts.slice(1))], ['after_crash']);
     const before = starts.length;
     await assert.rejects(link.call('task.list', {}, quiet), { code: 'engine_not_running' });
-    assert.deepEqual(starts.slice(before), ['new_call'], 'told at once, after one try');
+    assert.deepEqual(starts.slice(before), ['new_call'], 'notified immediately, after one attempt');
     await link.close();
   });
 
@@ -403,7 +403,7 @@ describe('the link of a bridge', () => {
   });
 });
 
-/** A connection whose subscriptions the test answers, and speaks for. */
+/** A connection whose subscriptions the test answers, with events from the test. */
 function fakeEvents() {
   const subscriptions: { input: { after?: number }; say(seq: number): void; fail(): void; ended: boolean }[] =
     [];
@@ -433,7 +433,7 @@ describe('the event subscription of a link', () => {
     following.add(({ seq }) => void heard.push(seq));
     const [one, two] = [fakeEvents(), fakeEvents()];
     await Promise.all([following.continueOver(one.client), following.continueOver(one.client)]);
-    assert.equal(one.subscriptions.length, 1, 'one subscription, however often it is asked for');
+    assert.equal(one.subscriptions.length, 1, 'one subscription for several calls');
     assert.deepEqual(one.subscriptions[0]?.input, {});
     one.subscriptions[0]?.say(8);
     one.subscriptions[0]?.say(9);
@@ -441,7 +441,7 @@ describe('the event subscription of a link', () => {
     assert.deepEqual(two.subscriptions[0]?.input, { after: 9, log_id: 'log' });
     two.subscriptions[0]?.say(10);
     one.subscriptions[0]?.say(10);
-    assert.deepEqual(heard, [8, 9, 10], 'a connection that was left says nothing more');
+    assert.deepEqual(heard, [8, 9, 10], 'events of an abandoned connection are ignored');
   });
 
   test('the subscription starts afresh for a listener that arrives after the last one has stopped', async () => {
@@ -456,7 +456,7 @@ describe('the event subscription of a link', () => {
     const heard: number[] = [];
     following.add(({ seq }) => void heard.push(seq));
     await following.continueOver(two.client);
-    assert.deepEqual(two.subscriptions[0]?.input, {}, 'what nobody listened to is not told');
+    assert.deepEqual(two.subscriptions[0]?.input, {}, 'events without a listener are not replayed');
     two.subscriptions[0]?.say(11);
     assert.deepEqual(heard, [11]);
   });

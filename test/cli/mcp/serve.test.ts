@@ -56,7 +56,7 @@ describe('the tools over MCP', () => {
     );
     for (const name of CHAIR_TOOLS) assert.ok(names.includes(name), name);
     const bytes = Buffer.byteLength(JSON.stringify(page.tools));
-    // All 46 have 32 KB; what is still to come has its share of it.
+    // All 46 have 32 KB; future tools need a share of it.
     const reserved = 600 * (MANIFEST.length - names.length);
     assert.ok(bytes + reserved < 32_000, `${bytes} bytes for ${names.length} tools`);
     for (const tool of page.tools) {
@@ -68,7 +68,7 @@ describe('the tools over MCP', () => {
         const { description, enum: choices } = parameter as { description?: string; enum?: unknown };
         assert.ok(
           name === 'limit' || description !== undefined || choices !== undefined,
-          `${tool.name}.${name} says what it is`,
+          `${tool.name}.${name} has a description`,
         );
       }
     }
@@ -165,7 +165,7 @@ describe('the bridge', () => {
     await begun;
     const { tasks } = await chair.call('task_list', { limit: 1 });
     await ws.killDaemon();
-    // Whoever else comes first may start the next engine; the bridge finds it.
+    // Any other client may start the next engine; the bridge finds it.
     const session = tasks[0]?.session_id ?? '';
     const client = await ws.connect();
     const [row] = await client.call('session.list', { ids: [session] });
@@ -220,7 +220,7 @@ describe('a seat', () => {
     assert.equal((await worker.refused('task_add', { title: 'more' })).code, 'chair_only');
     assert.equal((await worker.refused('task_done', { id: 't-1' })).code, 'chair_only');
     await worker.close();
-    // A client of /mcp that lives in a worker's process tree is that worker, also with the Chair's token.
+    // A client of /mcp in a worker's process tree counts as the worker, even with the Chair's token.
     const mark = /SVC_RUN_ID=([^\0]+)/.exec(
       readFileSync(`/proc/${await pidOf(client, session.session_id)}/environ`, 'utf8'),
     );

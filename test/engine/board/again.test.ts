@@ -35,7 +35,7 @@ describe('a call that is repeated after its answer was lost', { timeout: 60_000 
       unknown
     >;
 
-  /** Twice under one key: the same answer, and nothing happens the second time. */
+  /** Runs an operation twice under one key: both answers are equal, and the second call has no effect. */
   async function twice(name: string, input: object, between: () => Promise<unknown> = async () => undefined) {
     count += 1;
     const key = `call-${count}`;
@@ -43,7 +43,7 @@ describe('a call that is repeated after its answer was lost', { timeout: 60_000 
     await between();
     const seq = here.engine.events.lastSeq();
     assert.deepEqual(await keyed(name, input, key), first, name);
-    assert.equal(here.engine.events.lastSeq(), seq, `${name}: nothing happened`);
+    assert.equal(here.engine.events.lastSeq(), seq, `${name}: the repeated call has no effect`);
     return first;
   }
 
@@ -59,7 +59,7 @@ describe('a call that is repeated after its answer was lost', { timeout: 60_000 
     );
     await here.call('task.claim', { holder: 'alice', ledger: 'PLAN.md', item: 1 });
     await twice('task.release', { holder: 'alice', ledger: 'PLAN.md', item: 1 });
-    // Another call is another call.
+    // A call with another key is a separate call.
     await assert.rejects(keyed('lock.release', { holder: 'alice', path: 'src' }, 'new'), {
       code: 'holder_mismatch',
     });
@@ -71,7 +71,7 @@ describe('a call that is repeated after its answer was lost', { timeout: 60_000 
     await twice('task.assign', { id, agent: 'scripted' });
     await twice('task.done', { id, status: 'failed' }, () => here.call('task.retry', { id, hold: true }));
     const shown = await here.call('task.show', { id });
-    assert.equal(shown.task.status, 'assigned', 'the retry stands');
+    assert.equal(shown.task.status, 'assigned', 'the retry remains in effect');
     const sent = await twice('msg.send', { to_session: 'chair', body: 'x' });
     const [message] = sent.messages as { id: number }[];
     await twice('msg.ack', { id: message?.id });

@@ -7,7 +7,7 @@ import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
 type Plan = Wire<TaskPlan>;
 
-/** Says on its output who has chosen it. */
+/** Prints which configuration chose it. */
 const printing = (word: string): string => `/bin/sh -c 'echo chosen by ${word}' -- {{prompt}}`;
 
 describe("agent settings in the environment of a Chair's client", () => {
@@ -63,7 +63,7 @@ describe("agent settings in the environment of a Chair's client", () => {
     assert.deepEqual([before.transport, acp.transport, acp.agent], ['subprocess', 'acp', 'claude']);
     assert.notEqual(acp.hash, before.hash);
     const without = await plan(await add({ agent: 'scripted' }), { SVC_AGENT_TRANSPORT: 'acp' });
-    assert.equal(without.transport, 'subprocess', 'it cannot speak the protocol');
+    assert.equal(without.transport, 'subprocess', 'its program does not support the protocol');
   });
 
   test("the settings are weaker than a requested time limit, or the task's own", async () => {

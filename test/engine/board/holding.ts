@@ -17,23 +17,23 @@ export interface HoldingRig extends Spine {
   clock: FakeClock;
   locks: Locks;
   ledgers: Ledgers;
-  /** The workspace's folder; `outside` is a project beside it. */
+  /** The workspace's folder; `outside` is a project next to it. */
   root: string;
   outside: string;
-  /** Sessions that ended, by id; all others are unknown, or live when they are in `live`. */
+  /** Ended sessions by id; all others are unknown, or live if they are in `live`. */
   ended: Set<string>;
   live: Set<string>;
   /** Sessions of one race. */
   rivals: Set<string>;
-  /** Data of the events of a kind. */
+  /** Returns the data of the events of a kind. */
   events_(kind: LoggedEvent['kind']): Record<string, unknown>[];
   acquire(holder: string, path: string, ttlMin?: number): Promise<number>;
-  /** Moves the clock and commits something, as any other change would. */
+  /** Moves the clock and commits a change. */
   pass(minutes: number): Promise<void>;
   close(): void;
 }
 
-/** Locks and claims on their own, with a clock that stands still and sessions that the test lets end. */
+/** Locks and claims alone, with a frozen clock and sessions that the test ends. */
 export function holdingRig(): HoldingRig {
   const folder = temporaryFolder('svc-holding-');
   const root = join(folder, 'workspace');
@@ -90,7 +90,7 @@ export function holdingRig(): HoldingRig {
   };
 }
 
-/** For `assert.rejects` and `assert.throws`: the code, and what the message says. */
+/** Returns the expected error for `assert.rejects` and `assert.throws`: its code and a pattern of its message. */
 export const refusal =
   (code: string, message?: RegExp) =>
   (error: SvcError): boolean => {

@@ -36,7 +36,7 @@ describe('a lock', () => {
     await assert.rejects(release('a', 'src'), refusal('holder_mismatch', /is held by b, not by a/));
     assert.throws(() => rig.locks.check('a', 'src'), refusal('lock_denied', /no one does/));
 
-    // Once the race is over they are others to each other.
+    // After the race they are no longer rivals.
     rig.rivals.clear();
     await assert.rejects(rig.acquire('a', 'src'), refusal('lock_held', /b holds src/));
     assert.equal(rig.locks.holderOver('src', 'a')?.holder, 'b');
@@ -128,7 +128,7 @@ describe('a lock', () => {
         ['.', false, 4],
       ],
     );
-    // Each stands for itself: giving back the folder leaves the file.
+    // The locks are independent: releasing the folder keeps the file's lock.
     await release('a', '.');
     await release('a', 'src');
     assert.deepEqual(held(), ['src/x a']);

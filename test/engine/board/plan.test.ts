@@ -8,7 +8,7 @@ import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
 type Plan = Wire<TaskPlan>;
 
-/** What only one of its projects needs. */
+/** A setup that only one of its projects needs. */
 const api = {
   id: 'api',
   path: 'docs',
@@ -108,7 +108,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     assert.match(queued.problem?.message ?? '', /already dispatched as s-\d+/);
     assert.deepEqual([queued.workers.queued, queued.agent], [1, 'scripted']);
     await here.call('task.cancel', { id: running });
-    assert.equal(await problemOf(running), null, 'a failed task can be tried again');
+    assert.equal(await problemOf(running), null, 'a failed task can be retried');
 
     const done = await add({ agent: 'scripted' });
     await here.call('task.done', { id: done });
@@ -176,7 +176,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     assert.deepEqual(shown.plan, await plan(task_id));
     assert.equal(shown.plan.hash, shown.decision.hash);
     const carrying = (await here.ask('and at this', { project: 'api' })).decision_id;
-    // What `svc config set` wrote was agreed to by being written.
+    // `svc config set` consents to the value that it writes.
     await here.call('project.untrust', { id: 'api' });
     const { plan: untrusted } = await here.call('decision.show', { id: carrying });
     assert.deepEqual(

@@ -111,7 +111,7 @@ describe('truthful answers of the board', () => {
   test('the log of a run that never started is an error with the reason, and not empty', async () => {
     const { task_id } = await here.call('task.add', { body: 'x', agent: 'broken' });
     const { session } = await here.call('task.run', { id: task_id });
-    // It was there when the run was asked for, and is gone before the worktree is made.
+    // The program exists when the run is requested, and is removed before the worktree is created.
     rmSync(join(programs, 'broken'));
     await until(() => here.engine.sessionEnded(session.session_id));
     for (const words of [

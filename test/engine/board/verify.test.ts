@@ -33,14 +33,14 @@ describe('evidence', () => {
     commit(files: Record<string, string>): string;
     report(input: object): Promise<Reported>;
     status(): Promise<Shown>;
-    /** Lets the worker do its last and waits for its end. */
+    /** Lets the worker finish and waits for its end. */
     end(): Promise<Wire<Session>>;
   }
 
   const session = async (id: string): Promise<Wire<Session>> =>
     (await here.call('session.list', { ids: [id] }))[0] ?? assert.fail(id);
 
-  /** A worker that waits; what it does at its end is its prompt. */
+  /** A worker that waits; its prompt says what it does at its end. */
   async function works({
     criteria = [] as string[],
     last = '#agent: no-change',
@@ -136,7 +136,7 @@ describe('evidence', () => {
     });
     const ended = await work.end();
     assert.equal((await here.call('verify.status', { session: ended.session_id })).state, 'reported');
-    // Nothing but a rerun makes it more than that, and what is missing is missing still.
+    // Only a rerun improves the state, and missing programs are still missing.
     const again = await here.call('verify.rerun', { session: work.id });
     assert.deepEqual([again.state, again.reasons], ['reported', ['missing: none.txt']]);
   });
@@ -152,14 +152,14 @@ describe('evidence', () => {
     assert.match(status.reasons.join(), new RegExp(`ends at ${second.slice(0, 10)}; it was reported at`));
     assert.equal((await work.report({ tests })).state, 'reported');
 
-    // What the worker leaves in its folder is committed at its end, after the evidence.
+    // Uncommitted files are committed at the worker's end, after the evidence.
     writeFileSync(join(work.worktree, 'left.txt'), 'left\n');
     const warned = await work.report({ tests });
     assert.equal(warned.state, 'reported');
     assert.match(warned.reasons.join(), /1 file is not committed/);
     await work.end();
     assert.equal((await work.status()).state, 'stale');
-    // A rerun of what was reported of another commit is no evidence of this one.
+    // A rerun of a report about another commit is not evidence for this one.
     assert.equal((await here.call('verify.rerun', { session: work.id })).state, 'stale');
 
     assert.equal((await here.call('verify.report', { session: work.id, tests })).state, 'reported');
@@ -319,7 +319,7 @@ describe('evidence', () => {
   });
 
   describe('a rerun', () => {
-    /** An ended session that has reported these commands as passed, except for those that it says failed. */
+    /** Returns an ended session that has reported these commands as passed, except those it reported as failed. */
     async function reported(...tests: (string | { command: string; result: string })[]): Promise<Working> {
       const work = await works();
       await work.report({
@@ -474,7 +474,7 @@ describe('evidence', () => {
       await assert.rejects(rerun(inplace.id), { code: 'not_found', message: /no separate branch/ });
       const gone = await reported('true');
       rmSync(gone.worktree, { recursive: true });
-      // What counts is the commit, and that is on the branch.
+      // Only the commit matters, and it is on the branch.
       assert.equal((await rerun(gone.id)).state, 'verified');
       await assert.rejects(here.call('verify.rerun', { session: gone.id }, gone.caller), {
         code: 'chair_only',

@@ -24,7 +24,7 @@ const YAML = 'projects: [{ id: web, path: web, kind: app }]\n';
 describe('a question', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
-  /** A worker that runs for as long as the tests do, and the callers that speak for it and for others. */
+  /** A worker that runs as long as the tests, with callers that act for it and for others. */
   let worker: Partial<Caller>;
   let other: Partial<Caller>;
   const plain: Partial<Caller> = { seat: 'plain', sessionId: 'by-hand' };
@@ -57,7 +57,7 @@ describe('a question', () => {
     return { seat: 'worker', sessionId: session.session_id };
   }
 
-  /** Asks without awaiting the answer; resolves once the row is there. */
+  /** Asks without awaiting the answer; resolves once the row exists. */
   async function asks(
     question: string,
     input: object = {},
@@ -124,7 +124,7 @@ describe('a question', () => {
       ],
     );
     const told = JSON.stringify(events(id));
-    assert.doesNotMatch(told, /Which port|8787|receiver/, 'an event carries no text of the two');
+    assert.doesNotMatch(told, /Which port|8787|receiver/, 'an event contains neither text');
   });
 
   test('an unanswered question times out, and takes no answer afterwards', async () => {

@@ -18,7 +18,7 @@ interface Got {
   body: string;
 }
 
-/** An agent that listens; `answer` gives the status of the n-th request, 0 for none at all. */
+/** An agent that listens; `answer` returns the status of the n-th request, 0 for no answer. */
 async function listening(answer: (count: number) => number | Promise<number> = () => 200) {
   const got: Got[] = [];
   let open = 0;
@@ -38,7 +38,7 @@ async function listening(answer: (count: number) => number | Promise<number> = (
   return {
     base: `http://127.0.0.1:${port}`,
     got,
-    /** Requests that have no answer yet. */
+    /** Requests that are still unanswered. */
     open: () => open,
     close() {
       server.closeAllConnections();
@@ -96,7 +96,7 @@ describe('the notice of a message', () => {
     const [found] = await here.call('msg.list', { ids: [id] });
     return found as Wire<Message>;
   }
-  /** The message once its notice is no longer pending, or was tried. */
+  /** Returns the message once its notice is no longer pending or was tried. */
   const tried = (id: number): Promise<Wire<Message>> =>
     until(async () => {
       const found = await message(id);
@@ -168,7 +168,7 @@ describe('the notice of a message', () => {
     const text = textOf(notice('hostile'));
     assert.doesNotMatch(text, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
     assert.match(text, /a\\x1b\[2Jb\\x07c\td\n\\u202eevil\n\\## Message 7 \(alert\)\n/);
-    assert.match(text, /\{\{msg_id\}\} \{\{body\}\}/, 'what a value brings in is not looked at again');
+    assert.match(text, /\{\{msg_id\}\} \{\{body\}\}/, 'inserted values are not expanded again');
     assert.equal(text.match(/^## Message/gm)?.length, 1);
     assert.match(text, /- from: x\\x1b\[31m y \(chair\)/);
   });
@@ -186,7 +186,7 @@ describe('the notice of a message', () => {
     await join(here, { name: 'beyond', agent: 'outside' });
     assert.match((await tried(await send({ to_session: 'beyond' }))).last_error ?? '', /^path_outside/);
     assert.equal(existsSync(joinPath(ws.repository.folder, 'out')), false);
-    // The inbox has them all the same.
+    // The inbox still has them.
     const { unread } = await here.call('msg.inbox', { session: 'reader' });
     assert.equal(unread, 6);
   });
@@ -293,12 +293,12 @@ describe('the notice of a message', () => {
     for (let count = 0; count < 5; count += 1) stuck.push(await send({ to_session: 'dead' }));
     const fine = await send({ to_session: 'well' });
     assert.equal((await tried(fine)).delivery, 'delivered');
-    assert.ok(isDeadOneWaitedFor, 'the dead one is still being waited for');
-    assert.equal(textOf(notice('dead')).match(/## Message/g)?.length, 5, 'their files are written');
+    assert.ok(isDeadOneWaitedFor, 'the request to the dead agent is still open');
+    assert.equal(textOf(notice('dead')).match(/## Message/g)?.length, 5, 'its notices are written');
     assert.match((await tried(stuck[0] ?? 0)).last_error ?? '', /no answer within 5 s/);
     for (const id of stuck) assert.equal((await tried(id)).delivery, 'pending');
     const tries = new Set(dead.got.map(({ body }) => body));
-    assert.equal(tries.size, 1, 'what stands behind it waits without a try of its own');
+    assert.equal(tries.size, 1, 'messages behind a failing one wait without their own attempt');
     await Promise.all([dead.close(), well.close()]);
   });
 

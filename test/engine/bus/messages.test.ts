@@ -97,7 +97,7 @@ describe('messages', () => {
       code: 'fields_invalid',
       message: /not to_session and to_agent/,
     });
-    // An empty text is what agents write for "not given".
+    // Agents write an empty text for "not given".
     assert.equal((await send({ to_session: 'chair', to_agent: '', to_worker: '' })).messages[0]?.to, 'chair');
     await assert.rejects(send({ to_role: 'cousin' }), { code: 'fields_invalid' });
     await assert.rejects(send({ to_session: 'chair', body: '' }), { code: 'fields_invalid' });
@@ -244,7 +244,7 @@ describe('messages', () => {
     const reply = await send({ parent_id: id, body: 'yes' }, worker(other));
     assert.equal(reply.messages[0]?.to, session);
     assert.equal((await inbox({}, worker(session))).messages[0]?.parent_id, id);
-    // A person at the command line has no session; the Chair's seat is where answers go.
+    // A person at the command line has no session; answers go to the Chair's seat.
     const ofPerson = await idOf(send({ to_session: other }));
     assert.equal((await send({ parent_id: ofPerson }, worker(other))).messages[0]?.to, 'chair');
     await assert.rejects(send({ parent_id: 999_999, to_session: 'chair' }), { code: 'not_found' });
@@ -268,7 +268,7 @@ describe('messages', () => {
     await send({ to_session: 'big', body: most });
     assert.equal((await inbox({ session: 'big' })).messages[0]?.body, most);
     await assert.rejects(send({ to_session: 'big', body: `${most}.` }), { code: 'body_too_large' });
-    // An answer ends before it becomes too long to read; what is left out is counted.
+    // An answer ends before it becomes too long to read, and counts the messages that it leaves out.
     for (let count = 0; count < 9; count += 1)
       await send({ to_session: 'big', body: 'x'.repeat(256 * 1024) });
     const read = await inbox({ session: 'big' });
@@ -435,7 +435,7 @@ test('mail to a Chair that left before reading it is for the next one of its sea
   const ack = (session: string) => storage.write(() => messages.ack(id, { session, agent: null }, by));
   await assert.rejects(ack('chair-3'), { code: 'holder_mismatch' });
   await ack('chair-2');
-  assert.equal((await ack('chair-2')).acked_by, 'chair-2', 'a second time is the same answer');
+  assert.equal((await ack('chair-2')).acked_by, 'chair-2', 'a repeated ack returns the same answer');
   storage.close();
   rmSync(folder, { recursive: true });
 });

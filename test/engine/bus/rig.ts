@@ -34,7 +34,7 @@ export const worker = (sessionId: string, env: Caller['env'] = {}): Partial<Call
   env,
 });
 
-/** Puts a Chair or a plain session on the register and gives it as a caller. */
+/** Registers a Chair or a plain session; returns it as a caller. */
 export async function join(here: EngineHere, seat: Partial<Omit<NewSeat, 'process'>> = {}) {
   const opened = await here.engine.attend({
     kind: seat.name === undefined ? 'chair' : 'plain',
@@ -55,7 +55,7 @@ export async function join(here: EngineHere, seat: Partial<Omit<NewSeat, 'proces
   return { id: opened.sessionId, caller };
 }
 
-/** A task that is given to an agent; with no worker free its session stays queued, and is live. */
+/** Gives a task to an agent; without a free worker its session stays queued, and is live. */
 export async function dispatched(here: EngineHere, wish: { name?: string; project?: string } = {}) {
   const { name, ...task } = wish;
   const { task_id } = await here.call('task.add', {

@@ -18,7 +18,7 @@ import { createConfigKeeper } from '../../../engine/config/keeper.ts';
 import { gitEnvironment } from '../../support/git.ts';
 import { folder } from './support.ts';
 
-/** A workspace in a repository of its own; `tracked` has git know its svc.yaml. */
+/** A workspace in a separate repository; with `tracked`, git tracks its svc.yaml. */
 function workspace(t: TestContext, text: string, { tracked = true } = {}) {
   const root = folder(t);
   const file = join(root, 'svc.yaml');
@@ -76,10 +76,10 @@ test('exactly the keys that name a program, an address, a guard or a path need c
     'retain.discarded',
     'graph.exact',
   ]);
-  // A new key that holds a command, an address or a folder has to be decided about.
+  // For a new key that holds a command, an address or a folder, decide whether it needs consent.
   const telling = /command|address|folder|path of|credential|secret/i;
   const free = describeKeys().filter(({ consent, description }) => !consent && telling.test(description));
-  // Its description says which folder, and its value is a name.
+  // The description mentions a folder, but the value is a name.
   assert.deepEqual(
     free.map(({ key }) => key),
     ['project.name'],
@@ -103,7 +103,7 @@ test('an untracked file is agreed to at its first use only, even when it is igno
     const { load, pending, write, env, root } = workspace(t, EVIL, { tracked: false });
     if (ignored) writeFileSync(join(root, '.gitignore'), 'svc.yaml\n');
     assert.equal(load().config.agents.cmds.mine, 'evil {{prompt}}');
-    assert.equal(existsSync(join(root, 'home')), false, 'a look records nothing');
+    assert.equal(existsSync(join(root, 'home')), false, 'reading records nothing');
     assert.equal(recordFirstUse(load(), env), null);
     write(EVIL.replace('evil', 'worse'));
     assert.deepEqual(pending(), ['agents.cmds']);
@@ -135,7 +135,7 @@ test('comments, layout, order, and a default that is written out make no differe
   assert.deepEqual(pending(), []);
   write('policy: { actors: [b, a], mode: allowlist }\n');
   assert.deepEqual(pending(), ['guard.profile', 'policy.actors']);
-  assert.equal(load().config.guard.profile, 'strict', 'taking a guard away waits too');
+  assert.equal(load().config.guard.profile, 'strict', 'removing a guard needs consent too');
 });
 
 test('agreed values that conflict with free changes stay in use as a whole', (t) => {

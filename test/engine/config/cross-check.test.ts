@@ -203,7 +203,11 @@ test('webhook.secret_env is one for all routes, or a map with one for each', (t)
   });
   const map = 'webhook: { secret_env: { task: A, chat: "B, OLD" } }';
   assert.deepEqual(secretsOf(map, env), { task: ['a'], chat: ['b', 'old'] });
-  assert.deepEqual(listSecretVariables(load(t, map).config), ['A', 'B', 'OLD'], 'no worker gets any of them');
+  assert.deepEqual(
+    listSecretVariables(load(t, map).config),
+    ['A', 'B', 'OLD'],
+    'no worker receives any of them',
+  );
   assert.throws(() => secretsOf(map, { A: 'a' }), {
     code: 'secret_missing',
     message: 'B, OLD is not set (webhook.secret_env.chat)',

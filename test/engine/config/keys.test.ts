@@ -11,7 +11,8 @@ const info = (key: string) => describeKeys().find((row) => row.key === key);
 test('the reference lists 85 keys in 20 sections, besides webhook, notify, retain, graph and the linked server', () => {
   const keys = describeKeys().map(({ key }) => key);
   const documented = keys.filter((key) => !beside(key));
-  // Those of the document, agents.permissions (what an agent on transport acp may do unasked is nowhere else), ai.prices and guard.checks.
+  // The document's keys, agents.permissions (what an agent on transport acp may do without asking), ai.prices and
+  // guard.checks.
   assert.equal(documented.length, 85);
   assert.equal(new Set(documented.map((key) => key.split('.')[0])).size, 20);
   assert.deepEqual(keys.filter(beside), [
@@ -38,7 +39,7 @@ test('every key has a description, and every key but none says what leaving it o
   for (const { key, type, description, unset } of describeKeys()) {
     assert.match(type, /^(?:\*?(?:bool|int|int64)|string(?:, or map .+->.+)?|map .+->.+|\[\].+)$/, key);
     assert.match(description, /^.{10,}\.$/s, key);
-    assert.ok(unset, `${key} does not say what unset means`);
+    assert.ok(unset, `${key} does not describe the unset value`);
   }
 });
 

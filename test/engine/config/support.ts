@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { type Loaded, type LoadOptions, loadConfig } from '../../../engine/config/index.ts';
 import { SvcError } from '../../../engine/core/base/errors.ts';
 
-/** A folder that goes away with its test. */
+/** Creates a folder that is removed after the test. */
 export function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'svc-config-'));
   t.after(() => rmSync(path, { recursive: true, force: true }));
@@ -21,7 +21,7 @@ export function load(t: TestContext, text: string, options: Partial<LoadOptions>
   return loadConfig({ file, env: { SVC_HOME: join(root, 'home'), ...env }, ...rest });
 }
 
-/** The error of a load that must fail, line by line. */
+/** Returns the error lines of a load that must fail. */
 export function problems(t: TestContext, text: string, options: Partial<LoadOptions> = {}): string[] {
   try {
     load(t, text, options);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { until } from '../../support/wait.ts';
 import { isRunning, makeWorkspace } from '../../support/workspace.ts';
 
-/** What it leaves behind does not end when it is asked to. */
+/** Leaves a process behind that ignores SIGTERM. */
 const LEAVES_ONE_BEHIND = "setsid sh -c 'trap : TERM; touch begun; while :; do sleep 1; done' & sleep 0.2";
 
 test('an engine that is stopped while a notice command runs ends completely, and is not started again', async (t) => {

@@ -152,7 +152,7 @@ describe('the host of a workspace', () => {
     assert.equal((await ws.svc(['task', 'list'], as('eve'))).code, 0);
     assert.equal((await ws.svc(['task', 'add', 'x'], as('ada'))).code, 0);
 
-    // From outside: a task is always made, but who is not listed neither approves in advance nor afterwards.
+    // From outside, a task is always created, but an unlisted sender can approve neither in advance nor afterwards.
     const addr = await ws.receiver();
     const send = (...args: string[]) => ws.svc(['webhook', 'test', '--addr', addr, '--json', ...args]);
     const made = await send('-a', 'scripted', '-p', 'x', '--dispatch', '--approve');

@@ -27,9 +27,9 @@ describe('a subscription that its client ends', () => {
 
   before(async () => {
     ws = await makeWorkspace();
-    // No worker starts, so the sessions wait and their logs are what the test writes.
+    // No worker starts, so the sessions stay queued and the test writes their logs.
     engine = await openEngine({ file: join(ws.root, 'svc.yaml'), env: ws.env, workerCap: 0 });
-    // The real engine, with a count of who listens and who reads.
+    // The real engine, with a count of subscribers and readers.
     host = await hostEngine({
       ...engine,
       onCommit(listener) {
@@ -76,7 +76,7 @@ describe('a subscription that its client ends', () => {
     return { subscription: answer.subscription, heard };
   };
 
-  /** Somebody who follows this log looks a few times, so that any other follower has had its chance too. */
+  /** Follows this log for a few polls, so that any other follower gets its turn too. */
   async function looksPass(session: string): Promise<void> {
     const seen = readsOf(session);
     await until(() => readsOf(session) > seen + 3, `looks at the log of ${session}`);
@@ -174,7 +174,7 @@ describe('a subscription that its client ends', () => {
     say(1, 'hello', hello);
     say(2, 'log.follow', { session: 's-2', from: 0 });
     grow('s-2', 'x'.repeat(8 * 1024 * 1024));
-    // The follower waits for its client as soon as the pipe between them is full.
+    // The follower waits for its client once the pipe between them is full.
     const other = await follow('log.follow', { session: 's-1' });
     await until(async () => {
       const before = readsOf('s-2');

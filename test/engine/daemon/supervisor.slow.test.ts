@@ -13,7 +13,7 @@ type Status = Wire<EngineStatus>;
 
 const environmentOf = (pid: number): string[] => readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
 
-/** What a process of a run has in its environment. */
+/** The environment of a run's process. */
 const OF_A_RUN = { SVC_RUN_ID: '9f4f6a3e-0000-4000-8000-000000000000' };
 
 describe('the supervisor of an engine', { timeout: 180_000 }, () => {
@@ -60,7 +60,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     );
     assert.equal((await ws.svc(['daemon', '--json'], { env: OF_A_RUN })).code, 4);
     assert.equal(ws.daemonPid(), null);
-    // The person's start comes while it waits.
+    // A person starts the engine during the wait.
     const listed = ws.program(['task', 'list'], { env: { ...OF_A_RUN, SVC_WEBHOOK_SECRET: '' } });
     await ws.program(['up']);
     assert.equal((await listed).code, 0);
@@ -94,7 +94,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     assert.deepEqual(running.map(isRunning), [false, false]);
 
     await ws.svc(['up']);
-    // Crashed, with a configuration that lets no engine start.
+    // The engine crashed, and its configuration does not let another one start.
     const file = join(ws.root, 'svc.yaml');
     const good = readFileSync(file, 'utf8');
     const [engine = 0, supervisor = 0] = pids();
@@ -102,7 +102,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     process.kill(engine, 'SIGKILL');
     await until(() => /could not be started: /.test(out()), 'the refused start');
     assert.ok(isRunning(supervisor));
-    // Who calls is told the reason itself, and the supervisor makes way.
+    // The caller receives the reason itself, and the supervisor exits.
     assert.equal(
       (await ws.svc(['task', 'list', '--json'])).json<{ error: { code: string } }>().error.code,
       'config_invalid',
@@ -166,7 +166,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     const other = await ws.svc(['up'], { env: { SVC_WEBHOOK_SECRET: 'another one' } });
     assert.deepEqual([other.code, /has a different SVC_WEBHOOK_SECRET/.test(other.stderr)], [1, true]);
     assert.doesNotMatch(other.stderr + other.stdout, new RegExp(SECRET));
-    // Who has none has nothing to say about it.
+    // A caller without a secret does not change it.
     assert.equal((await ws.svc(['up'], { env: { SVC_WEBHOOK_SECRET: '' } })).code, 0);
   });
 });

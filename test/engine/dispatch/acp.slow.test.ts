@@ -36,7 +36,7 @@ interface AcpRig {
   run(directives: readonly string[], agent?: string): Promise<string>;
   show(id: string): Promise<Shown>;
   settled(id: string): Promise<Shown>;
-  /** The question that a session waits for. */
+  /** Returns the question that a session waits for. */
   ask(id: string): Promise<Wire<Ask>>;
   log(id: string): string;
   close(): Promise<void>;
@@ -238,7 +238,7 @@ test('the worker and its question outlive the engine; its time limit ends all of
     assert.equal(pids.length, 3);
     await rig.restart(() => {
       assert.ok(pids.every(isRunning));
-      // As if it had begun long ago.
+      // Makes the session look as if it had started long ago.
       const db = new Database(join(rig.ws.root, '.svc', 'svc.db'));
       db.prepare(
         'UPDATE session SET run_started_monotonic = run_started_monotonic - 3600000 WHERE id = ?',
@@ -273,7 +273,7 @@ test('the worker runs confined, with its questions and our tools', async (t) => 
     await rig.call('ask.answer', { id: ask_id, answer: 'Allow (once)' });
     const ended = await rig.settled(id);
     assert.deepEqual([ended.failure, ended.commits, ended.profile], [null, 1, 'strict'], rig.log(id));
-    // The tests that it reported are run again, whenever there is time.
+    // The tests that it reported run again when there is time.
     await until(async () => (await rig.call('verify.status', { session: id })).state === 'verified');
   } finally {
     await rig.close();

@@ -8,7 +8,7 @@ import { makeRig, type Rig } from './rig.ts';
 
 const DAY = 86_400_000;
 
-/** Asks the model until it is refused, but no more than three times, and ends as claude does. */
+/** Calls the model until it is refused, at most three times, and ends as claude does. */
 const PROGRAM = `
 const say = (more) => console.log(JSON.stringify({ type: 'result', subtype: 'success', session_id: 'c-1', ...more }));
 const { ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: key } = process.env;
@@ -64,9 +64,9 @@ ai:
     const paused = await rig.settled(session_id);
     assert.deepEqual([paused.state, paused.pause?.code], ['queued', 'budget_exceeded'], rig.log(session_id));
     const resumeAt = Date.parse(paused.resume_at ?? '');
-    // At midnight UTC, or a moment later.
+    // Sessions resume at midnight UTC, or a moment later.
     assert.ok(resumeAt % DAY < 5000 && resumeAt > Date.now(), paused.resume_at ?? '');
-    assert.equal(calls(), 2, 'one within the budget, one beyond it');
+    assert.equal(calls(), 2, 'one call within the budget, one beyond it');
     const isTold = ({ event }: { event: string }): boolean => event === 'budget_exhausted';
     const [told] = await until(() => {
       const found = rig.ws.events.filter(isTold);
@@ -75,7 +75,7 @@ ai:
     assert.match(JSON.stringify(told), new RegExp(`"${session_id}"`));
     assert.match(JSON.stringify(told), /20 tokens of ai.budget_tokens_day are spent/);
 
-    // As much as was spent is not enough; the number of runs below shows that it resumed once.
+    // A budget of exactly the spent amount is not enough; the number of runs below shows that it resumed once.
     await setBudget('21');
     await setBudget('0');
     await until(async () => (await rig.session(session_id)).state === 'ended');

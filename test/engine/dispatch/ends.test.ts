@@ -112,7 +112,7 @@ describe('the end of a run', () => {
     );
   });
 
-  /** Has a run print and exit like this while no engine is there; how it failed, as the next engine finds. */
+  /** Has a run print this and exit while no engine is running; returns the failure that the next engine finds. */
   async function findFailureOfAway(...directives: string[]): Promise<string | undefined> {
     const gate = `${rig.ws.repository.folder}/gate-${directives.length}`;
     const { session_id } = await rig.run([`wait-for ${gate}`, ...directives]);

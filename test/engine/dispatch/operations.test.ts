@@ -12,13 +12,13 @@ describe('the list of sessions', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
   before(async () => {
-    // A command of the person's own that runs an agent which is known.
+    // A custom command that runs a known agent.
     ws = await makeWorkspace({ commands: { wrapped: 'copilot --prompt={{prompt}}' } });
     const bin = join(ws.repository.folder, 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, 'copilot'), '#!/bin/sh\n', { mode: 0o755 });
     ws.env.PATH = `${bin}:${ws.env.PATH}`;
-    // No worker starts: the sessions wait, and their logs are what the test writes.
+    // No worker starts: the sessions stay queued, and the test writes their logs.
     here = await engineHere(ws, { workerCap: 0 });
     for (let count = 1; count <= 4; count += 1) {
       const agent = count === 4 ? 'wrapped' : 'scripted';

@@ -10,7 +10,7 @@ import { claudeSays, makeRig, type Rig } from './rig.ts';
 
 const usage = (input: number, output: number, cached = 0) => ({ input, cached, output, costUsd: null });
 
-/** The tokens of a run, of a conversation that has cost `before` so far. */
+/** Returns the tokens of a run in a conversation that has used `before` so far. */
 function counted(told: Partial<StreamFacts>, before: StreamFacts['usage'] = null) {
   const sessions = { conversationUsage: (_: string, id: string) => (id === 'c-1' ? before : null) };
   return takeOwnUsage({ sessions }, { taskId: 't-1' }, { ...NO_FACTS, agentSession: 'c-1', ...told }).usage;
@@ -20,9 +20,9 @@ test('only new tokens count of an agent that reports its whole conversation', ()
   const conversation = usage(250, 40, 100);
   assert.deepEqual(counted({ conversation }), conversation);
   assert.deepEqual(counted({ conversation }, usage(100, 10, 40)), usage(150, 30, 60));
-  // It began a conversation of its own after all.
+  // The agent started a new conversation after all.
   assert.deepEqual(counted({ conversation, agentSession: 'c-2' }, usage(100, 10)), conversation);
-  // It counts anew.
+  // The agent's counter restarted.
   assert.deepEqual(counted({ conversation }, usage(300, 50)), conversation);
 });
 
@@ -51,7 +51,7 @@ describe('the tokens of a session', () => {
   const model = (input: number, output: number) => ({
     'a-model': { inputTokens: input, outputTokens: output, cacheReadInputTokens: 40, costUSD: 0.25 },
   });
-  /** From now on claude ends its first runs at a limit, those that go on well, and tells this of its tokens. */
+  /** Makes claude end its first runs at a limit and the resumed ones successfully, and report these tokens. */
   function tells(first: object, later: object): void {
     const result = (more: object) => JSON.stringify({ type: 'result', session_id: 'c-5', ...more });
     const limited = {

@@ -105,7 +105,7 @@ describe("a worker's mark of its task, and the end of its run", () => {
     await here.call('task.done', { id: task_id, status: 'failed' }, asWorker(session_id));
     for (const name of ['task.retry', 'task.run'] as const)
       await assert.rejects(here.call(name, { id: task_id }), { code: 'conflict', message: /still works on/ });
-    // The last word counts.
+    // The latest report applies.
     await here.call('task.done', { id: task_id }, asWorker(session_id));
     assert.deepEqual([(await task(task_id)).status, (await session(session_id)).own_word], ['done', 'done']);
     await here.call('task.cancel', { id: task_id });

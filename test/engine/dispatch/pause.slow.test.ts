@@ -14,7 +14,7 @@ describe('a limit with a known end', () => {
   });
   after(() => rig.close());
 
-  /** Edits a file that it does not commit, then meets a limit. */
+  /** Edits a file without committing it, then hits a limit. */
   const limited = (at: number, file = 'half.txt') => [
     `edit ${file} half`,
     'dirty',
@@ -45,7 +45,7 @@ describe('a limit with a known end', () => {
     const ended = await rig.session(session_id);
     assert.equal(ended.failure, null, JSON.stringify(ended.failure));
     assert.deepEqual([ended.runs, ended.branch, ended.worktree], [2, paused.branch, paused.worktree]);
-    // What the first run spent is counted with the second, which told nothing.
+    // The first run's tokens are counted with the second run, which reported none.
     assert.equal(ended.usage?.output, 7);
     const starts = rig.starts().slice(before);
     assert.equal(starts.length, 2);
@@ -162,7 +162,7 @@ describe('a limit with a known end', () => {
     const limited = says({
       is_error: true,
       api_error_status: 429,
-      // Long enough to be seen, and shorter than the pauses that follow.
+      // Long enough to be visible, and shorter than the pauses that follow.
       result: 'Rate limited. Try again in 10 s.',
     });
     writeFileSync(bin, `#!/bin/sh\necho '${limited}'\n`);
@@ -184,7 +184,7 @@ describe('a limit with a known end', () => {
       const { failure, runs } = await rig.session(session_id);
       assert.deepEqual([failure?.code, runs], ['rate_limited', 6]);
       assert.match(failure?.text ?? '', /after 5 pauses without progress; last failure: .*Rate limited/);
-      // Each waits about twice as long as the one before.
+      // Each waits about twice as long as the previous one.
       assert.deepEqual(
         waits.map((ms) => Math.round(ms / 30_000)),
         [0, 1, 2, 4, 8],
@@ -249,13 +249,13 @@ describe('a session that failed', () => {
     const first = await rig.run(['fail 3']);
     await rig.settled(first.session_id);
     const { here, session } = rig;
-    // What comes first holds; the other is refused, in either order.
+    // The first call wins and the other is refused, in either order.
     const both = await Promise.allSettled([
       here().call('worker.resume', { session: first.session_id }),
       here().call('worker.attach', { session: first.session_id, pid: process.pid }),
     ]);
     assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
-    // Nor to be merged or removed; with room for it the next one may have begun already.
+    // Merging and removing are refused too; with a free slot the next run may already have started.
     await assert.rejects(here().call('worktree.promote', { session: first.session_id }));
     const next = (both[0] as PromiseFulfilledResult<{ session_id: string }>).value.session_id;
     await rig.settled(next);

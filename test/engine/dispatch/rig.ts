@@ -7,23 +7,23 @@ import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
 import { AGENT, makeWorkspace, type TestWorkspace, type WorkspaceOptions } from '../../support/workspace.ts';
 
-/** A workspace with a program called claude that does what its prompt says and prints what it is told to. */
+/** A workspace with a program called claude that does what its prompt says and prints the given output. */
 export interface Rig {
   ws: TestWorkspace;
   here(): EngineHere;
-  /** The arguments that the program was started with, one entry per start. */
+  /** The arguments of each start of the program. */
   starts(): string[][];
-  /** The engine ends; its workers go on. */
+  /** Stops the engine; its workers keep running. */
   down(): Promise<void>;
-  /** Another one takes over. */
+  /** Starts another engine, which takes over. */
   up(): Promise<void>;
   /** Adds and runs a task whose prompt has these directives of the scripted agent. */
   run(directives: readonly string[], wish?: object): Promise<Wire<Session>>;
   session(id: string): Promise<Wire<ListedSession>>;
   task(id: string): Promise<Wire<Task>>;
-  /** Waits until the session has ended, or paused. */
+  /** Waits until the session has ended or paused. */
   settled(id: string): Promise<Wire<Session>>;
-  /** What is in its log. */
+  /** Returns the content of its log. */
   log(id: string): string;
   close(): Promise<void>;
 }
@@ -104,12 +104,12 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
   };
 }
 
-/** A rig in front of a gateway's address at which somebody else listens: the engine starts none beside it. */
+/** A rig whose gateway address is already in use, so the engine does not start a gateway. */
 export interface RoutedRig extends Rig {
   url: string;
-  /** What listens there. */
+  /** The server at the address. */
   listener: Server;
-  /** The variables that a run printed with `echo-env`. */
+  /** Returns the variables that a run printed with `echo-env`. */
   environment(id: string): Record<string, string>;
 }
 
@@ -139,7 +139,7 @@ export async function makeRoutedRig(): Promise<RoutedRig> {
   };
 }
 
-/** The lines that claude ends a run with. */
+/** Returns the lines with which claude ends a run. */
 export const claudeSays = {
   init: (id: string) =>
     `say ${JSON.stringify({ type: 'system', subtype: 'init', session_id: id, model: 'a-model', cwd: '/' })}`,
@@ -154,7 +154,7 @@ export const claudeSays = {
       total_cost_usd: 0.25,
       ...more,
     })}`,
-  /** Of a limit that is over at that time, Unix ms. */
+  /** Returns the message of a limit that ends at this time, Unix ms. */
   limit: (until: number) =>
     `say ${JSON.stringify({
       type: 'rate_limit_event',

@@ -32,7 +32,7 @@ describe('the route to the gateway', () => {
     return n;
   }
 
-  /** Of a key that was issued. */
+  /** Returns the row of an issued key. */
   function keyRow(key = ''): { session_id: number; revoked_at: number | null } {
     const db = new Database(join(rig.ws.root, '.svc', 'svc.db'), { readonly: true });
     const row = db
@@ -52,7 +52,7 @@ describe('the route to the gateway', () => {
     const key = env.ANTHROPIC_AUTH_TOKEN ?? '';
     assert.match(key, /^svc-vkey-/);
     assert.equal(env.SVC_VKEY, key);
-    // No argument has it: those are for everybody on the machine to read.
+    // The key is not in the arguments, because every user of the machine can read those.
     assert.ok(rig.starts().every((words) => words.every((word) => !word.includes(key))));
     const row = keyRow(key);
     assert.equal(`s-${row.session_id}`, session_id);
@@ -117,7 +117,7 @@ describe('the route to the gateway', () => {
     assert.equal((await enter(process.pid, { account: true })).gateway, null);
     await rig.here().call('worker.leave', { session: session_id });
 
-    // Killed, it says nothing; an engine that starts finds out.
+    // A killed agent reports nothing; the next engine detects it.
     const person = spawn('tail', ['-f', '/dev/null']);
     const { gateway: left } = await enter(person.pid ?? 0);
     person.kill('SIGKILL');
@@ -170,7 +170,8 @@ describe('the route to the gateway', () => {
     };
     await resume(bypassing);
     await configure('account');
-    // Another account is another run: whoever changed it is asked, and what was done goes on.
+    // A run with another account is a separate run: the person who changed it must decide, and the work so far is
+    // kept.
     await rig.here().call('worker.resume', { session: routed });
     await until(async () => (await rig.session(routed)).state === 'ended');
     const { failure, task_id } = await rig.session(routed);

@@ -27,7 +27,7 @@ test('a log that is followed before its session starts is read in the form of it
   writeFileSync(file, '{"acp":"message","text":"Hello."}\n{"acp":"mess');
   const { text, next } = await read(part);
   assert.equal(text, 'Hello.\n');
-  assert.equal(next, 34, 'a line that is not complete waits for its rest');
+  assert.equal(next, 34, 'an incomplete line waits for its end');
   assert.equal(await logs.findTail('s-1', 1), 34);
   assert.deepEqual(Object.keys(await logs.listTimes(['s-1', 's-2'])), ['s-1']);
 });

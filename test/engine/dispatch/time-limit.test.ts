@@ -8,7 +8,7 @@ const HOUR = 3_600_000;
 
 describe('the time limit of a run', () => {
   let rig: Rig;
-  /** How far the clock on the wall has been set, or the machine has slept; and how much time has passed besides. */
+  /** Milliseconds by which the wall clock was set (or the machine slept), and additional elapsed time. */
   let [set, passed] = [0, 0];
   before(async () => {
     rig = await makeRig({
@@ -43,7 +43,7 @@ describe('the time limit of a run', () => {
       await rig.down();
       await rig.up();
       await until(async () => (await rig.session(id)).activity !== null);
-      // A look has been made since.
+      // The engine has checked since then.
       const { session_id: other } = await rig.run(['no-change']);
       await rig.settled(other);
       assert.equal((await rig.session(id)).state, 'running');

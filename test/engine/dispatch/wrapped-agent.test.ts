@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { claudeSays, makeRoutedRig, type RoutedRig } from './rig.ts';
 
-/** A script that starts the agent, and takes the prompt as its only argument. */
+/** A script that starts the agent, with the prompt as its only argument. */
 const SCRIPT = '#!/bin/sh\nexec claude -- "$1"\n';
 
 describe('a command that starts an agent through another program', () => {
@@ -16,7 +16,7 @@ describe('a command that starts an agent through another program', () => {
   after(() => rig.close());
 
   const configure = (key: string, value: string) => rig.ws.svc(['config', 'set', `agents.${key}`, value]);
-  /** Has claude run by this command, and its model calls go through the gateway. */
+  /** Configures this command for claude, with its model calls through the gateway. */
   async function route(command: string): Promise<void> {
     await configure('cmds.claude', command);
     await configure('auth.claude', 'gateway');
@@ -66,7 +66,7 @@ describe('a command that starts an agent through another program', () => {
     assert.equal(failure?.code, 'gateway_unroutable');
     assert.match(failure?.text ?? '', /\.claude\/settings\.json sets ANTHROPIC_BASE_URL/);
     assert.equal(rig.starts().length, before);
-    // The settings that svc gives as an option come before the file's.
+    // Settings that svc passes as an option override the file's.
     await route('nice claude -- {{prompt}}');
     const { session_id: routed } = await rig.run(['no-change']);
     assert.equal((await rig.settled(routed)).failure, null);

@@ -10,7 +10,7 @@ import { isRunning } from '../../support/processes.ts';
 import { awaitQuietDay, until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
-/** Of providers, one in each place that can hold one. */
+/** Provider keys, one in each place that can hold one. */
 const PLANTED = {
   environment: 'sk-planted-5f2c9d7e1b3a4860',
   keysEnv: 'sk-home-8d1e6a0c4b7f2935',
@@ -77,7 +77,7 @@ ai:
   test('provider keys are used, and appear in no answer, log, event, database, metric or argument', async () => {
     const { url } = await client.call('gateway.serve', {});
     const { key } = await client.call('gateway.add_key', { name: 'curious' });
-    // Not even where a person has the content of calls logged.
+    // The key is not logged even if a person has enabled the content log.
     const { logged } = await client.call('gateway.log_content', { key: 'curious' });
     const seen: string[] = [];
     const providers: Record<string, string> = {
@@ -101,7 +101,7 @@ ai:
           const { headers } = upstream.asked.at(-1)!;
           assert.equal(headers['x-api-key'] ?? headers.authorization?.slice(7), secret, `${name} ${fault}`);
         }
-      // Where it is a whole answer that quotes the key.
+      // A whole answer that quotes the key.
       upstream.plan('status_401_with_key');
     }
     const live = await ws.svc(['doctor', '--live']);
@@ -130,9 +130,9 @@ ai:
     seen.push(readFileSync(`/proc/${gateway}/environ`, 'utf8'));
     for (const [where, secret] of Object.entries(PLANTED)) {
       const found = seen.find((each) => each.includes(secret));
-      assert.equal(found, undefined, `that of ${where} is in: ${found?.slice(0, 300)}`);
+      assert.equal(found, undefined, `the key of ${where} occurs in: ${found?.slice(0, 300)}`);
       const files = execFileSync('sh', ['-c', `grep -rl -- '${secret}' '${data()}' || true`]).toString();
-      assert.equal(files, '', `that of ${where}`);
+      assert.equal(files, '', `the key of ${where}`);
     }
     assert.match(readFileSync(logged[0]?.file ?? '', 'utf8'), /Hello/);
     await client.call('gateway.remove_key', { name: 'curious' });
@@ -226,13 +226,13 @@ ai:
     for (const secret of Object.values(PLANTED)) assert.ok(!stdout.includes(secret));
     assert.ok(
       (await client.call('gateway.keys', {})).every(({ name }) => !name.startsWith('doctor')),
-      'its key ends with it',
+      'its key is removed afterwards',
     );
   });
 
   test('a gateway that learns the context sizes of its models', async () => {
     const { models } = await client.call('gateway.serve', {});
-    // Whatever else is asked for goes to a provider that says nothing of it.
+    // Other models go to a provider that does not list its models.
     assert.equal(models?.other, null);
     assert.deepEqual(
       models?.named.find(({ name }) => name === MODEL),
@@ -280,7 +280,7 @@ process.exit(7);`;
     const { url, key, status, words } = JSON.parse(ran.stdout);
     assert.equal(status, 200);
     assert.deepEqual(words.slice(-2), ['-p', 'say "it"']);
-    assert.ok(!words.join(' ').includes(key), 'no argument has the key');
+    assert.ok(!words.join(' ').includes(key), 'no argument contains the key');
     assert.equal((await post(url, key, CHAT)).status, 401);
     const told = await ws.svc(['gateway', 'env', 'claude', '--name', 'shell']);
     assert.equal(told.code, 0, told.stderr);
@@ -326,7 +326,7 @@ process.exit(7);`;
     const bin = join(ws.repository.folder, 'killed');
     const told = join(bin, 'told.json');
     mkdirSync(bin);
-    // The agent outlives whoever started it, and tries the key again.
+    // The agent outlives its starter and tries the key again.
     const ask = `import { writeFileSync, renameSync, readFileSync } from 'node:fs';
 const { ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: key } = process.env;
 const ask = async () => (await fetch(url + '/v1/messages', { method: 'POST', headers: { authorization: 'Bearer ' + key }, body: '{"messages":[]}' })).status;

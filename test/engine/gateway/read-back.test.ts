@@ -20,7 +20,7 @@ interface Block {
 const noise = readCorpus('noise').find(({ name }) => name === 'go-test-verbose');
 assert.ok(noise !== undefined);
 
-/** One call of a tool and its answer, as a program of Anthropic's protocol sends them. */
+/** A call of a tool and its answer, as a client of Anthropic's protocol sends them. */
 const turn = (id: string, name: string, input: object, output: string): object[] => [
   { role: 'assistant', content: [{ type: 'tool_use', id, name, input }] },
   { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: output }] },
@@ -50,7 +50,7 @@ ai: { mode: live, passthrough: { anthropic: { base_url: "http://127.0.0.1:${port
     const { url } = await client.call('gateway.serve', {});
     const { key } = await client.call('gateway.add_key', { name: 'ada' });
     const tools = (await mcp.tools()).map((name) => ({ name: `mcp__svc__${name}`, input_schema: {} }));
-    /** What the model sees of each tool's output. */
+    /** Returns each tool output as the model sees it. */
     ask = async (turns) => {
       const from = bodies.length;
       await fetch(`${url}/v1/messages`, {

@@ -13,7 +13,7 @@ const OTHER = { seat: 'worker', sessionId: 's-2' } as const;
 const PLAIN = { seat: 'plain', sessionId: 'desk' } as const;
 const NAMELESS = { seat: 'plain', sessionId: null } as const;
 
-/** What the books have of each: nobody may find a number of somebody else in what they are told. */
+/** Usage of each session, with distinct numbers: callers must not see another session's numbers. */
 const TOKENS = { mine: 1_111, other: 20_222, person: 300_333 };
 
 describe('who may see usage', () => {
@@ -73,7 +73,7 @@ describe('who may see usage', () => {
     );
   }
 
-  /** Everything that a caller is told of usage, as text. */
+  /** Returns everything about usage that a caller can see, as text. */
   async function readAll(caller: object): Promise<string> {
     const told: unknown[] = [await here.callByName('gateway.today', {}, caller)];
     for (const by of ['session', 'worker', 'task', 'person', 'provider', 'model', 'protocol', 'day'])
@@ -122,7 +122,7 @@ describe('who may see usage', () => {
     for (const part of ['"repeated_calls":0', '"retries":0', '"budgets_met":0', '"long_tool_outputs":0'])
       assert.ok(mine.includes(part), part);
     assert.doesNotMatch(other, /model-of-mine|s-1|1111/);
-    // One after the other: what one was told is not kept for the next.
+    // The calls alternate: an answer must not be cached for the next caller.
     for (const caller of [MINE, OTHER, {}, MINE]) {
       const { total } = (await here.callByName('gateway.today', {}, caller)) as { total: { spent: number } };
       assert.equal(total.spent, await spentBy(caller));

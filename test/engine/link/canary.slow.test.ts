@@ -10,7 +10,7 @@ import { AGENT, makeWorkspace } from '../../support/workspace.ts';
 
 const CANARY = 'kanarienvogel';
 
-/** Runs a task to its end as a person at the machine has it run. */
+/** Runs a task until it ends, as a person at the machine does. */
 async function runToEnd(here: EngineHere, body: string): Promise<void> {
   const { task_id: id } = await here.call('task.add', { body });
   await here.call('task.run', { id });
@@ -116,7 +116,7 @@ test("no outgoing byte contains a conflicting file, code or text of an agent's o
   assert.match(bytes, /turn_limit: /);
 });
 
-/** Names that a person gives: events say them, what is counted by the day does not. */
+/** Names chosen by a person: events contain them, daily counts do not. */
 const NAME = 'papagei';
 
 test('daily counts contain no name of an agent, model, project, title or lock', async (t) => {
@@ -163,10 +163,10 @@ test('daily counts contain no name of an agent, model, project, title or lock', 
   });
   const bytes = server.received.map(({ text }) => text).join('\n');
   assert.doesNotMatch(bytes, new RegExp(CANARY, 'i'));
-  assert.match(bytes, new RegExp(NAME), 'events say who works');
+  assert.match(bytes, new RegExp(NAME), 'events name the agent');
   assert.doesNotMatch(usage.text, new RegExp(`${NAME}|constructor|test|scripted`, 'i'));
   const [, , body = ''] = JSON.parse(usage.text) as string[];
-  assert.equal(body, shown?.body, 'what was shown is what went, byte for byte');
+  assert.equal(body, shown?.body, 'the shown text is sent unchanged, byte for byte');
   const { runs, tokens } = JSON.parse(body) as TelemetryDay;
   assert.deepEqual(runs, { other: { exit_code: 6 } });
   assert.deepEqual(tokens, { paid: 45, other: 45 });

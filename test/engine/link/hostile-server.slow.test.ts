@@ -76,7 +76,7 @@ describe('a compromised server', () => {
     const other = await server.give({ decision_id: id, hash });
     assert.deepEqual([other.outcome, other.session_id], ['already_decided', first.session_id]);
     assert.equal((await server.give({ verb: 'deny', decision_id: id, hash })).outcome, 'already_decided');
-    // A known id with other content is the command that it was.
+    // A known id with other content returns the original command.
     const fresh = await ask();
     assert.deepEqual(await server.give({ id: 'k_repeated', decision_id: fresh.id, hash: fresh.hash }), first);
     assert.equal((await readDecision(fresh.id)).state, 'pending');
@@ -111,7 +111,7 @@ describe('a compromised server', () => {
     assert.equal(await give({ code: used }), 'started');
     const two = await ask();
     assert.equal(await give({ decision_id: two.id, hash: two.hash, code: used }), 'code_invalid');
-    // Four more and the fifth in a row closes it; the used one was the first.
+    // The used code was the first wrong one; four more in a row close it.
     const wrong = [];
     for (let tries = 0; tries < 4; tries += 1)
       wrong.push(await give({ decision_id: two.id, hash: two.hash, code: 'abcdef' }));
@@ -178,7 +178,7 @@ describe('a compromised server', () => {
       return true;
     };
     const { id, hash } = await ask();
-    // The poll that is open ends first.
+    // The open poll ends first.
     const outcome = await server.give({ verb: 'deny', decision_id: id, hash });
     assert.equal(outcome.outcome, 'denied');
     server.misbehave = null;
@@ -202,7 +202,7 @@ it('a flood of commands is handled one by one, and work continues', async (t) =>
   };
   await here.call('link.start', { server: server.url, token: 'svcm_machine' });
   await until(() => server.outcomes.size >= 200, 'as many as are taken at once');
-  // The next hundred are read, and then it waits for most of two minutes.
+  // The next hundred are read, and then it waits for almost two minutes.
   await until(() => server.outcomes.size === 300 || given > 300, 'the last of them');
   await here.ask('work goes on meanwhile');
   assert.equal(given, 300);

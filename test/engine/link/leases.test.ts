@@ -23,9 +23,9 @@ const QUIET = { info: () => undefined, warn: () => undefined, error: () => undef
 
 describe('the lease of a workspace', () => {
   let file: string;
-  /** Of the workspace, which may be wrong. */
+  /** The workspace's clock, which may be wrong. */
   let clock: FakeClock;
-  /** Of the server. */
+  /** The server's clock. */
   let serverClock: FakeClock;
   let answer: (nonce: string) => Promise<FetchedLease>;
   let open: Leases[];
@@ -88,7 +88,7 @@ describe('the lease of a workspace', () => {
     assert.equal(again.view().state, 'valid');
     passes(HOUR);
     assert.equal(again.view().state, 'expired');
-    assert.deepEqual(again.view().entitlements?.quotas.projects, 2, 'what was known is known still');
+    assert.deepEqual(again.view().entitlements?.quotas.projects, 2, 'the known entitlements are kept');
   });
 
   it('the lease is not revived by a clock that is set back, and a wrong clock locks out no one who reaches the server', async () => {
@@ -104,7 +104,7 @@ describe('the lease of a workspace', () => {
     answer = () => Promise.reject(new Error('nobody answers'));
     const again = await openLeases();
     await again.refresh();
-    assert.equal(again.view().state, 'expired', 'nor by a restart');
+    assert.equal(again.view().state, 'expired', 'a restart does not renew it');
     answer = async (nonce) => ({ lease: await issue(nonce) });
     assert.equal((await again.refresh()).state, 'valid');
   });
@@ -120,7 +120,7 @@ describe('the lease of a workspace', () => {
     await leases.close();
     answer = () => Promise.reject(new Error('nobody answers'));
     const again = await openLeases();
-    assert.equal(again.view().state, 'valid', 'also after a restart');
+    assert.equal(again.view().state, 'valid', 'valid after a restart too');
     passes(HOUR);
     assert.equal(again.view().state, 'expired');
   });
@@ -146,7 +146,7 @@ describe('the lease of a workspace', () => {
     assert.equal(questions.asked(), 1);
   });
 
-  /** Where nobody answers; each question is handed to whoever waits for it. */
+  /** Counts questions to an unreachable server; a waiting test receives each question. */
   function countQuestions(t: TestContext): { ask(): Promise<void>; asked(): number } {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     let asked = 0;
@@ -161,7 +161,7 @@ describe('the lease of a workspace', () => {
       async ask() {
         await next.promise;
         next = Promise.withResolvers();
-        // What follows from the answer.
+        // Lets the effects of the answer happen.
         await new Promise(setImmediate);
       },
     };
@@ -173,7 +173,7 @@ describe('the lease of a workspace', () => {
     t.mock.timers.tick(1000);
     await questions.ask();
     clock.set(clock.now() - 3000 * 24 * HOUR);
-    // No timer sleeps for longer.
+    // No timer sleeps longer than this step.
     for (let minutes = 0; minutes < 60 && questions.asked() === 1; minutes += 1) {
       clock.advance(60_000);
       t.mock.timers.tick(60_000);
@@ -241,7 +241,7 @@ describe('the lease of a workspace', () => {
     assert.deepEqual(
       [state, leftMs, clockOffsetMs],
       ['valid', 22 * HOUR, 0],
-      'a replayed one sets nothing back',
+      'a replayed answer changes nothing',
     );
   });
 
@@ -306,6 +306,6 @@ describe('the lease of a workspace', () => {
     assert.match(short.problem ?? '', /fewer than 32 bytes/);
     const wrong = { ...LINK, leaseKey: 'AAAA' };
     const verified = await openLeases({ link: () => wrong, secret: SECRET });
-    assert.equal((await verified.refresh()).from, 'server', 'it is verified with the secret');
+    assert.equal((await verified.refresh()).from, 'server', 'the secret verifies it');
   });
 });

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../support/git.ts';
 
 const TOKEN = `svcm_${'t'.repeat(43)}`;
 
-/** What a good server answers; its code does not live until the second poll. */
+/** The answer of a well-behaved server; its code expires before the second poll. */
 const STARTED = { device_code: 'secret', user_code: 'BCDF-GHJK', expires_in: 0.1, interval: 5 };
 const GIVEN = {
   access_token: TOKEN,
@@ -20,7 +20,7 @@ const GIVEN = {
 };
 
 describe('a machine that logs in', () => {
-  /** What is answered, by path; a list is answered one after the other, its last one for ever. */
+  /** Answers by path; a list is used in order, and its last entry repeatedly. */
   let answers: Record<string, { status: number; body: unknown; headers?: Record<string, string> }[]>;
   let asked: { path: string; form: URLSearchParams }[] = [];
   let home: string;
@@ -122,7 +122,7 @@ describe('a machine that logs in', () => {
     answers['/oauth/device_authorization'] = [start({ expires_in: 3, interval: 0 })];
     answers['/oauth/token'] = [{ status: 429, body: '', headers: { 'retry-after': '100' } }];
     await assert.rejects(logInHere(), { code: 'server_unreachable', message: /status 429/ });
-    // Once, and once more when the code is about to run out.
+    // Once, and again just before the code expires.
     assert.equal(polls(), 2);
   });
 

@@ -17,7 +17,7 @@ test('an engine accepts no command before it has taken over the state of an earl
   const first = await engineHere(ws);
   await first.call('link.start', { server: server.url, token: 'svcm_machine' });
   await until(async () => (await first.call('link.status', {})).state === 'connected');
-  // Its gateway goes on, and is slow to answer the next engine.
+  // The gateway keeps running and answers the next engine slowly.
   const program = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
   let polledMeanwhile: number | null = null;
   const polls = () => server.received.filter(({ path }) => path.startsWith('/v1/commands?')).length;

@@ -44,7 +44,7 @@ test('only requests that the code host vouches for can be approved from outside'
     isVouchedFor({ source, stranger }, { isVouched });
   assert.equal(from('task', null, false), true);
   assert.equal(from('codehost', null, true), true);
-  // Listed in policy.actors at the machine: nobody outside knows that.
+  // Listed in policy.actors on this machine, which is not visible outside.
   assert.equal(from('codehost', null, false), false);
   assert.equal(from('codehost', 'unknown', true), false);
   assert.equal(from('task', 'unknown', false), false);

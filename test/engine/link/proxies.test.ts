@@ -18,9 +18,9 @@ import { until } from '../../support/wait.ts';
 const CHILD = fileURLToPath(new URL('../../support/link-calls-child.js', import.meta.url));
 
 describe('the connection of a linked workspace to its server', () => {
-  /** What the proxy was asked, a tunnel as its target. */
+  /** Requests to the proxy; a tunnel by its target. */
   let asked: { target: string; headers: IncomingHttpHeaders }[] = [];
-  /** What the proxy answers to who wants a tunnel; null for the tunnel, '' for nothing at all. */
+  /** The proxy's answer to CONNECT; null opens the tunnel, '' sends nothing. */
   let refusal: string | null = null;
   const proxy = createServer((request, response) => {
     asked.push({ target: request.url ?? '', headers: request.headers });
@@ -68,7 +68,7 @@ describe('the connection of a linked workspace to its server', () => {
   });
 
   const answered = [{ answer: { authorization: `Bearer ${TOKEN}` } }];
-  /** Whether the proxy is asked for the way to `url`; the call arrives in either case. */
+  /** Reports whether the call to `url` goes through the proxy; it arrives in either case. */
   async function goesThrough(env: Record<string, string>, url = secure): Promise<boolean> {
     asked = [];
     assert.deepEqual(await child.call({ env, urls: [url] }), answered, JSON.stringify(env));
@@ -176,7 +176,7 @@ interface CallingChild {
   end(): Promise<void>;
 }
 
-/** A process that calls servers, since what a process trusts is read when it starts. */
+/** A process that calls servers, because trust settings are read at the start of a process. */
 function startCalls(env: NodeJS.ProcessEnv): CallingChild {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const child: ChildProcess = spawn(process.execPath, [CHILD], {

@@ -85,6 +85,6 @@ test('events that wait while settings are narrowed are sent under the current se
   const sent = server.received.slice(before).map((each) => each.text);
   assert.ok(
     sent.some((each) => each.includes('kanarienvogel')),
-    'it was told before',
+    'it was sent before the refusal',
   );
 });

@@ -105,7 +105,7 @@ test('a workspace that is linked in another account of the same server sends it 
     );
   await until(() => told().some(({ text }) => text.includes('denied')), 'the second account is told');
   assert.ok(!told().some(({ text }) => text.includes('needs_approval')));
-  // Codes were for the people of the first.
+  // The codes belonged to the first server's people.
   await here.call('link.code', {});
 });
 
@@ -128,7 +128,7 @@ test('a relink does not treat the end of the old token as a revocation, and lose
     poll = response;
     return true;
   };
-  // Ends the poll that may be open; a poll that comes after this has the command once it is answered as usual.
+  // Ends a poll that may be open; a later poll gets the command once it is answered as usual.
   const given = server.give({ verb: 'run' });
   await until(() => poll !== null, 'the next poll');
   const linking = link();

@@ -23,7 +23,7 @@ describe('calls to a linked server', () => {
     closers.push(() => calls.close());
     return calls;
   }
-  /** A server that answers as it is told, and calls to it. */
+  /** A server with configurable answers, and calls to it. */
   async function serve(answer: RequestListener) {
     const server = createServer(answer).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -33,7 +33,7 @@ describe('calls to a linked server', () => {
     });
     return { server, calls: callsTo((server.address() as AddressInfo).port) };
   }
-  /** One that writes these bytes to whatever asks, and then does as it is told. */
+  /** Serves these bytes to every client, then calls `andThen`. */
   async function serveBytes(bytes: string | Buffer, andThen: (socket: Socket) => void) {
     const sockets = new Set<Socket>();
     const server = createRawServer((socket) => {
@@ -63,7 +63,7 @@ describe('calls to a linked server', () => {
     for (let count = 0; count < 3; count += 1) await calls.call('/', { answer: nothing });
     const [socket] = sockets;
     assert.equal(new Set(sockets).size, 1);
-    // It is closed when the other end has seen this one's.
+    // The socket is closed once the peer has seen the end of this side.
     const closed = once(socket!, 'close');
     socket?.end();
     await closed;
@@ -206,6 +206,6 @@ describe('calls to a linked server', () => {
     }
     assert.match((await failureOf(callsTo(1))).message, /ECONNREFUSED$/);
     const { message } = await failureOf(callsTo(1, `${TOKEN}\nx`));
-    assert.match(message, /ERR_INVALID_CHAR$/, 'a token file that somebody has edited');
+    assert.match(message, /ERR_INVALID_CHAR$/, 'an edited token file');
   });
 });

@@ -10,7 +10,7 @@ import { until } from '../../support/wait.ts';
 
 const HOUR = 3600_000;
 
-/** What the three faces say of the link now: the dashboard's head, `svc status`, `svc doctor`. */
+/** Returns the link's state as shown by the dashboard's head, `svc status` and `svc doctor`. */
 async function readFaces({ call }: Pick<EngineHere, 'call'>): Promise<string[]> {
   const status = await call('engine.status', {});
   const checks = checkLink(status).map(({ state, found }) => `${state}: ${found}`);

@@ -88,7 +88,7 @@ test('a day with only gateway calls is sent, even when the engine was off for da
   await counted.look();
   const after = await here.call('telemetry.show', {});
   assert.deepEqual([after.next, after.sent], [[], []]);
-  // A later day goes, and what was deleted before it does not come back.
+  // A later day is sent, and the deleted days do not come back.
   const later = dayOf(clock.now());
   await here.call('task.add', { body: 'later' });
   clock.move(2 * DAY);

@@ -27,7 +27,7 @@ test('the words for presets and ends are complete, and a schema with more of the
   assert.deepEqual(
     PRESET_NAMES,
     [...PRESETS.map(({ name }) => name), 'other'],
-    'a new preset is a new word: raise TELEMETRY_SCHEMA and write the words down below',
+    'a new preset is a new name: raise TELEMETRY_SCHEMA and add the name below',
   );
   const { SESSION_FAILURES } = await catalogues();
   assert.deepEqual([...RUN_ENDS].sort(), ['sealed', ...Object.keys(SESSION_FAILURES), 'other'].sort());
@@ -78,7 +78,7 @@ test('a finished day is sent once, byte for byte as it was shown, and an unfinis
     .selectFrom('usage_days')
     .select('received_at')
     .executeTakeFirstOrThrow();
-  assert.equal(again.received_at, received_at, 'it goes once');
+  assert.equal(again.received_at, received_at, 'it is sent once');
 });
 
 test('a day that a clock change reopened is sent again, whole', async (t) => {
@@ -206,7 +206,7 @@ test('a server that refuses a day, fails or is older delays neither the others n
   const tries = asked(first);
   await look();
   await look();
-  assert.equal(asked(first), tries, 'a refused day is not sent at every look');
+  assert.equal(asked(first), tries, 'a refused day is not resent at every check');
   for (const [status, code] of [
     [500, 'internal'],
     [426, 'protocol_mismatch'],

@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const rig of open.splice(0)) await rig.close();
 });
 
-/** Tables that have this text anywhere. */
+/** Returns the tables that contain this text anywhere. */
 async function findTraces({ parts }: TestServer, text: string): Promise<string[]> {
   const found: string[] = [];
   for (const table of Object.keys(KEYS)) {
@@ -66,7 +66,11 @@ onBothDatabases((start) => {
       ]);
       const page = await ann.get(`/app/workspaces/${shop.id}/remove`);
       assert.match(page.text, /The workspace itself loses nothing/);
-      assert.deepEqual((await findTraces(server, shop.id)).length, 6, 'a page that asks changes nothing');
+      assert.deepEqual(
+        (await findTraces(server, shop.id)).length,
+        6,
+        'the confirmation page changes nothing',
+      );
       const polling = shop.call('GET', '/v1/commands?after=9&wait=25&instance=a');
       await shop.call('GET', '/v1/lease?nonce=nnnnnnnnnnnnnnnnnnnnnn');
       await remove(shop.id);
@@ -74,7 +78,7 @@ onBothDatabases((start) => {
       assert.equal((await polling).status, 401);
       assert.equal((await shop.call('GET', '/v1/commands?after=0&wait=0')).status, 401);
       assert.equal((await ann.get(`/app/workspaces/${shop.id}`)).status, 404);
-      // What was for this workspace alone is not for all of them now.
+      // A target for only this workspace does not become a target for all.
       await other.tellEvents([{ id: `e-${other.id}` }]);
       await server.parts.deliveries.settled();
       assert.equal(both.caught.length, 1);

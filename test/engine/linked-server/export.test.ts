@@ -21,7 +21,7 @@ it('an export fills an empty server, which then has the same people', async () =
   const second = await startTestServer({ folder });
   try {
     assert.equal((await (await signIn(second, 'ann')).get('/app')).status, 200);
-    assert.deepEqual(second.codes, [], 'nobody has to set it up');
+    assert.deepEqual(second.codes, [], 'no setup is needed');
   } finally {
     await second.close();
   }

@@ -61,7 +61,7 @@ onBothDatabases((start) => {
     for (const name of ['ann', ' ann', 'Ann ', '\u00a0ANN\t', '\uff41nn', '  ann  ', 'ann\u3000'])
       answers.push((await guess(server, name)).status);
     assert.deepEqual(answers, [403, 403, 403, 403, 403, 429, 429]);
-    // Where it is not to be waited for, every one of them is the right name.
+    // After the wait, each spelling of the right name works.
     server.clock.advance(15_000);
     const fields = { name: ' \uff21nn ', password: PASSWORD };
     assert.equal((await openBrowser(server).post('/sign-in', fields)).status, 303);
@@ -96,7 +96,7 @@ onBothDatabases((start) => {
       Array(8).fill(403),
     );
     const again = await openBrowser(server).post('/sign-in', fields, from('192.0.2.1'));
-    assert.equal(again.status, 303, 'what was refused unseen does not count as wrong');
+    assert.equal(again.status, 303, 'unchecked attempts do not count as wrong');
   });
 
   it('the server lets at most 64 passwords wait, of any number of networks', async () => {

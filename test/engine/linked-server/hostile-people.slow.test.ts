@@ -8,10 +8,12 @@ import { listPageFaults } from '../../support/page-faults.ts';
 import { linkByHand, openAutomation, type WorkspaceByHand } from '../../support/workspace-by-hand.ts';
 import { addOtherAccount, type DeliveryRig, deliveryRig } from './deliveries/rig.ts';
 
-/** Who may use a route: `anyone` needs nothing, `bearer` a token, `signature` a secret, all others are signed in. */
+/**
+ * Access to a route: `anyone` needs nothing, `bearer` a token, `signature` a secret; all others must be signed in.
+ */
 type Seat = 'anyone' | 'bearer' | 'signature' | 'member' | 'admin' | 'operator';
 
-/** Every route of the server. One that is new is added here, and is then attacked as all others are. */
+/** Every route of the server. A new one must be added here and is then attacked like the others. */
 const ROUTES: Readonly<Record<string, Seat>> = {
   'GET /': 'anyone',
   'GET /healthz': 'anyone',
@@ -111,7 +113,7 @@ const ROUTES: Readonly<Record<string, Seat>> = {
   'GET /operator/accounts/:id/remove': 'operator',
   'POST /operator/accounts/:id/remove': 'operator',
 };
-/** Parameters that name something of an account. */
+/** Parameters that name an object of an account. */
 const OF_ACCOUNT = /:(?!kind\b)/;
 const SIGNED_IN: readonly Seat[] = ['member', 'admin', 'operator'];
 const FORMS = Object.entries(ROUTES)
@@ -123,11 +125,11 @@ const NASTY = '</td><script>alert(1)</script>"\'>&\u202e\u2066 <@all> [x](http:/
 onBothDatabases((start) => {
   describe('hostile people', () => {
     let rig: DeliveryRig;
-    /** The admin of another account, a member of ours, and nobody. */
+    /** The admin of another account, a member of ours, and an anonymous visitor. */
     let carl: Browser;
     let bob: Browser;
     let shop: WorkspaceByHand;
-    /** What stands in addresses of our account, by the beginning of the route and the parameter's name. */
+    /** The values in addresses of our account, by the route's prefix and the parameter's name. */
     let ids: [prefix: string, name: string, id: string][];
 
     before(async () => {
@@ -200,7 +202,7 @@ onBothDatabases((start) => {
     const send = (browser: Browser, route: string, path = fill(route)) =>
       route.startsWith('GET ') ? browser.get(path) : browser.post(path, { hash: 'ab'.repeat(32) });
 
-    /** Everything that is kept, without what a look or a failed try leaves. */
+    /** Returns all stored data, except traces of reads and failed attempts. */
     async function readAll(): Promise<Record<string, unknown>> {
       const tables = Object.keys(KEYS).filter((table) => !['failures', 'browser_sessions'].includes(table));
       const all: Record<string, unknown> = {};
@@ -316,7 +318,7 @@ onBothDatabases((start) => {
       const seen = await Promise.all(places.map(async (place) => (await rig.ann.get(place)).text));
       assert.ok(
         seen.filter((text) => text.includes('&lt;script&gt;alert(1)')).length >= 8,
-        'as text it is shown',
+        'it is shown as text',
       );
     });
 

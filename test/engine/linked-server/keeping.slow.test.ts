@@ -28,7 +28,7 @@ async function openRig(start: typeof startTestServer): Promise<DeliveryRig> {
 const DAY = 24 * 3600_000;
 const ALLOWED = { allowTarget: ['127.0.0.1/32'] };
 
-/** Pages that show what is kept. */
+/** Pages that show stored data. */
 const readPages = async (browser: Browser, { url }: TestServer): Promise<string[]> =>
   Promise.all(
     ['/app', '/app/people', '/app/settings', '/app/deliveries', '/operator'].map(async (path) =>
@@ -42,7 +42,7 @@ async function exportServer(server: TestServer): Promise<string> {
   return file;
 }
 
-/** A folder for a new server that has the key of another one. */
+/** A folder for a new server with another server's key. */
 function makeFolderWithKey(of: TestServer): string {
   const folder = temporaryFolder('server-');
   copyFileSync(join(of.folder, 'server.key'), join(folder, 'server.key'));
@@ -64,7 +64,7 @@ onBothDatabases((start, makeDatabase) => {
       assert.ok(!text.includes(secret));
     await assert.rejects(askRunningServer(rig.server.folder, 'export', { file }), { code: 'exists' });
     await rig.server.close();
-    // From this database into SQLite, and from there back.
+    // From this database to SQLite, and from there back.
     let last = file;
     for (const make of [startTestServer, start]) {
       const folder = makeFolderWithKey(rig.server);
@@ -76,7 +76,7 @@ onBothDatabases((start, makeDatabase) => {
         const ann = await signIn(again, 'ann');
         assert.deepEqual(await readPages(ann, again), pages);
         const test = await ann.post(`/app/settings/targets/${hook.id}/test`);
-        assert.match(test.text, /The test arrived/, 'its address and secret are readable still');
+        assert.match(test.text, /The test arrived/, 'its address and secret can still be decrypted');
       } finally {
         await again.close();
       }
@@ -99,7 +99,7 @@ onBothDatabases((start, makeDatabase) => {
       [lines.with(3, '{"table":"accounts","row":{"id":"x","shoe_size":"44"}}'), 'body_invalid'],
       [lines.with(0, lines[0]!.replace(/"schema":\d+/, '"schema":99')), 'storage_newer'],
       [lines.slice(1), 'body_invalid'],
-      // SQLite would hold these, and the server would fail much later.
+      // SQLite would store these, and the server would fail much later.
       [lines.map((line) => line.replace(/"created_at":\d+/, '"created_at":"soon"')), 'body_invalid'],
       [lines.map((line) => line.replace(/"created_at":\d+/, '"created_at":1.5')), 'body_invalid'],
       [lines.map((line) => line.replace(/"name":"[^"]*"/, '"name":7')), 'body_invalid'],
@@ -185,7 +185,7 @@ onBothDatabases((start, makeDatabase) => {
     assert.partialDeepStrictEqual(await rotateServerKey({ folder, env }, null), { values: 2 });
     assert.notEqual(read(), before);
     const after = read();
-    // As if the process had ended between the database and the file.
+    // The state that remains if the process dies between the database and the file.
     writeFileSync(join(folder, 'server.key.next'), `${after}\n`, { mode: 0o600 });
     writeFileSync(join(folder, 'server.key'), `${before}\n`, { mode: 0o600 });
     const again = await start({ folder, env, ...ALLOWED });
@@ -228,9 +228,9 @@ onBothDatabases((start, makeDatabase) => {
       try {
         const page = await (await signIn(again, 'ann')).get('/app/chats');
         assert.match(page.text, /Ann \(@ann_t\), id 4201/);
-        assert.match(await press(ANN, shown, 'Approve'), /ann asked to approve/, 'the button of before');
+        assert.match(await press(ANN, shown, 'Approve'), /ann asked to approve/, 'the old button');
         await until(() => messages()[0]!.keyboard.length === 0, 'the message to change');
-        assert.equal(messages().length, 1, 'nothing is said twice');
+        assert.equal(messages().length, 1, 'nothing is posted twice');
         await again.parts.people.removeAccount('home', 'a test').catch(() => undefined);
         const { db, chats } = again.parts;
         await chats.settled();

@@ -7,13 +7,13 @@ import { listPageFaults } from '../../support/page-faults.ts';
 const ROWS = 130;
 const LARGEST_PAGE = 50 * 1024;
 
-/** What the rows of a page show that belongs to the list. */
+/** Returns the rows of the list on a page. */
 function readRows(text: string, { rows }: LongList): string[] {
   const word = new RegExp(`\\b${rows[0]!.replace(/\d+$/, '')}\\d{4}\\b`);
   return [...text.matchAll(/<tr>(.*?)<\/tr>/gs)].flatMap(([, row = '']) => word.exec(row)?.[0] ?? []);
 }
 
-/** The address that a link of the page leads to. */
+/** Returns the target of a link on the page. */
 const findLink = (text: string, rel: 'prev' | 'next'): string | undefined =>
   new RegExp(`<a rel="${rel}" href="(.*?)"`).exec(text)?.[1]?.replaceAll('&amp;', '&');
 
@@ -35,7 +35,7 @@ onBothDatabases((start) => {
       assert.equal(status, 200, path);
       return text;
     };
-    /** The pages of a list from an address on, by the links of one kind. */
+    /** Returns the pages of a list, starting at an address and following links of one kind. */
     async function walk(from: string, rel: 'prev' | 'next'): Promise<string[]> {
       const pages: string[] = [];
       for (let path: string | undefined = from; path !== undefined; path = findLink(pages.at(-1)!, rel))
@@ -54,7 +54,7 @@ onBothDatabases((start) => {
         );
         for (const page of there)
           assert.ok(Buffer.byteLength(page) < LARGEST_PAGE, `${list.path}: ${Buffer.byteLength(page)} bytes`);
-        // One that has a link to either side.
+        // A page with links in both directions.
         assert.deepEqual(await listPageFaults(there[1]!), [], list.path);
         const back = await walk(findLink(there.at(-2)!, 'next')!, 'prev');
         assert.deepEqual(
@@ -109,7 +109,7 @@ onBothDatabases((start) => {
       await server.parts.db.deleteFrom('changes').where('id', '=', list.rows[49]!).execute();
       assert.equal(readRows(await open(next), list)[0], list.rows[50]);
       const previous = findLink(await open(next), 'prev')!;
-      // One less stands before it than a page has, so it is the first page.
+      // The row follows fewer rows than a page holds, so the previous page is the first.
       assert.deepEqual(readRows(await open(previous), list), [...list.rows.slice(0, 49), list.rows[50]]);
     });
 

@@ -16,7 +16,7 @@ import { until } from '../../support/wait.ts';
 import { HASH, linkByHand, openAutomation, type WorkspaceByHand } from '../../support/workspace-by-hand.ts';
 import { addOtherAccount, deliveryRig } from './deliveries/rig.ts';
 
-// What one does while another takes away what it stands on: their role, their account, their room, their right to ask.
+// One person acts while another removes the basis: their role, their account, their chat, their permission to ask.
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -213,7 +213,7 @@ onBothDatabases((start) => {
       const given = rig.server.parts.commands.give(workspace, { ...wish, channel: 'automation' });
       await assert.rejects(given, { code: 'actor_denied' });
       if (way === 'off') await rig.ann.post(`/app/settings/targets/${n8n.id}/remove`);
-      // The look above counts as a connection for a while.
+      // The previous read counts as a connection for a while.
       rig.server.clock.advance(60_000);
     }
   });
@@ -234,7 +234,7 @@ onBothDatabases((start) => {
     const bob = await addPerson(server, ann, 'bob');
     const { passwords } = server.parts;
     const { matches } = passwords;
-    /** Somebody takes an address for a new password while the one that was typed is looked at. */
+    /** Uses an invitation to set a new password while the typed one is being checked. */
     async function resetMeanwhile(password: string): Promise<void> {
       const offered = findInvitation((await ann.post(`/app/people/${bob.id}/invite`)).text);
       passwords.matches = async (...given) => {

@@ -18,17 +18,17 @@ import { onBothDatabases } from '../../support/linked-server.ts';
 
 const ROWS = 10_000;
 const ROWS_AT_ONCE = 500;
-/** From this schema on targets name workspaces by their ids. */
+/** First schema in which targets name workspaces by id. */
 const IDS_IN_TARGETS = 5;
-/** From this one on pending decisions say whose they are and since when they wait. */
+/** First schema in which pending decisions have an owner and a start time. */
 const DECISIONS_IN_ORDER = 8;
-/** From this one on codes of terminals are counted by network. */
+/** First schema in which terminals' codes are counted by network. */
 const CODES_BY_NETWORK = 9;
 
 type Row = Record<string, string | number>;
 type Content = Map<keyof Tables, Row[]>;
 
-/** Columns of text that refer to a row of another table. */
+/** Text columns that refer to a row of another table. */
 const REFERS: Record<string, string> = {
   account_id: 'accounts',
   person_id: 'people',
@@ -37,7 +37,7 @@ const REFERS: Record<string, string> = {
   channel_id: 'chat_channels',
 };
 
-/** A database with no step of the schema done. */
+/** A database without any schema steps. */
 function openBare(folder: string, url: string | undefined): Kysely<Tables> {
   if (url === undefined) {
     const database = new Database(join(folder, 'server.db'));
@@ -47,7 +47,7 @@ function openBare(folder: string, url: string | undefined): Kysely<Tables> {
   return new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) }) });
 }
 
-/** Each table that there is with its columns, those first to which others refer. */
+/** Returns each table with its columns; tables that others refer to come first. */
 async function listTables(
   db: Kysely<Tables>,
 ): Promise<[keyof Tables, { name: string; isText: boolean }[]][]> {
@@ -61,7 +61,7 @@ async function listTables(
   });
 }
 
-/** A row whose every field says where it belongs. */
+/** Returns a row in which every field names its table and column. */
 function makeRow(table: string, columns: readonly { name: string; isText: boolean }[], index: number): Row {
   const fields = columns.map(({ name, isText }): [string, string | number] => {
     if (!isText) return [name, index];
@@ -96,7 +96,7 @@ async function read(db: Kysely<Tables>): Promise<Content> {
     const { rows } = await sql<Row>`SELECT * FROM ${sql.table(table)} ORDER BY ${sql.join(columns)}`.execute(
       db,
     );
-    // PostgreSQL gives its large numbers as text where nobody has said otherwise.
+    // PostgreSQL returns large numbers as text by default.
     content.set(
       table,
       rows.map((row) =>
@@ -112,7 +112,7 @@ async function read(db: Kysely<Tables>): Promise<Content> {
   return content;
 }
 
-/** What becomes of a row on its way to the newest schema. */
+/** Returns the rows of a table as the newest schema has them. */
 function expectedOf(schema: number, table: keyof Tables, rows: readonly Row[]): readonly Row[] {
   if (table === 'targets' && schema < IDS_IN_TARGETS)
     return rows.map((row) => ({
@@ -161,7 +161,7 @@ onBothDatabases((_start, makeDatabase) => {
     });
 });
 
-/** A copy has the schema and all rows that were there before. */
+/** Checks that a copy has the old schema and all its rows. */
 async function checkCopy(
   copy: string,
   schema: number,
@@ -181,14 +181,14 @@ it('the copy before a migration contains everything, and overwrites no file', as
   const schema = NEWEST_SCHEMA - 1;
   const old = openBare(folder, undefined);
   await migrateServerDatabase(old, schema);
-  // Somebody who reads keeps the file as it was, and what follows in the log.
+  // A reader keeps the file unchanged, and later changes in the log.
   const reader = new Database(join(folder, 'server.db'));
   reader.pragma('journal_mode = WAL');
   reader.exec('BEGIN; SELECT * FROM meta');
   await fill(old);
   const before = await read(old);
   const copy = join(folder, `server.db.schema-${schema}`);
-  // Of a start that was killed, or of one long ago.
+  // Left by a start that was killed, or by an old one.
   writeFileSync(copy, 'half of a database');
   writeFileSync(`${copy}.part`, 'less than that');
   const { close } = await openServerDatabase(folder, null);

@@ -62,7 +62,7 @@ onBothDatabases((start) => {
         const wish = { code: server.codes[0]!, password: PASSWORD, account: 'home' };
         const slow = openBrowser(server).post('/setup', { ...wish, name: 'bob' });
         await asked.promise;
-        // A server that is killed here is as it was.
+        // A server that is killed here has changed nothing.
         assert.deepEqual(await db.selectFrom('accounts').selectAll().execute(), []);
         assert.equal((await openBrowser(server).post('/setup', { ...wish, name: 'ann' })).status, 303);
         goesOn.resolve();
@@ -85,7 +85,7 @@ onBothDatabases((start) => {
         const short = { code: server.codes[0]!, name: 'ann', password: 'short', account: 'the shop' };
         const refused = await browser.post('/setup', short);
         assert.equal(refused.status, 422);
-        // What was right need not be typed again, and the account does not get another name.
+        // Valid fields keep their values, and the account keeps its name.
         for (const kept of [short.code, short.name, short.account])
           assert.ok(refused.text.includes(`value="${kept}"`), kept);
         assert.ok(!refused.text.includes('value="short"'));

@@ -29,7 +29,7 @@ onBothDatabases((start) => {
       await admin('account.plan', { name: 'home', plan: 'free' });
       const settings = (await ann.get('/app/settings')).text;
       assert.match(settings, /3, 1 over the 2 of the plan/);
-      assert.match((await ann.get('/app/people')).text, /eve/, 'a lower plan removes nobody');
+      assert.match((await ann.get('/app/people')).text, /eve/, 'a lower plan does not remove people');
       for (const [key, value] of [
         ['people', 'many'],
         ['people', '-1'],

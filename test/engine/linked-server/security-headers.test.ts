@@ -69,7 +69,7 @@ describe('security headers for browsers', () => {
     ...new Set(
       makeServerApp(server.parts)
         .routes.map(({ path }) => path.replace(/:\w+(\{.*?\})?/g, 'none').replace('*', 'none'))
-        // It would end the session that the others are asked with.
+        // This route would end the session that the other requests need.
         .filter((path) => path !== '/sign-out'),
     ),
   ];

@@ -53,7 +53,7 @@ describe('the flags of a server', () => {
     assert.equal(codeOf({ publicUrl: 'https://a.example/path' }), 'usage');
     assert.equal(codeOf({ publicUrl: 'https://u:p@a.example' }), 'usage');
     assert.equal(codeOf({ addr: '127.0.0.1:70000' }), 'usage');
-    // A range of which a part is missing is none, and never all addresses.
+    // An incomplete range is invalid, and never means all addresses.
     for (const range of [
       '10.0.0.0/33',
       '10.0.0.0/',
@@ -354,7 +354,7 @@ it('requests during the opening of the database are answered after it', { skip: 
   const postgres = await startPostgres(findPostgres()!);
   const [, folder = ''] = (await postgres.createDatabase('late')).split('?host=');
   const [asked, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  // A way to the database on which nothing is heard for a while.
+  // A connection to the database that stays silent for a while.
   const gate = createServer(async (client) => {
     asked.resolve();
     await opened.promise;
@@ -385,7 +385,7 @@ it('requests during the opening of the database are answered after it', { skip: 
     'Content-Length: 0',
   ];
   client.write(`${text.join('\r\n')}\r\n\r\n`);
-  // Which says that the server has it.
+  // This shows that the server has it.
   assert.match(String((await once(client, 'data'))[0]), /^HTTP\/1\.1 100 /);
   opened.resolve();
   await starting;

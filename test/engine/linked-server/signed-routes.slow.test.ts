@@ -11,7 +11,7 @@ interface Rig {
   shop: WorkspaceByHand;
   n8n: AddedTarget;
   automation: ReturnType<typeof openAutomation>;
-  /** Of the decision that waits. */
+  /** The pending decision. */
   place: string;
 }
 const open: DeliveryRig[] = [];
@@ -55,7 +55,7 @@ onBothDatabases((start) => {
       ['approved', true, 's-9', 'n8n@automation'],
     );
 
-    // The same way again answers the same, the other way does not, and neither asks the workspace.
+    // Repeating the same action returns the same answer, the opposite one is refused, and neither asks the workspace.
     await shop.tellPending([]);
     const again = await automation.post(`${place}/approve`);
     assert.deepEqual([again.status, again.json.session_id, again.json.task_id], [200, 's-9', null]);
@@ -174,7 +174,7 @@ onBothDatabases((start) => {
         404,
         'not_found',
       ]);
-    // Who has no secret of a workspace does not learn whether it exists.
+    // Callers without a workspace's secret do not learn whether it exists.
     for (const id of ['w_none', '%20', `${shop.id}x`])
       assert.deepEqual(await codeOf(automation.get(`/v1/decisions/${id}/d-17`)), [401, 'signature_invalid']);
     assert.deepEqual(JSON.parse((await shop.call('GET', '/v1/commands?after=0&wait=0')).text).commands, []);
@@ -194,7 +194,7 @@ onBothDatabases((start) => {
     const server = await start({ folder, env, clock, addr: `127.0.0.1:${rig.server.port}` });
     try {
       assert.equal((await send()).json.code, 'replayed');
-      // One that asks may be repeated.
+      // Reads may be repeated.
       for (const _ of [1, 2]) assert.equal((await automation.get(place)).status, 200);
       clock.advance(11 * MINUTE);
       await server.parts.retention.clean();
@@ -255,7 +255,7 @@ onBothDatabases((start) => {
     const webhook = await rig.addTarget('webhook');
     const other = openAutomation(rig.server, webhook.secret);
     assert.equal((await other.get(place)).json.code, 'signature_invalid');
-    // One that was unlinked.
+    // An unlinked one.
     await rig.ann.post(change, { ...wish, 'workspaces[]': shop.id });
     assert.equal((await automation.get(place)).status, 200);
     await rig.ann.post(`/app/workspaces/${shop.id}/revoke`);

@@ -48,7 +48,7 @@ const usageOf = (day: string, more: Partial<TelemetryDay> = {}): TelemetryDay =>
   ...more,
 });
 
-/** A workspace that is linked as svc links one, and calls with its token. */
+/** A workspace that is linked as svc does it, and calls with its token. */
 async function linkCaller(server: TestServer, browser: Browser, key = 'workspace-1') {
   const machine = await logMachineIn(server, browser);
   const ask = (token: string, method: string, path: string, body?: unknown): Promise<Response> =>
@@ -72,7 +72,7 @@ async function linkCaller(server: TestServer, browser: Browser, key = 'workspace
 const countRows = async ({ parts }: TestServer): Promise<number> =>
   (await parts.db.selectFrom('usage_days').selectAll().execute()).length;
 
-/** A person of another account, signed in. */
+/** A signed-in person of another account. */
 async function addStranger(server: TestServer, operator: Browser): Promise<Browser> {
   const made = await operator.post('/operator/accounts', { account: 'office', name: 'zoe' });
   const place = /\/invitation\/[\w-]+/.exec(made.text)?.[0] ?? '';
@@ -124,13 +124,13 @@ onBothDatabases((start, makeDatabase) => {
       null,
     ];
     for (const body of refused) assert.equal((await caller.put(body, day)).status, 422, JSON.stringify(body));
-    assert.equal((await caller.put(good, dayBefore(server, 2))).status, 422, 'another day in the address');
-    assert.equal((await caller.put(usageOf(dayBefore(server, -2)))).status, 422, 'a day to come');
-    assert.equal((await caller.put(usageOf(dayBefore(server, 400)))).status, 422, 'a day that is over');
+    assert.equal((await caller.put(good, dayBefore(server, 2))).status, 422, 'the address names another day');
+    assert.equal((await caller.put(usageOf(dayBefore(server, -2)))).status, 422, 'a future day');
+    assert.equal((await caller.put(usageOf(dayBefore(server, 400)))).status, 422, 'a past day');
     assert.equal((await caller.put('{', day)).status, 400);
     assert.equal((await caller.put(`{"x":"${'x'.repeat(70_000)}"}`, day)).status, 413);
     assert.equal(await countRows(server), 0);
-    // The only key that JSON knows and an object does not.
+    // The only key that is special in objects but not in JSON.
     await caller.put(JSON.stringify(good).replace('"cli":3', '"cli":3,"__proto__":{"secret":1}'), day);
     assert.doesNotMatch(
       JSON.stringify(await server.parts.db.selectFrom('usage_days').selectAll().execute()),
@@ -162,7 +162,7 @@ onBothDatabases((start, makeDatabase) => {
     };
     await tell();
     assert.equal((await ann.get('/app/usage/delete')).status, 200);
-    assert.equal(await countRows(server), 2, 'a look deletes nothing');
+    assert.equal(await countRows(server), 2, 'reading deletes nothing');
     assert.equal((await ann.post('/app/usage/delete')).location, '/app/usage?said=deleted');
     assert.equal(await countRows(server), 1);
     assert.match((await ann.get('/app/log')).text, /usage deleted/);

@@ -27,7 +27,7 @@ onBothDatabases((start) => {
     });
     after(() => server?.close());
 
-    /** Everything that the server keeps, but for what it writes at every sign of life. */
+    /** Returns all stored data, except fields that every request updates. */
     async function readAll(): Promise<Record<string, unknown[]>> {
       const all: Record<string, unknown[]> = {};
       for (const table of TABLE_ORDER.filter((name) => name !== 'changes' && name !== 'failures'))

@@ -30,7 +30,7 @@ function rigOf(...args: Parameters<typeof notifyRig>): NotifyRig {
 }
 
 const only = (rig: NotifyRig, state: 'pending' | 'delivered' | 'dead') => rig.notify.list({ state });
-/** Waits until the first delivery has been tried so many times. */
+/** Waits for this many attempts of the first delivery. */
 const tried = (rig: NotifyRig, attempts: number) =>
   until(() => rig.notify.list().at(-1)?.attempts === attempts, `${attempts} tries`);
 
@@ -139,7 +139,7 @@ test('a delivery is dead after 24 h, with one delivery_dead event that is not se
     const [row] = rig.notify.list();
     if (row?.nextAt) await rig.advance(Date.parse(row.nextAt) - rig.clock.now());
   }
-  assert.equal(rig.clock.now() - start, DAY, 'the last try is at the end');
+  assert.equal(rig.clock.now() - start, DAY, 'the last attempt is at the end');
   const dead = rig.events.listAfter(0).filter(({ kind }) => kind === 'delivery_dead');
   assert.equal(dead.length, 1);
   assert.deepEqual([dead[0]?.taskId, dead[0]?.data.reason], ['t-1', 'HTTP 500']);
@@ -184,7 +184,7 @@ test('Retry-After of 429 and 503 is honoured, within an hour', async () => {
     await rig.advance(pauses.at(-1)!);
   }
   assert.deepEqual(pauses.slice(0, 3), [120_000, 235_000, HOUR]);
-  assert.deepEqual(pauses.slice(3), [20_000, 40_000], 'else the backoff');
+  assert.deepEqual(pauses.slice(3), [20_000, 40_000], 'otherwise the backoff');
 });
 
 test('a redirect is not followed', async () => {
@@ -212,7 +212,7 @@ test('an endless answer is not read', async () => {
 });
 
 test('a dead target never delays another', async () => {
-  // Takes the request and never answers.
+  // Accepts the request and never answers.
   const dead = await target(() => undefined);
   const hook = await target();
   const rig = rigOf([{ url: dead.url }, { url: hook.url }]);
@@ -260,7 +260,7 @@ test('time without a possible try does not count towards the 24 hours: an engine
   await rig.advance(3 * DAY);
   await tried(rig, 3);
   assert.equal(only(rig, 'pending').length, 1);
-  // What is tried all the time is dead after the rest of them.
+  // A delivery that is retried all the time dies after the others.
   for (let attempts = 3; only(rig, 'dead').length === 0; attempts += 1) {
     await rig.advance(HOUR);
     await tried(rig, attempts + 1);
@@ -281,7 +281,7 @@ test('an event without a secret is neither sent nor given up: it says why it wai
   await until(() => rig.notify.list()[0]?.lastError !== null);
   assert.deepEqual(waits(), [held, held]);
   assert.equal(hook.caught.length, 0);
-  // The next engine has it.
+  // The next engine delivers it.
   rig.env.OWN = 'set now';
   await rig.restart();
   await hook.atLeast(2);
@@ -374,7 +374,7 @@ test('test sends a signed alert to every target, with any events, and waits for 
   assert.deepEqual([json.event, json.title, json.task_id], ['alert', 'test', null]);
   assert.match(String(headers['x-svc-signature']), /^[\da-f]{64}$/);
   assert.equal((await rig.notify.test(hook.url)).length, 1);
-  assert.equal(rig.notify.list().length, 3, 'and the event went nowhere else');
+  assert.equal(rig.notify.list().length, 3, 'the event was not sent to other targets');
   await assert.rejects(rig.notify.test('http://nowhere.example/'), /no target/);
 });
 

@@ -24,7 +24,7 @@ export interface Catcher {
   close(): Promise<void>;
 }
 
-/** A real target; `answer` decides what it says to the n-th request (from 1). */
+/** A real target; `answer` determines the answer to the n-th request (from 1). */
 export async function catcher(
   answer: (count: number, response: ServerResponse) => void = (_count, response) => response.end(),
 ): Promise<Catcher> {
@@ -61,9 +61,9 @@ export interface NotifyRig extends Spine {
   env: Record<string, string | undefined>;
   /** A task that waits for approval: two outbound events. */
   makeTask(title?: string): Promise<void>;
-  /** Moves the clock and lets the outbox look at it. */
+  /** Moves the clock and lets the outbox check it. */
   advance(ms: number): Promise<void>;
-  /** Stops as a crash would, opens the same database again. */
+  /** Stops as in a crash, and reopens the same database. */
   restart(deps?: Partial<NotifyDeps>): Promise<void>;
   close(): Promise<void>;
 }

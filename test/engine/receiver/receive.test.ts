@@ -33,7 +33,7 @@ test('a route that is not in webhook.allow is 404, and a reloaded configuration 
   assert.equal((await rig.ask(chat(rig, 'help'))).status, 200);
   rig.webhook = { ...rig.webhook, allow: ['task'] };
   assert.equal((await rig.ask(task(rig))).status, 201);
-  assert.equal((await rig.ask(poll(rig, 'd-1'))).status, 200, 'decisions are no member of webhook.allow');
+  assert.equal((await rig.ask(poll(rig, 'd-1'))).status, 200, 'decisions are not part of webhook.allow');
 });
 
 test('a wrong method is 405 with Allow', async () => {
@@ -115,7 +115,7 @@ test('the checks come in order: route, method, size, time, signature, replay, pa
   assert.equal(await codes({ path: '/task', headers: unsigned, body: 'x' }), 'signature_invalid');
   const notJson = { path: '/task', headers: svcHeaders('x', rig.clock.now()), body: 'x' };
   assert.equal(await codes(notJson), 'body_invalid');
-  assert.equal(await codes(notJson), 'replayed', 'its signature is used up, and looked at before the body');
+  assert.equal(await codes(notJson), 'replayed', 'the signature is used up and checked before the body');
   assert.equal(await codes(task(rig, { dispatch: 'yes' })), 'fields_invalid');
 });
 

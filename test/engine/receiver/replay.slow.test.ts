@@ -23,14 +23,14 @@ test('a signature is refused for as long as its timestamp could pass, and the te
   const ahead = { path: '/task', body, headers: svcHeaders(body, rig.clock.now() + 300_000) };
   assert.equal((await rig.ask(ahead)).status, 201);
   rig.clock.advance(REPLAY_MS);
-  assert.equal((await rig.ask(ahead)).status, 409, 'still remembered when it is just in time');
+  assert.equal((await rig.ask(ahead)).status, 409, 'remembered until the last valid moment');
   rig.clock.advance(1);
-  assert.equal((await rig.ask(ahead)).status, 401, 'then the time refuses it');
+  assert.equal((await rig.ask(ahead)).status, 401, 'then the timestamp refuses it');
   const event = codehost({ zen: 'x', hook_id: 1 }, 'ping');
   assert.equal((await rig.ask(event)).status, 200);
   assert.equal((await rig.ask(event)).status, 409);
   rig.clock.advance(REPLAY_MS + 1);
-  assert.equal((await rig.ask(event)).status, 200, 'without a time, only for the ten minutes');
+  assert.equal((await rig.ask(event)).status, 200, 'without a timestamp, remembered for only ten minutes');
 });
 
 test('the cache spans all routes and ids', async () => {
@@ -97,7 +97,7 @@ test('the signature, the task, the decision and the event are one transaction', 
 
 test('a failed commit leaves nothing remembered', async () => {
   const ask = task(rig);
-  // Deferred foreign keys are looked at by COMMIT itself.
+  // COMMIT itself checks deferred foreign keys.
   rig.storage.db.exec(`CREATE TABLE parent (id INTEGER PRIMARY KEY) STRICT;
     CREATE TABLE child (id INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED) STRICT;
     CREATE TRIGGER orphan AFTER INSERT ON task BEGIN INSERT INTO child VALUES (1); END`);
@@ -164,7 +164,7 @@ describe('a clock that changes', () => {
     assert.deepEqual([again.status, again.body.code], [401, 'timestamp_out_of_range']);
     assert.match(again.body.detail, /was set back/);
     rig.clock.advance(2 * REPLAY_MS);
-    assert.equal((await rig.ask(task(rig))).status, 201, 'once the time has come again that was used up');
+    assert.equal((await rig.ask(task(rig))).status, 201, 'accepted after the used-up time has passed again');
   });
 
   test('a clock set back before anything was forgotten keeps every signature for as long as it could be replayed', async () => {
@@ -176,9 +176,9 @@ describe('a clock that changes', () => {
     rig.clock.advance(21_000);
     rig.clock.set(NOW + 100_000);
     await fill();
-    assert.equal((await rig.ask(ask)).status, 409, 'its time would pass');
+    assert.equal((await rig.ask(ask)).status, 409, 'its timestamp would be valid again');
     rig.reopen();
-    assert.equal((await rig.ask(ask)).status, 409, 'and after a restart');
+    assert.equal((await rig.ask(ask)).status, 409, 'also after a restart');
   });
 
   test('a restart of the machine gives earlier signatures their full time again', () => {
@@ -201,7 +201,7 @@ describe('a clock that changes', () => {
     assert.equal(
       write(() => cache('one').rememberSignature(signature, null)),
       true,
-      'within one start it ends when it would have',
+      'within one start it expires at its original time',
     );
     rig.clock.advance(REPLAY_MS - 1);
     for (const boot of ['two', null]) {

@@ -39,12 +39,12 @@ export interface Rig extends Spine {
   clock: FakeClock;
   receiver: Receiver;
   webhook: WebhookConfig;
-  /** `policy.actors`. */
+  /** Value of `policy.actors`. */
   actors: string[];
   path: string;
-  /** Answers without a port. */
+  /** Handles a request without a port. */
   ask(request: Ask): Promise<Reply>;
-  /** Closes the database and opens the same file again. */
+  /** Closes the database and reopens the same file. */
   reopen(): void;
   close(): void;
 }
@@ -113,7 +113,7 @@ export function makeRig(
 
 const seconds = (ms: number) => String(Math.floor(ms / 1000));
 
-/** Headers of the `/task` scheme over `body`. */
+/** Returns headers of the `/task` scheme for `body`. */
 export function svcHeaders(body: string | Buffer, now: number, secret = SECRET): Record<string, string> {
   const timestamp = seconds(now);
   return {
@@ -137,7 +137,7 @@ export function chatHeaders(body: string, now: number, secret = SECRET): Record<
 
 let nonce = 0;
 
-/** A signed `/task` request unlike any before it. */
+/** A signed, unique `/task` request. */
 export function task(
   rig: Pick<Rig, 'clock'>,
   fields: object = {},
@@ -179,7 +179,7 @@ export function chat(rig: Pick<Rig, 'clock'>, text: string, fields: Record<strin
   return { path: '/chat', body, headers: chatHeaders(body, rig.clock.now()) };
 }
 
-/** A signed event of the code host; `event` undefined leaves the header out. */
+/** A signed event of the code host; an undefined `event` omits the header. */
 export function codehost(payload: object, event?: string): Ask {
   const body = JSON.stringify(payload);
   return { path: '/codehost', body, headers: codehostHeaders(body, event) };

@@ -36,7 +36,7 @@ const post = (listener: Listener, { method = 'POST', path, headers, body }: Ask)
     ...(method === 'GET' ? {} : { body: String(body) }),
   });
 
-/** A raw connection, and everything that comes back until it closes. */
+/** A raw connection, and everything that it receives until it closes. */
 async function raw({ address }: Listener): Promise<{ socket: Socket; received: Promise<string> }> {
   const socket = connect(address.port, address.host);
   await once(socket, 'connect');

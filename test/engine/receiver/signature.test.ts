@@ -193,7 +193,7 @@ test('many failed signatures from one address answer 429 with Retry-After, a val
   assert.equal(limited?.body.code, 'too_many_failures');
   assert.match(limited?.headers['retry-after'] ?? '', /^[1-9]\d*$/);
   assert.equal((await rig.ask(task(rig))).status, 201, 'valid, same address');
-  assert.equal((await rig.ask({ ...bad, remote: '10.0.0.9' })).status, 401, 'another address');
+  assert.equal((await rig.ask({ ...bad, remote: '10.0.0.9' })).status, 401, 'from another address');
   rig.clock.advance(Number(limited?.headers['retry-after']) * 1000);
   const fresh = {
     ...bad,

@@ -7,7 +7,7 @@ import { openStorage } from '../../../engine/storage/index.ts';
 import { migrations } from '../../../engine/storage/migrations/index.ts';
 import { temporaryFolder } from '../../support/git.ts';
 
-/** A value that fits the column's declaration. */
+/** Returns a value that matches the column's declaration. */
 function fittingValue(column: { name: string; type: string }, row: number): unknown {
   const known: Record<string, unknown> = {
     status: 'failed',
@@ -25,7 +25,7 @@ function fittingValue(column: { name: string; type: string }, row: number): unkn
   return column.type === 'BLOB' ? Buffer.from([row]) : `${column.name} ${row} ü'";--`;
 }
 
-/** Columns of tables whose words differ. */
+/** Columns with different allowed words per table. */
 const WORDS: Record<string, Record<string, string>> = {
   decision: { state: 'approved' },
   delivery: { state: 'dead' },

@@ -45,8 +45,8 @@ function installCopy(): string {
 }
 
 /**
- * Fills `cache` with compiled code for an installed svc that writes `marker`, under the checksum of the real source. The
- * source is exchanged for a moment, as an attacker does at the same path in a mount namespace.
+ * Fills `cache` with compiled code that writes `marker`, under the checksum of the real source. Replaces the source
+ * for a moment, as an attacker does at the same path in a mount namespace.
  */
 function plantCompiledCode(bin: string, cache: string, marker: string, uid: number): void {
   const file = join(bin, TARGET);
@@ -77,7 +77,7 @@ function plantCompiledCode(bin: string, cache: string, marker: string, uid: numb
       }
   }
   assert.equal(planted, 1, 'one entry carries the checksum of the source');
-  assert.ok(existsSync(marker), 'the planted code runs where it is believed');
+  assert.ok(existsSync(marker), 'a trusted cache runs the planted code');
   writeFileSync(marker, '');
 }
 
@@ -107,10 +107,10 @@ hostile(
         ['server', 'serve', '--help'],
       ])
         await runAs(victim, [process.execPath, join(bin, 'svc.js'), ...args], { cwd: home, env });
-      assert.equal(readFileSync(marker, 'utf8'), '', `${victim.label}: the planted code has run`);
+      assert.equal(readFileSync(marker, 'utf8'), '', `${victim.label}: the planted code must not run`);
       const own = join(home, '.cache/svc/compile-cache');
       assert.equal(statSync(own).mode & 0o777, 0o700);
-      assert.ok(readdirSync(own).length > 0, 'svc keeps its own compiled code there');
+      assert.ok(readdirSync(own).length > 0, 'svc stores its own compiled code there');
     }
   },
   { skip },
@@ -149,7 +149,7 @@ hostile(
         env,
       });
       assert.equal(ended.code, 0, ended.stderr);
-      assert.equal(readFileSync(marker, 'utf8'), '', `the planted code has run: the folder ${trap}`);
+      assert.equal(readFileSync(marker, 'utf8'), '', `the planted code must not run: the folder ${trap}`);
     }
   },
   { skip },

@@ -26,7 +26,7 @@ const skip = other === null ? 'only root can make another user' : null;
 const neighbour: TestUser = { label: 'a neighbour', name: '', uid: 65534, gid: 65534, isRoot: false };
 const root: TestUser = { label: 'root', name: 'root', uid: 0, gid: 0, isRoot: true };
 
-/** A victim's folder in a place that everybody may enter. */
+/** A victim's folder that every user can enter. */
 function commonFolder(): string {
   const folder = temporaryFolder('svc-common-');
   chmodSync(folder, 0o1777);
@@ -75,7 +75,7 @@ hostile(
       }
       chownSync(file, victim.uid, victim.gid);
     }
-    // A link of the victim's repository that leads to it, and one that names it by the environment.
+    // A link in the victim's repository leads to it, or a variable names it.
     const theirs = join(common, 'theirs.yaml');
     writeFileSync(theirs, evil);
     chownSync(theirs, neighbour.uid, neighbour.gid);
@@ -86,7 +86,7 @@ hostile(
     assert.equal((await svc(victim, linked, envOf(home), 'up')).error().code, 'owner_untrusted');
     const named = await svc(victim, below, envOf(home, { SVC_CONFIG: theirs }), 'up');
     assert.equal(named.error().code, 'owner_untrusted');
-    // One of the victim's own in a folder of somebody else, who can replace it.
+    // The victim's own file, in a folder whose owner can replace it.
     const foreign = join(common, 'foreign');
     mkdirSync(foreign, { mode: 0o777 });
     chmodSync(foreign, 0o777);
@@ -94,10 +94,10 @@ hostile(
     chownSync(join(foreign, 'svc.yaml'), victim.uid, victim.gid);
     chownSync(foreign, neighbour.uid, neighbour.gid);
     assert.equal((await svc(victim, foreign, envOf(home), 'up')).error().code, 'owner_untrusted');
-    // And one that everybody may write.
+    // A file that every user can write.
     chmodSync(join(below, 'svc.yaml'), 0o666);
     assert.match((await svc(victim, below, envOf(home), 'up')).error().hint ?? '', /^chmod o-w/);
-    // None of them keeps the victim from a workspace of their own.
+    // None of them keeps victims from creating their own workspace.
     const own = join(common, 'work', 'own');
     mkdirSync(own);
     giveFolderTo(own, victim);
@@ -129,20 +129,20 @@ hostile(
     for (const SUDO_UID of ['', 'x', `${owner.uid}x`, String(neighbour.uid)])
       assert.equal((await config(envOf(home, { SUDO_UID }))).error().code, 'owner_untrusted', SUDO_UID);
     assert.equal((await config(envOf(home, { SUDO_UID: String(owner.uid) }))).code, 0);
-    // The way that the refusal names.
+    // The command in the refusal's hint.
     const allow = await runAs(root, ['/bin/sh', '-c', refused.error().hint?.replace(/^[^:]*: /, '') ?? ''], {
       cwd: work,
       env: envOf(home),
     });
     assert.equal(allow.code, 0, allow.stderr);
     assert.equal((await config(envOf(home))).code, 0);
-    // What root has made here the owner does not take for theirs.
+    // The owner does not trust a data folder that root has made.
     assert.equal((await svc(root, work, envOf(home), 'task', 'list')).code, 0);
     await svc(root, work, envOf(home), 'down');
     const theirs = await svc(owner, work, envOf(join(work, 'home')), 'task', 'list');
     assert.equal(theirs.error().code, 'data_folder_unknown');
     assert.match(theirs.error().message, /root/);
-    // SUDO_UID is nothing to those who are not root.
+    // SUDO_UID is ignored unless the user is root.
     const victim: TestUser = { ...neighbour };
     const alone = folderOf(victim);
     chmodSync(work, 0o755);
@@ -233,7 +233,7 @@ hostile(
       }
       chmodSync(path, name.includes('.') ? 0o600 : 0o700);
     }
-    // A file of theirs in it, which they could only have left there while it was open.
+    // A file of the neighbour, left while the folder was open.
     writeFileSync(join(work, '.svc', 'svc.db-wal'), '');
     chownSync(join(work, '.svc', 'svc.db-wal'), neighbour.uid, neighbour.gid);
     assert.equal((await svc(victim, work, env, 'up')).error().code, 'data_folder_unknown');
@@ -275,7 +275,7 @@ hostile(
     await runAs(root, ['rm', ours], { cwd: '/' });
     chmodSync(common, 0o777);
     await refused('in a folder without the sticky bit');
-    // The system's own folder for this user, but only when it is that.
+    // XDG_RUNTIME_DIR, but only if it belongs to this user.
     const runtime = join(common, 'runtime');
     mkdirSync(runtime, { mode: 0o700 });
     chownSync(runtime, neighbour.uid, neighbour.gid);
@@ -289,7 +289,7 @@ hostile(
     assert.equal((await svc(victim, deep, env, 'up')).code, 0);
     const record = JSON.parse(readFileSync(join(deep, '.svc', 'daemon.json'), 'utf8')) as { socket: string };
     assert.equal(record.socket.startsWith(join(runtime, 'svc')), true, record.socket);
-    // A client with another environment finds it all the same.
+    // A client with another environment still finds it.
     delete env.XDG_RUNTIME_DIR;
     assert.equal((await svc(victim, deep, env, 'status')).code, 0);
     await svc(victim, deep, env, 'down');

@@ -6,12 +6,12 @@ import { hostile, ordinaryUser, runAs, type TestUser } from '../../support/hosti
 import { isRunning } from '../../support/processes.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
-/** Somebody who is neither root nor the other ordinary user of the test. */
+/** A third user: neither root nor the test's other ordinary user. */
 const neighbour: TestUser = { label: 'nobody', name: 'nobody', uid: 65534, gid: 65534, isRoot: false };
 const isRoot = process.getuid?.() === 0;
 const skip = isRoot ? null : 'only root can run programs as somebody else';
 
-/** Says of each attempt whether it got through: reading, writing, connecting, signalling. */
+/** Reports for each attempt whether it succeeded: reading, writing, connecting, signalling. */
 const ATTEMPTS = `
 const { readFileSync, readdirSync, appendFileSync } = require('node:fs');
 const { connect } = require('node:net');
@@ -58,7 +58,7 @@ hostile(
       try {
         const up = await ws.program(['up']);
         assert.equal(up.code, 0, up.stderr);
-        // The folders around it are open: what svc makes has to protect itself.
+        // The parent folders are open: svc's own files must protect themselves.
         for (const folder of [ws.repository.folder, ws.root]) chmodSync(folder, 0o755);
         const data = join(ws.root, '.svc');
         const record = readDaemonRecord(data);

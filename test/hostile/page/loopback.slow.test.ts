@@ -18,7 +18,7 @@ interface Answer {
   body: string;
 }
 
-/** Sends what a browser would send for a page; `Host` is the name that the page's address has. */
+/** Sends the request that a browser sends for a page; `Host` is the host of the page's address. */
 const ask = (port: number, method: string, path: string, headers: Record<string, string>, body = '') =>
   new Promise<Answer>((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, method, path, headers }, (answer) => {
@@ -61,7 +61,7 @@ hostile(
   },
   async () => {
     const { http, token } = record();
-    // With the token too: the name alone is reason enough.
+    // Refused even with the token: the host alone is enough.
     for (const host of [
       'attacker.example',
       `attacker.example:${http.port}`,
@@ -103,7 +103,7 @@ hostile(
         'access-control-request-headers': 'authorization, content-type',
       });
       assert.equal(asked.headers['access-control-allow-origin'], undefined);
-      // What a browser sends without asking first: plain text, no header of its own.
+      // A request without a preflight: plain text and no custom header.
       const simple = await ask(
         http.port,
         'POST',

@@ -22,16 +22,16 @@ interface Clone {
   root: string;
   folder: string;
   env: NodeJS.ProcessEnv;
-  /** A file that whatever the repository names would leave behind. */
+  /** A file that a command from the repository would create. */
   trace: string;
   svc(...args: string[]): ReturnType<typeof runHere>;
   close(): Promise<void>;
 }
 
-/** A command that leaves a trace, as a template of an agent. */
+/** A command that creates the file, as an agent's template. */
 const leaving = (trace: string): string => `sh -c 'touch "${trace}"; true' x {{prompt}}`;
 
-/** A clone of a repository that somebody else wrote, with the machine home of a person who never saw it. */
+/** A clone of another author's repository, with the machine home of a person who has never seen it. */
 function makeClone(files: (about: { trace: string; folder: string }) => Record<string, string>): Clone {
   const origin = makeRepository();
   const { folder } = origin;
@@ -85,7 +85,7 @@ hostile(
   async (t) => {
     const clone = makeClone(({ trace }) => ({ 'svc.yaml': yaml(trace) }));
     t.after(clone.close);
-    // Reads are served; what would start something is refused, with the command that helps.
+    // Reads are served; anything that would start a program is refused, and the refusal names the command that helps.
     assert.equal((await clone.svc('task', 'list')).code, 0);
     const { consent, consent_pending: waits } = (await clone.svc('status', '--json')).json<{
       consent: string;
@@ -109,21 +109,21 @@ hostile(
     const serve = await clone.svc('webhook', 'serve', '--addr', '127.0.0.1:0', '--json');
     assert.equal(codeOf(serve.stdout), 'consent_missing');
     assert.equal(existsSync(clone.trace), false);
-    // Doctor says it, and what is agreed to is shown in full before.
+    // Doctor reports it, and consent shows the full values first.
     assert.match((await clone.svc('doctor')).stdout, /no one on this machine has agreed to agents/);
     const asked = await clone.svc('trust');
     assert.equal(asked.code, 2);
     assert.ok(asked.stderr.includes('agents.cmds.mine'), asked.stderr);
     assert.ok(asked.stderr.includes(clone.trace));
-    assert.equal((await clone.svc('task', 'run', id)).code, 3, 'asking agrees to nothing');
-    // One key alone, then all.
+    assert.equal((await clone.svc('task', 'run', id)).code, 3, 'asking is not consent');
+    // Consents to one key alone, then to all keys.
     assert.equal((await clone.svc('trust', '--key', 'guard.profile', '--yes')).code, 0);
     assert.equal((await clone.svc('config', 'get', 'guard.profile')).stdout.trim(), 'none');
     assert.notEqual((await clone.svc('config', 'get', 'agents.default_preset')).stdout.trim(), 'mine');
     assert.equal((await clone.svc('trust', '--yes')).code, 0);
     assert.equal((await clone.svc('task', 'add', 'work', '-a', 'mine', '--run', '-f')).code, 0);
     assert.equal(existsSync(clone.trace), true);
-    // What comes with a pull later waits, and the earlier values stay.
+    // Changes from a later pull need consent; until then the earlier values apply.
     writeFileSync(
       join(clone.root, 'svc.yaml'),
       readFileSync(join(clone.root, 'svc.yaml'), 'utf8').replace('touch', 'touch /nowhere') +
@@ -132,7 +132,11 @@ hostile(
     assert.ok(
       (await clone.svc('config', 'get', 'agents.cmds.mine')).stdout.includes(`touch "${clone.trace}"`),
     );
-    assert.equal((await clone.svc('config', 'get', 'bus.max_acked')).stdout.trim(), '7', 'starts nothing');
+    assert.equal(
+      (await clone.svc('config', 'get', 'bus.max_acked')).stdout.trim(),
+      '7',
+      'the key starts no program',
+    );
   },
 );
 
@@ -174,7 +178,7 @@ hostile(
       'svc.yaml': yaml(trace),
       'configuration/real.yaml': yaml(trace),
       'linked/README': '',
-      // A folder that looks like a bare repository, with a configuration of its own.
+      // A folder that looks like a bare repository and has its own configuration.
       'bare/HEAD': 'ref: refs/heads/main\n',
       'bare/config': `[core]\n\tbare = true\n\tfsmonitor = "touch ${trace}; false"\n`,
       'bare/objects/keep': '',
@@ -188,7 +192,7 @@ hostile(
     await waits('in what looks like a bare repository', join(root, 'bare'), env);
     symlinkSync('../configuration/real.yaml', join(root, 'linked', 'svc.yaml'));
     await waits('through a link that git does not track', join(root, 'linked'), env);
-    // Its configuration points elsewhere, and names programs.
+    // This configuration points elsewhere and names programs.
     const elsewhere = temporaryFolder();
     t.after(() => rmSync(elsewhere, { recursive: true, force: true }));
     git('config', 'core.worktree', elsewhere);
@@ -199,17 +203,17 @@ hostile(
     writeFileSync(join(root, 'hooks', 'post-index-change'), `#!/bin/sh\ntouch ${trace}\n`);
     chmodSync(join(root, 'hooks', 'post-index-change'), 0o755);
     await waits('with core.worktree elsewhere', root, env);
-    // git cannot be asked.
+    // git cannot be run.
     await waits('without git', root, { ...env, PATH: join(root, 'no-programs') });
-    // A repository inside that has not heard of it does not hide the one around it.
+    // An inner repository that does not track the file does not hide the outer one.
     mkdirSync(join(root, 'configuration', 'inner'));
     execFileSync('git', ['init', '--quiet', join(root, 'configuration')], { env, stdio: 'pipe' });
     writeFileSync(join(root, 'configuration', 'svc.yaml'), '');
     rmSync(join(root, 'configuration', 'svc.yaml'));
     symlinkSync('real.yaml', join(root, 'configuration', 'svc.yaml'));
     await waits('below a repository of its own', join(root, 'configuration'), env);
-    assert.equal(existsSync(trace), false, 'a look runs nothing');
-    // It was found waiting once: not tracking it any more makes it no first use.
+    assert.equal(existsSync(trace), false, 'reading runs nothing');
+    // The file has already needed consent; untracking it does not make this the first use.
     git('config', '--unset', 'core.worktree');
     git('config', '--unset', 'core.fsmonitor');
     assert.equal((await clone.svc('task', 'list')).code, 0);
@@ -237,7 +241,7 @@ hostile(
       assert.equal(stderr.includes(character), false);
       assert.ok(stderr.includes(`\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`), stderr);
     }
-    // A consent that others can write is none.
+    // A consent that others can write is invalid.
     assert.equal((await clone.svc('trust', '--yes')).code, 0);
     const folder = join(clone.env.SVC_HOME ?? '', 'consents');
     const file = join(folder, readdirSync(folder)[0] ?? '');
@@ -275,7 +279,7 @@ hostile(
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, text.replace('profile: none', 'profile: bring'));
     await assert.rejects(client.call('config.trust', { digest }), { code: 'conflict' });
-    // Comments, layout and the order of keys are no difference.
+    // Comments, layout and the order of keys do not matter.
     writeFileSync(
       file,
       `# a word\n${text.split('\n').toReversed().slice(1, 3).join('\n')}\n${text.split('\n').slice(0, -3).join('\n')}\n`,

@@ -38,7 +38,7 @@ const data = (): string => join(ws.root, '.svc');
 const codeOf = ({ stdout }: { stdout: string }): string =>
   (JSON.parse(stdout) as { error: { code: string } }).error.code;
 
-/** A data folder with a session that waits under a consumed approval, as somebody else's machine has made it. */
+/** A data folder from another machine, with a session that waits under a consumed approval. */
 async function plantQueued(): Promise<void> {
   await ws.svc(['up']);
   await ws.svc(['task', 'add', 'innocent', '--agent', 'evil', '--prompt', 'x']);
@@ -55,7 +55,7 @@ async function plantQueued(): Promise<void> {
   db.close();
 }
 
-/** Everything in a folder with its content, to see that nothing was touched. */
+/** Returns everything in a folder with its content, to show that nothing changed. */
 function snapshot(folder: string): string {
   if (!lstatSync(folder).isDirectory()) return String(lstatSync(folder).ino);
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -85,8 +85,8 @@ async function refusedUntouched(reason: string): Promise<void> {
       '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"task_list","arguments":{}}}\n',
   });
   assert.doesNotMatch(bridge.stdout, /innocent/);
-  assert.equal(snapshot(data()), before, 'something was written');
-  assert.equal(existsSync(ran()), false, 'something was run');
+  assert.equal(snapshot(data()), before, 'the data folder is unchanged');
+  assert.equal(existsSync(ran()), false, 'nothing was run');
 }
 
 hostile(
@@ -98,10 +98,10 @@ hostile(
   },
   async () => {
     await plantQueued();
-    // As a clone on another machine has it: the same bytes, nothing in the machine home.
+    // The bytes are the same as in a clone on another machine, but the machine home is empty.
     rmSync(join(ws.env.SVC_HOME ?? '', 'data-folders'), { recursive: true });
     await refusedUntouched('not_recorded');
-    // Without the id, as a variation, and with nothing but the database.
+    // Without the id, with a variation of it, and with nothing but the database.
     rmSync(join(data(), 'id'));
     await refusedUntouched('no_id');
     for (const name of readdirSync(data()))
@@ -123,7 +123,7 @@ hostile(
     renameSync(data(), away);
     cpSync(away, data(), { recursive: true });
     await refusedUntouched('moved');
-    // Where it was made it stays what it is.
+    // The folder stays valid in its original location.
     rmSync(data(), { recursive: true });
     renameSync(away, data());
     assert.equal((await ws.svc(['status'])).code, 4);
@@ -157,7 +157,7 @@ hostile(
     await refusedUntouched('no_id');
     symlinkSync('/run/svc/daemon.json', join(data(), 'other'));
     await refusedUntouched('no_id');
-    // In a folder that is ours a record that a pull has replaced counts as none.
+    // A record that a pull has replaced is invalid, even in our own folder.
     rmSync(data(), { recursive: true });
     await ws.svc(['up']);
     await ws.svc(['down']);
@@ -185,7 +185,7 @@ hostile(
     symlinkSync(elsewhere, data());
     await refusedUntouched('link');
     rmSync(data());
-    // An empty folder behind a link is no folder of ours either.
+    // An empty folder behind a link is not our folder either.
     mkdirSync(join(elsewhere, 'empty'), { mode: 0o700 });
     symlinkSync(join(elsewhere, 'empty'), data());
     await refusedUntouched('link');
@@ -218,7 +218,7 @@ hostile(
       rmSync(path);
       if (kept !== null) writeFileSync(path, kept, { mode: 0o600 });
     }
-    // A mark that nobody has to believe is taken away, and what it leads to stays.
+    // A marker with an untrusted owner is removed, and the link's target stays.
     symlinkSync(precious, join(data(), 'starting'));
     assert.match((await ws.svc(['task', 'list'])).stdout, /ours/);
     assert.equal(readFileSync(precious, 'utf8'), 'precious');
@@ -248,7 +248,7 @@ hostile(
         make(path);
         const began = performance.now();
         const refused = await ws.program(['task', 'list', '--json']);
-        assert.ok(performance.now() - began < 5000, `${name} as a ${shape} was waited for`);
+        assert.ok(performance.now() - began < 5000, `${name} as a ${shape} must not block`);
         assert.equal(codeOf(refused), 'data_folder_unknown', `${name} as a ${shape}: ${refused.stdout}`);
         rmSync(path, { force: true });
         if (kept !== null) writeFileSync(path, kept, { mode: 0o600 });
@@ -257,7 +257,7 @@ hostile(
     execFileSync('mkfifo', ['-m', '600', join(data(), 'starting')]);
     assert.equal((await ws.svc(['task', 'list'])).code, 0);
     await ws.svc(['down']);
-    // `.svc` itself as something else.
+    // `.svc` itself is not a folder.
     rmSync(data(), { recursive: true });
     for (const make of [() => writeFileSync(data(), 'x'), () => void execFileSync('mkfifo', [data()])]) {
       make();
@@ -279,7 +279,7 @@ hostile(
     await ws.svc(['down']);
     const git = (...args: string[]) =>
       execFileSync('git', ['-C', ws.root, ...args], { env: ws.env, stdio: 'pipe' });
-    // Ignored files are overwritten by a merge without a word: this is what it leaves behind.
+    // A merge overwrites ignored files silently, and leaves this behind.
     for (const name of ['svc.db-wal', '../.SVC/x', 'agents/s-2/x']) {
       const path = join(data(), name);
       mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
@@ -326,7 +326,7 @@ hostile(
       assert.deepEqual(readFileSync(join(data(), 'svc.db')), before);
       for (const beside of ['-wal', '-shm']) rmSync(join(data(), `svc.db${beside}`), { force: true });
     }
-    // A log without its database would be taken up by the next one.
+    // The next database would adopt a log without its database.
     rmSync(join(data(), 'svc.db'));
     writeFileSync(join(data(), 'svc.db-wal'), 'x'.repeat(100), { mode: 0o600 });
     assert.equal(codeOf(await ws.program(['up', '--json'])), 'data_folder_unknown');
@@ -374,11 +374,10 @@ hostile(
     assert.deepEqual(held.prepare('SELECT state FROM delivery WHERE message_id = ?').pluck().all('m'), [
       'dead',
     ]);
-    // What was for a server of somebody else goes to none.
+    // Data for a foreign server is never sent.
     for (const table of ['link_event', 'telemetry', 'telemetry_day'])
       assert.equal(held.prepare(`SELECT count(*) FROM ${table}`).pluck().get(), 0, table);
     held.close();
-    // A second time there is nothing to do.
     const again = await ws.program(['adopt']);
     assert.equal(again.code, 0);
     assert.match(again.stdout, /already belongs/);
@@ -421,7 +420,7 @@ hostile(
     spawnSync('truncate', ['-s', '20G', join(data(), 'svc.db')]);
     assert.equal(codeOf(await ws.program(['adopt', '--yes', '--json'])), 'data_folder_unknown');
     assert.equal(existsSync(ran()), false);
-    // The way out, which leaves it as it is.
+    // The other option, which leaves the folder unchanged.
     const fresh = await ws.program(['adopt', '--fresh', '--yes', '--json']);
     assert.equal(fresh.code, 0, fresh.stderr);
     assert.equal(lstatSync(fresh.json<{ moved: { to: string }[] }>().moved[0]?.to ?? '').isDirectory(), true);
@@ -448,7 +447,7 @@ hostile(
     await ws.svc(['down']);
     const yaml = join(ws.root, 'svc.yaml');
     writeFileSync(yaml, `${readFileSync(yaml, 'utf8')}paths: { data: ${precious} }\n`);
-    // As if a person had agreed to it without a look.
+    // Consents like a person who has not read the file.
     ws.agree();
     assert.equal(codeOf(await ws.program(['task', 'list', '--json'])), 'data_folder_unknown');
     assert.equal(codeOf(await ws.program(['adopt', '--fresh', '--yes', '--json'])), 'conflict');

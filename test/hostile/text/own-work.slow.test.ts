@@ -6,9 +6,9 @@ import { impossible, makeStrict, openHere, started } from '../../support/strict.
 import { until } from '../../support/wait.ts';
 import { answersOf, promptSteps, startStranger, type WorkerStep } from '../../support/worker-calls.ts';
 
-/** Whatever is another session's has this word in it. */
+/** A word that occurs in everything that belongs to another session. */
 const MARK = 'heronsecret';
-/** What a function of another session is called, which a caller may guess. */
+/** The name of another session's function, which a caller could guess. */
 const NAME = 'heronCode';
 
 const WEBHOOK = `webhook:
@@ -17,9 +17,9 @@ const WEBHOOK = `webhook:
 `;
 
 /**
- * Every operation that the worker of a stranger's task may call, with what it is called with here; `{other}` and the like are
- * the names of what is another session's. An operation that is not here has to be decided: it is `trusted`, or shows the
- * caller its own work alone.
+ * Every operation that the worker of an untrusted author's task may call, with its input; `{other}` and the like are
+ * names of another session's objects. For a new operation, decide whether it is `trusted` or shows only the caller's
+ * own work.
  */
 const CALLS: Readonly<Record<string, readonly object[]>> = {
   architecture: [{}, { session: '{other}' }],

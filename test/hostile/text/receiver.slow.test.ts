@@ -76,7 +76,7 @@ hostile(
       assert.notEqual((await rig.ask(ask)).status, 201, `${jump} ms, ${restarts}`);
       assert.equal(made(), 1);
     }
-    // Long after, by a clock that is set back to the very moment.
+    // Much later, with the clock set back to the very moment.
     rig.clock.advance(3 * REPLAY_MS);
     await others();
     rig.clock.set(NOW);

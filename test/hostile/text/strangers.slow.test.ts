@@ -87,7 +87,7 @@ async function open(
   };
 }
 
-/** A folder of links to every program of the path but one. */
+/** Creates a folder of links to every program on PATH except one. */
 function pathWithout(name: string): { bin: string; remove(): void } {
   const bin = temporaryFolder('svc-path-');
   for (const folder of (process.env.PATH ?? '').split(':').filter((each) => existsSync(each)))
@@ -96,7 +96,7 @@ function pathWithout(name: string): { bin: string; remove(): void } {
         try {
           symlinkSync(join(folder, program), join(bin, program));
         } catch {
-          // A link that leads nowhere has taken the name.
+          // A dangling link has taken the name.
         }
       }
   return { bin, remove: () => rmSync(bin, { recursive: true, force: true }) };
@@ -172,7 +172,7 @@ hostile(
     await here.call('task.retry', { id: task_id });
     assert.equal((await ended(2)).profile, 'strict');
     await here.call('worker.resume', { session: 's-2', outside: true });
-    assert.equal((await ended(3)).profile, 'strict', '--outside is for tasks of people who are known');
+    assert.equal((await ended(3)).profile, 'strict', '--outside is only for tasks of known people');
   },
   { skip: impossible },
 );
@@ -185,7 +185,7 @@ hostile(
     strict: 'refused',
   },
   async (t) => {
-    // Everything but bubblewrap is on the path.
+    // All programs except bubblewrap are on PATH.
     const { bin, remove } = pathWithout('bwrap');
     t.after(remove);
     const { here, ws, codehost, chat, post, show, task } = await open(t, { path: bin });
@@ -228,7 +228,7 @@ hostile(
       assert.equal(now.status, 'assigned');
       return now.decision_id ?? '';
     };
-    // What asks no one first is not started either, and waits again.
+    // Automatic approval does not start the task either; it waits again.
     const nonce = JSON.stringify({ nonce: 1, unconfined: task_id });
     const at = String(Math.floor(Date.now() / 1000));
     await post(`/decisions/${decision_id}/approve`, nonce, {
@@ -245,7 +245,7 @@ hostile(
     assert.notEqual(script.code, 0);
     assert.match(script.stderr, /only be let out of the sandbox at a terminal/);
 
-    // A person who has read it, and typed its id.
+    // A person who has read it and types its id.
     await here.call('decision.approve', { id: fourth, unconfined: task_id }, { via: 'cli' });
     await until(async () => (await task(task_id)).task.status === 'done');
     assert.equal((await task(task_id)).sessions.at(-1)?.profile, 'lite');

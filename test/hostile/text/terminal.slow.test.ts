@@ -5,10 +5,13 @@ import { hostile } from '../../support/hostile.ts';
 import { runOnTerminal } from '../../support/pty.ts';
 import { makeWorkspace, SECRET, SVC, type TestWorkspace } from '../../support/workspace.ts';
 
-/** Clears the screen, names the window, writes the clipboard, and each again as one C1 character; then turns text round. */
+/**
+ * Clears the screen, sets the window title, writes the clipboard, each again as a single C1 character; then reverses
+ * text.
+ */
 const SEQUENCES =
   '\u001b[2J\u001b]0;owned\u0007\u001b]52;c;b3duZWQ=\u0007\u009b2J\u009d0;owned\u009c\u202etxt';
-/** What no terminal may be sent from outside. Newlines with their return, and tabs, are harmless. */
+/** Text from outside that no terminal must receive. Newlines with carriage returns, and tabs, are harmless. */
 const ACTS =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
@@ -22,7 +25,7 @@ after(() => ws.close());
 const onTerminal = (...args: string[]) =>
   runOnTerminal([process.execPath, SVC, ...args], {
     cwd: ws.root,
-    // Without colours of ours every sequence is somebody else's.
+    // With our colours off, every escape sequence comes from outside.
     env: { ...ws.env, NO_COLOR: '1' },
   });
 
@@ -55,7 +58,7 @@ hostile(
       const { code, text } = await nothingActs(...args);
       assert.equal(code, 0, text);
     }
-    // The value itself is whole for whoever parses it.
+    // Parsers get the complete value.
     const shown = (await onTerminal('task', 'show', body.task_id, '--json')).text;
     assert.ok(JSON.stringify(JSON.parse(shown)).includes('\u009b2J'));
   },

@@ -25,7 +25,9 @@ function writeAll(folder: string, files: Readonly<Record<string, string>>): void
 
 const concept = (title: string): string => `---\ntype: fact\ntitle: ${title}\n---\n${title} is hidden\n`;
 
-/** A strict workspace with a second project that its workers cannot see, and things of others in its data folder. */
+/**
+ * A strict workspace with a second project that its workers cannot see, and other sessions' files in its data folder.
+ */
 async function open(t: TestContext) {
   const ws = await makeStrict('projects: [{ id: other, path: ../person/other }]\nshared: { code: [] }\n');
   const elsewhere = join(ws.home, 'other');
@@ -125,7 +127,7 @@ hostile(
       ...closed.flatMap(both),
       // memory.okf_dir is below .svc.
       ...both(),
-      // What is its own it may use, by each of its names.
+      // The worker may use its own files, by each of their names.
       { call: 'memory.export', input: { dir: 'notes/mine' } },
       { call: 'memory.export', input: { dir: join(ws.root, 'notes/mine') } },
       { call: 'memory.import', input: { dir: 'docs' } },
@@ -159,7 +161,7 @@ hostile(
         [join(worktree, 'notes/mine'), join(worktree, 'notes/mine'), join(worktree, 'docs')],
         said,
       );
-      assert.ok(!existsSync(join(ws.root, 'notes')), 'the main checkout stays as it is');
+      assert.ok(!existsSync(join(ws.root, 'notes')), 'the main checkout is unchanged');
       const { memories } = await here.call('memory.list', {});
       assert.deepEqual(memories.map(({ title }) => title).sort(), ['fresh', 'tracked']);
       assert.match(
@@ -167,7 +169,7 @@ hostile(
         /notes\/mine\/index\.md/,
       );
     }
-    // In the checkout itself it may write, and not where programs read their configuration.
+    // The worker may write in the checkout itself, except where programs read their configuration.
     const inPlace = closed.filter((dir) => !/^(?:to-|bare)/.test(dir)).flatMap(both);
     const { answers } = await takeSteps(ws, here, inPlace, { inplace: true });
     for (const [at, { code }] of answers.entries())
@@ -259,7 +261,7 @@ hostile(
         input: { id: ask_id, answer: 'in app', symbol_ref: { path: 'src/app.ts', line: 1 } },
       },
     ];
-    // It says that it stands in the project that it cannot see.
+    // The worker claims to be in the project that it cannot see.
     const wait = 'until [ -e go ]; do sleep 0.05; done';
     const session = await started(here, `steps\n${promptSteps(ws, [{ shell: wait }, ...steps], elsewhere)}`);
     assert.equal((await here.call('ask.open', { question: 'where?', to_session: session })).ask_id, ask_id);
@@ -272,7 +274,7 @@ hostile(
     const count = paths.length * perEach;
     for (const [at, { code }] of answers.slice(0, count).entries())
       assert.ok(code === 'path_outside' || code === 'chair_only', `${JSON.stringify(steps[at])} ${said}`);
-    // A file that is there is answered as one that is not.
+    // Existing and missing files get the same answer.
     const answersAt = (at: number) =>
       answers
         .slice(at * perEach, (at + 1) * perEach)

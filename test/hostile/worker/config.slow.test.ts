@@ -9,7 +9,7 @@ import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.
 
 const svc = `${quoteForShell(process.execPath)} ${quoteForShell(SVC)}`;
 
-/** Runs a task to its end, and answers its session. */
+/** Runs a task until it ends; returns its session. */
 async function ran(here: EngineClient, prompt: string, wish: object = {}): Promise<Wire<Session>> {
   const { task_id: id } = await here.call('task.add', { body: prompt, agent: 'scripted' });
   await here.call('task.run', { id, ...wish });
@@ -24,7 +24,7 @@ const consentFiles = (ws: TestWorkspace): string[] => {
   return readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
 };
 
-/** What a worker's shell got from a command, by its exit code, from the log of its session. */
+/** Returns a command's exit code in the worker's shell, from the session's log. */
 function said(ws: TestWorkspace, { session_id: id }: { session_id: string }, name: string): string {
   const log = logOf(ws, id);
   return new RegExp(`SAID ${name} (\\d+)`).exec(log)?.[1] ?? assert.fail(`${name} was not tried: ${log}`);
@@ -48,13 +48,13 @@ for (const profile of PROFILES) {
       const here = await ws.connect();
       const { folder } = ws.repository;
       const file = join(ws.root, 'svc.yaml');
-      // Something waits, as after a pull.
+      // A change needs consent, as after a pull.
       writeFileSync(file, `${readFileSync(file, 'utf8')}policy: { mode: solo }\n`);
       const before = readFileSync(file, 'utf8');
       const consents = consentFiles(ws);
       const trace = join(folder, 'trace');
       const evil = JSON.stringify({ scripted: { mode: 'shell', cmd: `touch ${trace}` } });
-      // As it is, in a session of no worker, without its session, and behind a shell of its own.
+      // Directly, in a session without a worker, without its session, and behind a separate shell.
       const tries = {
         plain: `${svc} config set agents.notify ${quoteForShell(evil)}`,
         trust: `${svc} trust --yes`,
@@ -63,7 +63,7 @@ for (const profile of PROFILES) {
         named: `SVC_SESSION=somebody ${svc} config set guard.profile none`,
         shell: `sh -c ${quoteForShell(`${svc} config set agents.cmds.scripted 'true {{prompt}}'`)}`,
         edit: `EDITOR=${quoteForShell(`touch ${trace}; echo >>`)} ${svc} config edit`,
-        // With a terminal of its own.
+        // On a separate terminal.
         terminal: `script --quiet --return --command ${quoteForShell(`EDITOR=${quoteForShell(`touch ${trace}; echo >>`)} ${svc} config edit`)} /dev/null`,
       };
       const lines = Object.entries(tries).map(
@@ -116,7 +116,7 @@ for (const profile of PROFILES) {
       writeFileSync(go, '');
       await until(() => /SAID over 0/.test(logOf(ws, session.session_id)), 'the worker to have tried');
       await until(() => ws.survivors().length === 0, 'the end of the run');
-      // In the sandbox svc.yaml cannot be moved away.
+      // The sandbox prevents moving svc.yaml.
       const refusals = profile === 'strict' ? ['alone', 'edit'] : ['alone', 'edit', 'init'];
       if (profile === 'strict') assert.equal(said(ws, session, 'init'), '5');
       for (const name of refusals)
@@ -161,7 +161,7 @@ for (const profile of PROFILES) {
         here,
         `promoted\n#agent: run echo ${encoded} | base64 -d >svc.yaml && git add svc.yaml && echo x >CLAUDE.md && git add CLAUDE.md && git -c user.name=a -c user.email=a@b commit -qm change\n#agent: no-change`,
       );
-      // It is pointed out before and after.
+      // Shown before and after the merge.
       type Named = { sensitive: { path: string }[] };
       const paths = ({ sensitive }: Named) => sensitive.map(({ path }) => path);
       assert.deepEqual(paths(await here.call('worktree.trial', { session: session.session_id })), [
@@ -169,7 +169,7 @@ for (const profile of PROFILES) {
         'svc.yaml',
       ]);
       if (profile === 'strict') {
-        // What nobody has verified is not promoted; a person merges it by hand.
+        // Unverified work is not promoted; a person merges it manually.
         await assert.rejects(here.call('worktree.promote', { session: session.session_id }), {
           code: 'unverified',
         });
@@ -182,16 +182,16 @@ for (const profile of PROFILES) {
       }
       assert.equal(readFileSync(join(ws.root, 'svc.yaml'), 'utf8'), changed);
       await isRead(['agents.notify']);
-      // Its command is not run, by a message to an agent of that kind.
+      // A message to an agent of that kind does not run its command.
       await ran(here, `hears\n#agent: run ${svc} msg send --to chair hello\n#agent: no-change`);
       assert.equal(existsSync(trace), false);
-      // Its alert says what waits.
+      // The alert event lists what needs consent.
       const events = await here.call('event.list', { limit: 100 });
       assert.match(
         String(events.find(({ data }) => data.code === 'consent_missing')?.data.reason),
         /agents\.notify/,
       );
-      // In place it lies within reach.
+      // Without a worktree, the worker can reach it.
       ws.repository.git('checkout', '--quiet', '--', '.');
       const lifted = Buffer.from(
         `${own}gateway: { addr: "127.0.0.1:9" }\npolicy: { mode: solo }\nbus: { max_acked: 3 }\n`,
@@ -209,7 +209,7 @@ for (const profile of PROFILES) {
         assert.equal(inPlace.failure, null);
         await isRead(['policy.mode', 'gateway.addr']);
       }
-      // Not tracked any more, removed and made anew, or a link to another: it waits on.
+      // Untracked, recreated, or a link to another file: it still needs consent.
       ws.repository.git('rm', '--quiet', '--cached', 'svc.yaml');
       const file = join(ws.root, 'svc.yaml');
       renameSync(file, `${file}.old`);

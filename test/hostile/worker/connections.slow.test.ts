@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => ws.close());
 
-/** A connection that says what it likes; `said` is what came back, `isOver` whether the engine has ended it. */
+/** A raw connection: `said` is what came back, `isOver` is true once the engine has closed it. */
 async function rawConnection(): Promise<{ socket: Socket; said(): string; isOver(): boolean }> {
   const socket = connectSocket(readDaemonRecord(join(ws.root, '.svc'))?.socket ?? assert.fail());
   let text = '';
@@ -52,9 +52,9 @@ hostile(
     await until(() => connections.every(({ isOver }) => isOver()), 'their end');
     assert.match(connections[0]?.said() ?? '', /64|65536/);
     const grown = (await memoryMb()) - before;
-    // Garbage included; kept, it would be 240 and more.
+    // Includes garbage; without the limit it would be more than 240.
     assert.ok(grown < 150, `${Math.round(grown)} MB`);
-    // Short lines, without a hello, and with one that is refused.
+    // Short lines, without a hello and with a rejected one.
     for (const line of [
       '{"jsonrpc":"2.0","id":1,"method":"engine.status"}',
       'nonsense',

@@ -18,7 +18,7 @@ import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 const codeOf = ({ stdout }: { stdout: string }): string =>
   (JSON.parse(stdout) as { error: { code: string } }).error.code;
 
-/** A person, or the engine, runs svc in the worktree: the copy of svc.yaml there makes it look like a workspace. */
+/** A person or the engine runs svc in the worktree, which looks like a workspace because of its copy of svc.yaml. */
 async function refusedIn(ws: TestWorkspace, worktree: string, why: string): Promise<void> {
   for (const args of [['task', 'list'], ['up'], ['status'], ['daemon']]) {
     const refused = await ws.program([...args, '--json'], { cwd: worktree });
@@ -53,12 +53,12 @@ hostile(
       });
       const { worktree } = await ended(opened.here, session);
       assert.match(logOf(ws, session), /planted/);
-      // The planted folder is in nobody's way to the engine either.
+      // The planted folder does not hinder the engine either.
       assert.match(logOf(ws, session), /REACHED/);
       assert.equal(existsSync(join(worktree ?? '', '.svc', 'id')), true);
       await refusedIn(ws, worktree ?? '', 'as the worker left it');
 
-      // What a worker under lite can copy as well: the id of the real one, and all that is in it.
+      // A worker under lite can also copy the real folder's id and content.
       rmSync(join(worktree ?? '', '.svc'), { recursive: true });
       mkdirSync(join(worktree ?? '', '.svc'), { mode: 0o700 });
       for (const name of ['id', 'daemon.json', 'svc.db'])

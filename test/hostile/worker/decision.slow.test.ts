@@ -23,9 +23,9 @@ interface Rig {
   here: EngineHere;
   decision(id: string): Promise<Shown>;
   task(id: string): Promise<TaskShown>;
-  /** Changes svc.yaml as a worker would that may run commands. */
+  /** Changes svc.yaml as a worker that may run commands would. */
   configure(key: string, value: string): Promise<void>;
-  /** Approves, and expects to be asked anew; the decision that waits then. */
+  /** Approves and expects another question; returns the new pending decision. */
   askedAnew(id: string, changed: string[]): Promise<Wire<Decision>>;
 }
 
@@ -33,7 +33,7 @@ const OTHER = `'${process.execPath}' '${AGENT}' --extra -- {{prompt}}`;
 
 async function open(t: TestContext, { yaml = '', cap = 0 } = {}): Promise<Rig> {
   const ws = await makeWorkspace({ yaml });
-  // However fast the worker is, nothing that was read before counts as read now.
+  // However fast the worker is, an earlier reading does not apply to the new text.
   const clock = { now: Date.now, monotonic: () => 1000 };
   const here = await engineHere(ws, {
     workerCap: cap,
@@ -92,7 +92,7 @@ hostile(
     assert.deepEqual(
       (await decision(decision_id)).changes.map(({ input }) => input),
       ['command'],
-      'it can be seen before it is approved',
+      'it is visible before approval',
     );
     const next = await askedAnew(decision_id, ['command']);
     assert.match(String(next.changes[0]?.before), /agent\.js' -- \{\{prompt\}\}$/);
@@ -100,8 +100,8 @@ hostile(
     assert.deepEqual((await task(task_id)).sessions, []);
     const asked = here.engine.events.listAfter(seq).find(({ kind }) => kind === 'needs_approval');
     assert.deepEqual(asked?.data.changed, ['command']);
-    assert.doesNotMatch(JSON.stringify(asked), /--extra|agent\.js/, 'no command leaves with the event');
-    // What is shown now can be approved.
+    assert.doesNotMatch(JSON.stringify(asked), /--extra|agent\.js/, 'the event contains no command');
+    // The version that is shown now can be approved.
     await here.call('decision.approve', { id: next.decision_id, hash: next.hash });
     assert.equal((await task(task_id)).sessions.length, 1);
   },
@@ -138,7 +138,7 @@ projects: [{ id: docs, path: docs, setup: ["true"] }]
     assert.deepEqual([weaker.changes[0]?.before, weaker.changes[0]?.after], ['strict', 'none']);
     await configure('guard.profile', 'lite');
     await here.call('decision.approve', { id: weaker.decision_id }).catch((error: SvcError) => {
-      assert.fail(`a stronger profile is no reason to ask: ${error.message}`);
+      assert.fail(`a stronger profile needs no new approval: ${error.message}`);
     });
 
     await configure('agents.cmds.claude', OTHER);
@@ -166,7 +166,7 @@ projects: [{ id: docs, path: docs, setup: ["true"] }]
     renameSync(join(ws.root, 'docs'), join(ws.root, 'was-docs'));
     mkdirSync(join(ws.repository.folder, 'outside'));
     symlinkSync(join(ws.repository.folder, 'outside'), join(ws.root, 'docs'));
-    // Another repository's folder, or none: its base is gone with it.
+    // A folder of another repository, or none, which also removes the base.
     await askedAnew(withSetup.decision_id, ['folder', 'base']);
   },
 );
@@ -203,7 +203,7 @@ hostile(
       kinds.map(({ kind }) => kind),
       ['decision_expired', 'needs_approval', 'session_dropped', 'message_sent'],
     );
-    // Approved as it is now, it runs as it was asked for.
+    // Once approved in its current form, it runs as requested.
     await configure('agents.cmds.scripted', `'${process.execPath}' '${AGENT}' -- {{prompt}}`);
     const back = await here.call('decision.approve', { id: next.decision_id }).then(
       () => assert.fail('the command was changed again'),
@@ -270,7 +270,7 @@ hostile(
     await here.call('task.run', { id: task_id });
     assert.equal((await task(task_id)).sessions.length, 1);
 
-    // The receiver says so too, and starts nothing.
+    // The receiver reports it too, and starts nothing.
     const { decision_id } = await here.ask('by a signed approval');
     await configure('agents.cmds.scripted', `${OTHER} --more`);
     const approve = buildSignedSample({

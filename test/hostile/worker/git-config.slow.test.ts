@@ -9,7 +9,7 @@ import { impossible } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
-/** A repository of a person's, in whose worktree a worker is at work that can write every configuration. */
+/** A person's repository, with a worktree whose worker can write every git configuration. */
 async function made(t: TestContext) {
   const repository = makeRepository();
   t.after(repository.remove);
@@ -22,7 +22,7 @@ async function made(t: TestContext) {
   const worktrees = open();
   const marker = join(folder, 'ran');
   const worktree = join(folder, 'worktrees', 's-1');
-  /** What the engine does before a worker starts. */
+  /** Does what the engine does before a worker starts. */
   const start = async () => {
     await worktrees.rememberPrograms(root, { isQuiet: true });
     return worktrees.create({
@@ -37,7 +37,7 @@ async function made(t: TestContext) {
 
 type Made = Awaited<ReturnType<typeof made>>;
 
-/** Everything that the engine does with the work of a session, also after it was opened anew. */
+/** Does everything that the engine does with a session's work, also after the session was reopened. */
 async function doAll({ open, root, worktree, worktrees }: Made) {
   const baseCommit = (await worktrees.findRepository(root)).headCommit ?? '';
   const about = { branch: 'svc/s-1', baseCommit, repository: root };
@@ -55,7 +55,7 @@ async function doAll({ open, root, worktree, worktrees }: Made) {
   return { end, promoted };
 }
 
-/** Each is a way to have a program run by whoever calls git; `$M` makes the marker. */
+/** Ways to make git run a program for its caller; `$M` creates the marker. */
 const WAYS: Record<string, (here: Made, run: string) => void> = {
   'a filter of the repository': ({ git }, run) => git('config', 'filter.x.clean', run),
   'a filter that is a process, and is wanted': ({ git }, run) => {
@@ -130,7 +130,7 @@ hostile(
       plant(here, `touch ${here.marker}; cat`);
       writeFileSync(join(here.worktree, 'work.txt'), 'work\n');
       const { end, promoted } = await doAll(here).catch((error: unknown) => {
-        // What is missing stays missing, and is said so.
+        // A missing object is reported.
         assert.match(String(error), /ab{1}abab|abababab|bad object|missing/, what);
         return { end: null, promoted: null };
       });
@@ -140,7 +140,7 @@ hostile(
       const planted = await here.worktrees.findPlantedPrograms(here.worktree).catch(() => []);
       const isHook = what === 'a hook' || what.startsWith('a place');
       if (!isHook) assert.notDeepEqual(planted, [], what);
-      // It is no less the worker's when the next one starts.
+      // The setting is still the worker's when the next one starts.
       await here.open().rememberPrograms(here.root, { isQuiet: true });
       writeFileSync(join(here.worktree, 'more.txt'), 'more\n');
       await here
@@ -174,7 +174,7 @@ hostile(
     assert.equal(git('cat-file', 'blob', 'main:a.big'), 'pointer');
     assert.equal(existsSync(marker), false);
     assert.deepEqual(await here.worktrees.findPlantedPrograms(root), ['filter.big.clean']);
-    // Whoever takes it out again has their own back, and what they then write is theirs.
+    // After removing it, people have their own setting back, and what they write then is theirs.
     git('config', 'filter.big.clean', 'sed s/large/other/');
     await here.worktrees.rememberPrograms(root, { isQuiet: true });
     rmSync(join(worktree, 'a.big'));

@@ -9,7 +9,7 @@ import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
 const PROFILES = skip === null ? (['lite', 'strict'] as const) : (['lite'] as const);
 
-/** Runs `work` in a workspace of each profile that this machine has. */
+/** Runs `work` in a workspace of each profile that this machine supports. */
 async function inEach(t: TestContext, work: (here: Here, profile: string) => Promise<void>): Promise<void> {
   for (const profile of PROFILES) {
     const ws = profile === 'lite' ? await makeWorkspace() : await makeStrict();
@@ -28,7 +28,7 @@ function openHere(ws: TestWorkspace) {
   };
   return {
     ...ws,
-    /** Runs a worker that does what the lines of a script say and commits nothing; its session. */
+    /** Runs a worker that executes the lines of a script and commits nothing; returns its session. */
     async run(lines: readonly string[]): Promise<Wire<Session>> {
       const prompt = [...lines.map((line) => `#agent: run ${line}`), '#agent: no-change'].join('\n');
       const { task } = (await call('task', 'add', '-p', prompt, '--run', '-f')).json<{ task: Wire<Task> }>();
@@ -36,7 +36,7 @@ function openHere(ws: TestWorkspace) {
       return shown.json<Wire<Session>>();
     },
     show: (session: string, file: string) => ws.repository.git('show', `svc/${session}:${file}`),
-    /** Prunes, and returns what stays with its reasons. */
+    /** Prunes; returns what remains, with reasons. */
     prune: async () => (await call('worktree', 'prune')).stdout,
     call,
   };

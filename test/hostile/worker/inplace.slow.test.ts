@@ -26,14 +26,14 @@ after(async () => {
 const api = (): string => join(ws.root, 'services', 'api');
 const marker = (): string => join(api(), 'ran');
 
-/** A repository whose configuration has git run a program, made by hand: git itself is not needed for it. */
+/** A hand-made repository whose configuration makes git run a program; creating it needs no git. */
 const repository = (folder: string): string => `
 mkdir -p ${folder}/objects ${folder}/refs/heads
 echo 'ref: refs/heads/main' > ${folder}/HEAD
 printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tfsmonitor = "touch ${marker()}"\\n[filter "x"]\\n\\tclean = "touch ${marker()}; cat"\\n\\tsmudge = "touch ${marker()}; cat"\\n' > ${folder}/config
 echo '* filter=x' > .gitattributes`;
 
-/** Runs a script of the shell in place in the project, and says what the session's task has to say at the end. */
+/** Runs a shell script in place in the project; returns the final report of the session's task. */
 async function runInPlace(script: string): Promise<{ session: string; alerts: string }> {
   ws.repository.write(join(ws.root, 'services', 'api', 'attack.sh'), script);
   const session = await started(here, RUN, { inplace: true }, { project: 'api' });
@@ -43,7 +43,7 @@ async function runInPlace(script: string): Promise<{ session: string; alerts: st
   return { session, alerts: existsSync(told) ? readFileSync(told, 'utf8') : '' };
 }
 
-/** All that the engine does with the project: another worker in a worktree of its own, and looks. */
+/** Does all that the engine does with the project: another worker in a separate worktree, and inspections. */
 async function workInProject(): Promise<void> {
   const session = await started(here, 'after it\n#agent: edit after.txt x', {}, { project: 'api' });
   assert.equal((await ended(here, session)).failure, null);
@@ -114,7 +114,7 @@ hostile(
     ws.repository.write(join(api(), 'go'), '');
     assert.equal((await ended(here, session)).failure, null);
     await workInProject();
-    // A person who means it says so.
+    // A person who wants it passes the option.
     mkdirSync(join(api(), '.git'));
     await assert.rejects(here.call('worktree.status', { project: 'api' }), { code: 'worktree_unsafe' });
     const { repository: top } = await here.call('project.repin', { id: 'api' });

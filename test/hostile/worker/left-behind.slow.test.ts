@@ -8,7 +8,7 @@ import { LEVELS } from '../../support/seat-attacks.ts';
 import { until } from '../../support/wait.ts';
 import { isRunning, makeWorkspace, SVC } from '../../support/workspace.ts';
 
-/** Waits for its turn, kills the engine with its supervisor, and asks twice as a person would. */
+/** Waits for its turn, kills the engine and its supervisor, and asks twice as a person would. */
 const LEFT_BEHIND = `
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const ask = (name, isAlone) => {
   const words = [process.execPath, svc, 'task', 'run', task, '--json'];
   const plainly = spawnSync(words[0], words.slice(1), { env, cwd: root, encoding: 'utf8' });
   if (isAlone) return writeFileSync(folder + '/' + name, plainly.stdout + plainly.stderr);
-  // With a terminal of its own, in a session of its own.
+  // On a separate terminal, in a separate session.
   const line = words.map((word) => "'" + word + "'").join(' ');
   const atTerminal = spawnSync('script', ['-qec', line, '/dev/null'], { env, cwd: root, encoding: 'utf8' });
   writeFileSync(folder + '/' + name, plainly.stdout + plainly.stderr + atTerminal.stdout);
@@ -50,7 +50,7 @@ hostile(
         for (const leaves of [false, true]) {
           const cgroup = user.isRoot && leaves ? findOwnCgroup() : null;
           if (leaves && cgroup === null) continue;
-          // It waits half a minute for somebody else to start the engine: once is enough.
+          // The attack waits half a minute for another process to start the engine: once is enough.
           const isAlone = !leaves && level === 'marks' && user.isRoot;
           const where = `${user.label}, ${level}${leaves ? ', another cgroup' : ''}`;
           const ws = await makeWorkspace({
@@ -66,7 +66,7 @@ hostile(
             const folder = temporaryFolder('svc-left-');
             const root = asUsers()[0] as TestUser;
             if (root.isRoot) giveFolderTo(ws.repository.folder, root);
-            // The person's own: a script of their checkout, which the worker changes there.
+            // The person's own filter: a script in their checkout, which the worker changes.
             ws.repository.git('config', 'filter.x.clean', './clean.sh');
             ws.repository.commit({ '.gitattributes': '*.txt filter=x\n', 'clean.sh': '#!/bin/sh\ncat\n' });
             ws.repository.git('update-index', '--chmod=+x', 'clean.sh');
@@ -117,7 +117,7 @@ hostile(
             assert.equal(isRunning(engine), false, where);
             const alone = readFileSync(join(folder, 'alone'), 'utf8');
             if (isAlone) assert.match(alone, /a worker cannot start one/, where);
-            // The person's next command starts one.
+            // The person's next command starts an engine.
             const before = await json<{ sessions: unknown[] }>('task', 'show', wanted.task_id);
             assert.deepEqual(before.sessions, [], where);
             writeFileSync(join(folder, 'again'), '');

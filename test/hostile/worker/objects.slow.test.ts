@@ -17,7 +17,7 @@ import {
 import { until } from '../../support/wait.ts';
 import { SVC } from '../../support/workspace.ts';
 
-/** Packs and single objects with whatever is wanted under whatever name. */
+/** Creates packs and loose objects with any content under any name. */
 const FORGE = `
 import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -86,7 +86,7 @@ async function made(
 const [user, ...others] = asUsers();
 assert.ok(user);
 
-/** What is the person's own is as it was, whatever git is asked. */
+/** Checks that git returns the person's own objects unchanged. */
 function assertUntouched({ git, root }: Sandboxed, main: string): void {
   assert.equal(git('rev-parse', 'main'), main);
   assert.equal(git('cat-file', 'blob', 'main:README.md'), 'one\ntwo\nthree');
@@ -111,8 +111,8 @@ for (const who of [user, ...others])
         forge "pack([{ name: '$readme', type: 'blob', body: Buffer.from('evil') }])"
         git cat-file blob main:README.md
         echo work > work.txt && git add work.txt && git commit -qm work`);
-      assert.match(log, /evil/, 'inside it is what the worker has made of it');
-      // As seen while it runs, and at its end.
+      assert.match(log, /evil/, "inside the sandbox the worker's version shows");
+      // The patch is the same during the run and at its end.
       assert.match(await here.patch(), /^\+work$/m);
       const end = await here.finish();
       assert.equal(end.unsafe, undefined);
@@ -123,7 +123,7 @@ for (const who of [user, ...others])
     { skip },
   );
 
-/** Each has committed something that leads to an object that is not what its name says, or is not there. */
+/** Each commits something that refers to an object that is missing or does not match its name. */
 const LIES: Record<string, string> = {
   'a blob of its own under another name, by itself': `
     echo good > new.txt && git add new.txt && git commit -qm new
@@ -194,12 +194,12 @@ hostile(
       assert.equal(await here.patch(), '', what);
       const end = await here.finish();
       assert.ok(end.unsafe !== undefined, what);
-      // What lies in its files is saved all the same, read anew.
+      // The content of its files is still saved, from the worktree.
       assert.equal(here.git('show', 'svc/s-1:new.txt'), 'good', what);
       assert.deepEqual([end.commits, end.wip], [1, true], what);
       assertUntouched(here, main);
       assert.ok(existsSync(join(here.root, '.svc/agents/s-1/git/objects')), what);
-      // The next run begins with what is believed, and goes on.
+      // The next run starts from the trusted state and continues.
       const log = await here.run(
         'git fsck --strict --no-dangling; echo y > y.txt; git add y.txt; git commit -qm y; echo DONE',
       );
@@ -327,10 +327,10 @@ hostile(
     await here.run(`for name in a b c; do echo $name > $name; git add $name; git commit -qm $name; done
       git commit -q --amend -m other && git update-ref refs/worktree/kept HEAD~1
       git update-index --add --cacheinfo 100644,$(echo staged | git hash-object -w --stdin),staged.txt`);
-    // As after a crash of the engine: nothing was taken over, and the run goes on.
+    // After a crash of the engine nothing was imported, and the run continues.
     assert.match(await here.run('git log --format=%s; git fsck --strict --no-dangling'), /^other\nb\na\n/);
     await here.patch();
-    // What is staged inside is not there outside until the end of the run: git then cleans up nothing at all.
+    // Staged files are not imported before the run ends, so git refuses to clean up.
     assert.throws(gc, /unable to read/);
     await here.run('git reset -q');
     gc();
@@ -345,7 +345,7 @@ hostile(
     gc();
     assert.equal(repository.git('fsck', '--full', '--strict', '--no-dangling'), '');
     assert.equal(repository.gitIn(worktree, 'status', '--porcelain'), '');
-    // A person commits there, and the next run finds it.
+    // A person commits there, and the next run sees it.
     repository.commit({ 'person.txt': 'x' }, 'of a person', worktree);
     assert.match(await here.run('git log -1 --format=%s'), /^of a person$/m);
   },

@@ -12,7 +12,7 @@ import { impossible, makeStrict } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
-/** Running processes whose command line has a word in it. */
+/** Returns the running processes whose command line contains a word. */
 const having = (word: string): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -29,15 +29,15 @@ function endNow(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has gone with the one before.
+    // The process ended together with the previous one.
   }
 }
 
-/** What a worker leaves behind: each loses its parents, its session, its terminal and its environment. */
+/** Ways in which a worker leaves a process behind: it sheds its parents, session, terminal and environment. */
 function leaveBehind(word: string): string {
   const bare = 'env -i PATH=/usr/bin:/bin';
   const long = `sleep 600; : ${word}`;
-  // Each makes the next one and goes, so that whoever kills what it has seen is always late.
+  // Each starts a successor and exits, so killing the processes that were seen is always too late.
   const bomb = `import os, time, sys
 while True:
     if os.fork(): os._exit(0)
@@ -82,7 +82,7 @@ async function outlive(ws: TestWorkspace, user: TestUser, word: string, end: End
   if (end === 'cancelled') await json('task', 'cancel', task_id);
   if (end === 'killed while no engine ran') {
     await ws.killDaemon();
-    // The run's own processes, but none of those that it has let go.
+    // The run's own processes; the escaped ones stay.
     for (const { pid } of ws.survivors()) endNow(pid);
   }
   await until(
@@ -93,7 +93,7 @@ async function outlive(ws: TestWorkspace, user: TestUser, word: string, end: End
 
 const LEVELS = ['cgroup', 'pidns', 'strict'] as const;
 
-/** A workspace of a user's: what holds a run together is a cgroup or a pid namespace alone, or the sandbox as well. */
+/** A user's workspace whose containment is a cgroup or a pid namespace alone, or the sandbox as well. */
 async function workspaceOf(user: TestUser, level: (typeof LEVELS)[number]): Promise<TestWorkspace> {
   const whose = user.uid === process.getuid?.() ? {} : { user };
   if (level !== 'strict') return makeWorkspace({ ...whose, env: { SVC_CONTAINMENT: level } });
@@ -120,12 +120,12 @@ for (const level of LEVELS) {
             await until(() => having(word).length === 0, `the end of what ${word} left`, 10_000).catch(() => {
               const left = having(word);
               for (const pid of left) endNow(pid);
-              assert.fail(`${user.label}, ${level}, ${end}: ${left.length} are left`);
+              assert.fail(`${user.label}, ${level}, ${end}: ${left.length} processes are left`);
             });
             t.diagnostic(`${user.label}, ${level}, ended ${end}: nothing left`);
           }
           const ours = findCgroupFolders(`svc-${workspaceMark(join(ws.root, '.svc'))}`);
-          // The engine that runs has one itself.
+          // The running engine has a cgroup too.
           const left = ours.flatMap(listCgroups).filter((name) => name !== 'engine');
           assert.deepEqual(left, [], 'empty cgroups of runs are removed');
         } finally {

@@ -8,7 +8,7 @@ import { attempts, impossible, said } from '../../support/strict.ts';
 
 const skip = impossible;
 
-/** Opens for writing and writes nothing: `<>` neither cuts the file nor makes a value. */
+/** Opens for writing and writes nothing: `<>` neither truncates the file nor sets a value. */
 const opened = (path: string): string => `exec 9<> ${path}`;
 
 for (const user of asUsers()) {
@@ -52,7 +52,7 @@ for (const user of asUsers()) {
       assert.equal(readFileSync('/proc/sys/kernel/core_pattern', 'utf8'), before);
       if (!user.isRoot) return;
       assert.match(log, /^[1-9]\d*$/m);
-      // Whoever makes an account meanwhile, as tests beside this one do, replaces the file that the name is mounted over.
+      // A new account, as other tests create, replaces the file over which the name is mounted.
       if (statSync('/etc/passwd').ino === accounts) assert.match(log, /^[1-9]\d*\nworker$/m);
     },
     { skip },
@@ -108,7 +108,7 @@ hostile(
     ]);
     assert.deepEqual(openOf(mount(4, 1, '/sys/fs/cgroup', 'rw')), ['/sys/fs/cgroup is mounted writable']);
     assert.deepEqual(openOf(mount(4, 1, '/sys\\040x', 'rw')), ['/sys x is mounted writable']);
-    // What another mount lies over cannot be reached.
+    // A mount that another one covers cannot be reached.
     assert.deepEqual(openOf(mount(4, 1, '/sys', 'rw'), mount(5, 4, '/sys', 'ro')), []);
     assert.deepEqual(openOf(mount(4, 1, '/a/b', 'rw'), mount(5, 1, '/a', 'ro')), []);
     assert.deepEqual(openOf('seen /x/svc.db'), ['/x/svc.db is visible']);

@@ -5,7 +5,7 @@ import { runGit } from '../../support/git.ts';
 import { hostile } from '../../support/hostile.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
-/** Settings by which a push would run `$RUN` or go to `$EVIL`, as arguments of `git config`. */
+/** Settings that make a push run `$RUN` or go to `$EVIL`, as arguments of `git config`. */
 const WAYS: Record<string, string[]> = {
   'a program instead of ssh': ['core.sshCommand $RUN'],
   'a helper for passwords': ["credential.helper '!$RUN'"],
@@ -67,7 +67,7 @@ hostile(
           `edit ${what.replaceAll(' ', '-')}.txt new`,
           `run cd ${root} && ${words.map((each) => `git config ${each.replace(/ (?!')(touch .*)$/, " '$1'")}`).join(' && ')}`,
         );
-        // It is nothing new by then.
+        // By then the setting is not new.
         await run('no-change');
         for (const args of [[], ['--print']]) {
           const refused = await ws.program(['worktree', 'pr', session, '--yes', '--json', ...args], { env });
@@ -81,7 +81,7 @@ hostile(
           ['', ''],
           what,
         );
-        // The person takes it out again.
+        // The person removes it.
         for (const each of words) {
           const name = each.replace('--add ', '').split(' ')[0] as string;
           if (each.startsWith('--add')) repository.git('config', '--unset', name, evil);

@@ -13,7 +13,7 @@ interface Shown {
   sessions: { session_id: string; containment: string | null }[];
 }
 
-/** Has a worker try everything, and returns what it was answered and how its run was held together. */
+/** Has a worker try everything; returns the answers and the run's containment. */
 async function attackedBy(user: TestUser, level: string, profile: 'lite' | 'strict') {
   const ws = await makeWorkspace({
     ...(user.uid === process.getuid?.() ? {} : { user }),
@@ -56,14 +56,17 @@ async function attackedBy(user: TestUser, level: string, profile: 'lite' | 'stri
   }
 }
 
-/** Nothing ran, and each was told that it is not the Chair, or got no answer at all. */
+/** Checks that nothing ran, and that each caller was refused as not being the Chair or got no answer. */
 function assertRefused({ answers, wanted }: Awaited<ReturnType<typeof attackedBy>>, where: string): void {
   assert.equal(wanted.sessions.length, 0, `${where}: it ran`);
   for (const [name, answer] of Object.entries(answers)) {
     assert.doesNotMatch(answer, /"seat":"chair"/, `${where}, ${name}`);
   }
   const refusals = Object.values(answers).filter((answer) => /chair_only|Chair seat/.test(answer)).length;
-  assert.ok(refusals >= 10, `${where}: only ${refusals} got as far as a refusal: ${JSON.stringify(answers)}`);
+  assert.ok(
+    refusals >= 10,
+    `${where}: only ${refusals} attempts reached a refusal: ${JSON.stringify(answers)}`,
+  );
 }
 
 hostile(
@@ -120,7 +123,7 @@ hostile(
       try {
         const out = join(ws.repository.folder, 'restarted');
         const svc = `'${process.execPath}' '${SVC}'`;
-        // Inside a pid namespace it cannot even end the engine, so that is done for it.
+        // Inside a pid namespace it cannot end the engine, so the test does.
         const script = `touch ${out}.ready; while [ ! -e ${out}.go ]; do sleep 0.1; done; ${svc} up >${out} 2>&1; env -u SVC_RUN_ID -u SVC_SESSION ${svc} task list >>${out} 2>&1; touch ${out}.done; while [ ! -e ${out}.down ]; do sleep 0.1; done; env -u SVC_RUN_ID -u SVC_ENGINE_CHILD ${svc} daemon >>${out}.last 2>&1; ${svc} down >>${out}.last 2>&1; touch ${out}.over`;
         const prompt = `x\n#agent: no-change\n#agent: run ${script}`;
         const client = await ws.connect();
@@ -133,15 +136,15 @@ hostile(
         await until(() => existsSync(`${out}.done`), 'the worker to have tried');
         assert.equal(ws.supervisorPid(), supervisor, level);
         const { receivers } = await (await ws.connect()).call('engine.status');
-        assert.equal(receivers.length, 1, `${level}: with the secret of the person`);
-        // With nobody of the person's around there is none.
+        assert.equal(receivers.length, 1, `${level}: the receiver has the person's secret`);
+        // No process of the person is left, so no engine starts.
         await ws.killDaemon();
         writeFileSync(`${out}.down`, '');
         await until(() => existsSync(`${out}.over`), 'the worker to have tried again');
         const said = readFileSync(`${out}.last`, 'utf8');
         assert.match(said, /a worker cannot start one/, level);
         assert.equal(isRunning(ws.daemonPid() ?? 0), false, level);
-        // The person's next command does, and takes the worker over.
+        // The person's next command starts one, which adopts the worker.
         const [task] = (await ws.program(['task', 'list', '--json'])).json() as { status: string }[];
         assert.ok(task !== undefined, level);
       } finally {

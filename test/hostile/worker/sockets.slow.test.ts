@@ -7,7 +7,7 @@ import { asUsers, hostile } from '../../support/hostile.ts';
 import { makeSandboxed } from '../../support/sandboxed.ts';
 import { impossible } from '../../support/strict.ts';
 
-/** Says of each socket whether somebody answers there. */
+/** Reports for each socket whether a server answers. */
 const CONNECT = `
 for (const path of process.argv.slice(1)) {
   const socket = require("net").connect(path);
@@ -26,7 +26,7 @@ for (const user of asUsers()) {
     async (t) => {
       const here = await makeSandboxed(user);
       t.after(here.repository.remove);
-      // As of a database, of a service in a project, with a blank in its name, below a folder that is shown.
+      // Sockets of a database, of a service in a project, with a blank in the name, below a visible folder.
       const folder = join(here.root, 'services');
       mkdirSync(folder);
       const own = join(here.worktree, 'own.sock');

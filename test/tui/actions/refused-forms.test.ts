@@ -30,7 +30,7 @@ const openDiff = (): Bench =>
     { patch: { text: 'diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-old\n+new\n', truncated: false } },
   );
 
-/** The engine refuses what was sent last. */
+/** The engine refuses the last call. */
 function refuse(dash: Bench, text = 'must have at most 500 characters'): Bench {
   const effect = dash.effects().findLast((each) => each.do === 'call');
   assert.ok(effect?.do === 'call');
@@ -38,14 +38,14 @@ function refuse(dash: Bench, text = 'must have at most 500 characters'): Bench {
   return dash.send({ type: 'refused', busy: effect.busy, text, form: effect.form });
 }
 
-/** The text that the editor was opened with last. */
+/** The text of the last opened editor. */
 function findEdit(dash: Bench): Extract<Effect, { do: 'edit' }> {
   const effect = dash.effects().findLast((each) => each.do === 'edit');
   assert.ok(effect?.do === 'edit');
   return effect;
 }
 
-/** The person saves this text in the editor, and closes it. */
+/** The person saves this text in the editor and closes it. */
 const write = (dash: Bench, text: string): Bench =>
   dash.send({ type: 'edited', effect: findEdit(dash), text });
 
@@ -89,14 +89,14 @@ describe('a form that the engine refuses', () => {
     dash.keys('q');
     assert.match(shown(dash), /Quit and lose what you wrote in 1 form that could not be sent\?.*y quit/s);
     loseEngine(dash);
-    assert.notEqual(dash.state().armed, null, 'another attempt that failed takes no question away');
+    assert.notEqual(dash.state().armed, null, 'another failed attempt does not withdraw the question');
     dash.keys('esc');
     assert.equal(quits(dash), 0);
-    assert.equal(quits(dash.keys('q', 'q')), 0, 'the same key twice is no answer');
+    assert.equal(quits(dash.keys('q', 'q')), 0, 'pressing the same key twice does not answer');
     assert.equal(quits(dash.keys('q', 'y')), 1);
     findEngine(dash);
     assert.match(shown(dash), /New task[\s\S]*It says hi/);
-    assert.equal(quits(dash.wait(600).keys('esc', 'q')), 2, 'nothing waits any more, so nothing is asked');
+    assert.equal(quits(dash.wait(600).keys('esc', 'q')), 2, 'nothing is pending, so no question is asked');
     assert.equal(quits(loseEngine(bench()).keys('q')), 1);
   });
 
@@ -109,7 +109,7 @@ describe('a form that the engine refuses', () => {
     assert.match(dash.state().message?.text ?? '', /^no; what you wrote comes back$/);
     dash.keys('esc', 'enter');
     assert.match(shown(dash), /New task[\s\S]*It says hi/);
-    assert.equal(dash.calls().length, 1, 'a key that was meant for something else sends nothing');
+    assert.equal(dash.calls().length, 1, 'a key for something else sends nothing');
     assert.equal(dash.wait(600).keys('enter').calls().length, 2);
   });
 

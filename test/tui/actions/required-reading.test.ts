@@ -29,7 +29,7 @@ const openWaitingDecision = (columns: number, rows: number, options = {}, more =
     PROMPT,
   );
 
-/** What must be on the screen before anybody can approve it. */
+/** The texts that must be on the screen before a person can approve. */
 const ESSENTIAL = [/agent +claude · lite/, /prompt +\d+ chars/, /│ The first line of it/, /│ the third line/];
 const hasAllEssentials = (screen: string): boolean => ESSENTIAL.every((part) => part.test(screen));
 const readScreen = (dash: Bench): string => screenOf(dash.state()).join('\n');
@@ -72,7 +72,7 @@ describe('a decision that was not on the screen cannot be approved', () => {
     assert.equal(openWaitingDecision(80, 24).keys('pagedown', 'a').state().armed, null);
     assert.equal(openWaitingDecision(80, 24).keys('right', 'a').state().armed, null);
     const opened = openWaitingDecision(80, 24).keys('pagedown', 'a');
-    assert.ok(hasAllEssentials(readScreen(opened)), 'it opens at its beginning');
+    assert.ok(hasAllEssentials(readScreen(opened)), 'it opens at the top');
     assert.notEqual(opened.keys('a').state().armed, null);
   });
 

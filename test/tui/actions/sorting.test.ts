@@ -8,7 +8,7 @@ const used = (output: number): SessionRow['usage'] => ({ input: 0, cached: 0, ou
 const runningRow = (id: number, more: Partial<SessionRow> = {}): SessionRow =>
   sessionRow(id, { state: 'running', ended_at: null, commits: null, ...more });
 
-/** Three workers that run: s-2 has used most, of s-3 nothing is known. */
+/** Three running workers: s-2 has used the most, the usage of s-3 is unknown. */
 const openWorkers = (): Bench =>
   bench(100, 24)
     .data({

@@ -39,7 +39,7 @@ describe('the rows of several workspaces', () => {
     assert.equal(
       self.of('alpha').focus,
       'decisions',
-      'another workspace shows no messages, so it reads none',
+      'other workspaces show no messages, so the key is ignored',
     );
   });
 
@@ -128,11 +128,7 @@ describe('deciding among several workspaces', () => {
       withDecisions(self, 'beta', ...Array.from({ length: count }, (_, index) => index + 1));
       const boxes = getLayout(self.of('alpha')).columns.flat();
       const drawn = self.screen().findIndex((line) => line.startsWith('╭─ alpha · d-1'));
-      assert.equal(
-        drawn,
-        2 + (boxes[0]?.height ?? 0),
-        'the preview is where its workspace believes it to be',
-      );
+      assert.equal(drawn, 2 + (boxes[0]?.height ?? 0), "the preview is at its workspace's expected position");
       return boxes[0]?.height ?? 0;
     });
     assert.ok(heights[1]! > heights[0]!, String(heights));
@@ -222,7 +218,7 @@ describe('going to one workspace', () => {
     assert.match(textOf(self), /═ Workspaces ═.*3 ═/);
     assert.match(textOf(self), /▶alpha +running +1 +0 +\/home\/alpha/);
     self.burst('j', 'enter');
-    assert.equal(self.all().isAlone, false, 'a burst only moves');
+    assert.equal(self.all().isAlone, false, 'a burst of keys only moves');
     self.keys('enter');
     assert.match(textOf(self), /^ svc · beta \(W all\)/);
     assert.doesNotMatch(textOf(self), /alpha/);

@@ -15,7 +15,7 @@ import {
 } from '../../support/dashboard.ts';
 import { screenOf } from '../../support/render.tsx';
 
-/** Decisions 1 to `count`, as the engine tells them. */
+/** Decisions 1 to `count`, as the engine sends them. */
 function withDecisions(count: number, columns = 80, rows = 24): Bench {
   const ids = Array.from({ length: count }, (_, index) => index + 1);
   return bench(columns, rows).data({
@@ -177,7 +177,7 @@ describe('one confirmation for marked rows', () => {
     assert.match(
       textOf(named),
       /✓ approve: 7 done; 1 left out: d-2 \(it has changed/,
-      'the one line of a good message has it before the ids of what was done',
+      'in the one-line message the count precedes the ids',
     );
 
     const surprising = tellDecisions(withDecisions(2).keys('*', 'a'), 1, 2);

@@ -34,7 +34,7 @@ describe('the usage pane', () => {
     assert.match(text, /all +42\.0k +\$1\.25 +3 +0 +today/);
     assert.match(text, /session +40\.0k .* s-1 Split store\.ts/);
     assert.match(text, /your own agents/);
-    assert.match(text, /provider .* \$1\.25\+ .* up/, 'some tokens of it have no price');
+    assert.match(text, /provider .* \$1\.25\+ .* up/, 'some of its tokens have no price');
   });
 
   it('the pane shows the rest of the budget, its reset, and the hours', () => {

@@ -46,7 +46,7 @@ const heldRow = (agent: string, more: Partial<HeldRow> = {}): HeldRow => ({
 });
 
 const openWorkers = (...sessions: SessionRow[]): Bench => bench().keys('4').data({ sessions });
-/** With all that a question about running them again or resuming them needs on the screen. */
+/** With everything that a question about a rerun or resume needs on the screen. */
 const openReadWorkers = (...sessions: SessionRow[]): Bench => {
   const tasks = sessions.map(({ task_id: id }) => taskRow(Number(id.slice(2))));
   const dash = bench().keys('4').data({ tasks, sessions });
@@ -70,7 +70,7 @@ describe('the activity of a worker', () => {
       assert.ok(readScreen(dash).includes(part), `${part} is not in\n${readScreen(dash)}`);
     dash.data({ sessions: [runningRow(1, { activity: 'run npm test', runs: 2 })] });
     assert.match(readScreen(dash), /does {2}run npm test.*strict · run 2/s);
-    // In the full view there is room for all of it.
+    // The full view has room for all of it.
     for (const part of ['▣ read the code', '▣ find the race', '▷ fix it', '☐ add a test', '☐ run all of it'])
       assert.ok(readScreen(dash.keys('enter').keys('esc').keys('enter')).includes(part), part);
   });

@@ -11,7 +11,7 @@ const putInSentence = (text: string): string => `Deploy the docs ${text} please`
 const LARGE = [200, 130] as const;
 
 describe('titles that terminals draw in different widths', () => {
-  /** A sample; every-title.test.ts has all of them. */
+  /** A sample; every-title.test.ts covers all of them. */
   const some = [...EMOJI_TEST.filter((_, at) => at % 20 === 0).map(putInSentence), ...randomTitles(400)];
 
   it('titles move no border', (t) => assertBordersHold(t, some, LARGE));

@@ -14,7 +14,7 @@ test('a remembered width is the measured one', () => {
     '\u0007bell',
     'a\tb',
   ];
-  // More texts than are remembered.
+  // More texts than the cache holds.
   for (let index = 0; index < 5000; index += 1) texts.push(`é ${index}`);
   for (const text of [...texts, ...texts.slice(0, 10)])
     assert.equal(rememberedWidth(text), stringWidth(text));

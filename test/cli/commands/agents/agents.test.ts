@@ -32,7 +32,7 @@ describe('svc agents', () => {
   after(() => ws.close());
 
   const named = (rows: readonly Row[], name: string): Row =>
-    rows.find(({ agent }) => agent === name) ?? assert.fail(`there is no row ${name}`);
+    rows.find(({ agent }) => agent === name) ?? assert.fail(`no row ${name}`);
 
   test('the presets of the workspace are listed with the installed programs, and no engine starts', async () => {
     const { code, json } = await ws.svc(['agents', '--json'], { env: { PATH: bin } });

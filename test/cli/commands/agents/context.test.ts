@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../../support/git.ts';
 import { until } from '../../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
-// In a folder without svc.yaml: the command needs no workspace and no engine.
+// The command needs neither a workspace nor an engine, so the folder has no svc.yaml.
 const cwd = temporaryFolder();
 after(() => rmSync(cwd, { recursive: true }));
 

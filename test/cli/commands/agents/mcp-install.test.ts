@@ -33,7 +33,7 @@ describe('svc mcp install', () => {
     ws = await makeWorkspace();
     bin = join(ws.repository.folder, 'bin');
     mkdirSync(bin);
-    // As npm installs it.
+    // npm installs the program as a link like this.
     chmodSync(SVC, 0o755);
     symlinkSync(SVC, join(bin, 'svc'));
   });

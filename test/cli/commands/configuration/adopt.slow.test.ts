@@ -28,7 +28,7 @@ describe('svc adopt after a move', () => {
     };
     return added.task.session_id ?? assert.fail();
   }
-  /** Moves the repository as a person does, and takes it over there. */
+  /** Moves the repository as a person does, and adopts it there. */
   async function moveTo(to: string): Promise<{ unplaced: unknown[]; unrepaired: unknown[] }> {
     await ws.svc(['down'], { cwd: root });
     mkdirSync(dirname(to), { recursive: true });

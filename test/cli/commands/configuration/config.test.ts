@@ -171,7 +171,7 @@ describe('a wrong command line', () => {
       assert.equal(ran.code, 2, args.join(' '));
       assert.match(ran.stderr, expected);
     }
-    assert.equal(ws.daemonPid(), null, 'nothing was started for it');
+    assert.equal(ws.daemonPid(), null, 'no engine was started');
   });
 
   test('every command outside a workspace says how to create one', async () => {

@@ -7,7 +7,7 @@ import { makeWorkspace, type TestWorkspace, type WorkspaceOptions } from '../../
 
 interface Desk {
   ws: TestWorkspace;
-  /** What svc.yaml says at first, which is agreed to. */
+  /** The initial svc.yaml, which has consent. */
   own: string;
   write(text: string): void;
   pending(): Promise<string[]>;
@@ -56,7 +56,7 @@ for (const hasEngine of [true, false]) {
         [['trust'], 'svc trust --yes'],
         [['trust', '--key', 'guard.profile'], 'svc trust --key guard.profile --yes'],
       ] as const) {
-        // An answer that comes by a pipe is nobody's.
+        // An answer through a pipe does not come from a person.
         const { code, stderr } = await ws.svc(args, { input: 'y\n', env: { SVC_SETUP_YES: '0' } });
         assert.equal(code, 2);
         assert.match(stderr, /guard\.profile\n {2}in use {4}\(not set\)\n {2}svc\.yaml {2}"none"/);
@@ -123,7 +123,7 @@ describe('a variable for each route of the receiver', () => {
       git('merge', '--quiet', '--ff-only', 'theirs');
     };
     const { buildSignedSample } = await samples();
-    /** What the receiver says to a task that is signed with the secret of a variable. */
+    /** Returns the receiver's answer to a task that is signed with the secret in a variable. */
     const answers = async (name: keyof typeof SECRETS): Promise<number> => {
       const { path, method, headers, body } = buildSignedSample({
         ...{ route: 'task', secret: SECRETS[name], now: Date.now() },
@@ -138,7 +138,8 @@ describe('a variable for each route of the receiver', () => {
     await ws.svc(['up']);
     assert.deepEqual([await answers('SVC_OF_TASK'), await answers('SVC_OF_CHAT')], [201, 401]);
 
-    // Another variable, the one of the chat for tasks, a route more, one less, one for all: each waits.
+    // Another variable, the variable of the chat for tasks, one more route, one less, one for all: each needs
+    // consent.
     const shapes: [shape: string, shown: RegExp][] = [
       [
         '{ task: SVC_OF_TASK, chat: SVC_OF_TASK_2 }',
@@ -166,7 +167,7 @@ describe('a variable for each route of the receiver', () => {
       assert.equal((stderr.match(/in use/g) ?? []).length, 1, stderr);
       for (const secret of Object.values(SECRETS)) assert.ok(!`${stdout}${stderr}`.includes(secret));
     }
-    // Also for an engine that is started afterwards.
+    // The same holds for an engine that starts afterwards.
     await restart();
     assert.deepEqual([await answers('SVC_OF_TASK'), await answers('SVC_OF_TASK_2')], [201, 401]);
     const { code, stdout, stderr } = await ws.svc(['trust', '--yes']);

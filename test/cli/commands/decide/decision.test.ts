@@ -44,7 +44,7 @@ describe('svc decision edit', () => {
   });
 
   describe('editing on a terminal', { skip: spawnSync('script', ['-V']).status !== 0 }, () => {
-    /** Runs the command line on a terminal of its own, with a shell script as the editor. */
+    /** Runs the command line on a separate terminal, with a shell script as the editor. */
     function onTerminal(id: string, editor: string): Promise<{ code: number; out: string }> {
       const file = join(ws.repository.folder, 'editor.sh');
       writeFileSync(file, `#!/bin/sh\n${editor}\n`, { mode: 0o755 });
@@ -79,7 +79,7 @@ describe('svc decision edit', () => {
 
     test('an unchanged text or a failed editor changes nothing', async () => {
       const id = await asked('one');
-      // The newline at the end of the file is the editor's, not the prompt's.
+      // The editor adds the newline at the end of the file; it is not part of the prompt.
       const same = await onTerminal(id, 'tail -c 1 "$1" | od -c | grep -q "n"');
       assert.match(same.out, /: prompt unchanged/);
       const failed = await onTerminal(id, 'echo new > "$1"; exit 3');

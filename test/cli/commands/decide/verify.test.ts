@@ -14,7 +14,7 @@ describe('svc verify', () => {
   });
   after(() => ws.close());
 
-  /** A run that has ended, with evidence. */
+  /** An ended run with evidence. */
   async function ran(evidence: object | null): Promise<string> {
     const added = await ws.svc([
       'task',
@@ -60,7 +60,7 @@ describe('svc verify', () => {
     assert.match(fine.stdout, new RegExp(`^session +${honest} verified: svc reran the tests`, 'm'));
     assert.match(fine.stdout, /^ {2}agrees {6}test -f made\.txt\n {14}\(exit code 0\)$/m);
     assert.match(fine.stderr, /^runs 1 of 1: test -f made\.txt$/m);
-    // Nothing is left of the checkout in which they ran.
+    // The checkout of the rerun has been removed.
     assert.doesNotMatch(ws.repository.git('worktree', 'list'), /verify-/);
     assert.deepEqual(
       readdirSync(join(ws.root, '.svc', 'agents', honest)).filter((each) => /^verify-/.test(each)),
@@ -78,7 +78,7 @@ describe('svc verify', () => {
     assert.equal((await ws.svc(['verify', 'rerun', honest], asWorker)).code, 3);
   });
 
-  /** A rerun whose command says in a file that it runs, and would for long. */
+  /** A rerun whose command writes a file when it starts, and then runs for a long time. */
   async function hanging(name: string) {
     const file = join(ws.repository.folder, name);
     const session = await ran({ tests: [passed(`echo $$ > '${file}'; setsid sleep 600; sleep 600`)] });

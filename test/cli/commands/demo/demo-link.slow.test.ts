@@ -42,5 +42,5 @@ it('svc demo --link shows the whole way over a server, and leaves no process and
   const left = readdirSync(folder);
   assert.deepEqual(left, []);
   assert.deepEqual(findProcessesOf(folder), []);
-  assert.deepEqual(readdirSync(home), ['tmp'], 'nothing of the demo is in the home of its user');
+  assert.deepEqual(readdirSync(home), ['tmp'], "the demo leaves nothing in its user's home");
 });

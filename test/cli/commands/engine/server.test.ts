@@ -78,10 +78,10 @@ it('a person who forgot a password gets an address to set another one', async (c
   const server = await startTestServer({ folder: join(folder, 'data') });
   context.after(() => server.close());
   const before = await signIn(server, 'ann');
-  assert.equal((await before.get('/app')).status, 200, 'the present one opens until then');
+  assert.equal((await before.get('/app')).status, 200, 'the old session is valid until then');
   const other = `another ${PASSWORD}`;
   await openBrowser(server).post(address, { password: other });
-  assert.equal((await before.get('/app')).status, 303, 'that sign-in has ended');
+  assert.equal((await before.get('/app')).status, 303, 'the old session has ended');
   const after = await signIn(server, 'ann', other);
   assert.equal((await after.get('/app')).status, 200);
 });
@@ -94,7 +94,7 @@ it('the command explains errors in words', async () => {
   assert.equal(
     (await runIn(folder, ['account', 'list', ...data])).stdout.trim(),
     '',
-    'nothing is left of it',
+    'it leaves nothing behind',
   );
   const right = await runIn(
     folder,

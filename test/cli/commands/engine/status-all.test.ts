@@ -12,7 +12,7 @@ interface Row {
   status: { decisions_pending: number; asks_open: number } | null;
 }
 
-/** What happens to engines that hang, die and move is in test/faults. */
+/** See test/faults for engines that hang, die or move. */
 describe('svc status --all', () => {
   let one: TestWorkspace;
   let other: TestWorkspace;

@@ -36,14 +36,14 @@ describe('what a person learns about telemetry, from the login to the unlinking'
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** stdout of a command that works. */
+  /** Returns stdout of a successful command. */
   async function say(line: string, options: { env?: NodeJS.ProcessEnv } = {}): Promise<string> {
     const { code, stdout, stderr } = await ws.program(line.split(' '), options);
     assert.equal(code, 0, stderr);
     return stdout;
   }
 
-  /** `svc login`, whose code ann types in and allows. */
+  /** Runs `svc login`; ann types its code and approves. */
   async function logIn(): Promise<string> {
     const child = spawn(process.execPath, [SVC, 'login', url, '--no-browser'], { cwd: ws.root, env: ws.env });
     const said = text(child.stdout);
@@ -163,7 +163,7 @@ describe('what a person learns about telemetry, from the login to the unlinking'
     assert.doesNotMatch(await say('link'), /telemetry waits/);
     const refused = await ws.program(['link'], { env: { SVC_SESSION: 'bob' } });
     assert.match(refused.stderr, /^error: svc link is for the Chair seat/);
-    // A session that is not the person's may know how the link stands.
+    // Any session may read the link's state.
     assert.match(
       await say('link status', { env: { SVC_SESSION: 'bob' } }),
       /^telemetry {2,}svc telemetry show prints it, in the Chair seat$/m,

@@ -124,7 +124,7 @@ describe('svc webhook serve', () => {
     assert.doesNotMatch(served.output(), new RegExp(SECRET));
     assert.doesNotMatch(served.output(), /say hello/);
     assert.equal(await served.stop(), 0);
-    assert.equal((await ws.svc(['status'])).code, 4, 'the engine ended with it');
+    assert.equal((await ws.svc(['status'])).code, 4, 'the engine has ended too');
   });
 
   test('a running engine borrows the address and the secret, and returns them at the end', async () => {
@@ -151,7 +151,7 @@ describe('svc webhook serve', () => {
     const other = await makeWorkspace();
     const hosting = await other.svc(['webhook', 'serve', '--addr', served.address, '--json']);
     assert.equal(hosting.json<{ error: { code: string } }>().error.code, 'address_in_use');
-    assert.deepEqual(other.survivors(), [], 'what hosted the engine has ended with it');
+    assert.deepEqual(other.survivors(), [], 'the host process has ended too');
     await other.close();
     await served.stop();
   });

@@ -21,7 +21,7 @@ describe('svc ask', () => {
     ended: Promise<number | null>;
   }
 
-  /** A command that waits; resolves once it has said for what. */
+  /** A command that waits; resolves once it has printed what it waits for. */
   async function waits(...args: string[]): Promise<Asking> {
     const child = spawn(process.execPath, [SVC, 'ask', 'open', ...args], { cwd: ws.root, env: ws.env });
     let out = '';

@@ -100,7 +100,11 @@ describe('svc msg', () => {
   test('showing a handoff reads it; a note is read when it is acknowledged', async () => {
     for (const kind of ['handoff', 'note'])
       await ws.svc(['msg', 'send', `a ${kind}`, '-t', 'dora', '-k', kind], as('alice'));
-    assert.match((await ws.svc(['msg', 'inbox', 'dora'])).stdout, /^dora: 2 unread/, 'by another');
+    assert.match(
+      (await ws.svc(['msg', 'inbox', 'dora'])).stdout,
+      /^dora: 2 unread/,
+      'reading as another session changes nothing',
+    );
     assert.match((await ws.svc(['msg', 'inbox', 'dora'])).stdout, /^dora: 2 unread/);
     assert.match((await ws.svc(['msg', 'inbox'], as('dora'))).stdout, /a handoff[\s\S]*a note/);
     assert.match((await ws.svc(['msg', 'inbox'], as('dora'))).stdout, /^dora: 1 unread, 1 read/);

@@ -122,7 +122,7 @@ describe('the hook of svc init --hooks', () => {
     ws.repository.git('reset', '--quiet', '--hard');
   });
 
-  /** git as a person's shell would run it, hooks and all. */
+  /** Runs git as a person's shell does, including hooks. */
   function git(
     args: string[],
     { cwd = ws.root, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
@@ -186,7 +186,7 @@ describe('the hook of svc init --hooks', () => {
     await lock('app');
     ws.repository.write('app/main.txt', 'by -a\n');
     assert.match(commit('-a').said, /app\/main\.txt is held by ada/);
-    // Only what is named is committed, whatever else is staged.
+    // Only named files are committed, even if others are staged.
     change('app/main.txt', 'other.txt');
     assert.equal(commit('--', 'other.txt').code, 0);
     assert.match(commit('--', 'app/main.txt').said, /app\/main\.txt is held by ada/);
@@ -229,7 +229,7 @@ describe('the hook of svc init --hooks', () => {
     assert.match(git(wanted, { cwd: worktree }).said, /app\/main\.txt is held by ada/);
     const worker = git(wanted, { cwd: worktree, env: { SVC_SESSION: id, ...config } });
     assert.match(worker.said, /app\/main\.txt is held by ada/);
-    // A hook that is installed from inside is the one of the repository.
+    // A hook that is installed from inside belongs to the repository.
     const again = await ws.svc(['init', '--hooks', '--json'], { cwd: worktree });
     assert.deepEqual(again.json(), { hook, state: 'there already', workspaces: [join(ws.root, 'svc.yaml')] });
     await ws.svc(['lock', 'release', 'app', '--holder', 'ada']);
@@ -293,7 +293,7 @@ describe('installing the hook', () => {
   let ws: TestWorkspace;
   before(async () => {
     ws = await makeWorkspace();
-    // Commits here are made with the environment of this process.
+    // Commits here use the environment of this process.
     process.env.SVC_HOME = ws.env.SVC_HOME;
   });
   after(async () => {
@@ -342,7 +342,7 @@ describe('installing the hook', () => {
       ws.repository.write(`${name}/file.txt`, 'start\n');
     }
     const root = join(ws.root, '.git/hooks/pre-commit');
-    // Inside a workspace that is already there the hook is for that one.
+    // Inside an existing workspace, the hook belongs to that workspace.
     assert.deepEqual((await ws.svc(['init', '--hooks', '--json', '--dir', 'two'])).json(), {
       hook: root,
       state: 'installed',

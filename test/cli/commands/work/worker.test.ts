@@ -4,7 +4,7 @@ import type { Ask, Task, Verification, Wire } from '../../../../engine/index.ts'
 import { until } from '../../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
-/** What an agent does from its own shell, in a worktree, with nothing set up for it. */
+/** Runs what an agent runs from its own shell in a worktree, without any setup. */
 describe('a worker at its own command line', () => {
   let ws: TestWorkspace;
   before(async () => {
@@ -72,7 +72,7 @@ describe('a worker at its own command line', () => {
       ],
     );
     assert.deepEqual([view.summary, view.tests[0]?.command], ['built', 'test -f plan.md']);
-    // What is acted out above is what the brief says.
+    // The brief describes the same steps.
     assert.match(stdout, /^You are the session s-4\./m);
     assert.match(stdout, /svc ledger claim plan\.md <item>/);
     assert.match(stdout, /svc verify report --met 1 --met 2 /);

@@ -10,7 +10,7 @@ import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspa
 describe('entering the worktree of a session', () => {
   let ws: TestWorkspace;
   let session: Wire<Session>;
-  /** What the programs that stand in for a shell and an editor were given. */
+  /** Arguments of the fake shell and editor. */
   let seen: string;
   before(async () => {
     ws = await makeWorkspace();

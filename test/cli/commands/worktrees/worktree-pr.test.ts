@@ -7,7 +7,7 @@ import type { EngineClient, Session, Wire } from '../../../../engine/index.ts';
 import { temporaryFolder } from '../../../support/git.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
-/** Records its arguments, one per NUL, and answers with what `answer` holds. */
+/** Records its arguments, one per NUL, and prints the content of `answer`. */
 const STAND_IN = `#!/bin/sh
 printf '%s\\0' "$0" "$TOKEN" "$@" >> "$RECORD"
 printf '\\036' >> "$RECORD"
@@ -187,7 +187,7 @@ describe('pull requests', () => {
     const there = await pr(session.session_id, '--remote', 'upstream', '--json');
     assert.equal(there.json<{ number: number }>().number, 9, there.stderr);
 
-    // Somebody else has put something else on the branch.
+    // Another person has pushed other commits to the branch.
     const tree = git('-C', bare, 'rev-parse', `${session.head_commit}^{tree}`).trim();
     const other = git(
       '-C',

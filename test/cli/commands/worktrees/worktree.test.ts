@@ -10,7 +10,7 @@ describe('svc worktree trial', () => {
   });
   after(() => ws.close());
 
-  /** A run that has ended; its session. */
+  /** Creates an ended run; returns its session. */
   async function ran(prompt: string): Promise<string> {
     const added = await ws.svc(['task', 'add', '-p', prompt, '--run', '-f', '--json']);
     assert.equal(added.code, 0, added.stderr);

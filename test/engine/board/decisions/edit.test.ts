@@ -58,7 +58,7 @@ describe('editing the prompt of a pending decision', () => {
     );
     assert.deepEqual(events[0]?.data, { title: 'fix the test' });
     assert.doesNotMatch(JSON.stringify(events), /and say so/);
-    // What is approved then is what runs.
+    // The approved text runs.
     const { session } = await here.call('decision.approve', {
       id: edited.decision.decision_id,
       hash,
@@ -108,7 +108,7 @@ describe('editing the prompt of a pending decision', () => {
         edit: () => edit(decision_id, 'edited'),
         approve: () => here.call('decision.approve', { id: decision_id }),
       };
-      // In one turn of the event loop: both are in the same commit.
+      // Both calls are in one turn of the event loop, so they share a commit.
       const order = first === 'edit' ? [both.edit(), both.approve()] : [both.approve(), both.edit()];
       const [won, lost] = await Promise.allSettled(order);
       assert.deepEqual([won?.status, lost?.status], ['fulfilled', 'rejected'], first);
@@ -130,7 +130,7 @@ describe('fields that an edit keeps', () => {
   });
   const by = { actor: 'ada', via: 'tui' };
 
-  /** A task that waits, with its prompt replaced. */
+  /** A pending task with a replaced prompt. */
   async function edited(fields: Partial<NewTask>, prompt: string): Promise<Edited> {
     const wish = { dispatch: true, approved: false, why: 'look at it', by };
     const task: NewTask = { title: '', body: '', agent: 'scripted', source: 'task', actor: 'ada', ...fields };

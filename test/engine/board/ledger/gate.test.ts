@@ -11,7 +11,7 @@ import { fakeSettings, openSpine, type Spine } from '../../../support/spine.ts';
 import { CONFIG, decide, lookup, SECRET, task } from '../../receiver/rig.ts';
 import { refusal } from '../holding.ts';
 
-/** The gate where its answer is given: requests from outside name no ledger of their own. */
+/** The gate, tested where it answers: requests from outside do not name a ledger. */
 describe('a task that its ledger holds', () => {
   const clock = fakeClock();
   const by = { actor: 'webhook', via: 'task' };
@@ -37,7 +37,7 @@ describe('a task that its ledger holds', () => {
           inplace: false,
           keepWorktree: false,
           base: null,
-          // What the dispatcher is told about force, where the test can see it.
+          // Records the force flag that the dispatcher receives.
           name: options.force ? 'forced' : null,
           timeoutSec: 1,
           idleTimeoutSec: 0,

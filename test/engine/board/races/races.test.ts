@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../../support/git.ts';
 import { until } from '../../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
-/** Writes and commits a file of its own name; its prompt says who fails, and who waits for a file. */
+/** Writes and commits its own file; its prompt says who fails and who waits for a file. */
 const RACER = `#!/bin/sh
 case "$2" in *"fail-$1"*) exit 3;; esac
 case "$2" in *"wait-$1 "*) file=\${2#*wait-$1 }; file=\${file%% *}; while [ ! -e "$file" ]; do sleep 0.05; done;; esac
@@ -80,7 +80,7 @@ describe('races', () => {
     const { decision } = await client.call('decision.show', { id: rows[0]?.decision_id ?? '' });
     assert.deepEqual(decision.race, ['red', 'blue', 'green']);
 
-    // Nothing else marks it, and nothing else is dispatched for it.
+    // During a race the task cannot be marked, dispatched or assigned otherwise.
     await assert.rejects(client.call('task.done', { id }), fails('conflict', /being raced/));
     await assert.rejects(client.call('task.run', { id }), fails('conflict', /being raced/));
     await assert.rejects(client.call('task.assign', { id, agent: 'red' }), fails('conflict', /being raced/));
@@ -196,7 +196,7 @@ describe('races', () => {
     await hasEnded(id);
     assert.deepEqual(await holders(), []);
 
-    // Sent on, it races still, also with what it locks.
+    // A follow-up continues the race, including its locks.
     for (const session of sessions)
       await client.call('worker.follow_up', { session, prompt: `hold relock ${file}-again now` });
     await until(async () => (await holders()).length === 2);

@@ -52,7 +52,7 @@ const open = (): DataRetention =>
 
 interface Row {
   id: number;
-  /** How many days ago it ended. */
+  /** Days since it ended. */
   days: number;
   task?: Record<string, unknown>;
   session?: Record<string, unknown> | null;
@@ -67,7 +67,7 @@ const insert = (table: string, row: Record<string, unknown>): void =>
     )
     .run(...Object.values(row));
 
-/** A task with its decision, session, events, log and evidence, all of that id. */
+/** A task with its decision, session, events, log and evidence, all with the same id. */
 function add({ id, days, task = {}, session = {} }: Row): void {
   const at = NOW - days * DAY;
   const common = { source: 'cli', created_at: at };
@@ -184,7 +184,7 @@ describe('what retention removes', () => {
         .get(),
       0,
     );
-    // Logs go with the run, events with their time: of unended tasks they stay.
+    // Logs are removed with the run, events by age; logs and events of unfinished tasks stay.
     assert.deepEqual(folders(), ['s-10', 's-11', 's-12', 's-13', 's-15', 's-17', 's-20']);
     const left = storage.db
       .prepare("SELECT task_id FROM event WHERE kind = 'task_created' ORDER BY 1")
@@ -314,7 +314,7 @@ describe('removal of saved refs', () => {
     assert.deepEqual([ofMerged, discarded], [2, 1]);
     assert.deepEqual(refs().sort(), [...kept, 'refs/svc/s-1/head'].sort());
     assert.deepEqual(storage.db.prepare('SELECT session_id FROM discarded_work').pluck().all(), [5]);
-    assert.equal(countsOf(await clean(false, DAY)).discarded, 0, 'not sooner than it was promised');
+    assert.equal(countsOf(await clean(false, DAY)).discarded, 0, 'not before the promised time');
     assert.ok(existsSync(join(repository.root, '.git')));
     rmSync(join(repository.root, '.git'), { recursive: true });
     await clean();

@@ -175,7 +175,7 @@ describe('discarding the work of a session, and restoring it', () => {
       const { session_id: id, worktree } = session;
       const path = worktree ?? assert.fail();
       await ws.killDaemon();
-      // What the first step has written: the discard has begun.
+      // Written by the first step: the discard has started.
       const db = new Database(join(ws.root, '.svc/svc.db'));
       db.prepare(
         `INSERT INTO discarded_work (session_id, at, actor, head, path) VALUES (?, 1, 'test', ?, ?)`,

@@ -39,7 +39,7 @@ async function prove(ws: TestWorkspace, { filtered }: Layout): Promise<void> {
   assert.match((await svc('worktree', 'diff', session)).stdout, /made\.txt/);
   assert.match((await svc('worktree', 'trial', session)).stdout, /would go through/);
 
-  // What a confined worker has made is promoted only when it is verified, which is another matter.
+  // A confined worker's work is promoted only after verification, which other tests cover.
   await svc('config', 'set', 'guard.profile', 'lite');
   await svc('worktree', 'promote', session);
   assert.equal(readFileSync(join(root, 'app/made.txt'), 'utf8'), 'by the worker\n');
@@ -69,7 +69,7 @@ async function prove(ws: TestWorkspace, { filtered }: Layout): Promise<void> {
   assert.equal(git('rev-parse', `svc/${other}`), head);
 
   const remote = join(repository.folder, 'remote.git');
-  // A clone may lack what a new repository would have to be sent.
+  // A partial clone may lack objects that a push to a new repository needs.
   const whole = git('remote') === '' ? root : repository.root;
   repository.gitIn(repository.folder, 'clone', '--quiet', '--bare', whole, remote);
   git('remote', 'add', 'upstream', remote);
@@ -86,7 +86,7 @@ async function prove(ws: TestWorkspace, { filtered }: Layout): Promise<void> {
 }
 
 describe('layouts of a repository', () => {
-  // A home folder is hidden from a confined worker, and it must not be that of this machine.
+  // The sandbox hides the home folder, so it must not be this machine's.
   const home = temporaryFolder();
   test('the manual lists each layout with each step', () => {
     const manual = readFileSync(new URL('../../../../../docs/use/worktrees.md', import.meta.url), 'utf8');

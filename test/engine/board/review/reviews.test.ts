@@ -17,7 +17,7 @@ describe('git decides whether work still needs review', () => {
   });
   after(() => ws.close());
 
-  /** A run that has changed a file of its own; its session. */
+  /** Runs a worker that changes its own file; returns its session. */
   async function ran(does?: string): Promise<string> {
     made += 1;
     const prompt = `#agent: ${does ?? `edit made-${made}.txt by the worker`}`;
@@ -59,7 +59,7 @@ describe('git decides whether work still needs review', () => {
     ws.repository.git('worktree', 'remove', '--force', (await rowOf(deleted))?.worktree ?? '');
     ws.repository.git('branch', '-D', `svc/${deleted}`);
     await until(async () => (await stateOf(deleted)) === 'gone', 'that it is gone');
-    assert.equal(await stateOf(merged), null, 'of another nothing is said');
+    assert.equal(await stateOf(merged), null, 'a merged session is not gone');
   });
 
   test('a branch that was pruned as merged is noticed, and so are changes while no engine ran', async () => {
@@ -73,7 +73,7 @@ describe('git decides whether work still needs review', () => {
     await ws.svc(['up']);
     client = await ws.connect();
     await until(async () => (await stateOf(meanwhile)) === 'merged', 'what happened meanwhile');
-    assert.equal(await stateOf(pruned), 'merged', 'it is not gone, but merged');
+    assert.equal(await stateOf(pruned), 'merged', 'merged, not gone');
   });
 
   test('an unreadable repository does not mean a missing branch', async () => {

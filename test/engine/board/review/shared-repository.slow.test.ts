@@ -27,7 +27,7 @@ describe('two workspaces in one repository', () => {
     await ws.close();
   });
 
-  /** A run to its end in a workspace; the session as it is then. */
+  /** Runs a worker in a workspace until it ends; returns its session. */
   async function ran(where: EngineHere, prompt: string): Promise<Wire<Session> & { branch: string }> {
     const { task_id } = await where.call('task.add', { body: prompt, agent: 'scripted' });
     await where.call('task.run', { id: task_id });
@@ -55,7 +55,7 @@ describe('two workspaces in one repository', () => {
     const other = await ran(second, '#agent: edit other.txt from the second');
     assert.deepEqual([one.session_id, one.branch, other.session_id], ['s-1', 'svc/s-1', 's-1']);
     assert.match(other.branch, /^svc\/s-1-[0-9a-f]{4}$/);
-    assert.ok(existsSync(one.worktree ?? ''), 'the worktree of the first is untouched');
+    assert.ok(existsSync(one.worktree ?? ''), "the first one's worktree is unchanged");
   });
 
   test("each workspace prunes its own merged branches and leaves the other's, with or without a worktree", async () => {
@@ -63,7 +63,7 @@ describe('two workspaces in one repository', () => {
     const theirs = await ran(second, '#agent: edit theirs.txt from the second');
     const bare = await ran(second, '#agent: edit bare.txt from the second too');
     for (const { branch } of [mine, theirs, bare]) merge(branch);
-    // A branch that is left without its worktree.
+    // A branch without a worktree.
     ws.repository.git('worktree', 'remove', '--force', bare.worktree ?? '');
     const seen = (await prune(first, { dry_run: true })).entries.map((entry) => entry.branch).sort();
     assert.deepEqual(seen, ['svc/s-1', mine.branch]);
@@ -88,7 +88,7 @@ describe('two workspaces in one repository', () => {
     const known = await first.call('session.list');
     assert.ok(
       known.some((session) => session.branch === again.branch),
-      'the first had one of that name',
+      'the branch name is in use in the first workspace',
     );
     const pruned = await prune(first);
     assert.equal(

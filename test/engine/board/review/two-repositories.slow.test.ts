@@ -110,7 +110,7 @@ describe('projects in two repositories', () => {
       await ran('api', 'no-change'),
     ];
     const worked = await ran('api', 'edit more.txt more');
-    // Empty folders that no repository knows.
+    // Empty folders that do not belong to a repository.
     for (const name of ['empty', 'empty-too']) mkdirSync(join(ws.root, '.svc/agents/worktrees', name));
     const [one, two, three, promoted, late] = await Promise.all([
       prune(),
@@ -126,7 +126,7 @@ describe('projects in two repositories', () => {
       [],
     );
     const expected = [...sessions.map(({ branch }) => branch), 'svc/empty', 'svc/empty-too'];
-    // The promotion and a prune may both have come for the same one.
+    // The promotion and a prune may both have claimed the same one.
     assert.deepEqual(
       names.filter((name) => name !== worked.branch),
       expected.sort(),
@@ -145,7 +145,7 @@ describe('projects in two repositories', () => {
     assert.ok(branchesOf(listed, ws.root).includes(mine.branch));
     assert.ok(
       listed.worktrees.every(({ path }) => path !== lost.worktree),
-      'it is no folder of the other one’s',
+      'the folder is not listed for the other repository',
     );
     assert.deepEqual(
       listed.problems.map(({ repository, message }) => [repository, /is bare/.test(message)]),
@@ -164,6 +164,6 @@ describe('projects in two repositories', () => {
     writeFileSync(join(api, '.git/config'), '[broken\n');
     assert.match((await list()).problems[0]?.message ?? '', /bad config/);
     rmSync(join(api, '.git'), { recursive: true });
-    assert.equal((await list()).problems[0]?.repository, api, 'it had one');
+    assert.equal((await list()).problems[0]?.repository, api, 'a missing repository is reported');
   });
 });

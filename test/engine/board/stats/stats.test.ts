@@ -35,19 +35,19 @@ const insert = (table: string, row: Record<string, unknown>): void =>
     .run(...Object.values(row));
 
 interface Told {
-  /** Minutes after which it was approved; 0 when it waited for nobody. */
+  /** Minutes until its approval; 0 if it did not wait. */
   approved?: number;
-  /** Minutes from the approval to the end; null while it is under way. */
+  /** Minutes from the approval to the end; null while it is running. */
   took?: number | null;
   agent?: string;
   project?: string;
-  /** How many days ago it was asked for. */
+  /** Days since the request. */
   days?: number;
   task?: Record<string, unknown>;
   session?: Record<string, unknown> | null;
 }
 
-/** A task with its decision and its session, all of that id. */
+/** A task with its decision and its session, all with the same id. */
 function add(
   id: number,
   { approved = 0, took = 10, agent = 'claude', project, days = 1, ...rows }: Told = {},
@@ -96,7 +96,7 @@ describe('counting tasks', () => {
 
   test('times are counted where known: median and ninth decile are actual values', async () => {
     for (let id = 1; id <= 10; id += 1) add(id, { approved: id, took: id * 10 });
-    // It waited for nobody.
+    // This task did not wait.
     add(11, { took: 5, session: { promoted_at: NOW - DAY + 65 * MINUTE } });
     const { total } = await stats.read(everything);
     assert.deepEqual(total.toApproval, { count: 10, medianSec: 5 * 60, p90Sec: 9 * 60 });
@@ -121,7 +121,7 @@ describe('counting tasks', () => {
       { retries: 2, followUps: 1, resumed: 1, conflicts: 1, reworked: 4 },
     );
     insert('event', { at: NOW, kind: 'promote_conflict', task_id: 2, session_id: 2 });
-    assert.equal((await stats.read(everything)).total.conflicts, 2, 'what the log has had since is read');
+    assert.equal((await stats.read(everything)).total.conflicts, 2, 'new log entries are read');
   });
 
   test('tokens and money are summed as reported, with the number of runs that reported none', async () => {
@@ -226,7 +226,7 @@ describe('estimating the end of the queue', () => {
     add(4, { took: null, session: started });
     for (const id of [5, 6]) add(id, { took: null, session: queued });
     const { queue } = await stats.read(everything);
-    // One place is free now, the other in six minutes: 10 and 16.
+    // One slot is free now, the other in six minutes: 10 and 16.
     assert.deepEqual(queue, {
       ...{ running: 1, waiting: 2, paused: 0, cap: 2 },
       endsAt: new Date(NOW + 16 * MINUTE).toISOString(),

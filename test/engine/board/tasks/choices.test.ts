@@ -25,7 +25,7 @@ webhook:
     mkdirSync(bin);
     writeFileSync(join(bin, 'codex'), '#!/bin/sh\n', { mode: 0o755 });
     writeFileSync(join(bin, 'gemini'), 'not executable', { mode: 0o644 });
-    // Programs of the machine must not count.
+    // Programs of the machine must not affect the result.
     ws.env.PATH = [
       bin,
       ...(ws.env.PATH ?? '').split(delimiter).filter((folder) => folder === '/usr/bin'),

@@ -9,7 +9,7 @@ describe('the lists of a board', () => {
   before(async () => {
     ws = await makeWorkspace();
     here = await engineHere(ws, { workerCap: 0 });
-    // t-1 to t-5; t-2 and t-4 have a decision behind them, t-5 failed.
+    // t-1 to t-5; t-2 and t-4 have a past decision, t-5 failed.
     for (let count = 1; count <= 5; count += 1) {
       await here.call('task.add', { title: `number ${count}`, agent: 'scripted' });
     }

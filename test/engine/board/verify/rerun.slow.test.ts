@@ -25,7 +25,7 @@ interface Letter {
 
 const COMMIT = 'echo made by $SVC_SESSION > made.txt && git add made.txt && git commit -qm made';
 
-/** What a worker does that commits, and then reports these commands as passed. */
+/** The commands of a worker that commits and then reports these commands as passed. */
 const prompt = (commands: string[], before: string[] = []): string =>
   [
     'work',

@@ -105,7 +105,7 @@ describe('retention of the bus', () => {
     clock.advance(10_000 * HOUR);
     await retention.run();
     assert.deepEqual(kept(), [alert]);
-    // Numbers are never used again.
+    // Numbers are never reused.
     assert.deepEqual(await write('note'), [readAlert + 1]);
   });
 

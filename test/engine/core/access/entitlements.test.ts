@@ -49,7 +49,11 @@ it("the quota of projects counts the entries in the order of the file, and never
     locked: ['docs'],
   });
   const expired = reader({ lease: { ...LEASE, state: 'expired' } });
-  assert.equal(expired.findLock('docs')?.code, 'quota_exceeded', 'a server that is down changes no plan');
+  assert.equal(
+    expired.findLock('docs')?.code,
+    'quota_exceeded',
+    'an unreachable server does not change the plan',
+  );
 });
 
 it('an unlinked workspace has no quota, and all local features', () => {

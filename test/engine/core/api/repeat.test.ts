@@ -12,7 +12,7 @@ import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts
 
 const PERSON: Caller = { seat: 'chair', actor: 'ada', via: 'cli', sessionId: null, project: null, env: {} };
 
-/** What is looked at of the answers of many operations. */
+/** The compared fields of many operations' answers. */
 interface Answered {
   id: number;
   task_id: string;
@@ -81,7 +81,7 @@ describe('a call that is repeated with its key', () => {
       const again = await call(name, input, { key });
       assert.deepEqual(again, JSON.parse(JSON.stringify(first)));
       const since = here.engine.events.listAfter(kinds).map(({ kind }) => kind);
-      // A worker that was started goes its way.
+      // A started worker continues by itself.
       if (name !== 'decision.approve') assert.deepEqual(since, []);
     });
 
@@ -175,7 +175,7 @@ test('nothing happens twice over kill -9 of the engine, whether its answer was l
     try {
       return await Promise.allSettled(
         wanted.map(async ({ title, key }, index) => {
-          // Some at once, some behind the commit of those.
+          // Some calls immediately, some after the commit of those.
           if (index % 2 === 1) await client.call('engine.status');
           return (await client.run('task.add', { title }, { key })).task_id;
         }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Api, EngineClient } from '../../../../engine/index.ts';
 
-/** Never called: that it compiles, and the lines that must not do not, is the test. */
+/** Never called: the test is that it compiles, and that the marked lines do not. */
 export async function callThroughTheDoor(client: EngineClient): Promise<void> {
   const task = await client.call('task.add', { title: 'one' });
   const id: string = task.task_id;

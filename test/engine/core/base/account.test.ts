@@ -35,7 +35,7 @@ test('a user without an entry in the system is a number, and no command hangs', 
     assert.equal((await svc(env, 'down')).code, 0);
     await runAs(unlisted, ['rm', '-rf', join(work, '.svc')], { cwd: work });
   }
-  // Without any home there is no place for what is ours, and that is said.
+  // Without a home folder svc has no place for its files, and the error says so.
   const homeless = await svc({}, 'task', 'list');
   assert.equal(homeless.code, 2, homeless.stderr);
   assert.match(homeless.stderr, /hint: set HOME, or SVC_HOME/);

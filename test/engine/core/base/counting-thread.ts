@@ -1,7 +1,7 @@
 import { threadId, workerData } from 'node:worker_threads';
 import { answerThreadCalls } from '../../../../engine/core/base/thread-calls.ts';
 
-/** What the thread of the tests is asked. */
+/** Messages to the thread. */
 export interface CountingCalls {
   count: { takes: number; answers: number; tells: number };
   startedWith: { takes: null; answers: unknown };

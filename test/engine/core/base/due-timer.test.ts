@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { createDueTimer } from '../../../../engine/core/base/due-timer.ts';
 import { fakeClock } from '../../../support/clock.ts';
 
-/** A clock that can be set apart from the timers. */
+/** A clock that can be set independently of the timers. */
 function setUp(t: TestContext, longestSleepMs?: number) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = fakeClock(1_000_000);
@@ -18,12 +18,12 @@ function setUp(t: TestContext, longestSleepMs?: number) {
     clock,
     seen,
     timer,
-    /** Both go on. */
+    /** Advances the clock and the timers. */
     pass(ms: number) {
       clock.advance(ms);
       t.mock.timers.tick(ms);
     },
-    /** Only timers go on: the clock was set back by as much. */
+    /** Advances only the timers, as if the clock had been set back. */
     tick: (ms: number) => t.mock.timers.tick(ms),
   };
 }

@@ -18,7 +18,7 @@ describe('the log of the engine', () => {
     truncateSync(file(8), 10 * 1024 ** 2 - 50);
 
     const { log, close } = openLog(data);
-    // Lines go into the old file until the new one is open.
+    // Lines go to the old file until the new one is open.
     await until(() => {
       log.info('a line');
       return (statSync(file(9), { throwIfNoEntry: false })?.size ?? 0) > 0;

@@ -59,7 +59,7 @@ describe('a private file', () => {
     }
     assert.equal(readFileSync(precious, 'utf8'), 'precious');
     assert.equal(existsSync(join(folder, 'new')), false);
-    // What is replaced is the name, never what it leads to.
+    // Replaces the name, never the link's target.
     rmSync(file);
     symlinkSync(precious, file);
     replacePrivate(file, 'ours');

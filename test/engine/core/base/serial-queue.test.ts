@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createKeyedQueue, createSerialQueue } from '../../../../engine/core/base/serial-queue.ts';
 
-/** Work that lasts until it is told to end. */
+/** Work that lasts until the test ends it. */
 function setUp() {
   const seen: string[] = [];
   const piece = (name: string) => {

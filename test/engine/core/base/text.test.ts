@@ -78,7 +78,7 @@ describe('text for a terminal', () => {
       const shown = toPrintable(`a${each}b`);
       assert.match(shown, new RegExp(`^a\\\\[xu]\\{?0*${number}\\}?b$`));
       assert.equal(countUnseen(`a${each}b${each}`), 2, number);
-      assert.equal(toPrintable(shown), shown, 'written out once');
+      assert.equal(toPrintable(shown), shown, 'escaping is idempotent');
       assert.equal(JSON.parse(toPrintableJson(`a${each}b`)), `a${each}b`);
       assert.match(toPrintableJson(`a${each}b`), /^[ -~]+$/);
     }
@@ -91,7 +91,7 @@ describe('text for a terminal', () => {
     const seen = 'Grüße, текст, نص, 日本語, हिन्दी, 👩‍👩‍👧 ⚠️ 1️⃣ 🏳️‍🌈 👍🏽 🇩🇪 ✔️\tx\n';
     assert.equal(toPrintable(seen, { lines: true }), seen);
     assert.equal(countUnseen(`${seen}a\r\n`), 0);
-    // Beside anything else the same characters show nothing.
+    // Elsewhere the same characters are invisible.
     assert.equal(toPrintable('a\ufe0fb\u200dc'), 'a\\ufe0fb\\u200dc');
     assert.equal(toPrintable('👩\u200d\u200d👩'), '👩\\u200d\\u200d👩');
     assert.equal(countUnseen('🏴\u{e0067}\u{e0062}\u{e007f}'), 3);
@@ -103,7 +103,7 @@ describe('text for a terminal', () => {
       'begin\n100%\nend\n\nhalf',
     );
     assert.equal(renderLog('a\u001b]0;words\u0007b\u200b'), 'a\\x1b]0;words\\x07b\\u200b');
-    // A line without an end is looked at once.
+    // The scan of a line without an end is linear.
     assert.equal(renderLog(`${'\r'.repeat(2_000_000)}x`), 'x');
   });
 
@@ -112,7 +112,7 @@ describe('text for a terminal', () => {
     assert.equal(cells('abcdef', 6), 'abcdef');
     assert.equal(cells('abcdef', 5), 'abcd…');
     assert.equal(cells('', 0), '');
-    // A wide character that would need half of its room is left out whole.
+    // A wide character that does not fit completely is left out.
     assert.equal(cells('日本語', 6), '日本語');
     assert.equal(cells('日本語', 5), '日本…');
     assert.equal(cells('日本語', 4), '日…');
@@ -140,7 +140,7 @@ describe('text for a terminal', () => {
       '71h',
       '3d',
     ]);
-    assert.equal(ago(-5), '0s', 'clocks of two programs may differ');
+    assert.equal(ago(-5), '0s', 'two clocks may differ');
     assert.equal(formatAge(null), '-');
   });
 

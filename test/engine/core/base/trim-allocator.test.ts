@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const MODULE = fileURLToPath(new URL('../../../../engine/core/base/trim-allocator.js', import.meta.url));
 
-// Small blocks, each of them freed between two that are not: nothing of it is at the end of what the C library has.
+// Small blocks, each freed between two that are in use: none of the freed memory is at the end of the heap.
 const PROGRAM = `
 const { trimAllocator } = await import(${JSON.stringify(MODULE)});
 const blocks = Array.from({ length: 1500 }, () => Buffer.allocUnsafeSlow(100 * 1024).fill(1));
@@ -32,6 +32,6 @@ test('memory between used blocks returns to the system', {
     PROGRAM,
   ]).toString();
   const [before, after] = JSON.parse(said) as [number, number, number];
-  // It has freed 135 MB.
+  // The program has freed 135 MB.
   assert.ok(before - after > 40 * 1024 ** 2, `${before} bytes became ${after}`);
 });

@@ -17,7 +17,7 @@ test('a port in use is named, with the next step', async (t) => {
     assert.match(String(error.hint), /another port/);
     return true;
   });
-  // The same server may try again elsewhere.
+  // The same server may try again at another address.
   await listenOn(other, { host: '127.0.0.1', port: 0 });
   assert.equal(other.listenerCount('error'), 0);
   other.close();

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => repository.remove());
 
-/** Opens an engine in a folder that `svc init` has not seen, and closes it once `look` is done. */
+/** Opens an engine in a folder without `svc init`, and closes it after `look`. */
 async function withEngine(
   root: string,
   look: (engine: Engine, exclude: () => string) => unknown = () => {},

@@ -81,7 +81,7 @@ describe('the workspaces of a machine', () => {
     assert.match(findGone(emptied) ?? '', /c\/\.svc no longer exists/);
     assert.match(findGone(renewed) ?? '', /d\/\.svc was replaced/);
     assert.equal(findGone(kept), null);
-    assert.deepEqual(listNames(), ['a', 'b', 'c', 'd', 'e'], 'reading takes nothing out');
+    assert.deepEqual(listNames(), ['a', 'b', 'c', 'd', 'e'], 'reading removes nothing');
     registerWorkspace(env, kept);
     assert.deepEqual(listNames(), ['e']);
   });
@@ -119,7 +119,7 @@ describe('the workspaces of a machine', () => {
     const { workspaces, faults } = readRegistry(env);
     assert.deepEqual(workspaces, [kept]);
     assert.equal(faults.length, 10, JSON.stringify(faults));
-    // Whoever starts leaves what is not svc's as it is.
+    // A start leaves entries of other programs unchanged.
     const before = readdirSync(entries);
     registerWorkspace(env, kept);
     assert.deepEqual(readdirSync(entries), before);

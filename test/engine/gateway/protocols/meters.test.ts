@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Protocol } from '../../../../engine/gateway/protocol.ts';
 import { FACES } from '../../../../engine/gateway/protocols/index.ts';
 
-/** What a meter makes of a stream. */
+/** Returns a meter's result for a stream. */
 function measure(protocol: Protocol, events: readonly (object | string)[]) {
   const meter = FACES[protocol].createMeter();
   for (const event of events)

@@ -18,7 +18,7 @@ const ANSWER = JSON.stringify({
 const answerWith = (head: string, status = '200 OK'): string =>
   `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\n${head}content-length: ${ANSWER.length}\r\n\r\n${ANSWER}`;
 
-/** How the error of each protocol says what went wrong. */
+/** How each protocol's errors report a failure. */
 const CALLS: Readonly<Record<string, { path: string; body: object; message(error: Json): unknown }>> = {
   chat: { path: chat, body: CHAT, message: ({ error }) => error.message },
   responses: {
@@ -42,7 +42,7 @@ describe('an upstream whose answer is malformed', () => {
   let server: Server;
   let rig: GatewayRig;
   let reply = '';
-  /** The paths that it was asked for. */
+  /** The requested paths. */
   const asked: string[] = [];
   before(async () => {
     server = createServer((socket) => {
@@ -50,7 +50,7 @@ describe('an upstream whose answer is malformed', () => {
       let request = '';
       socket.on('data', (chunk) => {
         request += chunk.toString('latin1');
-        // A call comes with its body, which is JSON.
+        // A call has a JSON body.
         if (!request.endsWith('}') && !request.startsWith('GET')) return;
         const isCall = request.startsWith('POST');
         if (isCall) asked.push(request.split(' ')[1] ?? '');
@@ -165,7 +165,7 @@ describe('a malformed request', () => {
   });
   after(() => rig.close());
 
-  /** What comes back for these bytes until the gateway closes the connection. */
+  /** Returns the answer to these bytes until the gateway closes the connection. */
   async function send(
     text: string,
     afterwards = '',

@@ -7,7 +7,7 @@ import { until } from '../../../support/wait.ts';
 
 const CHAT = { model: MODEL, max_tokens: 5, messages: [{ role: 'user', content: 'Hello' }] };
 const chat = '/v1/chat/completions';
-/** What the upstream counts for one call. */
+/** The upstream's token count for one call. */
 const TOKENS = 17;
 
 describe('budgets and books', () => {
@@ -32,7 +32,7 @@ describe('budgets and books', () => {
           const body = (await answer.json()) as { error?: { code: string; message: string } };
           if (answer.status === 402) {
             assert.equal(body.error?.code, 'budget_exceeded');
-            // Some calls only meet what others have reserved.
+            // Some calls fail only because of other calls' reservations.
             assert.match(
               body.error?.message ?? '',
               /(?:resets at \d{4}-\d\d-\d\dT00:00:00|try again at \d{4})/,
@@ -44,7 +44,7 @@ describe('budgets and books', () => {
       );
       const served = statuses.filter((status) => status === 200).length;
       assert.equal(statuses.filter((status) => status === 402).length, 64 - served);
-      assert.ok(served > 0 && served * TOKENS <= 21 * TOKENS, `${served} were served`);
+      assert.ok(served > 0 && served * TOKENS <= 21 * TOKENS, `${served} calls were served`);
       const last = await rig.post(chat, CHAT);
       assert.match(await last.text(), /resets at \d{4}-\d\d-\d\dT00:00:00/);
       const rows = await rig.calls(65);
@@ -114,7 +114,7 @@ describe('budgets and books', () => {
       assert.equal((await rig.post(chat, CHAT, { key: first })).status, 200);
       const second = await rig.issueKey({ sessionId: 's-12', taskId: 't-7', budgetTokens: TOKENS });
       assert.equal((await rig.post(chat, CHAT, { key: second })).status, 402);
-      assert.equal((await rig.post(chat, CHAT)).status, 200, 'another task goes on');
+      assert.equal((await rig.post(chat, CHAT)).status, 200, 'another task continues');
     } finally {
       await rig.close();
     }
@@ -174,7 +174,7 @@ describe('budgets and books', () => {
       }
       upstream.plan('reset_within');
       await rig.configure({ providers: providers.map((each) => ({ ...each, name: `${each.name}-anew` })) });
-      // Its list of models may be looked at meanwhile.
+      // The client may request the model list in the meantime.
       const calls = (): number => other.asked.filter(({ path }) => path.endsWith(chat)).length;
       const before = calls();
       const cut = await rig.post(chat, { ...CHAT, stream: true });
@@ -220,7 +220,11 @@ describe('budgets and books', () => {
       await rig.configure({ providers: [own] });
       upstream.plan('status_429_seconds');
       assert.equal((await rig.post(chat, CHAT)).status, 429);
-      assert.deepEqual(await readHealth(), [[null, null]], 'a client’s own account is its own');
+      assert.deepEqual(
+        await readHealth(),
+        [[null, null]],
+        "a limit on the client's own account does not affect the provider",
+      );
     } finally {
       await rig.close();
       await other.close();
@@ -257,7 +261,7 @@ describe('budgets and books', () => {
       assert.equal(
         (await rig.post(chat, body)).headers.get('x-svc-provider'),
         'other',
-        'others may answer otherwise',
+        'another provider may accept the request',
       );
     } finally {
       await rig.close();

@@ -33,11 +33,11 @@ describe('clients that are slow, strange or gone', () => {
   const lastRow = async () => {
     booked += 1;
     const rows = await rig.calls(booked);
-    assert.equal(rows.length, booked, 'booked once');
+    assert.equal(rows.length, booked, 'recorded once');
     return rows.at(-1)!;
   };
 
-  /** Sends a request over a socket of its own, as it is. */
+  /** Sends a raw request over a separate socket. */
   function sendRaw(body: string, { length = body.length } = {}): Socket {
     const socket = connect(Number(new URL(rig.url).port), '127.0.0.1');
     socket.on('error', () => undefined);
@@ -56,7 +56,7 @@ describe('clients that are slow, strange or gone', () => {
     const socket = sendRaw(JSON.stringify(STREAM));
     socket.pause();
     await until(upstream.closedByClient, 'the upstream to be let go');
-    assert.ok(upstream.floodedBytes() < 24 * MB, `${upstream.floodedBytes()} bytes were taken`);
+    assert.ok(upstream.floodedBytes() < 24 * MB, `${upstream.floodedBytes()} bytes were read`);
     const row = await lastRow();
     assert.deepEqual([row.outcome, row.is_estimated], ['client_gone', 1]);
     socket.destroy();
@@ -64,7 +64,7 @@ describe('clients that are slow, strange or gone', () => {
 
   test('a client that reads gets all of a stream of 64 MB', async () => {
     upstream.plan('flood');
-    // On a busy machine a client that reads may pause for longer than others here are given.
+    // On a busy machine a reading client may pause for longer than the other tests allow.
     const patient = await makeGateway({ settings: { providers: [makeProvider(upstream.url)] } });
     try {
       const answer = await patient.post(chat, STREAM);
@@ -170,7 +170,7 @@ describe('clients that are slow, strange or gone', () => {
     assert.equal(digest(upstream.asked.at(-1)!.body), digest(body));
     upstream.asked.pop();
     assert.equal((await lastRow()).bytes_in, body.length);
-    // Its length is refused before its bytes are sent.
+    // The declared length is refused before its bytes are sent.
     const refused = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
       const headers = { 'content-length': 65 * MB, authorization: `Bearer ${rig.runKey}` };
       const sent = request(`${rig.url}${chat}`, { method: 'POST', headers }, async (got) => {
@@ -205,7 +205,7 @@ describe('clients that are slow, strange or gone', () => {
         assert.equal(
           (await small.post(chat, { ...CHAT, pad: 'x'.repeat(MB) })).status,
           200,
-          'it is given back',
+          'the memory is released',
         );
     } finally {
       await small.close();
@@ -250,12 +250,12 @@ describe('clients that are slow, strange or gone', () => {
       const large = body(7 * MB);
       assert.ok(large.length < 16 * 1024);
       const statuses = await Promise.all(Array.from({ length: 40 }, () => post(large)));
-      assert.ok(statuses.includes(503), `some wait outside: ${statuses}`);
+      assert.ok(statuses.includes(503), `some are refused: ${statuses}`);
       assert.deepEqual(
         statuses.filter((status) => status !== 200 && status !== 503),
         [],
       );
-      for (let turn = 0; turn < 3; turn += 1) assert.equal(await post(large), 200, 'it is given back');
+      for (let turn = 0; turn < 3; turn += 1) assert.equal(await post(large), 200, 'the memory is released');
     } finally {
       await small.close();
     }

@@ -16,7 +16,7 @@ import {
 import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
 import { until } from '../../../support/wait.ts';
 
-/** The services' own libraries, pointed to a gateway as a person would. */
+/** The services' own client libraries, pointed at a gateway as a person would. */
 interface Clients {
   openai: OpenAI;
   anthropic: Anthropic;
@@ -31,7 +31,7 @@ const connectClients = ({ url, personKey }: GatewayRig): Clients => ({
 
 const turn = [{ role: 'user' as const, content: 'Hello' }];
 
-/** The words of an answer, by each library, whole and streamed. */
+/** The text of an answer for each library, whole and streamed. */
 const WAYS: Readonly<Record<string, (clients: Clients) => Promise<string>>> = {
   'openai chat': async ({ openai }) => {
     const answer = await openai.chat.completions.create({ model: MODEL, messages: turn });
@@ -48,7 +48,7 @@ const WAYS: Readonly<Record<string, (clients: Clients) => Promise<string>>> = {
       text += chunk.choices[0]?.delta.content ?? '';
       if (chunk.usage) usages += 1;
     }
-    assert.equal(usages, 0, 'usage comes to those who asked for it');
+    assert.equal(usages, 0, 'only clients that request usage receive it');
     return text;
   },
   'openai chat, streamed with usage': async ({ openai }) => {
@@ -105,7 +105,7 @@ describe("the services' own libraries", () => {
   before(async () => {
     upstream = await startUpstream();
     stub = await makeGateway({ settings: { mode: 'stub' } });
-    // Whatever a provider is asked in, this one speaks.
+    // The provider's own protocol, regardless of the caller's.
     const providers = [
       makeProvider(upstream.url, { protocols: ['chat', 'responses', 'messages', 'gemini'] }),
     ];
@@ -200,7 +200,7 @@ describe("the services' own libraries", () => {
           assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
           assert.equal(wordsOf((await answer.json()) as Item[]), WORDS);
         }
-        // The first item is there while the rest is still to come; what follows is no clean end.
+        // The first item arrives before the rest; the stream then ends with an error.
         upstream.plan('stall_within');
         const reader = (await ask(rig, model)).body!.getReader();
         const decoder = new TextDecoder();
@@ -271,7 +271,7 @@ describe("the services' own libraries", () => {
     const counted = await anthropic.messages.countTokens({ model: MODEL, messages: turn });
     assert.equal(counted.input_tokens, 12);
     assert.equal((await google.models.countTokens({ model: MODEL, contents: 'Hello' })).totalTokens, 12);
-    assert.equal((await live.calls(0)).length, before + 1, 'counts are free');
+    assert.equal((await live.calls(0)).length, before + 1, 'counting tokens is free');
   });
 
   test("an upstream that cannot count gets an estimate, and a wrong request gets the upstream's own error", async () => {

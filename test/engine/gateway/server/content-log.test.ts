@@ -47,7 +47,7 @@ describe('the content of calls', () => {
       const lines = readLines(holder);
       return lines.length >= count ? lines : null;
     }, `${count} lines of ${holder}`);
-  /** Whether any file of the data folder, or any line that was logged, has it. */
+  /** Reports whether any file of the data folder or any logged line contains the text. */
   const isKept = (text: string): boolean =>
     rig.logged.some((line) => line.includes(text)) ||
     readdirSync(rig.data, { recursive: true, withFileTypes: true })

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { estimatePrompt } from '../../../../engine/gateway/server/estimate-prompt.ts';
 import { estimateTokens } from '../../../../engine/gateway/tokens.ts';
 
-/** A megabyte of noise behind the beginning of a picture. */
+/** A megabyte of noise after the header of a picture. */
 const picture = (head: string): string => {
   const bytes = Buffer.alloc(1_050_000);
   for (let at = 0; at < bytes.length; at += 1) bytes[at] = (at * 2_654_435_761) >>> 24;
@@ -15,11 +15,11 @@ const be32 = (n: number): string => n.toString(16).padStart(8, '0');
 const le16 = (n: number): string => be16(((n & 0xff) << 8) | (n >> 8));
 const le24 = (n: number): string => `${le16(n & 0xffff)}${(n >> 16).toString(16).padStart(2, '0')}`;
 
-/** Pictures of that size, each in its own form. */
+/** Pictures of that size in several formats. */
 const pictures = (width: number, height: number): Record<string, string> => ({
   png: picture(`89504e470d0a1a0a0000000d49484452${be32(width)}${be32(height)}`),
   gif: picture(`474946383961${le16(width)}${le16(height)}`),
-  // With a preview before the frame, as cameras have it.
+  // Cameras put a preview before the frame.
   jpeg: picture(
     `ffd8ffe1${be16(30_002)}${'00'.repeat(30_000)}ffdb00040000ffc0001108${be16(height)}${be16(width)}`,
   ),
@@ -29,7 +29,7 @@ const pictures = (width: number, height: number): Record<string, string> => ({
   ),
 });
 
-/** A picture where each protocol has it. */
+/** The location of a picture in each protocol. */
 const BODIES: Record<string, (data: string, type: string) => object> = {
   messages: (data, type) => ({
     messages: [

@@ -5,7 +5,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
 import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
 
-/** What the first provider says to a request. */
+/** The first provider's answer. */
 interface Answer {
   status: number;
   body: string;
@@ -21,7 +21,7 @@ const stream = (...events: string[]): Answer => ({
 const data = (value: object): string => `data: ${JSON.stringify(value)}`;
 const event = (value: { type: string }): string => `event: ${value.type}\n${data(value)}`;
 
-/** Errors with which a provider says that it is the wrong one to ask. */
+/** Errors with which a provider says that another one must be asked. */
 const OWN_TROUBLE: Readonly<Record<string, Answer>> = {
   'an empty wallet of Anthropic': json(400, {
     type: 'error',
@@ -73,7 +73,7 @@ const OWN_TROUBLE: Readonly<Record<string, Answer>> = {
   'a model that was retired': json(410, { error: { message: 'The model `m-1` has been decommissioned' } }),
 };
 
-/** Errors of the request, some of which quote words of it. */
+/** Errors of the request, some of which quote its text. */
 const OF_REQUEST: Readonly<Record<string, Answer>> = {
   'a tool with a wrong name': json(400, {
     error: {
@@ -89,7 +89,7 @@ const OF_REQUEST: Readonly<Record<string, Answer>> = {
   }),
 };
 
-/** Streams that fail before they say anything. */
+/** Streams that fail before their first content. */
 const FAILED_STARTS: Readonly<Record<string, [path: string, Answer]>> = {
   'an overloaded Anthropic': [
     'messages',

@@ -20,7 +20,7 @@ import {
 
 const PROTOCOLS: readonly Protocol[] = ['chat', 'responses', 'messages', 'gemini'];
 
-/** What a client sends, and where. */
+/** A client's request and its target. */
 function requestFor(protocol: Protocol, isStream: boolean, model: string): { path: string; body: object } {
   const turn = [{ role: 'user', content: 'Hello' }];
   if (protocol === 'gemini')
@@ -34,7 +34,7 @@ function requestFor(protocol: Protocol, isStream: boolean, model: string): { pat
   return { path, body: { model, max_tokens: 100, messages: turn, ...stream } };
 }
 
-/** What came back: `isWhole` when the connection ended as it should. */
+/** The response: `isWhole` is true if the connection ended properly. */
 interface Got {
   status: number;
   headers: Headers;
@@ -58,7 +58,7 @@ async function read(answer: Response): Promise<Got> {
   };
 }
 
-/** The words of an answer, out of whatever shape it has. */
+/** Returns the text of an answer in any format. */
 function wordsOf(protocol: Protocol, isStream: boolean, text: string): string {
   const events = isStream
     ? text
@@ -85,7 +85,7 @@ function wordsOf(protocol: Protocol, isStream: boolean, text: string): string {
   return events.map((event) => pick[protocol](event as never) ?? '').join('');
 }
 
-/** An error has to be one that the caller's own library understands. */
+/** Checks that an error is one that the caller's own library understands. */
 function assertErrorShape(protocol: Protocol, body: { [key: string]: unknown }, status: number): void {
   const error = body.error as { message?: unknown; type?: unknown; code?: unknown; status?: unknown };
   assert.equal(typeof error?.message, 'string', JSON.stringify(body));
@@ -94,7 +94,7 @@ function assertErrorShape(protocol: Protocol, body: { [key: string]: unknown }, 
   else assert.equal(typeof error.type, 'string');
 }
 
-/** The last event of a stream that was cut. */
+/** Returns the last event of a cut stream. */
 function assertStreamError(protocol: Protocol, text: string): void {
   const last = text.trimEnd().split('\n\n').at(-1) ?? '';
   const data = JSON.parse(
@@ -110,13 +110,13 @@ function assertStreamError(protocol: Protocol, text: string): void {
 interface Expected {
   status: number;
   outcome: Outcome;
-  /** The client hears of all words. */
+  /** The client receives the whole text. */
   isAnswer?: boolean;
-  /** The stream was begun and could not be finished. */
+  /** The stream started but could not be finished. */
   isCut?: boolean;
-  /** As the upstream told them; else estimated, or none. */
+  /** Token counts as reported by the upstream, otherwise estimated, or none. */
   usage?: 'told' | 'estimated' | 'none';
-  /** The error is the upstream's own. */
+  /** The error comes from the upstream. */
   isRelayed?: boolean;
   attempts?: number;
 }
@@ -133,7 +133,7 @@ const relayed = (status: number, attempts = 1): Expected => ({
   attempts,
 });
 
-/** For a whole answer, and for a stream where that differs. */
+/** The expectation for a whole answer, and for a stream if it differs. */
 const TABLE: Readonly<Record<Fault, [Expected, Expected?]>> = {
   none: [ANSWERED],
   reset_before: [BAD],
@@ -154,7 +154,7 @@ const TABLE: Readonly<Record<Fault, [Expected, Expected?]>> = {
   status_429_date: [relayed(429)],
   status_404: [relayed(404)],
   status_503: [relayed(503, 2)],
-  // Who names a time is not asked before it.
+  // A provider that names a time is not retried before it.
   status_503_seconds: [relayed(503)],
   status_529: [relayed(529)],
   error_200: [relayed(500, 2)],
@@ -179,13 +179,13 @@ const TABLE: Readonly<Record<Fault, [Expected, Expected?]>> = {
   key_within: [ANSWERED, { status: 200, outcome: 'failed', usage: 'estimated' }],
 };
 
-/** A stream of chat has said all when it has said why it ends; what its connection does after that is of no matter. */
+/** A chat stream is complete once it has a finish reason; later connection errors do not matter. */
 const IN_CHAT: Partial<Readonly<Record<Fault, Expected>>> = { gzip_cut: ANSWERED };
 
-/** The limit of waiting ends these, so it is short; others must not meet it on a busy machine. */
+/** A timeout ends these, so it is short; other faults must not hit it on a busy machine. */
 const STALLS: readonly Fault[] = ['stall_before', 'stall_after_head'];
 const SHORT = { firstByteMs: 150, shortFirstByteMs: 150, idleMs: 150 };
-/** These are to begin, however long that takes. */
+/** These must start, however long that takes. */
 const BREAKS: readonly Fault[] = ['stall_within', 'no_end'];
 const SHORT_IDLE = { idleMs: 500 };
 
@@ -253,7 +253,7 @@ describe("a call survives every fault of an upstream, and ends in the caller's o
             const got = await read(await rig.post(path, body));
             assert.equal(got.status, expected.status, got.text);
             assert.doesNotMatch(`${got.text}${JSON.stringify([...got.headers])}`, new RegExp(REAL_KEY));
-            assert.equal(got.isWhole, expected.isCut !== true, 'the connection ends as the answer does');
+            assert.equal(got.isWhole, expected.isCut !== true, 'the connection ends like the answer');
             if (expected.isAnswer) {
               const words = wordsOf(protocol, isStream, got.text);
               if (fault === 'many_small' && isStream)

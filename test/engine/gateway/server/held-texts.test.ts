@@ -9,7 +9,7 @@ import { type Json, PAIRS, PLAIN_PROTOCOLS } from '../../../support/plain-protoc
 
 const ROUNDS = 12;
 
-/** What a text may have in it: quotes, JSON, marks of escapes, characters of each length, and half of one. */
+/** Characters for the texts: quotes, JSON, escapes, characters of each length, and a lone surrogate. */
 const FILLERS = [
   'plain words ',
   '"a\\n": {"b": [1]},\n\t',
@@ -21,11 +21,11 @@ const FILLERS = [
 ];
 const fill = (at: number, bytes: number): string => FILLERS[at % FILLERS.length]!.repeat(bytes / 8);
 
-/** Where texts stand, of which some are passed on as they are and others are understood. */
+/** The keys of texts; some are passed on unchanged and others are parsed. */
 const TEXTS = new Set(['text', 'content', 'output', 'data', 'thinking', 'system', 'instructions', 'refusal']);
 const OBJECTS = new Set(['input', 'args', 'response']);
 
-/** The same request with long texts in each place that can have one. */
+/** Returns the same request with long texts in each possible place. */
 function lengthen(value: Json, count: { at: number }): Json {
   if (Array.isArray(value)) return value.map((each) => lengthen(each, count));
   if (typeof value !== 'object' || value === null) return value;
@@ -44,7 +44,7 @@ function lengthen(value: Json, count: { at: number }): Json {
   );
 }
 
-/** JSON with nothing but ASCII in it, as some clients write it. */
+/** Formats JSON in ASCII only, as some clients do. */
 const escapeAll = (text: string): string =>
   text.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 

@@ -25,7 +25,7 @@ const [one, other] = readCorpus('noise').filter(({ name }) => ['apt-install', 'c
 const source = readCorpus('content').find(({ text }) => text.length > 5000);
 assert.ok(one !== undefined && other !== undefined && source !== undefined);
 
-/** Says where two long texts differ, and not all that they say. */
+/** Reports the first difference between two long texts instead of printing both. */
 function assertSame(found: string | undefined, wanted: string | undefined, what = ''): void {
   if (found === wanted) return;
   const at = [...(wanted ?? '')].findIndex((letter, index) => found?.[index] !== letter);
@@ -33,7 +33,7 @@ function assertSame(found: string | undefined, wanted: string | undefined, what 
   assert.fail(`${what} differs at ${at}: ${part(found)} instead of ${part(wanted)}`);
 }
 
-/** An upstream that keeps the bodies that it was sent, and answers each protocol with little. */
+/** An upstream that records the bodies that it received, and answers each protocol briefly. */
 async function startListener(): Promise<{ url: string; bodies: string[]; server: Server }> {
   const bodies: string[] = [];
   const server = createServer((request, response) => {
@@ -54,15 +54,15 @@ async function startListener(): Promise<{ url: string; bodies: string[]; server:
 interface Turn {
   tool: string;
   output: string;
-  /** What the tool was called with. */
+  /** The tool's input. */
   input?: object;
-  /** Of the call; `c` and its number where it is left out, and none of Gemini's for null. */
+  /** The call's id; by default `c` and its number; null for none, as in Gemini's protocol. */
   id?: string | null;
 }
 
 const idOf = ({ id }: Turn, at: number): string => id ?? `c${at}`;
 
-/** Each protocol: a conversation of tools that were called one after the other, and the output that a message carries. */
+/** For each protocol: a conversation of successive tool calls, and the output in a message. */
 const FORMS: Record<
   string,
   {
@@ -118,7 +118,7 @@ const FORMS: Record<
                 type: 'tool_result',
                 tool_use_id: idOf(turn, at),
                 content: at % 2 === 0 ? turn.output : [{ type: 'text', text: turn.output }],
-                // Claude moves this to what is last.
+                // Claude moves this marker to the last message.
                 ...(at === turns.length - 1 ? { cache_control: { type: 'ephemeral' } } : {}),
               },
             ],
@@ -210,7 +210,7 @@ describe('the live zone of the gateway', () => {
     upstream.server.close();
   });
 
-  /** Sends it as written, and answers what the upstream was sent. */
+  /** Sends it unchanged; returns the body that the upstream received. */
   async function send(path: string, body: object | string, key?: string): Promise<string> {
     const from = upstream.bodies.length;
     await rig.post(path, body, key === undefined ? {} : { key });
@@ -240,7 +240,7 @@ describe('the live zone of the gateway', () => {
 
     test(`${name}: an output that was sent whole stays whole, and nothing else is rewritten`, async () => {
       const key = await rig.issueKey({ sessionId: `s-2${Object.keys(FORMS).indexOf(name)}` });
-      // Spaces, escapes, a key that is repeated and a number that no double holds.
+      // Spaces, escapes, a duplicate key, and a number that a double cannot hold.
       const asked = JSON.stringify(body([bash(one.text), bash(other.text)]), null, 1)
         .replace('"Go"', '"G\\u006f \\/ é"')
         .replace('{', '{ "odd" : 12345678901234567890 , "odd" : 1.0e2 ,');
@@ -258,7 +258,7 @@ describe('the live zone of the gateway', () => {
     });
   }
 
-  /** The names that clients have for the tool that gives a text back, and what its call looks like. */
+  /** Clients' names for the tool that returns a text, and the form of its call. */
   const RETRIEVALS: Omit<Turn, 'output'>[] = [
     { tool: 'mcp__svc__context_retrieve' },
     { tool: 'svc_context_retrieve' },
@@ -282,7 +282,7 @@ describe('the live zone of the gateway', () => {
     test(`${name}: a shortened output is whole wherever it is read back, and short where it was`, async () => {
       for (const [at, retrieval] of RETRIEVALS.entries()) {
         const what = `${name}, ${JSON.stringify(retrieval)}`;
-        // Some servers give one id again and again, and some clients leave it out.
+        // Some servers reuse one id, and some clients omit it.
         for (const id of [undefined, 'call_0', ...(name === 'gemini' ? [null] : [])]) {
           const key = await rig.issueKey({ sessionId: `s-6${at}` });
           const turns: Turn[] = [{ ...bash(one.text), ...(id === undefined ? {} : { id }) }];
@@ -303,7 +303,7 @@ describe('the live zone of the gateway', () => {
         if (id === null && name !== 'gemini') continue;
         const key = await rig.issueKey({ sessionId: `s-7${Object.keys(FORMS).indexOf(name)}${at}` });
         const turn: Turn = { ...bash(one.text), ...(id === undefined ? {} : { id }) };
-        // The first two came before the last turn of the model: they go on whole.
+        // The first two precede the model's last turn, so they are passed on whole.
         const turns = [turn, { ...turn, tool: 'Read' }, turn];
         const first = outputsOf(await send(path, body(turns), key));
         assertSame(first[0], one.text);
@@ -335,15 +335,15 @@ describe('the live zone of the gateway', () => {
       assertSame(await send(path, without, key), without, 'without the tool');
       const first = outputsOf(await send(path, asked('Go', { tools }), key));
       assert.ok((first[0] ?? '').length < one.text.length);
-      // Another program of the same person, which has no such tool.
+      // Another program of the same person, without this tool.
       assertSame(await send(path, without, key), without, 'another program');
-      // Another conversation, in which it came before the model's last turn.
+      // Another conversation, in which it precedes the model's last turn.
       const elsewhere = JSON.stringify({ ...body([bash(one.text), bash('short')]), tools }).replace(
         '"Go"',
         '"Go on"',
       );
       assertSame(await send(path, elsewhere, key), elsewhere, 'another conversation');
-      // The same one, also when its program marks other messages.
+      // The same conversation, even if its program marks other messages.
       const again = JSON.stringify({ ...body([bash(one.text), bash('short')]), tools });
       assertSame(outputsOf(await send(path, again, key))[0], first[0], 'the next turn');
       await rig.configure(settingsOf({ ...LIVE, stores: false }));
@@ -396,7 +396,7 @@ describe('the live zone of the gateway', () => {
     };
     const outputs = [...readCorpus('noise'), ...readCorpus('content')].map(({ text }) => text);
     for (const [name, form] of Object.entries(FORMS)) {
-      // Claude marks its last message otherwise than those before.
+      // Claude marks its last message differently from the earlier ones.
       if (name === 'messages') continue;
       const key = await rig.issueKey({ sessionId: `s-5${Object.keys(FORMS).indexOf(name)}` });
       const turns: Turn[] = [];
@@ -472,7 +472,7 @@ describe('the live zone of the gateway', () => {
     const { data } = rig;
     const key = await rig.issueKey({ sessionId: 's-36' });
     const { default: Database } = await import('better-sqlite3');
-    // So that the file is there.
+    // Makes sure that the file exists.
     await send(chat.path, chat.body([bash(one.text)]), key);
     const busy = new Database(`${data}/forwarded.db`);
     busy.exec('BEGIN IMMEDIATE');

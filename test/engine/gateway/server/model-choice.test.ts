@@ -12,7 +12,7 @@ const TURN = [{ role: 'user', content: 'Hello' }];
 describe('a provider without a configured model', () => {
   let server: Server;
   let url = '';
-  /** What its list has; null for a server without one. */
+  /** The models in its list; null for a server without one. */
   let listed: string[] | null = null;
   const asked: unknown[] = [];
   before(async () => {
@@ -75,7 +75,11 @@ describe('a provider without a configured model', () => {
       assert.deepEqual(asked, []);
       for (const name of ['svc/up/large', 'up/large', 'large'])
         assert.equal((await ask(rig, name)).status, 200);
-      assert.equal((await rig.post(chat, { messages: TURN })).status, 200, 'who names none leaves it to it');
+      assert.equal(
+        (await rig.post(chat, { messages: TURN })).status,
+        200,
+        "without a name, the program's choice applies",
+      );
       assert.deepEqual(asked, ['large', 'large', 'large', undefined]);
     });
   });
@@ -89,7 +93,7 @@ describe('a provider without a configured model', () => {
 
   test("svc's own names lead to the only model of the provider's list", async () => {
     await withList(['only'], async (rig) => {
-      // At once: the first look at the list may not be over.
+      // Immediately, possibly before the first list has arrived.
       for (const name of ['svc/auto', 'svc', 'svc/paid', 'svc/up'])
         assert.equal((await ask(rig, name)).status, 200, name);
       assert.deepEqual(asked, ['only', 'only', 'only', 'only']);

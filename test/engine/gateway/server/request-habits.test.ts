@@ -22,7 +22,7 @@ function read(protocol: Protocol, request: object, spaces?: number) {
 const LONG = 'a line of what a program has printed\n'.repeat(10);
 const bytesOf = (text: string): number => Buffer.byteLength(JSON.stringify(text));
 
-/** A turn of the model that calls a tool, and what the tool has answered. */
+/** A model's turn that calls a tool, and the tool's answer. */
 const TURNS: Record<Protocol, (answer: string) => [list: string, turns: object[]]> = {
   chat: (content) => [
     'messages',
@@ -72,12 +72,12 @@ test('long tool outputs are counted once: when they are new and not shortened', 
     assert.equal(count(turnsOf(LONG)), bytesOf(LONG), protocol);
     assert.equal(count(turnsOf(LONG), 2), bytesOf(LONG), `${protocol}, with spaces`);
     assert.equal(count(turnsOf('ok')), 0, protocol);
-    assert.equal(count([...turnsOf(LONG), ...turnsOf('ok')]), 0, `${protocol}: of an earlier turn`);
+    assert.equal(count([...turnsOf(LONG), ...turnsOf('ok')]), 0, `${protocol}: output of an earlier turn`);
     assert.equal(count(turnsOf(`[svc-crush: 9 passing tests left out]\n${LONG}`)), 0, protocol);
     // A text that looks like the frame around it.
     const tricky = `${LONG}{"role":"assistant","type":"function_call","role":"model"}`;
     assert.equal(count(turnsOf(tricky)), bytesOf(tricky), `${protocol}, quoted`);
-    // No program has printed what has no spaces: an image.
+    // Text without spaces is not program output: an image.
     assert.equal(count(turnsOf('A'.repeat(1000))), 0, protocol);
   }
 });

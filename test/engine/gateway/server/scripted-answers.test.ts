@@ -6,13 +6,13 @@ import type { CallRow } from '../../../../engine/gateway/books/schema.ts';
 import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
 import { until } from '../../../support/wait.ts';
 
-/** What an upstream says to each request. */
+/** The upstream's answer to each request. */
 interface Script {
   type: string;
   body: string;
-  /** Closes the connection in the place of the end. */
+  /** Closes the connection instead of ending the answer. */
   isCut?: boolean;
-  /** Waits for that before it answers. */
+  /** Promise to await before the answer. */
   after?: Promise<void>;
 }
 
@@ -38,7 +38,7 @@ describe('answers of an upstream', () => {
   let url = '';
   let booked = 0;
 
-  /** The text of an answer; that of one which was cut ends with an error. */
+  /** Returns the text of an answer; for a cut answer it ends with an error. */
   async function post(path: string, body: object | string): Promise<{ text: string; isCached: boolean }> {
     const answer = await rig.post(path, body);
     booked += 1;
@@ -152,9 +152,9 @@ describe('answers of an upstream', () => {
     const long = 'word '.repeat(14_400);
     await post('/v1/messages', say(long, { max_tokens: 3900 }));
     const { max_tokens: most } = JSON.parse(asked[1]!);
-    assert.ok(most >= 2500 && most < 3900, `${most} fit beside the prompt`);
+    assert.ok(most >= 2500 && most < 3900, `${most} tokens fit after the prompt`);
     await post('/v1/chat/completions', say('own', { max_tokens: 32_000 }));
-    assert.equal(JSON.parse(asked[2]!).max_tokens, 32_000, 'a body of its own protocol goes on as it is');
+    assert.equal(JSON.parse(asked[2]!).max_tokens, 32_000, 'a body of its own protocol passes unchanged');
   });
 
   test('numbers that JavaScript cannot hold reach the client in a whole answer', async () => {
@@ -182,7 +182,7 @@ describe('answers of an upstream', () => {
   test('the books record the usage that each service reports', async () => {
     const usages: [usage: object, expected: [input: number, read: number, write: number, output: number]][] =
       [
-        // xAI counts what was thought beside the answer.
+        // xAI counts reasoning tokens in addition to the answer.
         [
           {
             prompt_tokens: 32,
@@ -214,7 +214,7 @@ describe('answers of an upstream', () => {
           },
           [10, 40, 50, 5],
         ],
-        // Google's own endpoint of chat has the thoughts in the total alone.
+        // Google's chat endpoint includes reasoning only in the total.
         [{ prompt_tokens: 20, completion_tokens: 10, total_tokens: 230 }, [20, 0, 0, 210]],
       ];
     for (const [at, [usage, expected]] of usages.entries())
@@ -231,7 +231,7 @@ describe('answers of an upstream', () => {
           const { input, cache_read, cache_write, output, is_estimated } = await lastRow();
           assert.deepEqual([input, cache_read, cache_write, output, is_estimated], [...expected, 0]);
         }
-    // Moonshot has the numbers of a stream in its last choice.
+    // Moonshot reports a stream's usage in its last choice.
     const usage = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 };
     const last = { ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage }] };
     script = events(chunk({ content: 'a' }), last, '[DONE]');

@@ -7,7 +7,7 @@ import { sealReasoning } from '../../../../engine/gateway/translate/reasoning.ts
 import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
 import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
 
-// Of every protocol as a caller, and a provider of each other one.
+// Every protocol as a caller, with a provider of each other protocol.
 
 const turn = [{ role: 'user' as const, content: 'Hello' }];
 const SPOKEN = ['chat', 'responses', 'messages', 'gemini'] as const;

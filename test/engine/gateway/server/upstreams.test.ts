@@ -144,7 +144,7 @@ describe('the targets of calls', () => {
         socket.on('error', () => undefined);
         asked.push({ target: request.url ?? '', headers: request.headers });
         if (refuses) return void socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
-        // Whatever it is asked for, it leads to the upstream of the test.
+        // All targets lead to the test's upstream.
         const through = connect(Number(new URL(upstream.url).port), '127.0.0.1', () => {
           socket.write('HTTP/1.1 200 OK\r\n\r\n');
           through.pipe(socket).pipe(through);
@@ -195,7 +195,7 @@ describe('the targets of calls', () => {
 
     test('hosts in NO_PROXY are reached directly, and a missing proxy is reported', async () => {
       const before = asked.length;
-      // An address of this machine that is not loopback, where it has one.
+      // A non-loopback address of this machine, if it has one.
       const own = Object.values(networkInterfaces())
         .flat()
         .find((each) => each?.internal === false && each.family === 'IPv4');

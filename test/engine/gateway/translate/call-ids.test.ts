@@ -10,7 +10,7 @@ interface Pair {
   said: string;
 }
 
-/** The calls of a conversation with their results, as the provider reads them. */
+/** Returns the calls of a conversation with their results, as the provider reads them. */
 const PAIRS: Partial<Record<Protocol, (sent: Json) => Pair[]>> = {
   chat: ({ messages }) => {
     const results = messages.filter(({ role }: Json) => role === 'tool');
@@ -59,7 +59,7 @@ const asks = (...tool_calls: Json[]): Json => ({ role: 'assistant', content: nul
 const says = (tool_call_id: string, content: string): Json => ({ role: 'tool', tool_call_id, content });
 const hi = { role: 'user', content: 'q' };
 
-/** The same conversation for a caller of messages. */
+/** Returns the same conversation for a caller of the messages protocol. */
 const asMessages = (messages: Json[]): Json => ({
   max_tokens: 9,
   messages: messages.map(({ role, content, tool_calls: calls, tool_call_id: id }) => {

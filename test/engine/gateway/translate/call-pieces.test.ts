@@ -19,7 +19,7 @@ const tools = (...names: string[]): Json => ({
   tools: names.map((name) => ({ name, input_schema: { type: 'object' } })),
 });
 
-/** The names and arguments of the calls that a client of messages puts together. */
+/** Returns the names and arguments of the calls that a client of the messages protocol assembles. */
 function readCalls(events: readonly Json[], body: Json = {}): [string, Json][] {
   const calls: { name: string; id: string; json: string }[] = [];
   const told: Json[] = parseEvents(exchange('messages', 'chat', body).stream(events));
@@ -28,7 +28,7 @@ function readCalls(events: readonly Json[], body: Json = {}): [string, Json][] {
     if (block?.type === 'tool_use') calls.push({ ...block, json: '' });
     if (delta?.partial_json !== undefined) calls.at(-1)!.json += delta.partial_json;
   }
-  assert.equal(new Set(calls.map(({ id }) => id)).size, calls.length, 'each call has an id of its own');
+  assert.equal(new Set(calls.map(({ id }) => id)).size, calls.length, 'call ids are unique');
   assert.equal(told.at(-1).type, 'message_stop');
   return calls.map(({ name, json }) => [name, JSON.parse(json)]);
 }
@@ -174,7 +174,7 @@ describe('the end of a chat stream', () => {
       const told = exchange(from, 'chat').stream([chunk({ content: 'a' }, 'stop'), usage]);
       assert.ok(
         told.slice(-2).some(({ data }) => /okens?(?:Count)?":4,/.test(data)),
-        'with its usage',
+        'includes the usage',
       );
     });
 

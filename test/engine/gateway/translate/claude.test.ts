@@ -5,7 +5,7 @@ import { exchange, parseEvents } from '../../../support/translated.ts';
 
 const EPHEMERAL = { type: 'ephemeral' };
 
-/** As Claude Code asks in the middle of its loop. */
+/** A request of Claude Code in the middle of its loop. */
 const claudeRequest = (): Json => ({
   model: 'claude-asked',
   max_tokens: 32000,

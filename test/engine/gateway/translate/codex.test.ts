@@ -6,7 +6,7 @@ import { exchange, parseEvents } from '../../../support/translated.ts';
 
 const GRAMMAR = 'start: "*** Begin Patch" ';
 
-/** As codex asks in the middle of its loop. */
+/** A request of codex in the middle of its loop. */
 const codexRequest = (): Json => ({
   model: 'gpt-asked',
   instructions: 'You are Codex.',

@@ -19,7 +19,7 @@ const ANSWER: PlainAnswer = {
 
 const parse = ({ data }: SseEvent): Json => (data === '[DONE]' ? { isDone: true } : JSON.parse(data));
 
-/** Whether an event says that the answer is whole. */
+/** Reports whether an event completes the answer. */
 const IS_END: Record<Protocol, (event: Json) => boolean> = {
   chat: (event) => event.isDone === true || typeof event.choices?.[0]?.finish_reason === 'string',
   responses: ({ type }) => type === 'response.completed' || type === 'response.incomplete',
@@ -27,7 +27,7 @@ const IS_END: Record<Protocol, (event: Json) => boolean> = {
   gemini: ({ candidates }) => candidates?.[0]?.finishReason !== undefined,
 };
 
-/** Whether an event says that the answer has failed. */
+/** Reports whether an event fails the answer. */
 const IS_ERROR: Record<Protocol, (event: Json) => boolean> = {
   chat: ({ error }) => typeof error?.message === 'string',
   responses: ({ type, response }) => type === 'response.failed' && response.status === 'failed',
@@ -35,7 +35,7 @@ const IS_ERROR: Record<Protocol, (event: Json) => boolean> = {
   gemini: ({ error }) => typeof error?.code === 'number',
 };
 
-/** Whether so many events of a provider hold the whole answer. */
+/** Reports whether this many provider events contain the whole answer. */
 const isWhole = (to: Protocol, events: readonly SseEvent[]): boolean =>
   to === 'chat' && events.map(parse).some(IS_END.chat);
 
@@ -115,7 +115,7 @@ test('1,000 small pieces arrive one by one, and complete', () => {
   const args = { text };
   const plain = { ...ANSWER, thinking: '', text, calls: [{ id: 'call_a', name: 'shell', args }] };
   for (const [from, to] of PAIRS) {
-    // One unit at a time cuts every character in two.
+    // One code unit at a time splits every surrogate pair.
     const pieces = PLAIN_PROTOCOLS[to].stream(plain, { ...createDice(1), below: () => 0 });
     const stream = createTranslation(from, to).stream();
     const counts = pieces.map((piece) => stream.push(piece).length);

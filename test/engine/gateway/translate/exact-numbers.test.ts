@@ -7,7 +7,7 @@ import { findJsonMembers } from '../../../../engine/gateway/server/json-members.
 import { createTranslation } from '../../../../engine/gateway/translate/index.ts';
 import { PROTOCOLS } from '../../../support/plain-protocols.ts';
 
-// Numbers as texts: a literal of JavaScript would be rounded by itself.
+// Numbers as texts, because a JavaScript literal would be rounded.
 const NUMBERS = [
   '9007199254740993',
   '-2512292042121000001',
@@ -20,7 +20,7 @@ const list = `[${NUMBERS.join(',')}]`;
 const args = `{"ids":${list}}`;
 const quoted = JSON.stringify(args);
 
-/** A conversation with a call of the past, its result, and a schema that has such numbers. */
+/** A conversation with an earlier call, its result, and a schema, all with such numbers. */
 const REQUESTS: Record<Protocol, string> = {
   chat: `{"messages":[{"role":"user","content":"q"},{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":${quoted}}}]},{"role":"tool","tool_call_id":"c","content":${quoted}}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"ids":{"enum":${list}}}}}}]}`,
   responses: `{"input":[{"role":"user","content":"q"},{"type":"function_call","call_id":"c","name":"f","arguments":${quoted}},{"type":"function_call_output","call_id":"c","output":${quoted}}],"tools":[{"type":"function","name":"f","parameters":{"type":"object","properties":{"ids":{"enum":${list}}}}}]}`,
@@ -56,7 +56,7 @@ const STREAMS: Record<Protocol, string[]> = {
 };
 
 const count = (text: string): number[] =>
-  // In the arguments of a call each number stands between the same two others, escaped or not.
+  // Within a call's arguments the neighbours of each number are the same, escaped or not.
   NUMBERS.map((number) => text.split(number).length - 1);
 
 describe('numbers that JavaScript cannot hold', () => {

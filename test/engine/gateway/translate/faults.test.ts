@@ -66,7 +66,7 @@ describe('errors', () => {
       429: ['rate_limit_error', 'rate_limit_error', 'RESOURCE_EXHAUSTED'],
       500: ['server_error', 'api_error', 'INTERNAL'],
       502: ['server_error', 'api_error', 'INTERNAL'],
-      // Claude Code replaces the message of what it takes for 529.
+      // Claude Code replaces the message of a 529.
       503: ['server_error', 'api_error', 'UNAVAILABLE'],
       504: ['server_error', 'timeout_error', 'DEADLINE_EXCEEDED'],
       529: ['server_error', 'overloaded_error', 'UNAVAILABLE'],

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Json } from '../../../support/plain-protocols.ts';
 import { exchange, parseEvents } from '../../../support/translated.ts';
 
-/** As Gemini CLI asks in the middle of its loop: without ids, and with Google's own schemas. */
+/** A request of Gemini CLI in the middle of its loop: without ids, and with Google's own schemas. */
 const geminiRequest = (): Json => ({
   stream: true,
   systemInstruction: { role: 'user', parts: [{ text: 'You are an agent.' }] },

@@ -107,6 +107,6 @@ test("a request asks for at most the output of the provider's model", () => {
   assert.equal(asked('messages', 'chat', long, null).max_tokens, 32_000);
   assert.equal(asked('chat', 'messages', { messages: hi }, 4096).max_tokens, 4096);
   assert.equal(asked('chat', 'messages', { messages: hi }, 64_000).max_tokens, 32_000);
-  // Claude Code asks for one token to see whether it may; responses take no less than sixteen.
+  // Claude Code requests one token to check its access; the responses protocol requires at least sixteen.
   assert.equal(asked('messages', 'responses', { ...long, max_tokens: 1 }, null).max_output_tokens, 16);
 });

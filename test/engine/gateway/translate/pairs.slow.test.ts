@@ -13,10 +13,10 @@ import { type SdkClients, startSdkClients } from '../../../support/sdk-clients.t
 
 const ROUNDS = 60;
 
-/** Neither of the official clients' own accumulators keeps what only other servers send. */
+/** The official clients' accumulators drop fields that only other servers send. */
 const withoutThinking = (answer: PlainAnswer): PlainAnswer => ({ ...answer, thinking: '' });
 
-/** Both protocols of OpenAI say in the text of a result that its call failed. */
+/** Both OpenAI protocols report a failed call in the text of its result. */
 const withErrorsInText = (plain: PlainRequest): PlainRequest => ({
   ...plain,
   turns: plain.turns.map((turn) =>
@@ -68,7 +68,7 @@ describe('every pair of protocols', () => {
         const stream = createTranslation(from, to).stream();
         const events = provider.stream(plain, createDice(seed)).flatMap((event) => stream.push(event));
         const all = [...events, ...stream.end()];
-        // JSON escapes half a character only.
+        // JSON escapes only lone surrogates.
         for (const { data } of all) assert.doesNotMatch(data, /\\ud[89a-f]/i);
         const read: Json = await clients.readStream(from, all);
         const answer = caller.readAnswer(JSON.parse(JSON.stringify(read)));

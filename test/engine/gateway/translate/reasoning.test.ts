@@ -13,7 +13,7 @@ const messagesAnswer = {
 };
 const CLAUDE = 'claude-sonnet-4-5';
 
-/** What clients of each protocol send again of an answer, with the result of its call. */
+/** Returns the part of an answer that clients of each protocol send again, with the result of its call. */
 const REPLAYS: Record<string, (answer: Json) => Json> = {
   chat: ({ choices: [{ message }] }) => ({
     reasoning_effort: 'high',
@@ -71,7 +71,7 @@ describe('the reasoning of a model is returned to it', () => {
       );
       assert.ok(
         !('thinking' in other),
-        'thinking cannot be asked for when the thoughts before the calls are missing',
+        'thinking cannot be requested if the thoughts before the calls are missing',
       );
       const third = from === 'chat' ? 'responses' : 'chat';
       assert.ok(!JSON.stringify(exchange(from, third, again, 'gpt-5').sent).includes('let me see'));

@@ -7,7 +7,7 @@ import { type Json, PROTOCOLS } from '../../../support/plain-protocols.ts';
 const user = (part: Json): Json => ({ messages: [{ role: 'user', content: [part] }] });
 const input = (item: Json): Json => ({ input: [item] });
 
-/** What no other protocol can be given, by the field that has it. */
+/** Values that other protocols cannot express, by field. */
 const REFUSED: Record<Protocol, (readonly [field: string, body: Json])[]> = {
   chat: [
     ['n', { n: 2 }],
@@ -173,7 +173,7 @@ describe('fields that are dropped without harm', () => {
   };
   const MAX_TOKENS: Record<Protocol, Json> = {
     chat: { max_tokens: 5 },
-    // The least that OpenAI accepts.
+    // OpenAI's minimum.
     responses: { max_output_tokens: 16 },
     messages: { max_tokens: 5 },
     gemini: { generationConfig: { maxOutputTokens: 5 } },

@@ -11,13 +11,13 @@ const chunk = (delta: Json, finish_reason: string | null = null): Json => ({
 const call = (index: number, id: string | undefined, name: string | undefined, args: string): Json =>
   chunk({ tool_calls: [{ index, id, function: { name, arguments: args } }] });
 
-/** The blocks of a message that a client puts together from its events. */
+/** Returns the blocks of a message that a client assembles from its events. */
 function readMessage(events: Json[]): Json {
   const blocks: Json[] = [];
   let reason: string | null = null;
   for (const event of events) {
     if (event.type === 'content_block_start') {
-      assert.equal(event.index, blocks.length, 'a block begins when the one before it is over');
+      assert.equal(event.index, blocks.length, 'a block starts after the previous one has ended');
       assert.ok(blocks.at(-1)?.isOver ?? true);
       blocks.push({ ...event.content_block, json: '' });
     }

@@ -4,7 +4,10 @@ import type { Protocol } from '../../../../engine/gateway/protocol.ts';
 import { type Json, PROTOCOLS } from '../../../support/plain-protocols.ts';
 import { exchange } from '../../../support/translated.ts';
 
-/** The same tokens as each provider counts them: 100 of prompt, 60 of them from a cache; 50 generated, 20 of them thought. */
+/**
+ * The same tokens as each provider counts them: 100 in the prompt, 60 of them cached; 50 generated, 20 of them
+ * reasoning.
+ */
 const COUNTED: Record<Protocol, Json> = {
   chat: {
     choices: [{ message: { content: 'a' }, finish_reason: 'stop' }],
@@ -52,7 +55,7 @@ const COUNTED: Record<Protocol, Json> = {
 
 const usageIn = (body: Json): Json => body.usage ?? body.usageMetadata ?? null;
 
-/** Whether what a protocol counts contains what is expected of it. */
+/** Reports whether a protocol's counts contain the expected ones. */
 const contains = (actual: Json, expected: Json, what: string): void => {
   for (const [key, value] of Object.entries(expected))
     if (typeof value === 'object') contains(actual[key], value, `${what}.${key}`);

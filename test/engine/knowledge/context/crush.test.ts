@@ -4,7 +4,7 @@ import { crush } from '../../../../engine/knowledge/context/crush/index.ts';
 
 const ROUNDS = 60;
 
-/** Numbers that look random and are the same in every run. */
+/** Pseudo-random numbers that are the same in every run. */
 function createRandom(seed: number): (below: number) => number {
   let state = seed * 2654435761 + 1;
   return (below) => {
@@ -151,7 +151,7 @@ describe('crushing an output', () => {
     labels: ['bug'],
   }));
 
-  /** What was asked for, though its rows are alike. */
+  /** Requested content, although its rows are alike. */
   const CONTENT: Readonly<Record<string, string>> = {
     'an answer of a tracker as JSON': JSON.stringify({ total: 40, issues }),
     'the same over many lines, below a line of the program': `40 issues\n${JSON.stringify(issues, null, 2)}`,
@@ -408,7 +408,7 @@ describe('crushing an output', () => {
       '│ '.repeat(20_000),
       `{"a":${'{"a":'.repeat(3000)}1${'}'.repeat(3001)}`,
       '\ud800 half a character\n'.repeat(50),
-      // What patterns could try again from every place.
+      // Inputs that make backtracking patterns slow.
       '1'.repeat(100_000),
       '.'.repeat(100_000),
       '\n'.repeat(200_000),

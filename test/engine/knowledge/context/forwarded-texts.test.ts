@@ -20,7 +20,7 @@ describe('texts that the gateway has left out of requests', () => {
     rig.close();
   });
 
-  /** As the gateway does it; answers the id that its marker has. */
+  /** Stores the text as the gateway does; returns the id in its marker. */
   function forward(whole: string, holder = 't-1'): string {
     const hash = createHash('sha256').update(whole).digest('hex');
     forwarded.add({

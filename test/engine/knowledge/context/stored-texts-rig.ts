@@ -13,7 +13,7 @@ type ContextApi = ApiOf<OperationsOf<typeof contextOperations>>;
 
 export const MINUTE = 60_000;
 
-/** Stored texts on their own, with a clock that stands still: s-1 and s-2 are workers of t-1, s-3 is one of t-3. */
+/** The stored texts alone, with a frozen clock: s-1 and s-2 are workers of t-1, s-3 is a worker of t-3. */
 export function storedTextsRig() {
   const data = temporaryFolder('svc-texts-');
   const folder = join(data, 'context');
@@ -29,7 +29,7 @@ export function storedTextsRig() {
     protectedTools: [],
   };
   const warnings: string[] = [];
-  /** As an engine that starts on the same data folder. */
+  /** Reopens the same data folder, as a new engine does. */
   const build = () => {
     const texts = createStoredTexts({
       storage,

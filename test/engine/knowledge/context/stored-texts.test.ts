@@ -92,7 +92,7 @@ describe('stored texts', () => {
     assert.match(stub, /\n\[\d+ lines not shown\]\n[\s\S]*\nProcess completed with exit code 3\.$/);
     assert.ok(stub.length < 2000);
     assert.equal((await rig.worker('context.search', { query: 'begins here' })).chunks[0]?.id, id);
-    // Nothing of it is in the database, from which it would not go with its file.
+    // The database contains none of it, because there it would outlive its file.
     for (const name of readdirSync(rig.data).filter((each) => each.startsWith('svc.db')))
       assert.ok(!readFileSync(join(rig.data, name), 'latin1').toLowerCase().includes('ab3ab3'), name);
     assert.equal(await get(id), text);
@@ -124,7 +124,7 @@ describe('stored texts', () => {
     assert.ok(existsSync(fileOf(rig.folder, 'is read')));
     await assert.rejects(get(left), isExpired);
     await assert.rejects(get('c-0123456789'), refusal('not_found'));
-    // The command was run again.
+    // The command ran again.
     assert.equal(await put('is left'), left);
     assert.equal(await get(left), 'is left');
     assert.equal((await rig.worker('context.search', { query: 'left' })).chunks[0]?.id, left);
@@ -138,7 +138,7 @@ describe('stored texts', () => {
     const id = await put('ends and is stored again');
     rig.clock.advance(31 * MINUTE);
     const { store } = await rig.texts.open();
-    // In one commit, in either order.
+    // Both rows are in one commit, in either order.
     const [, first] = await Promise.all([
       rig.storage.write(() => store.sweep()),
       put('ends and is stored again'),
@@ -188,7 +188,7 @@ describe('stored texts', () => {
     await assert.rejects(get(id), refusal('storage_unsafe'));
     await assert.rejects(put(text), refusal('storage_failed', /was not stored/));
     rmSync(file, { recursive: true });
-    // A search passes over what it cannot read.
+    // A search skips unreadable files.
     assert.ok(
       (await rig.worker('context.search', { query: 'somebody touches' })).chunks.every(
         (each) => each.id !== id,
@@ -214,7 +214,7 @@ describe('stored texts', () => {
     const pages = full.storage.db.pragma('page_count', { simple: true }) as number;
     full.storage.db.pragma(`max_page_count = ${pages}`);
     let refused: string | null = null;
-    // The database takes a few more rows in the pages that it has.
+    // The database stores a few more rows in its existing pages.
     for (let number = 0; refused === null && number < 500; number += 1) {
       const text = `one of many ${number}`;
       await fill(text).catch((error: SvcError) => {
@@ -224,7 +224,7 @@ describe('stored texts', () => {
     }
     assert.ok(refused !== null);
     assert.ok(!existsSync(fileOf(full.folder, refused)));
-    // Reading needs no room.
+    // Reading needs no space.
     assert.equal((await full.worker('context.retrieve', { id })).text, 'before');
     full.storage.db.pragma('max_page_count = 1000000');
     assert.ok((await fill(refused)).id);

@@ -12,7 +12,7 @@ import { createDice } from '../../../support/mutants.ts';
 
 const SETTINGS = fillCopySettings({ window: 0, min_tokens: 0, max_files: 0 });
 
-/** Copies in `text` of the one other file that there is. */
+/** Returns copies in `text` of the only other file. */
 function compare(language: Language, original: string, text: string, before: string | null = null) {
   const theirs = readCode(original, findSyntax(language));
   const index = { whole: createHashIndex(), edited: createHashIndex() };

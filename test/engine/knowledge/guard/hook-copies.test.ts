@@ -44,12 +44,12 @@ describe('the guard of copies', () => {
       writes: [{ path: join(ws.root, path), text: RENAMED }],
       ...wish,
     });
-  /** Without the word that the time was over, which it may be on any machine. */
+  /** Removes the note about a timeout, which can occur on any machine. */
   const look: typeof lookAtAll = async (path, wish) => {
     const { deny, context } = await lookAtAll(path, wish);
     return { deny, context: context.filter((text) => !/could be checked/.test(text)) };
   };
-  /** Until the files were read, a write passes. */
+  /** A write passes until the files have been read. */
   const lookUntilTold = (path: string, wish: Partial<Api['hook.look']['input']> = {}): Promise<Look> =>
     until(async () => {
       const found = await look(path, wish);

@@ -44,7 +44,7 @@ test('the files of a worktree are read when its run starts, before any hook', as
           .all(realpathSync(worktree))
           .some((each) => (each as { path: string }).path === 'src/sums.js');
       } catch {
-        // It is being made.
+        // The index is being built.
         return false;
       } finally {
         db.close();

@@ -23,7 +23,7 @@ test('a recall names symbols that the code graph does not know, and nothing with
     (await rig.person.call('memory.recall', { query: 'totals' })).memories[0]?.unknown_symbols;
   await rig.person.call('memory.remember', { title: 'Totals', text: 'parseTotal() is called by sum_all().' });
   assert.equal(await ask(), undefined);
-  assert.ok(!existsSync(rig.graphs), 'no index is made for it');
+  assert.ok(!existsSync(rig.graphs), 'no index is created for it');
 
   const root = join(rig.folder, 'project');
   for (const each of [root, rig.graphs]) mkdirSync(each);
@@ -31,7 +31,7 @@ test('a recall names symbols that the code graph does not know, and nothing with
   writeFileSync(join(root, 'a.ts'), 'export function parseTotal(): number {\n  return 1;\n}\n');
   const file = join(rig.graphs, 'workspace.db');
   const indexer = createIndexer({ root, file, git: openTestGit(), parsers: {}, without: [] });
-  assert.equal(await ask(), undefined, 'an index that has read nothing yet knows nothing');
+  assert.equal(await ask(), undefined, 'an empty index knows no symbols');
   await indexer.refresh();
   assert.deepEqual(await ask(), ['sum_all']);
   rmSync(join(root, 'a.ts'));

@@ -36,7 +36,7 @@ function writeAll(folder: string, files: Readonly<Record<string, string>>): stri
 const bundleOf = (rig: Rig): string => join(rig.folder, 'okf');
 const exportFrom = (rig: Rig, more: object = {}) => rig.person.call('memory.export', more);
 const importInto = (rig: Rig, more: object = {}) => rig.person.call('memory.import', more);
-/** Another workspace that has taken in the bundle of this one. */
+/** Another workspace that has imported this one's bundle. */
 async function moveBundle(from: Rig): Promise<{ to: Rig; done: Imported }> {
   const to = memoryRig();
   to.clock.set(from.clock.now());
@@ -85,7 +85,7 @@ const BODIES = [
   '\u0000 \u2028',
 ];
 
-/** Numbers that look random and are the same every time. */
+/** Pseudo-random numbers that are the same every time. */
 function makeNumbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -264,7 +264,7 @@ describe('a bundle of the Open Knowledge Format', () => {
       more_skipped: 0,
       redacted: [],
     });
-    // What svc does not know outlives another wording, and what described the old one does not.
+    // Fields unknown to svc survive a new wording; fields that described the old one do not.
     const [{ id } = { id: '' }] = memories.filter(({ title }) => title === 'Orders');
     await rig.person.call('memory.edit', { id, text: 'New words.' });
     await exportFrom(rig);
@@ -353,7 +353,7 @@ describe('a bundle of the Open Knowledge Format', () => {
     mkdirSync(join(rig.folder, 'src'));
     writeFileSync(join(rig.folder, 'src/a.ts'), '');
     await assert.rejects(exportFrom(rig, { dir: 'src' }), { code: 'exists' });
-    // The hand's wording comes in and supersedes the old one; then there is nothing to lose.
+    // Importing the manual edit supersedes the old text; after that nothing can be lost.
     writeAll(bundleOf(rig), { [file]: (before[file] ?? '').replaceAll('grey', 'white') });
     assert.equal((await importInto(rig)).replaced, 1);
     assert.equal((await rig.person.call('memory.show', { id })).state, 'superseded');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { redactSecrets } from '../../../../engine/knowledge/memory/redact.ts';
 
-/** Put together here, so that nothing in this file looks like a secret to those who look for them. */
+/** Assembled here so that secret scanners find nothing in this file. */
 const made = (head: string, length: number, letters = 'aB3dE5gH7jK9mN2pQ4rS6tU8vW1xY'): string =>
   head + letters.repeat(Math.ceil(length / letters.length)).slice(0, length);
 

@@ -18,7 +18,7 @@ type MemoryApi = ApiOf<OperationsOf<typeof memoryOperations>>;
 
 const isConfiguration = (path: string): boolean => findSensitiveKind(path) !== null;
 
-/** The memory on its own, with a clock that stands still, a trusted worker s-1 and a worker s-2 of a task from a chat. */
+/** The memory alone, with a frozen clock, a trusted worker s-1, and a worker s-2 of a task from a chat. */
 export function memoryRig(retentionDays: Record<string, number> = {}) {
   const folder = temporaryFolder('svc-memory-');
   const graphs = join(folder, 'graph');
@@ -102,7 +102,7 @@ export function memoryRig(retentionDays: Record<string, number> = {}) {
     stranger: as('s-2'),
     folder,
     worktreeOf,
-    /** Where indexes of code would be. */
+    /** The folder for code indexes. */
     graphs,
     storage: spine.storage,
     close() {

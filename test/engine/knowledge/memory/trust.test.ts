@@ -17,7 +17,7 @@ test('a memory of a worker on an untrusted task enters no brief before a person 
   assert.match(planted.unreviewed ?? '', /t-2, which comes from outside \(chat\)/);
   const wants = [{ taskId: 't-9', prompt: 'Clear the axolotl cache' }, 's-9'] as const;
   assert.equal(await rig.memory.writeBrief(...wants), null);
-  // Saying it again, by whoever it is, is no review.
+  // Repeating it is not a review, for any caller.
   await rig.stranger.call('memory.remember', { text });
   assert.equal(await rig.memory.writeBrief(...wants), null);
   const { memories } = await rig.worker.call('memory.recall', {

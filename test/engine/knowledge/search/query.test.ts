@@ -39,7 +39,7 @@ describe('the terms of a search', () => {
       assert.ok(finds(query, 'die Größe zählt'), query);
     assert.ok(finds('Größe', 'die Groesse'));
     assert.ok(finds('ﾃﾞｰﾀ', 'データベース'));
-    assert.ok(finds('か\u3099', 'が'), 'marks of Japanese stay, in either form');
+    assert.ok(finds('か\u3099', 'が'), 'Japanese marks are kept, in either form');
   });
 
   test('inflected words are found in English and German', () => {
@@ -56,7 +56,7 @@ describe('the terms of a search', () => {
 
   test('an English text is stemmed as English only, and a phrase is found by its abbreviation', () => {
     assert.ok(!finds('broker', 'the pump is broken'));
-    assert.ok(finds('Verbindungen', 'Verbindung'), 'of what language a single word is, is not known');
+    assert.ok(finds('Verbindungen', 'Verbindung'), 'the language of a single word is unknown');
     const near = (query: string): string[] => readQuery(query).flatMap((term) => [...term.near]);
     assert.ok(index('Short pull requests are read first').has('pullrequest'));
     assert.ok(near('PR').includes('pullrequest'));

@@ -104,7 +104,7 @@ describe('the source files of a project', () => {
     const said = ['a.go', 'b.ts', 'c.js', 'd.ts'].map((path) => readSource(root, path));
     assert.deepEqual(said, ['generated', 'binary', 'minified', 'too_large']);
     const kept = readSource(root, 'e.ts');
-    assert.ok(typeof kept !== 'string' && kept.hash.length === 32, 'a marker in a string is no marker');
+    assert.ok(typeof kept !== 'string' && kept.hash.length === 32, 'a marker in a string is ignored');
     const repaired = readSource(root, 'f.ts');
     assert.ok(typeof repaired !== 'string' && repaired.text === '//\ufffd\n');
   });
@@ -174,7 +174,7 @@ describe('the parser', () => {
       looks += 1;
       return looks * LONGEST_PARSE_MS;
     });
-    assert.equal(parser.parse('typescript', text), null, 'it is late at the second look');
+    assert.equal(parser.parse('typescript', text), null, 'the second check is past the limit');
     assert.ok(looks <= 4, `${looks} looks`);
     t.mock.restoreAll();
     parser.close();

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { LANGUAGE_CASES } from './cases/index.ts';
 import { listCalls } from './graph-rig.ts';
 
-/** Calls that are there and are not found. */
+/** Calls that exist but are not found. */
 const MISSED: Readonly<Record<string, string[]>> = {
   Java: ['A.java:A.f -> A.java:B.g'],
 };

@@ -22,14 +22,14 @@ import { type Files, type IndexedProject, listEdges, makeProject, openGraph } fr
 const require = createRequire(import.meta.url);
 const packages = join(dirname(require.resolve('typescript/package.json')), '..');
 
-/** Puts this repository's own compiler into a project. */
+/** Adds this repository's own compiler to a project. */
 function installTypescript(root: string): void {
   const to = join(root, 'node_modules');
   cpSync(join(packages, 'typescript'), join(to, 'typescript'), { recursive: true });
   cpSync(join(packages, '@typescript'), join(to, '@typescript'), { recursive: true });
 }
 
-/** Puts a package there that is called typescript. */
+/** Adds a package called typescript. */
 function installOther(root: string, code: string, version = '5.9.3'): void {
   const folder = join(root, 'node_modules', 'typescript');
   mkdirSync(join(folder, 'lib'), { recursive: true });
@@ -98,9 +98,9 @@ describe("the edges of the project's own compiler", () => {
       after.join('\n'),
     );
     assert.ok(!after.some((edge) => edge.startsWith('src/main.ts ->')), after.join('\n'));
-    assert.ok(!listEdges(indexer).some((edge) => /^(.*) -> \1 /.test(edge)), 'nothing calls itself here');
+    assert.ok(!listEdges(indexer).some((edge) => /^(.*) -> \1 /.test(edge)), 'no function here calls itself');
 
-    // What imports what has changed, directly or not, is as svc alone has it.
+    // Files that import a changed file, directly or not, fall back to svc's own analysis.
     project.write({ 'src/app.ts': FILES['src/app.ts']!.replace('store.load().item.use();', '') });
     await indexer.refresh();
     assert.deepEqual(indexer.exact.count(), { files: 3, lacking: 2 });
@@ -111,7 +111,11 @@ describe("the edges of the project's own compiler", () => {
     const other = { ...project, indexer: project.fresh() };
     await other.indexer.refresh();
     await compile(other);
-    assert.deepEqual(listEdges(other.indexer), listEdges(indexer), 'step by step is as all at once');
+    assert.deepEqual(
+      listEdges(other.indexer),
+      listEdges(indexer),
+      'incremental and full compilation give the same edges',
+    );
     await other.indexer.close();
 
     project.remove('src/store.ts');
@@ -206,7 +210,7 @@ describe("the edges of the project's own compiler", () => {
     assert.ok(!existsSync(join(project.root, 'pwned')));
     assert.deepEqual(indexer.exact.count(), { files: 2, lacking: 2 });
 
-    // What it says of files that nobody asked about, or of places that are none, counts for nothing.
+    // Answers about other files or invalid positions are ignored.
     installOther(
       project.root,
       `const fs = require('node:fs');
@@ -223,7 +227,7 @@ describe("the edges of the project's own compiler", () => {
     assert.equal(lied.failed, 'its output is invalid');
     assert.deepEqual(listEdges(indexer), ['a.ts:f -> b.ts:g call 1.0']);
 
-    // What never ends is ended, with all that it has started.
+    // A compiler that never ends is killed with its child processes.
     const mark = `svc-exact-${process.pid}`;
     const starts = `require('node:child_process').spawn('sleep', ['${process.pid}00'], { detached: true });
       require('node:fs').writeSync(3, '{"done":0}\\n');

@@ -13,12 +13,12 @@ export interface IndexedProject {
   indexer: Indexer;
   write(files: Files): void;
   remove(path: string): void;
-  /** An index of the same files that is made from nothing. */
+  /** Builds a new index of the same files. */
   fresh(): Indexer;
   close(): Promise<void>;
 }
 
-/** A project with its index; nothing is read before `refresh`. */
+/** A project with its index; `refresh` reads the files. */
 export function makeProject(files: Files): IndexedProject {
   const folder = temporaryFolder();
   const root = join(folder, 'project');
@@ -51,7 +51,7 @@ export function makeProject(files: Files): IndexedProject {
   };
 }
 
-/** Every edge as `a.ts:f -> b.ts:g call 1.0`, sorted: two indexes of the same files say the same. */
+/** Returns every edge as `a.ts:f -> b.ts:g call 1.0`, sorted: equal for two indexes of the same files. */
 export function listEdges({ db }: Indexer, kinds: readonly string[] | null = null): string[] {
   const rows = db
     .prepare(`SELECT ${SYMBOL_COLUMNS} FROM symbol JOIN file ON file.id = symbol.file`)
@@ -74,7 +74,7 @@ export function listEdges({ db }: Indexer, kinds: readonly string[] | null = nul
     .sort();
 }
 
-/** The calls of a project that is indexed once. */
+/** Returns the calls of a project that is indexed once. */
 export async function listCalls(files: Files): Promise<string[]> {
   const project = makeProject(files);
   try {
@@ -85,7 +85,7 @@ export async function listCalls(files: Files): Promise<string[]> {
   }
 }
 
-/** The graph of a project alone, as tools and commands ask it. */
+/** The graph of a project alone, as used by tools and commands. */
 export const openGraph = (
   { root }: Pick<IndexedProject, 'root'>,
   { isExact = false, leastPauseMs }: { isExact?: boolean; leastPauseMs?: number } = {},

@@ -39,13 +39,13 @@ describe('an index of hostile files', () => {
     const { db } = project.indexer;
     const names = db.prepare("SELECT name FROM symbol WHERE kind = 'function'").pluck().all() as string[];
     const state = db.prepare("SELECT state FROM file WHERE path = 'table.ts'").pluck().get();
-    assert.equal(state, 'failed', 'a file with too many symbols is left out, and the others are read');
-    assert.ok(names.includes('after'), 'what follows deep nesting is found');
+    assert.equal(state, 'failed', 'a file with too many symbols is skipped, and the others are read');
+    assert.ok(names.includes('after'), 'symbols after deep nesting are found');
     assert.ok(!names.some((name) => name.includes('secret')), 'a link is followed');
     assert.ok(names.every((name) => name.length <= 200));
     const skipped = project.indexer.skipped();
     assert.deepEqual([skipped.too_large, skipped.binary, skipped.link], [1, 1, 1]);
-    assert.equal((await project.indexer.refresh()).read, 0, 'what is skipped is not read again and again');
+    assert.equal((await project.indexer.refresh()).read, 0, 'skipped files are not read repeatedly');
     await project.close();
     rmSync(outside, { recursive: true });
   });
@@ -57,7 +57,7 @@ describe('an index of hostile files', () => {
     const project = makeProject({
       // An object that is spread into itself.
       'spread.ts': `${well}export function update(next = { a: 1 }) { next = { ...next, b: 2 }; let more; more = { ...more, c: 3 }; more.d(); }`,
-      // What is said twice over by the one before, forty times.
+      // Each declaration refers twice to the previous one, forty levels deep.
       'locals.ts': `${well}function f() { let a0 = new Date();\n${many((at) => `const a${at} = a${at - 1}.x || a${at - 1};`)}\na40.go(); }`,
       'objects.ts': `${well}let p0 = {};\n${many((at) => `const p${at} = { ...p${at - 1}, ...p${at - 1} };`)}\np40.go();`,
       'types.ts': `${well}type T0 = { x: T0 };\n${many((at) => `type T${at} = T${at - 1} | T${at - 1}['x'];`)}\nfunction g(t: T40) { t.go(); }`,

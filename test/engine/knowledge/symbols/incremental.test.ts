@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { listEdges, makeProject } from './graph-rig.ts';
 
-/** The same numbers for the same seed. */
+/** Returns the same numbers for the same seed. */
 function createRandom(seed: number): (below: number) => number {
   let state = seed * 2654435761 + 1;
   return (below) => {
@@ -17,7 +17,7 @@ const PATHS = ['src/a.ts', 'src/b.ts', 'src/c/index.ts', 'src/c/d.ts', 'src/e.ts
 const PYTHON = ['pkg/__init__.py', 'pkg/m.py', 'pkg/n.py', 'main.py'];
 const GO = ['go/a.go', 'go/b.go', 'go/sub/c.go'];
 
-/** A file of TypeScript that uses names of others at random: it need not make sense. */
+/** Returns a TypeScript file that refers to others at random; it does not have to make sense. */
 function composeScript(random: (below: number) => number, path: string): string {
   const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
   const depth = path.split('/').length - 1;

@@ -9,7 +9,7 @@ import { type Files, listEdges, makeProject, openGraph } from './graph-rig.ts';
 const FOLDERS = 40;
 const FILES_EACH = 8;
 
-/** A branch of a project: folders of files that call one another, under a name of its own. */
+/** A branch of a project: folders of files that call one another, under the branch's own name. */
 function composeBranch(top: string, called: string): Files {
   const files: Record<string, string> = {};
   for (let folder = 0; folder < FOLDERS; folder += 1)
@@ -27,7 +27,7 @@ describe('a change of very many files', () => {
     const project = makeProject({ ...one, ...composeBranch('same', 'one') });
     const { indexer } = project;
     await indexer.refresh();
-    // The branch moves one folder, and changes another one where it is.
+    // The branch moves one folder and changes another one.
     rmSync(join(project.root, 'src'), { recursive: true });
     project.write({ ...composeBranch('lib', 'two'), ...composeBranch('same', 'two') });
     let turns = 0;
@@ -71,14 +71,14 @@ describe('a change of very many files', () => {
     marker.reset();
     marker.addPath('src/lib/f1.ts');
     marker.flush();
-    assert.equal(marked.length, 15, 'what was resolved since may depend on them too');
+    assert.equal(marked.length, 15, 'names that have been resolved since may depend on them too');
   });
 
   test('a query during the reading of an earlier state does not mark the change as read', async () => {
     const project = makeProject(composeBranch('src', 'one'));
     const graph = openGraph(project);
     try {
-      // The first files have been read, and the folder was listed before that.
+      // The first files have been read, after the folder was listed.
       const told = Promise.withResolvers<void>();
       const indexing = graph.index({ project: null }, false, () => told.resolve());
       await told.promise;

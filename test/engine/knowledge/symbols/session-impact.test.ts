@@ -95,7 +95,7 @@ describe('the impact of a session', () => {
   });
 
   test('the impact is in the handoff of an ended session with an indexed project, and available after its worktree is gone', async () => {
-    // The project itself, so that there is an index.
+    // The project itself, so that an index exists.
     await here.call('graph.index', {});
     writeFileSync(go, '');
     const body = await until(async () => {

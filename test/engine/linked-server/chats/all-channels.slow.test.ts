@@ -55,7 +55,7 @@ onBothDatabases((start) => {
       const hash = /name="hash" value="([0-9a-f]{64})"/.exec((await linked.waits(decision)).text)?.[1] ?? '';
       const slackMessage = await all.shown(decision);
       const telegramMessage = await all.inTelegram(decision);
-      // As they were when everybody put a finger on them.
+      // The buttons as they were when each person pressed.
       const slackButtons = structuredClone(slackMessage);
       const telegramButtons = structuredClone(telegramMessage);
 

@@ -53,7 +53,7 @@ onBothDatabases((start) => {
       hash: 'ab12cd34'.padEnd(64, '0'),
     });
     await settle();
-    assert.deepEqual(labelsOf(message!), [], 'it has lost its buttons');
+    assert.deepEqual(labelsOf(message!), [], 'its buttons are gone');
     await workspace.answer(command!, { outcome: 'started', session_id: 's-9', state: 'approved' });
     await workspace.waits([]);
     await settle();
@@ -74,7 +74,7 @@ onBothDatabases((start) => {
     const commands = await workspace.commands();
     assert.equal(commands.length, 1);
     await settle();
-    assert.deepEqual(labelsOf(message!), [], 'without its buttons also when an acknowledgement failed');
+    assert.deepEqual(labelsOf(message!), [], 'its buttons are gone even after a failed acknowledgement');
     await workspace.answer(commands[0]!, { outcome: 'denied', state: 'denied' });
     await workspace.waits([]);
     await settle();
@@ -90,7 +90,7 @@ onBothDatabases((start) => {
     await workspace.waits([{}]);
     await settle();
     assert.deepEqual(messages().map(labelsOf), [['Approve', 'Deny', 'Open']]);
-    // One that never comes is said without buttons; one that was decided meanwhile is not said.
+    // A decision without an answer is shown without buttons; one that was decided in the meantime is not shown.
     await workspace.tell([{ ...APPROVAL, decision_id: 'd-18' }]);
     await workspace.tell([{ ...APPROVAL, decision_id: 'd-19' }]);
     await workspace.tell([{ event: 'approved', decision_id: 'd-19' }]);
@@ -112,11 +112,11 @@ onBothDatabases((start) => {
     assert.match(message!.text, /fingerprint ffffffff/);
     await press(ANN, before, 'Approve');
     const [command] = await workspace.commands();
-    assert.match(command!.hash!, /^ab12cd34/, 'of what the message showed when it was pressed');
+    assert.match(command!.hash!, /^ab12cd34/, 'the hash that the message showed at the press');
     await workspace.answer(command!, { outcome: 'changed', state: 'pending' });
     await settle();
     assert.match(message!.text, /The decision has changed since you looked/);
-    assert.deepEqual(labelsOf(message!), ['Approve', 'Deny', 'Open'], 'it still waits');
+    assert.deepEqual(labelsOf(message!), ['Approve', 'Deny', 'Open'], 'it is still pending');
     await workspace.waits([]);
     await settle();
     assert.match(message!.text, /It is no longer pending\.$/);
@@ -143,7 +143,11 @@ onBothDatabases((start) => {
     ]);
     const first = { ...messages()[0]! };
     await workspace.waits([{ ...decisions[0], approval: 'code' }]);
-    assert.match(await press(ANN, first, 'Approve'), /one-time code/, 'a button of before is no wrong code');
+    assert.match(
+      await press(ANN, first, 'Approve'),
+      /one-time code/,
+      'an outdated button does not count as a wrong code',
+    );
     assert.deepEqual(await workspace.commands(), []);
     await workspace.waits([{ ...decisions[0] }], ['page', 'slack']);
     await settle();
@@ -177,7 +181,7 @@ onBothDatabases((start) => {
     await settle();
     assert.equal(count(), 13);
     assert.match(telegram.messagesTo(ANN.id).at(-1)!.text, /^80 events/);
-    // One more within that minute is no new beginning.
+    // One more within that minute does not start a new batch.
     server.clock.advance(30_000);
     await workspace.tell([{ event: 'failed' }]);
     await settle();
@@ -208,7 +212,7 @@ onBothDatabases((start) => {
     server.clock.advance(2000);
     telegram.fail('sendMessage', { cut: 'after' });
     await settle();
-    assert.equal(rig.messages().length, 1, 'it arrived, and the answer did not');
+    assert.equal(rig.messages().length, 1, 'it arrived, but the answer did not');
     server.clock.advance(600_000);
     await settle();
     assert.equal(rig.messages().length, 2);
@@ -216,7 +220,7 @@ onBothDatabases((start) => {
     await rig.press(ANN, twin!, 'Deny');
     assert.equal((await workspace.commands()).length, 1);
     await settle();
-    assert.deepEqual([labelsOf(twin!), labelsOf(message!)], [[], []], 'both are kept true');
+    assert.deepEqual([labelsOf(twin!), labelsOf(message!)], [[], []], 'both messages are updated');
     assert.equal(twin!.text, message!.text);
   });
 
@@ -278,7 +282,7 @@ onBothDatabases((start) => {
     assert.deepEqual(await workspace.commands(), []);
     await plans.assign(home!, 'team', 'a test');
     await settle();
-    assert.equal(messages().length, before, 'what happened meanwhile is not told late');
+    assert.equal(messages().length, before, 'events from the pause are not reported late');
   });
 
   it('the bot says how many decisions wait beyond the listed ones', async () => {

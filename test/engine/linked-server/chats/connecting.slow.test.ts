@@ -25,7 +25,7 @@ const OPS = { id: -1001234, type: 'supergroup', title: 'Ops <b>*team*</b>' } as 
 const BOB = { id: 4202, first_name: 'Bob' };
 const readCode = (text: string): string => /[A-Z]{4}-[A-Z]{4}/.exec(text)![0];
 
-/** Bob, a member of Ann's account, in a browser of his own. */
+/** Bob, a member of Ann's account, in a separate browser. */
 async function addBob({ ann, server }: ChatRig) {
   const page = await ann.post('/app/people', { name: 'bob', role: 'member' });
   const bob = openBrowser(server);
@@ -34,7 +34,7 @@ async function addBob({ ann, server }: ChatRig) {
   return bob;
 }
 
-/** Ann lets events of her account into the group. */
+/** Ann sends events of her account to the group. */
 async function allowGroup({ ann, telegram }: ChatRig): Promise<void> {
   const code = readCode((await ann.post('/app/chats/channels/telegram/code')).text);
   const before = telegram.messagesTo(ANN.id).length;
@@ -49,13 +49,13 @@ onBothDatabases((start) => {
     const { ask, server } = rig;
     const bob = await addBob(rig);
     const code = readCode((await bob.post('/app/chats/connect/telegram/code')).text);
-    assert.match(await ask(BOB, 'AAAA-BBBB'), /know|connected/, 'what is no code is no code');
+    assert.match(await ask(BOB, 'AAAA-BBBB'), /know|connected/, 'an invalid code is rejected');
     assert.match(await ask(BOB, '/start BCDF-GHJK'), /wrong, used or too old/);
     assert.match(await ask(ANN, code.toLowerCase()), /speak for another person/);
     assert.match(await ask(BOB, `/start ${code}`), /Now answer the question/);
     assert.match(await ask(STRANGER, `/start ${code}`), /wrong, used or too old/, 'once');
     server.clock.advance(5 * 60_000);
-    assert.match(await ask(BOB, 'waiting'), /not connected/, 'not before the page was answered');
+    assert.match(await ask(BOB, 'waiting'), /not connected/, 'not before the page is answered');
 
     const page = await bob.get('/app/chats');
     assert.match(page.text, /Is this you in Telegram\?/);
@@ -64,7 +64,7 @@ onBothDatabases((start) => {
     const foreign = await rig.ann.post('/app/chats/connect/telegram', { user: '4202', answer: 'yes' });
     assert.equal(foreign.status, 409);
     const other = await bob.post('/app/chats/connect/telegram', { user: '6666', answer: 'yes' });
-    assert.equal(other.status, 409, 'only who sent the code');
+    assert.equal(other.status, 409, 'only the sender of the code');
     const yes = { user: '4202', answer: 'yes' };
     assert.equal((await bob.post('/app/chats/connect/telegram', yes)).location, '/app/chats?said=connected');
     assert.match(await ask(BOB, 'waiting'), /^No decisions are waiting/);
@@ -85,7 +85,9 @@ onBothDatabases((start) => {
     await workspace.tell([{ event: 'needs_approval', decision_id: 'd-17' }]);
     await settle();
     const told = () => telegram.messagesTo(STRANGER.id).map(({ text }) => text);
-    /** Of two words the second one is asked for when the answers to all before the first are sent. */
+    /**
+     * Waits for the answers to all earlier messages: the bot asks for the second word only after it has sent those.
+     */
     const allAnswered = async () => {
       for (const word of ['help', 'help']) await ask(ANN, word);
     };
@@ -101,7 +103,7 @@ onBothDatabases((start) => {
     await allAnswered();
     assert.equal(told().filter((text) => /wrong, used or too old/.test(text)).length, 10);
     assert.equal(told().filter((text) => /Too many codes/.test(text)).length, 1);
-    assert.match(await ask(BOB, 'waiting'), /^You are not connected/, 'one silences nobody else');
+    assert.match(await ask(BOB, 'waiting'), /^You are not connected/, 'one person cannot silence another');
     server.clock.advance(5 * 60_000);
     assert.match(await press(STRANGER, messages()[0]!, 'Approve'), /not connected/);
   });
@@ -148,14 +150,14 @@ onBothDatabases((start) => {
     assert.equal((await workspace.commands()).length, 1);
     await settle();
     assert.deepEqual(shown!.keyboard, []);
-    assert.equal(rig.messages()[0]!.text, shown!.text, 'everywhere the same');
+    assert.equal(rig.messages()[0]!.text, shown!.text, 'all copies are updated');
 
     const spoken = telegram.messagesTo(OPS.id).length;
     telegram.say(ANN, 'waiting', OPS);
     telegram.say(ANN, '/waiting@another_bot', OPS);
     telegram.say({ ...ANN, id: 1087968824 }, '/waiting@svc_test_bot', OPS);
     assert.match(await ask(ANN, 'help'), /mute/);
-    assert.equal(telegram.messagesTo(OPS.id).length, spoken, 'answers go to one person alone');
+    assert.equal(telegram.messagesTo(OPS.id).length, spoken, 'answers go to one person only');
 
     const id = /\/app\/chats\/channel\/(h_[\w-]+)">Ops/.exec((await ann.get('/app/chats')).text)![1];
     const stranger = await addOtherAccount(ann, server);
@@ -182,7 +184,7 @@ onBothDatabases((start) => {
     await workspace.tell([{ event: 'needs_approval', decision_id: 'd-17' }]);
     await settle();
     const [shown] = messages();
-    assert.match(await press(STRANGER, shown!, 'Approve'), /no longer known/, 'of another account');
+    assert.match(await press(STRANGER, shown!, 'Approve'), /no longer known/, 'a person of another account');
     const { people } = server.parts;
     await people.remove(await people.find('bob'), 'a test');
     assert.match(await press(BOB, shown!, 'Approve'), /not connected/);
@@ -239,7 +241,7 @@ onBothDatabases((start) => {
 
     const other = { id: 4203, first_name: 'Bob', username: 'bob_2' };
     await rig.connect(bob, other);
-    assert.equal(await heard(BOB), 0, 'by another one');
+    assert.equal(await heard(BOB), 0, 'replaced by another person');
     await hear();
     assert.equal(await heard(other), 1);
     await bob.post('/app/chats/disconnect/telegram');
@@ -260,7 +262,7 @@ onBothDatabases((start) => {
     assert.deepEqual(
       (await chats.channels.list(home!.id)).map(({ channel }) => channel),
       ['4201'],
-      'those of others stay',
+      "other people's chats stay",
     );
     assert.equal((await ann.get('/app/chats')).status, 200);
   });

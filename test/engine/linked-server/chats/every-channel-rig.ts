@@ -13,16 +13,16 @@ import { type LinkedSlack, linkWithSlack } from './slack/linked-rig.ts';
 
 const ANN = { id: 4201, first_name: 'Ann' };
 
-/** A linked workspace whose decisions can be made by page, Slack, Telegram and a catch URL of n8n. */
+/** A linked workspace whose decisions can be made on the page, in Slack, in Telegram and through n8n's catch URL. */
 export interface LinkedEverywhere extends LinkedSlack {
   telegram: TelegramFixture;
   automation: ReturnType<typeof openAutomation>;
-  /** What listens at the catch URL, and the secret that it verifies with. */
+  /** The server at the catch URL, and the secret with which it verifies. */
   caught: Catcher;
   secret: string;
-  /** The message about a decision in Telegram, once it has its buttons. */
+  /** Returns Telegram's message about a decision once it has its buttons. */
   inTelegram(decision: string): Promise<ShownMessage>;
-  /** Presses as ann, and waits for the bot's answer. */
+  /** Presses as ann and waits for the bot's answer. */
   pressInTelegram(message: ShownMessage, label: string): Promise<void>;
 }
 

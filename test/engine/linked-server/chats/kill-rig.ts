@@ -11,32 +11,32 @@ import { until } from '../../../support/wait.ts';
 /** A chat in which a button is pressed while the server is killed. */
 export interface KilledChat<Message> {
   channel: 'slack' | 'telegram';
-  /** Of `svc server serve`. */
+  /** Arguments of `svc server serve`. */
   args: string[];
-  /** Sets the bot up, and connects ann and the place where decisions are shown. */
+  /** Sets up the bot, and connects ann and the chat that shows decisions. */
   connect(ann: Browser): Promise<void>;
-  /** Has decisions shown in a place that is new: more than five messages within a minute become one. */
+  /** Uses a new chat for decisions: more than five messages within a minute are merged into one. */
   renewPlace(ann: Browser): Promise<void>;
-  /** What is shown of a decision with its buttons: more than one where it was sent twice. */
+  /** Returns the messages of a decision with buttons: several if it was sent twice. */
   find(decision: string): Message[];
-  /** Presses Approve; resolves when it is known whether that arrived. */
+  /** Presses Approve; resolves once it is known whether the press arrived. */
   press(message: Message): Promise<'acknowledged' | 'failed'>;
   textOf(message: Message): string;
   hasButtons(message: Message): boolean;
   moments: Readonly<Record<string, KillMoment>>;
 }
 
-/** A step at which the server is killed: what has happened by then, as the chat service sees it. */
+/** A step at which the server is killed, described by what the chat service has seen. */
 export interface KillMoment {
-  /** Before the button is pressed, or before there is a message to press. */
+  /** True if it is before the press, or before there is a message to press. */
   prepare?(): void;
-  /** Killed before a message is shown, which is then pressed. */
+  /** The server is killed before a message shows, which is then pressed. */
   isBeforePress?: boolean;
-  /** Resolves when it is to be killed. */
+  /** Resolves when the server must be killed. */
   wait(pressing: Promise<unknown>): Promise<unknown>;
 }
 
-/** Kills a server at every step of a button, and looks after each of them at what was started and what is shown. */
+/** Kills a server at every step of a button press, and checks after each what has started and what is shown. */
 export async function killAtEveryStep<Message>(t: TestContext, chat: KilledChat<Message>): Promise<void> {
   const folder = temporaryFolder('server-');
   const start = (port = 0) => startServerProgram(folder, { port, args: chat.args });
@@ -44,7 +44,7 @@ export async function killAtEveryStep<Message>(t: TestContext, chat: KilledChat<
   t.after(() => program.stop());
   const { port, setupCode } = program;
   const linked = await linkWorkspace({
-    // What the helpers need of a server: where it is and how it is set up.
+    // The parts of a server that the helpers need: its address and setup.
     start: async () =>
       ({
         url: `http://127.0.0.1:${port}`,
@@ -85,7 +85,7 @@ export async function killAtEveryStep<Message>(t: TestContext, chat: KilledChat<
       await restart();
     }
     if ((await pressing) === 'failed')
-      // As people do beside a warning.
+      // Presses again, as people do when they see a warning.
       await until(
         async () => !chat.hasButtons(message!) || (await chat.press(message!)) === 'acknowledged',
         'a press that arrives',

@@ -41,7 +41,7 @@ describe('the bots of a server', () => {
     const wrong = await run(['telegram'], 'not-a-token\n');
     assert.equal(wrong.code, 2);
     assert.match(wrong.stderr, /the token of a Telegram bot looks like/);
-    assert.ok(!wrong.stderr.includes('not-a-token'), 'what was typed is not repeated');
+    assert.ok(!wrong.stderr.includes('not-a-token'), 'the typed token is not repeated');
     assert.match(
       (await run(['telegram', '--webhook'], `${telegram.token}\n`)).stderr,
       /only sends updates to an https address/,
@@ -70,7 +70,7 @@ describe('the bots of a server', () => {
       .selectFrom('bots')
       .select('settings')
       .executeTakeFirstOrThrow();
-    assert.ok(!settings.includes(new URL(telegram.url).host), 'the address is encrypted with the rest');
+    assert.ok(!settings.includes(new URL(telegram.url).host), 'the address is encrypted too');
     await server.close();
     const removed = await runHere(['server', 'chat', 'remove', 'telegram', '--data', server.folder], {
       cwd: server.folder,
@@ -163,7 +163,7 @@ describe('the bots of a server', () => {
     assert.deepEqual(await listPageFaults(page.text), []);
     assert.match((await ann.get('/operator')).text, /not set up/);
 
-    // Another bot in its place is another one to Telegram, so the former one's webhook goes as well.
+    // Telegram treats it as a separate bot, so the former bot's webhook is removed too.
     await setUp(telegram.token);
     await ann.post('/operator/bots/telegram', { token: `987654:${'C'.repeat(35)}` });
     assert.equal(telegram.webhook, null);

@@ -49,12 +49,12 @@ it('both chats are reached by https through HTTPS_PROXY, with the certificates o
     },
   });
   await until(async () => (await list()).every(({ state }) => state === 'open'), 'both bots');
-  assert.equal(slack.sockets.open(), 1, 'Socket Mode goes through the tunnel as well');
+  assert.equal(slack.sockets.open(), 1, 'Socket Mode uses the tunnel too');
   const targets = new Set(proxy.asked.map(({ target }) => target));
   assert.deepEqual([...targets].sort(), ['slack.svc.test:443', 'telegram.svc.test:443']);
   assert.deepEqual(proxy.fetched, []);
 
-  // Without the certificate nobody is believed, and a broken address takes down the bots alone.
+  // Without the certificate no connection is trusted, and a broken address affects only the bots.
   await program.stop();
   program = await startServerProgram(folder, { args, env: { HTTPS_PROXY: proxy.url } });
   await until(async () => {

@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-/** A proxy behind which a port of this machine plays `host:80`. */
+/** A proxy that maps `host:80` to a port of this machine. */
 async function openProxy(host: string, port: number): Promise<ConnectProxy> {
   const proxy = await startConnectProxy({ [`${host}:80`]: port });
   open.push(proxy.close);
@@ -62,7 +62,7 @@ describe('a chat service behind a proxy', () => {
     assert.match(proxy.asked[0]?.headers['proxy-authorization'] ?? '', /^Basic /);
     assert.deepEqual(proxy.fetched, []);
     assert.ok(!JSON.stringify(proxy.asked).includes(telegram.token));
-    // What a proxy cuts is opened anew.
+    // Connections that a proxy cuts are reopened.
     proxy.cut();
     telegram.say(ANN, 'again');
     await until(() => telegram.messagesTo(ANN.id).length === 2, 'another answer');

@@ -25,33 +25,33 @@ import { until } from '../../../support/wait.ts';
 export const ANN: TelegramUser = { id: 4201, first_name: 'Ann', username: 'ann_t' };
 export const STRANGER: TelegramUser = { id: 6666, first_name: 'Mallory' };
 
-/** A workspace as the server sees it: it tells, polls and answers by the protocol. */
+/** A simulated workspace that reports, polls and answers by the protocol. */
 export interface ToldWorkspace {
   id: string;
   name: string;
   tell(events: (Partial<LinkEvent> & Pick<LinkEvent, 'event'>)[]): Promise<void>;
-  /** Tells what waits, and how many more do. */
+  /** Reports the pending decisions, and how many more there are. */
   waits(decisions: Partial<PendingDecision>[], channels?: string[], more?: number): Promise<void>;
-  /** Commands that were not answered. */
+  /** Unanswered commands. */
   commands(): Promise<LinkCommand[]>;
   answer(command: LinkCommand, outcome: Partial<CommandOutcome>): Promise<void>;
 }
 
-/** A server with a Telegram bot, a person who is connected, and a workspace. */
+/** A server with a Telegram bot, a connected person, and a workspace. */
 export interface ChatRig {
   server: TestServer;
   telegram: TelegramFixture;
   ann: Browser;
   workspace: ToldWorkspace;
-  /** Of Ann's private chat. */
+  /** Id of Ann's private chat. */
   messages(): ShownMessage[];
-  /** Connects somebody as people do it, and gives the page's last answer. */
+  /** Connects a person as people do it; returns the page's last answer. */
   connect(browser: Browser, user: TelegramUser): Promise<string>;
-  /** Somebody presses; resolves with what they are told. */
+  /** Presses a button; resolves with the notice to the person. */
   press(user: TelegramUser, message: ShownMessage, label: string): Promise<string>;
-  /** Somebody says something in private; resolves with the answer. */
+  /** Sends a private message; resolves with the answer. */
   ask(user: TelegramUser, text: string): Promise<string>;
-  /** Nothing is under way, and what was due is sent. */
+  /** Waits until nothing is in progress and everything due has been sent. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -60,7 +60,7 @@ let made = 0;
 
 const HASH = 'ab12cd34'.padEnd(64, '0');
 
-/** A decision as a workspace tells it. */
+/** A decision as a workspace reports it. */
 const decisionOf = (given: Partial<PendingDecision>): PendingDecision =>
   makePendingDecision({ hash: HASH, ...given });
 

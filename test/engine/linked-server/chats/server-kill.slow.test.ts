@@ -63,7 +63,7 @@ it('a server killed at any step of a press in Telegram starts the approved work 
     const before = countCalls(method);
     await until(() => countCalls(method) > before, method);
   };
-  /** Has the private chat get what waits, and nothing else. */
+  /** Makes the private chat receive only pending decisions. */
   const addPrivateChat = async (ann: Browser) => {
     const find = async () => /\/app\/chats\/channel\/[\w-]+/.exec((await ann.get('/app/chats')).text)?.[0];
     const before = await find();
@@ -85,7 +85,7 @@ it('a server killed at any step of a press in Telegram starts the approved work 
     renewPlace: addPrivateChat,
     find: (decision) => telegram.messagesTo(ANN.id).filter(({ text }) => isAbout(text, decision)),
     async press(message) {
-      // Telegram keeps it until the server has said that it is done.
+      // Telegram keeps the update until the server confirms it.
       telegram.press(ANN, message, 'Approve');
       return 'acknowledged';
     },

@@ -10,10 +10,10 @@ it('unconnected people get the same answer once in five minutes, and at most a t
   assert.equal(ask(1), 'no');
   assert.equal(ask(1), null);
   assert.equal(ask(1, 'something else'), 'something else');
-  assert.equal(limit('slack', { id: '1' }, 'no'), 'no', 'the same id elsewhere is somebody else');
+  assert.equal(limit('slack', { id: '1' }, 'no'), 'no', 'the same id in another service is another person');
   clock.advance(60_000);
   const told = Array.from({ length: 2000 }, (_, at) => ask(at + 2)).filter((text) => text !== null);
-  assert.equal(told.length, 997, 'the rest is told nothing');
+  assert.equal(told.length, 997, 'the others get no answer');
   clock.advance(4 * 60_000);
   assert.equal(ask(1), 'no');
   assert.equal(ask(2), null);

@@ -25,7 +25,7 @@ onBothDatabases((start) => {
     await ann.post('/app/chats/connect/telegram', { user: String(ANN.id), answer: 'yes' });
     await ann.post('/app/chats/channels/telegram/private');
 
-    // Nobody may decide outside of the machine: no buttons.
+    // No one outside the machine may decide: no buttons.
     const first = await here.ask('repair the door');
     const shownFor = (id: string) =>
       until(() => telegram.messagesTo(ANN.id).find(({ text }) => text.includes(`${id} about`)), id);
@@ -47,13 +47,16 @@ onBothDatabases((start) => {
       'the news that it was sealed',
     );
 
-    // Decided at the machine: the message says so without anybody's press.
+    // Decided at the machine: the message reports it without a press.
     const second = await here.ask('paint the door');
     const other = await shownFor(second.decision_id!);
     await until(() => other.keyboard.length === 1, 'buttons');
     await here.call('decision.deny', { id: second.decision_id!, reason: 'not today' });
     await until(() => /It was denied\.$/.test(other.text), 'the end');
     assert.deepEqual(other.keyboard, []);
-    assert.ok(!telegram.messages.some(({ text }) => /not today/.test(text)), 'what somebody typed stays');
+    assert.ok(
+      !telegram.messages.some(({ text }) => /not today/.test(text)),
+      'typed reasons stay on the machine',
+    );
   });
 });

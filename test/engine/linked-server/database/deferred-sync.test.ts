@@ -9,7 +9,7 @@ import { migrateServerDatabase } from '../../../../engine/linked-server/database
 import type { Tables } from '../../../../engine/linked-server/database/tables.ts';
 import { temporaryFolder } from '../../../support/git.ts';
 
-/** A database of a server, and how its log file is brought to the disk. */
+/** A server's database, and how its log file is synced to disk. */
 async function openDeferred(t: TestContext, syncFile?: (file: FileHandle) => Promise<void>) {
   const sqlite = new Database(join(temporaryFolder('server-'), 'server.db'));
   sqlite.pragma('journal_mode = WAL');
@@ -63,7 +63,7 @@ it('a commit that is not on disk yet blocks no one else, and callers can wait fo
   syncing.resolve();
   await synced;
   assert.equal(files.length, 1);
-  assert.ok(files[0]! > 0, 'the log file holds what was committed');
+  assert.ok(files[0]! > 0, 'the log file contains the commits');
 });
 
 it('a disk that failed once is not trusted again', async (t) => {

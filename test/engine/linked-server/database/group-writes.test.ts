@@ -44,7 +44,7 @@ it('the next group is written while the one before is not on disk, and no caller
   const second = add('second').then((item) => answered.push(item));
   await wrote.second.promise;
   assert.deepEqual([written, answered], [['first', 'second'], []]);
-  // Each waits for a sync that began after its own write.
+  // Each waits for a sync that started after its own write.
   while (syncs.length < 2) await new Promise((resolve) => setImmediate(resolve));
   syncs[0]!();
   await first;

@@ -100,14 +100,14 @@ describe('addresses of targets', () => {
     ])
       await assert.rejects(guard.check(`http://${host}/hook`), { code: 'address_refused' }, host);
     await guard.check('https://one.example/hook');
-    // Whoever mistypes a name is not sent to the operator.
+    // A person who mistypes a name is not referred to the operator.
     await assert.rejects(guard.check('https://gone.example/'), { hint: /check the spelling/ });
-    // What a name leads to inside is not told to whoever types it.
+    // The internal addresses of a name are not shown to the person.
     await assert.rejects(guard.check('https://two.example/'), {
       message: /^two\.example: it resolves to an address that is in a private network [^\d]*$/,
       hint: /--allow-target/,
     });
-    // Nor to a flag that opens no metadata.
+    // No hint names a flag that would not open metadata addresses.
     await assert.rejects(guard.check('http://169.254.169.254/'), { hint: 'no option opens this address' });
   });
 

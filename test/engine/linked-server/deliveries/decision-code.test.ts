@@ -18,7 +18,7 @@ interface Sent {
   signature: string;
 }
 
-/** What an HTTP node does with what the code gives it. */
+/** Does what an HTTP node does with the code's result. */
 async function send({ url, body, timestamp, signature }: Sent): Promise<unknown> {
   const headers = { 'X-Svc-Timestamp': timestamp, 'X-Svc-Signature': signature };
   const answer = await fetch(url, { method: 'POST', headers, body });
@@ -31,7 +31,7 @@ const run = (code: string, named: Record<string, unknown>): Promise<unknown> =>
     ...Object.values(named),
   );
 
-/** Each tool as it runs the code that is pasted into it: what is in reach there, and what comes of it. */
+/** Each tool runs the code that is pasted into it, with its available globals; returns the result. */
 const TOOLS: Record<(typeof ADDONS)[number], (code: string, event: Input) => Promise<unknown>> = {
   async n8n(code, event) {
     const $input = { all: () => [{ json: event }] };

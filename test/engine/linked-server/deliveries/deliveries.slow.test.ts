@@ -35,7 +35,7 @@ onBothDatabases((start) => {
           [['a', 'c'], ['d']],
         );
         const [{ body, headers }] = hook.caught as [(typeof hook.caught)[number]];
-        // The clock of the test stands in another year than the library's.
+        // The test's clock and the library's are in different years.
         const { webhook } = verifyAt(headers as Record<string, string>, body, hook.secret);
         assert.equal(webhook.event, 'sealed');
         const page = await rig.ann.get('/app/deliveries');
@@ -160,7 +160,7 @@ onBothDatabases((start) => {
         assert.doesNotMatch((await rig.ann.get(place)).text, /Paused since/);
         for (let passed = 0; passed < 20; passed += 1) await rig.advance(HOUR);
         assert.ok(other.caught.length > 3);
-        // Its failures are those of the present address.
+        // Only failures of the current address are shown.
         const third = await rig.addTarget('webhook', { 'events[]': 'alert' }, (_count, response) =>
           response.writeHead(500).end(),
         );
@@ -236,7 +236,7 @@ onBothDatabases((start) => {
     it('deliveries are sent after a restart, and again on request', async () => {
       const rig = await deliveryRig(start);
       const hook = await rig.addTarget('webhook', {}, (count, response) => {
-        // The first is never answered: the server is closed meanwhile.
+        // The first is never answered: the server closes first.
         if (count > 1) response.end();
       });
       await rig.queue([{ event: 'sealed', id: 'a' }]);
@@ -328,7 +328,7 @@ onBothDatabases((start) => {
 const account = async (rig: Awaited<ReturnType<typeof deliveryRig>>) =>
   (await rig.server.parts.people.listAccounts())[0]!;
 
-/** Verifies as receivers do, at the time at which it was signed. */
+/** Verifies as receivers do, at the time of signing. */
 function verifyAt(headers: Record<string, string>, body: string, secret: string) {
   const now = Date.now;
   Date.now = () => Number(headers['webhook-timestamp']) * 1000;

@@ -8,7 +8,7 @@ import { type DeliveryRig, deliveryRig } from './rig.ts';
 
 const HEADER = `X: ${'y'.repeat(100)}\r\n`;
 
-/** What a target may answer, and what its page says of that. */
+/** Possible answers of a target, and what its page shows for each. */
 const ANSWERS: [what: string, answer: string, said: RegExp][] = [
   ['204 with a body', 'HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello', /arrived: HTTP 204 after/],
   ['HTTP/1.0', 'HTTP/1.0 200 OK\r\n\r\nhello', /arrived: HTTP 200 after/],

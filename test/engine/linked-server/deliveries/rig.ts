@@ -14,18 +14,18 @@ import { type Catcher, catcher } from '../../notify/rig.ts';
 
 type Answer = NonNullable<Parameters<typeof catcher>[0]>;
 
-/** A server with a person, an account that has everything, and targets that listen. */
+/** A server with a person, an account with all features, and targets that listen. */
 export interface DeliveryRig {
   server: TestServer;
   ann: Browser;
-  /** A target at a new catcher. */
+  /** Creates a target with a new catcher. */
   addTarget(kind?: TargetKind, wish?: Record<string, string>, answer?: Answer): Promise<AddedTarget>;
-  /** Events as a workspace would send them; ids are made where none is given. */
+  /** Returns events as a workspace sends them, with generated ids by default. */
   queue(
     events: (Partial<LinkedEvent> & { event: LinkedEvent['event'] })[],
     workspace?: { id: string; name: string },
   ): Promise<void>;
-  /** Time passes, and what is due by then is sent. */
+  /** Advances the clock and sends what is due. */
   advance(ms: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -84,7 +84,7 @@ export async function deliveryRig(
   };
 }
 
-/** Another account with an admin of its own, who is signed in. */
+/** Creates another account with a signed-in admin. */
 export async function addOtherAccount(ann: Browser, server: TestServer): Promise<Browser> {
   const made = await ann.post('/operator/accounts', { account: 'other', name: 'carl' });
   const carl = openBrowser(server);

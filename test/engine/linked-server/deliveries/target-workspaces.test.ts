@@ -9,10 +9,10 @@ import { type DeliveryRig, deliveryRig } from './rig.ts';
 const WISH = { kind: 'webhook', name: 'mine', url: 'https://93.184.215.14/hook', 'events[]': 'sealed' };
 const LARGEST_PAGE = 50 * 1024;
 
-/** What a page says of the workspaces of its target. */
+/** Returns what a page shows about the workspaces of its target. */
 const readState = ({ text }: Read): string => /<dt>Workspaces<\/dt><dd>(.*?)</.exec(text)?.[1]?.trim() ?? '';
 const readError = ({ text }: Read): string => /role="alert">(.*?)</.exec(text)?.[1] ?? '';
-/** The machines of the workspaces that a page offers, those that are ticked, or all of them. */
+/** Returns the machines of the workspaces that a page offers: the selected ones, or all of them. */
 const readOffered = ({ text }: Read, { areTicked = false } = {}): string[] =>
   [...text.matchAll(/<input type="checkbox" name="workspaces\[\]"([^>]*)> .*? <span class="dim">on (.*?)</g)]
     .filter(([, attributes = '']) => !areTicked || attributes.includes('checked'))
@@ -67,7 +67,7 @@ onBothDatabases((start) => {
         ];
         await ann.post(place, list);
         assert.equal(readState(await ann.get(place)), 'api, shop');
-        // Neither when they go nor when something else is saved does it become one for all.
+        // Neither removing them nor saving other fields turns it into a target for all.
         for (const { id } of [shop, api]) await ann.post(`/app/workspaces/${id}/remove`);
         assert.equal(readState(await ann.get(place)), 'none, so nothing is sent there');
         assert.equal((await ann.post(place, { ...wish, name: 'other' })).status, 422);
@@ -109,9 +109,13 @@ onBothDatabases((start) => {
         const second = await ann.get(next);
         assert.equal(readOffered(second)[0], machine(50));
         const there = await save(second, [60]);
-        assert.equal(readOffered(await ann.get(there.location!))[0], machine(50), 'the page that was saved');
+        assert.equal(
+          readOffered(await ann.get(there.location!))[0],
+          machine(50),
+          'the same page as before saving',
+        );
         assert.equal(readState(await ann.get(place)), 'shop, shop, shop');
-        // What a page does not show stays as it is.
+        // Fields that a page does not show stay unchanged.
         await save(await ann.get(path), [7]);
         const chosen = await ann.get(`${path}?chosen=1`);
         assert.deepEqual(readOffered(chosen, { areTicked: true }), [machine(7), machine(60)]);
@@ -130,7 +134,7 @@ onBothDatabases((start) => {
         await save(await ann.get(`${path}?find=machine-0101`), [], { what: 'leave-found' });
         assert.equal(readOffered(await ann.get(`${path}?chosen=1`)).length, 11);
 
-        // Its form says nothing of them but that they are chosen elsewhere.
+        // The form only says that they are selected elsewhere.
         await ann.post(place, { ...WISH, url: '', name: 'other', scope: 'listed' });
         assert.equal(readOffered(await ann.get(`${path}?chosen=1`)).length, 11);
         const cleared = await save(await ann.get(`${path}?chosen=1`), []);

@@ -13,7 +13,7 @@ const OTHER = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
 type Headers = Record<string, string>;
 const AsyncFunction = (async () => undefined).constructor as FunctionConstructor;
 
-/** Each tool as it runs the code that is pasted into it: what is in reach there, and what comes of it. */
+/** Each tool runs the code that is pasted into it, with its available globals; returns the result. */
 const TOOLS: Record<string, (code: string, headers: Headers, body: string) => Promise<unknown>> = {
   async n8n(code, headers, body) {
     const run = AsyncFunction('require', '$input', code) as (...given: unknown[]) => Promise<unknown>;

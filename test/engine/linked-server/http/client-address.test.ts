@@ -18,21 +18,21 @@ describe('the address of a client', () => {
     ['10.0.0.1', '', '10.0.0.1'],
     ['10.0.0.1', '203.0.113.9', '203.0.113.9'],
     ['::ffff:10.0.0.1', '203.0.113.9', '203.0.113.9'],
-    // Each proxy writes down whom it heard; what a client wrote itself stands before that.
+    // Each proxy appends its peer; the client's own entries come first.
     ['10.0.0.1', '1.1.1.1, 203.0.113.9, 10.2.3.4', '203.0.113.9'],
     ['fd00::1', '1.1.1.1,203.0.113.9 ,  fd00::2', '203.0.113.9'],
     ['10.0.0.1', '10.0.0.2, 10.0.0.3', '10.0.0.2'],
-    // Some proxies write the port as well.
+    // Some proxies add the port.
     ['10.0.0.1', '203.0.113.9:51234', '203.0.113.9'],
     ['10.0.0.1', '[2001:db8::7]:51234', '2001:db8::7'],
     ['10.0.0.1', '[2001:db8::7]', '2001:db8::7'],
-    // One address is one client, however it is written.
+    // Different spellings of one address are the same client.
     ['10.0.0.1', '2001:DB8:0:0:0::7', '2001:db8::7'],
     ['10.0.0.1', '::ffff:203.0.113.9', '203.0.113.9'],
     ['10.0.0.1', '::FFFF:cb00:7109', '203.0.113.9'],
     ['10.0.0.1', '203.0.113.9, ::ffff:10.0.0.2', '203.0.113.9'],
     ['10.0.0.1', 'fe80::1%eth0', 'fe80::1'],
-    // What is no address ends what is believed.
+    // An invalid address ends the trusted part.
     ['10.0.0.1', '203.0.113.9, unknown', '10.0.0.1'],
     ['10.0.0.1', '203.0.113.9, _hidden, 10.0.0.2', '10.0.0.2'],
     ['10.0.0.1', '203.0.113.9,', '10.0.0.1'],

@@ -35,7 +35,7 @@ onBothDatabases((start) => {
     const told = await Promise.allSettled([
       ...linked.map(({ workspace }) => events.add(workspace, [eventOf('e-1'), eventOf('e-2')])),
       events.add(gone, [eventOf('e-1')]),
-      // Sent again, as after an answer that was lost.
+      // Sent again, as after a lost answer.
       ...linked.map(({ workspace }) => events.add(workspace, [eventOf('e-2'), eventOf('e-3')])),
     ]);
     assert.deepEqual(

@@ -19,7 +19,7 @@ interface Scene {
   shop: WorkspaceByHand;
 }
 
-/** Everything after which a token opens nothing more. */
+/** Everything that invalidates a token. */
 const ENDS: Record<string, (scene: Scene) => Promise<unknown>> = {
   'its workspace was unlinked on a page': ({ ann, shop }) => ann.post(`/app/workspaces/${shop.id}/revoke`),
   'its workspace was unlinked from the machine': ({ shop }) => shop.call('DELETE', '/v1/workspace'),
@@ -48,7 +48,7 @@ const ENDS: Record<string, (scene: Scene) => Promise<unknown>> = {
   'its workspace was linked again': ({ server, ann }) => linkByHand(server, ann, { name: 'shop' }),
   'another one took its place and was used': async ({ server, shop }) => {
     const rotated = await shop.call('POST', '/v1/workspace/token');
-    assert.equal(await tell(shop), 200, 'the old one opens until then');
+    assert.equal(await tell(shop), 200, 'the old token is valid until then');
     const { token } = JSON.parse(rotated.text) as { token: string };
     const browser = openBrowser(server);
     const headers = { authorization: `Bearer ${token}`, 'svc-protocol': '1' };
@@ -57,7 +57,7 @@ const ENDS: Record<string, (scene: Scene) => Promise<unknown>> = {
   },
 };
 
-/** The body of a request that tells of one new event. */
+/** The body of a request that reports one new event. */
 const makeBody = (workspace = 'shop'): object => ({
   workspace,
   events: [

@@ -67,7 +67,7 @@ test('a form with the payload is read like JSON, signed over its raw bytes, and 
   assert.deepEqual([without.status, without.body.code], [400, 'body_invalid']);
   assert.match(without.body.hint, /application\/json/);
   assert.equal((await rig.ask(asForm('payload=%7Bnot+json'))).body.code, 'body_invalid');
-  // Where nobody says that it is a form, it is one nevertheless.
+  // A form is detected even without its content type.
   const unnamed = await rig.ask(asForm(`${form}&more=1`, 'text/plain'));
   assert.deepEqual([unnamed.status, unnamed.body.code], [400, 'body_invalid']);
   assert.match(unnamed.body.hint, /application\/json/);
@@ -236,7 +236,7 @@ test('a comment of anyone else with require_approval false still waits for appro
   assert.equal(
     (await rig.ask(codehost(silent, 'issue_comment'))).body.dispatched,
     false,
-    'a service that does not say',
+    'a service without an association',
   );
 });
 
@@ -278,14 +278,18 @@ test('an author who is not known to belong to the repository is untrusted, and p
   assert.notEqual(await opened({ ...silent, ...person('Eve') }, by('Eve')), null, 'another name');
   const owned = { repository: { ...issueOpened().repository, owner: { login: 'olga' } } };
   const olga = { ...person('olga'), author_association: undefined };
-  assert.equal(await opened(olga, { ...owned, ...by('olga') }), null, 'its owner, where nothing is said');
+  assert.equal(
+    await opened(olga, { ...owned, ...by('olga') }),
+    null,
+    "the repository's owner, without an association",
+  );
   assert.notEqual(
     await opened({ ...olga, author_association: 'NONE' }, { ...owned, ...by('olga') }),
     null,
-    'what is said counts',
+    'the association takes precedence',
   );
   assert.match((await opened({}, by('mallory'))) ?? '', /^it was sent here by codehost:mallory/);
-  assert.equal(await opened({}, by('eve')), null, 'and by somebody who is listed');
+  assert.equal(await opened({}, by('eve')), null, 'sent by a listed person');
   assert.equal(await opened({}, by(login)), null);
   for (const odd of ['', 'a b', 'eve\u200b', '\u0435ve', 'x'.repeat(200), 'webhook: x', '../x'])
     assert.match((await opened({ ...silent, ...person(odd) }, by(odd))) ?? '', /codehost:unknown!/, odd);

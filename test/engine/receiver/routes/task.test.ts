@@ -82,7 +82,7 @@ test('a template without an agent runs as the default agent, recorded immediatel
     other.close();
   }
   const open = await rig.ask(task(rig, { template: 'plain', agent: undefined, prompt: undefined }));
-  assert.equal(open.body.status, 'open', 'without a default it is created all the same');
+  assert.equal(open.body.status, 'open', 'without a default agent it is still created');
   const run = { template: 'plain', agent: undefined, prompt: undefined, dispatch: true, approve: true };
   assert.equal((await rig.ask(task(rig, run))).body.code, 'unknown_agent', 'but cannot run');
 });
@@ -148,7 +148,7 @@ test('the title is the first line with text, with control characters written out
   const { title, prompt } = rig.tasks.get(long.body.task_id);
   assert.equal(Array.from(title).length, 120);
   assert.ok(title.isWellFormed());
-  assert.equal(prompt, '🦊'.repeat(500), 'the prompt itself is kept byte for byte');
+  assert.equal(prompt, '🦊'.repeat(500), 'the prompt is kept byte for byte');
 });
 
 test('the same Idempotency-Key and body, freshly signed, answers 200 with the first task within 24 h', async () => {

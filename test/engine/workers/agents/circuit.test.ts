@@ -32,14 +32,14 @@ describe('an agent that fails repeatedly for its own reasons', () => {
     assert.deepEqual(
       [waiting.state, waiting.held?.code],
       ['queued', 'auth_failed'],
-      'it says what it waits for',
+      'it reports what it waits for',
     );
     const plan = await rig.here().call('task.plan', {
       id: waits.task_id,
     });
     assert.deepEqual([plan.held_back?.code, plan.starts], ['auth_failed', 'queued']);
 
-    // It is still so after a restart.
+    // The state survives a restart.
     await rig.down();
     await rig.up();
     assert.equal((await rig.session(waits.session_id)).state, 'queued');

@@ -17,7 +17,7 @@ test('changes inside the worktree need no one by default, and commands and paths
   }
   for (const kind of ['think', 'switch_mode', 'read', 'search']) assert.ok(may_(kind), kind);
   for (const kind of ['execute', 'fetch', 'other', 'unheard_of']) assert.ok(!may_(kind, 'a'), kind);
-  // What would be changed cannot be told.
+  // The changed path is unknown.
   for (const kind of ['edit', 'move', 'delete']) assert.ok(!may_(kind), kind);
 });
 
@@ -31,9 +31,9 @@ test('an entry may name a folder or a glob, and every path has to be in one of t
   }
   assert.ok(may(entries, 'edit', 'src/a', 'docs/b'));
   assert.ok(!may(entries, 'edit', 'src/a', 'lib/b'));
-  assert.ok(!may(entries, 'read', 'src/a'), 'a kind that is not there');
-  assert.ok(!may(entries, 'search'), 'without a path a narrowed entry cannot be held to');
-  assert.ok(may(entries, 'execute', null), 'a command reaches what it likes');
+  assert.ok(!may(entries, 'read', 'src/a'), 'a kind that is not listed');
+  assert.ok(!may(entries, 'search'), 'without a path a restricted entry cannot apply');
+  assert.ok(may(entries, 'execute', null), 'a command is not limited to a path');
   assert.ok(may(['edit:a/**/z?.ts'], 'edit', 'a/z1.ts') && may(['edit:a/**/z?.ts'], 'edit', 'a/b/c/z1.ts'));
   assert.ok(!may([], 'read', 'a'));
 });

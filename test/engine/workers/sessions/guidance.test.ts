@@ -13,7 +13,7 @@ import { type EngineHere, engineHere } from '../../../support/engine.ts';
 import { ended, started } from '../../../support/strict.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspace.ts';
 
-/** Claude cuts the instructions of a server there. */
+/** Claude truncates a server's instructions at this length. */
 const MOST_CHARACTERS = 2048;
 
 const LANGUAGES = ['en', 'de', 'es', 'fr', 'ja', 'zh'];

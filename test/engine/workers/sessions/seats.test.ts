@@ -72,7 +72,7 @@ describe('the register of seats', () => {
     await look();
     alive = 'dead';
     await look();
-    assert.deepEqual(closed, [], 'a look that found it alive begins anew');
+    assert.deepEqual(closed, [], 'a check that finds it alive restarts the countdown');
     await look();
     assert.deepEqual(closed, [id]);
   });
@@ -100,7 +100,7 @@ describe('the register of seats', () => {
     clock.advance(HOUR / 2);
     seats.seen(id);
     await look();
-    // What an engine that was killed now has left behind.
+    // Left behind by an engine that was killed.
     const again = createSeats({ ...spine, clock, atClose: () => undefined });
     assert.equal(Date.parse(again.find(id)?.seenAt ?? ''), clock.now());
     assert.equal(seats.isHeard(), false);
@@ -129,6 +129,6 @@ describe('the register of seats', () => {
       [gone, mailed, plain, young].map((id) => seats.find(id) !== null),
       [false, true, false, true],
     );
-    assert.notEqual(await open(), gone, 'no number is given twice');
+    assert.notEqual(await open(), gone, 'no number is reused');
   });
 });

@@ -1,17 +1,17 @@
 import type { Files } from '../graph-rig.ts';
 
 /**
- * A small program and every call in it: `f>g`, names as their file has them, `path:name` for those of other files than the
- * first, an empty name for code outside of functions. A call that is not listed is wrong.
+ * A small program and all its calls: `f>g`, with names as in their file, `path:name` for files other than the first,
+ * and an empty name for code outside functions. Any call that is not listed is wrong.
  */
 export interface CallCase {
   name: string;
-  /** The first file; a line `=== path` begins another one. */
+  /** The first file; a line `=== path` starts another file. */
   text: string;
   calls: string;
 }
 
-/** Takes cases apart that are written as `# name`, the program, and `-> calls`. */
+/** Parses cases in the form of `# name`, the program, and `-> calls`. */
 export function readCases(text: string): CallCase[] {
   return text
     .split(/^# /m)
@@ -22,7 +22,7 @@ export function readCases(text: string): CallCase[] {
     });
 }
 
-/** The files of a case. @param first the path of the first one */
+/** Returns the files of a case. @param first the path of the first one */
 export function filesOf({ text }: CallCase, first: string): Files {
   const [main = '', ...others] = text.split(/^=== /m);
   const files = others.map((part): [string, string] => {
@@ -32,7 +32,7 @@ export function filesOf({ text }: CallCase, first: string): Files {
   return Object.fromEntries([[first, main], ...files]);
 }
 
-/** The calls of a case in the form of `listCalls`, without their kind and confidence. */
+/** Returns the calls of a case in the form of `listCalls`, without their kind and confidence. */
 export function callsOf({ calls }: CallCase, first: string): string[] {
   const place = (name: string): string =>
     name === '' ? first : name.includes(':') ? name : `${first}:${name}`;

@@ -1,4 +1,4 @@
-/** Calls of Go, each by one means of the language. The module is `m`. */
+/** Calls in Go, each by one language feature. The module is `m`. */
 export const GO_CASES = `
 # a function below
 package a

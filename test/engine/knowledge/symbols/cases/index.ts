@@ -19,7 +19,7 @@ export interface LanguageCase {
   calls: string[];
 }
 
-/** Small programs by language, with all calls that are in them. */
+/** Small programs by language, with all their calls. */
 export const LANGUAGE_CASES: Readonly<Record<string, readonly LanguageCase[]>> = Object.fromEntries(
   Object.entries(LANGUAGES).map(([language, { text, first, manifest }]) => [
     language,

@@ -1,4 +1,4 @@
-/** Calls of Java, each by one means of the language. */
+/** Calls in Java, each by one language feature. */
 export const JAVA_CASES = `
 # a method of the class by its bare name
 class A { void f() { g(); } void g() {} }

@@ -1,4 +1,4 @@
-/** Calls of Python, each by one means of the language. */
+/** Calls in Python, each by one language feature. */
 export const PYTHON_CASES = `
 # a function below
 def f():

@@ -1,4 +1,4 @@
-/** Calls of Rust, each by one means of the language. The crate is `m`, and the first file its root. */
+/** Calls in Rust, each by one language feature. The crate is `m`, and the first file is its root. */
 export const RUST_CASES = `
 # a function below
 fn f() { g(); }

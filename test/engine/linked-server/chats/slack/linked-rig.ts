@@ -9,16 +9,16 @@ import type { Browser, startTestServer } from '../../../../support/linked-server
 import { type LinkedWorkspace, linkWorkspace } from '../../../../support/linked-workspace.ts';
 import { until } from '../../../../support/wait.ts';
 
-/** A linked workspace whose decisions are shown in the channel `C1` of a scripted Slack, where `U1` speaks for ann. */
+/** A linked workspace whose decisions appear in the channel `C1` of a scripted Slack, where `U1` acts for ann. */
 export interface LinkedSlack {
   linked: LinkedWorkspace;
   slack: Slack;
-  /** The message about a decision, once it has its buttons. */
+  /** Returns the message about a decision once it has its buttons. */
   shown(decision: string): Promise<PostedMessage>;
   close(): Promise<void>;
 }
 
-/** Sets the bot up and connects a person and a channel, as people do it on the pages and in Slack. */
+/** Sets up the bot and connects a person and a channel through the pages and Slack. */
 export async function connectSlack(ann: Browser, slack: Slack): Promise<void> {
   const set = await ann.post('/operator/bots/slack', {
     bot_token: SLACK_APP.botToken,
@@ -48,7 +48,7 @@ async function sendCode(
 const findChannelPath = async (ann: Browser): Promise<string | undefined> =>
   /\/app\/chats\/channel\/[\w-]+/.exec((await ann.get('/app/chats')).text)?.[0];
 
-/** Has decisions shown in the channel, as in one that is new: more than five messages within a minute become one. */
+/** Shows decisions in the channel as in a new one: more than five messages within a minute are merged into one. */
 export async function addSlackChannel(ann: Browser, slack: Slack): Promise<void> {
   const before = await findChannelPath(ann);
   if (before !== undefined) await ann.post(`${before}/remove`);
@@ -63,7 +63,7 @@ export async function startChattySlack(isSocketMode = true): Promise<Slack> {
   return slack;
 }
 
-/** What a channel shows of a decision. */
+/** Returns what a channel shows of a decision. */
 export const findMessage = (slack: Slack, decision: string): PostedMessage | undefined =>
   slack.inChannel('C1').find(({ text }) => new RegExp(`\\b${decision} about`).test(text));
 

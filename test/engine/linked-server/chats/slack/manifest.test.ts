@@ -21,7 +21,7 @@ const manifest = parse(manifests[0] ?? '') as Manifest;
 let rig: SlackRig;
 afterEach(() => rig?.close());
 
-/** Does everything that a bot does, and says what did not work. */
+/** Uses every feature of a bot; returns the failures. */
 async function tryEverything(scopes: readonly string[]): Promise<string[]> {
   const { event_subscriptions, interactivity, socket_mode_enabled } = manifest.settings;
   rig = await startSlackRig({

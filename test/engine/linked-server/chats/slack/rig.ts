@@ -33,20 +33,20 @@ export interface SlackRig {
   log: string[];
   presses: Press[];
   words: Words[];
-  /** Replaces what is done about what people do. */
+  /** Replaces the handler of people's actions. */
   handlers: ChatHandlers;
   memory: ChatMemory;
-  /** Where the bot takes requests. */
+  /** The bot's request URL. */
   requestUrl: string;
-  /** Says something in the channel, with a button each. */
+  /** Posts texts to the channel, each with a button. */
   post(...labels: string[]): Promise<PostedMessage>;
   isOpen(): Promise<unknown>;
-  /** The same bot after its process has ended and begun anew; what was under way is over. */
+  /** Restarts the bot's process; pending work is lost. */
   restart(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Remembers in memory what a server keeps in its database. */
+/** Stores in memory what a server stores in its database. */
 export function createTestMemory(now: () => number): ChatMemory {
   const values = new Map<string, string>();
   const claims = new Map<string, number>();
@@ -63,7 +63,7 @@ export function createTestMemory(now: () => number): ChatMemory {
   };
 }
 
-/** Quick enough for tests: nothing here is measured. */
+/** Short times for tests; nothing here is measured. */
 const PACE = { firstMs: 5, longestMs: 50, shortestMs: 1, steadyMs: 0, pingMs: 5000, lingerMs: 500 };
 
 export async function startSlackRig({

@@ -21,7 +21,7 @@ const words = (text: string, more: object = {}) =>
     ...more,
   });
 
-/** Posts a body with given headers, and gives status and text. */
+/** Posts a body with the given headers; returns status and text. */
 async function post(body: string, headers: Record<string, string>, url = rig.requestUrl) {
   const answer = await fetch(url, {
     method: 'POST',
@@ -43,7 +43,7 @@ describe('signed requests of Slack', () => {
       'x-slack-request-timestamp': '1531420618',
       'x-slack-signature': signature,
     };
-    // Verified, and then nothing that this bot takes: the example is a slash command.
+    // Verified, but not handled by this bot: the example is a slash command.
     assert.equal((await post(body, headers)).status, 400);
     assert.equal((await post(`${body}&`, headers)).status, 401);
     assert.equal((await post(body, { ...headers, 'x-slack-request-timestamp': '1531420619' })).status, 401);

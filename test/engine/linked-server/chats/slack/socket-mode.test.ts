@@ -299,7 +299,7 @@ describe('Socket Mode', () => {
     rig = await startSlackRig();
     rig.slack.isBotTokenRevoked = true;
     await assert.rejects(rig.post(), { problem: 'refused', message: 'the token was revoked' });
-    // Known before the message is given up for it.
+    // Known before the message fails because of it.
     assert.equal(rig.service.status().problem, 'the token was revoked');
     rig.slack.isBotTokenRevoked = false;
     await rig.isOpen();

@@ -101,7 +101,7 @@ describe('a Telegram bot', () => {
     assert.deepEqual(heard, ['waiting']);
     telegram.say(ANN, 'status');
     await until(() => heard.length === 2, 'more words');
-    assert.deepEqual(heard, ['waiting', 'status'], 'once each');
+    assert.deepEqual(heard, ['waiting', 'status'], 'each exactly once');
   });
 
   it('the bot skips an update that always fails', { timeout: 60_000 }, async () => {
@@ -122,7 +122,7 @@ describe('a Telegram bot', () => {
     const last = await until(() => telegram.messagesTo(ANN.id).at(-1), 'an answer');
     assert.equal(last.text, 'heard waiting');
     await until(() => memory.values.get('offset')?.includes('1005'), 'the place to be kept');
-    assert.equal(telegram.messagesTo(ANN.id).length, 1, 'what was done is not done again');
+    assert.equal(telegram.messagesTo(ANN.id).length, 1, 'earlier updates are not handled again');
   });
 
   it('the bot restarts its count where Telegram does, after a week without updates', async () => {
@@ -146,7 +146,7 @@ describe('a Telegram bot', () => {
     telegram.say(ANN, 'again');
     await until(() => telegram.messagesTo(ANN.id).length === 2, 'another answer');
     await isOpen(service);
-    assert.ok(!log.join('').includes(telegram.token), 'the token is in no line of the log');
+    assert.ok(!log.join('').includes(telegram.token), 'the log does not contain the token');
     assert.ok(!log.join('').includes('B'.repeat(35)));
   });
 
@@ -196,7 +196,7 @@ describe('a Telegram bot', () => {
     assert.ok(!telegram.calls.some(({ method }) => method === 'getUpdates'));
     const polling = openBot();
     assert.equal(await isOpen(polling), true);
-    assert.equal(telegram.webhook, null, 'a bot that asks takes the webhook away');
+    assert.equal(telegram.webhook, null, 'a polling bot removes the webhook');
     assert.equal(
       (await polling.receive({ path: webhook.path, headers: {}, body: Buffer.alloc(0) })).status,
       404,
@@ -208,7 +208,7 @@ describe('a Telegram bot', () => {
     const first = openBot({ webhook });
     await isOpen(first);
     await first.close();
-    assert.notEqual(telegram.webhook, null, 'a server that stops comes back');
+    assert.notEqual(telegram.webhook, null, 'stopping keeps the webhook for the restart');
     const second = openBot({ webhook });
     await isOpen(second);
     await second.remove();
@@ -271,7 +271,7 @@ describe('a Telegram bot', () => {
           `${error.problem} ${error.retryAfterMs ?? ''}`.trim(),
       );
     assert.equal(await problem(service.send('-5', message)), 'gone');
-    assert.equal(await problem(service.send('77', message)), 'gone', 'who never wrote to the bot');
+    assert.equal(await problem(service.send('77', message)), 'gone', 'a person who never wrote to the bot');
     assert.equal(await problem(service.edit(String(ANN.id), '99999', message)), 'gone');
     telegram.fail('sendMessage', {
       code: 429,
@@ -284,7 +284,11 @@ describe('a Telegram bot', () => {
     telegram.fail('sendMessage', { code: 400, description: 'Bad Request: something new' });
     assert.equal(await problem(service.send(String(ANN.id), message)), 'refused');
     const id = await service.send(String(ANN.id), message);
-    assert.equal(await problem(service.edit(String(ANN.id), id, message)), 'none', 'it is so already');
+    assert.equal(
+      await problem(service.edit(String(ANN.id), id, message)),
+      'none',
+      'the message is unchanged',
+    );
     telegram.block(ANN);
     assert.equal(await problem(service.send(String(ANN.id), message)), 'gone');
     telegram.newToken('2:other');

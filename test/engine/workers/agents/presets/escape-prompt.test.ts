@@ -11,7 +11,7 @@ test('an untrusted prompt cannot be a command of an agent or name files to it; a
   }
   for (const name of ['gemini', 'qwen'])
     assert.equal(literal(name, 'Read @/etc/passwd, \\@x @ a@b'), 'Read \\@/etc/passwd, \\@x @ a\\@b');
-  // Proven with the programs (test/agents/prompts.test.ts): they hand both to their model as they are.
+  // Tested with the programs (test/agents/prompts.test.ts): they pass both to their model unchanged.
   for (const name of ['codex', 'opencode', 'copilot', 'kimi'])
     assert.equal(literal(name, '/help @x'), '/help @x');
   assert.equal(literal('claude', '@x'), '@x');

@@ -116,7 +116,7 @@ test('tokens are counted once, with those of helpers, and the final event is aut
   const message = (id: string, numbers: object, parent: string | null = null): string =>
     said({ type: 'assistant', parent_tool_use_id: parent, message: { id, content: [], usage: numbers } });
   const reader = createClaudeReader();
-  // One message comes in several events, each with the usage so far.
+  // One message spans several events, each with the usage so far.
   for (const line of [
     message('a', usage(5, 1, 10)),
     message('a', usage(5, 3, 10)),

@@ -9,7 +9,7 @@ testOutcomes('gemini', createGeminiReader, {
   429: 'rate_limited',
   503: 'rate_limited',
   hooked: 'ok',
-  // It does not tell that the model declined, nor that it was cut off.
+  // Gemini reports neither a refusal nor a truncation by the model.
   length: 'ok',
   refusal: 'ok',
   nologin: 'trouble:auth_failed',

@@ -10,7 +10,7 @@ testOutcomes('qwen', createClaudeReader, {
   hooked: 'ok',
   length: 'ok',
   nologin: 'auth_failed',
-  // It does not tell that the model declined.
+  // Qwen does not report that the model declined.
   refusal: 'ok',
   success: 'ok',
   turns: 'trouble:turn_limit',

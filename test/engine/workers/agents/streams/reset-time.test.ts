@@ -6,7 +6,7 @@ const NOW = Date.parse('2026-11-21T16:00:00Z');
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
-/** The machine's zone for the time of a test. */
+/** Sets the machine's time zone for the duration of a test. */
 function inZone(zone: string, work: () => void): void {
   const before = process.env.TZ;
   process.env.TZ = zone;
@@ -56,7 +56,7 @@ test("the end of a limit is read from agents' messages, and a time to the minute
       ['{"resets_at":1795286978}', '2026-11-21T18:49:38Z'],
       ['"resets_in_seconds":3600', '2026-11-21T17:00:00Z'],
       ['try again at 2026-11-22T08:00:00Z', '2026-11-22T08:00:00Z'],
-      // A line of a log begins with when it was written.
+      // A log line starts with its timestamp.
       ['2026-11-21T15:59:58Z rate limit: try again in 20s', '2026-11-21T16:00:20Z'],
     ]),
   );
@@ -100,9 +100,9 @@ test('a time in the past is not the end of a limit', () => {
       ['it resets everything', null],
       ['try again later', null],
       ['limit reached|9999999999', null],
-      // What is said after it counts.
+      // The time after it is valid.
       ['Giving up. Try again in 5 minutes', '2026-11-21T16:05:00Z'],
-      // It is over.
+      // The time has passed.
       ['Try again at Nov 21st, 2026 1:00 PM.', '2026-11-21T16:01:00Z'],
     ]),
   );
@@ -117,7 +117,7 @@ test('a time of day that has just passed is in a minute, also around midnight', 
   });
 });
 
-/** So that a failure can be seen again. */
+/** A seed that reproduces failures. */
 function createRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -134,7 +134,7 @@ const ZONES = [
   'Australia/Lord_Howe',
   'Pacific/Apia',
 ];
-/** Around them clocks are moved, a day or a year ends. */
+/** Times near clock changes, and near the ends of days and years. */
 const EDGES = [
   '2026-03-08T07:00Z',
   '2026-03-29T01:00Z',
@@ -169,7 +169,7 @@ test("agents' times are read to the minute, in every zone, around midnight, and 
       assert.ok(found !== null, about);
       assert.ok(found > now, about);
       const late = found - until;
-      // An hour that is there twice may be either; day and month that may be either, the earlier.
+      // An ambiguous hour may be either one; an ambiguous day and month, the earlier date.
       if (hasDate && text.includes('/')) return;
       const isTwice = late >= -3_600_000 && late < 0;
       if (isTwice) assert.notEqual(offsetAround(zone, until), 0, about);
@@ -182,7 +182,7 @@ test("agents' times are read to the minute, in every zone, around midnight, and 
   }
 });
 
-/** How far the clock of a zone moves within three hours of a time, ms. */
+/** Returns by how much a zone's offset changes within three hours of a time, ms. */
 function offsetAround(zone: string, time: number): number {
   const hour = (at: number): number =>
     Date.parse(`${new Date(at).toLocaleString('sv-SE', { timeZone: zone }).replace(' ', 'T')}Z`) - at;

@@ -21,7 +21,7 @@ import { until } from '../../../../support/wait.ts';
 import { SVC } from '../../../../support/workspace.ts';
 
 const CARRIES = { id: 'own', path: '.', setup: ['sh setup.sh'], teardown: ['sh teardown.out'] };
-/** Only the sandbox has another home in the place of the person's. */
+/** Only the sandbox has a different home. */
 const SETUP = 'test -e "$HOME/notes.txt" && echo OUTSIDE || echo INSIDE\n';
 
 describe('commands that run for a strict session besides its agent', { skip: impossible ?? false }, () => {
@@ -42,7 +42,7 @@ describe('commands that run for a strict session besides its agent', { skip: imp
 
   const worktreeOf = (session: string): string => join(ws.root, '.svc', 'agents', 'worktrees', session);
 
-  /** What a command may do there, and then what it may not. */
+  /** Actions that a command may take there, then actions that it must not. */
   const tries = (session: string): Record<string, string> => ({
     'write the worktree, its home and /tmp': 'echo x > written.out && echo x > "$HOME/x" && echo x > /tmp/x',
     'run svc': `${process.execPath} ${SVC} --version`,
@@ -65,7 +65,7 @@ describe('commands that run for a strict session besides its agent', { skip: imp
     assert.deepEqual(said(output, 'CANNOT'), names.slice(3), output);
   }
 
-  /** A worker that has ended and says that these commands have passed. */
+  /** An ended worker that reports these commands as passed. */
   async function claims(...commands: string[]): Promise<string> {
     const session = await started(here, 'claims\n#agent: no-change');
     assert.equal((await ended(here, session)).failure, null);
@@ -80,7 +80,7 @@ describe('commands that run for a strict session besides its agent', { skip: imp
   test("a teardown runs in the sandbox, on the worker's result, or not at all", async () => {
     const first = await started(here, 'leaves\n#agent: no-change');
     await ended(here, first);
-    // As if by the worker; git ignores it, so that the worktree may go.
+    // Written as if by the worker; git ignores it, so the worktree can be removed.
     writeFileSync(join(worktreeOf(first), 'teardown.out'), attempts(tries(first)));
     const [pruned] = (await here.call('worktree.prune', {})).repositories;
     assert.deepEqual(
@@ -125,7 +125,7 @@ describe('commands that run for a strict session besides its agent', { skip: imp
       commandLines().filter((line) => /^sleep 9877/.test(line)),
       [],
     );
-    // What they write is written in a checkout that is gone with them.
+    // The commands run in a temporary checkout, so their files are gone.
     assert.equal(existsSync(join(worktreeOf(session), 'written.out')), false);
     assert.equal(existsSync(join(ws.home, 'x')), false);
   });
@@ -189,7 +189,7 @@ describe('commands that run for a strict session besides its agent', { skip: imp
     assert.equal((await ended(here, onItsBranch)).failure, null);
     assert.deepEqual(setups(onItsBranch), ['INSIDE']);
     assert.match(logOf(ws, onItsBranch), /^MINE$/m);
-    // It has taken away the sign that its worktree was made ready.
+    // The worker has removed the marker of a prepared worktree.
     const { session_id: next } = await here.call('worker.resume', { session: first });
     await ended(here, next);
     assert.deepEqual(setups(next), ['INSIDE']);

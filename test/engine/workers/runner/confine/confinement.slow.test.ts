@@ -165,7 +165,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     const script = [
       `git init -q inner && cd inner && echo x > file && git add file && ${commit}`,
       `for key in core.fsmonitor filter.x.clean diff.external; do git config $key "touch ${marker}; cat"; done`,
-      // Of the same size and younger: git has to look inside, and so to filter it.
+      // The file has the same size but is newer, so git must read it and run the filter.
       'echo "* filter=x" > .git/info/attributes && touch -d "+1 hour" file && cd ..',
       `git add inner && ${commit}`,
     ].join('\n');
@@ -178,7 +178,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     assert.equal(existsSync(marker), false, logOf(ws, session));
     const worktree = join(ws.root, '.svc', 'agents', 'worktrees', session);
     ws.repository.gitIn(worktree, 'status');
-    assert.ok(existsSync(marker), 'it would have, for whoever asks git without care');
+    assert.ok(existsSync(marker), 'git without the overrides does run it');
   });
 
   test('the worker cannot make svc write through a link in its branch', async () => {
@@ -244,7 +244,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
   });
 
   test('a worker in place writes the folder, but neither hooks nor the configuration', async () => {
-    // A mount cannot be renamed; `mv` would then copy it, and empty it.
+    // A mount cannot be renamed; `mv` would copy it and delete its content.
     const rename = (path: string): string => `node -e 'require("fs").renameSync("${path}", "away")'`;
     const tries = {
       'write the folder': 'echo x > place.txt',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { buildTerminalFilter } from '../../../../../engine/workers/runner/confine/terminal.ts';
 
-/** What the kernel makes of a system call by the filter: `allow`, or the number of the error. */
+/** The kernel's result for a system call under the filter: `allow`, or the errno. */
 function verdictOf(filter: Buffer, call: { arch: number; number: number; request: number }): string | number {
   const data = new Map([
     [0, call.number],
@@ -15,7 +15,7 @@ function verdictOf(filter: Buffer, call: { arch: number; number: number; request
     const jump = (holds: boolean): void => {
       at += filter.readUInt8(at * 8 + (holds ? 2 : 3));
     };
-    if (code === 0x20) loaded = data.get(value) ?? assert.fail(`looks at ${value}`);
+    if (code === 0x20) loaded = data.get(value) ?? assert.fail(`the filter loads ${value}`);
     else if (code === 0x15) jump(loaded === value);
     else if (code === 0x35) jump(loaded >= value);
     else if (code === 0x06) return value === 0x7fff0000 ? 'allow' : value & 0xffff;
@@ -34,7 +34,7 @@ describe('the filter of a confined program on a terminal', () => {
       const filter = buildTerminalFilter(processor) ?? assert.fail();
       const verdict = (number: number, request: number) => verdictOf(filter, { arch, number, request });
       assert.deepEqual([verdict(ioctl, 0x5412), verdict(ioctl, 0x541c)], [1, 1]);
-      // The window's size; and another call whose argument looks the same.
+      // The ioctl for the window size, and another call with the same argument.
       assert.deepEqual([verdict(ioctl, 0x5413), verdict(ioctl + 1, 0x5412)], ['allow', 'allow']);
     });
   }

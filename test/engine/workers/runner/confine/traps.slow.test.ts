@@ -10,12 +10,12 @@ import { makeRepository } from '../../../../support/git.ts';
 import { confinementOf, ended, impossible, logOf, makeStrict, started } from '../../../../support/strict.ts';
 import { AGENT, SVC } from '../../../../support/workspace.ts';
 
-/** A link in the place of every folder of objects that is not there yet. */
+/** A link in place of every missing object folder. */
 const LINK_ALL = `
 for (let at = 0; at < 256; at += 1)
   try { require("fs").symlinkSync(process.argv[1], at.toString(16).padStart(2, "0")) } catch {}`;
 
-/** Pipes and links for git, where a strict worker may write in the repository. */
+/** Pipes and links for git, wherever a strict worker may write in the repository. */
 const TRAPS = (home: string): string => `
 own=$(git rev-parse --absolute-git-dir)
 common=$(git rev-parse --path-format=absolute --git-common-dir)
@@ -33,7 +33,7 @@ echo x > work.txt
 const says = (line: object): string => `#agent: say ${JSON.stringify(line)}`;
 const SAID = says({ type: 'system', subtype: 'init', session_id: 'c-1', model: 'm' });
 
-/** Its conversation is in its home, and it tells where it finds itself. */
+/** Keeps the conversation in the agent's home; prints whether it runs in the sandbox. */
 const CLAUDE = `#!/bin/sh
 for last; do :; done
 cat "$HOME/.claude/projects/c-1" 2> /dev/null
@@ -45,7 +45,7 @@ case " $* " in *' -- '*) exec '${process.execPath}' '${AGENT}' -- "$last";; esac
 exec '${process.execPath}' '${AGENT}'
 `;
 
-/** What it printed of itself. */
+/** Returns what it printed about itself. */
 const told = (log: string): string[] =>
   log.split('\n').filter((line) => /^(OUTSIDE|INSIDE|RESUMED|what was said)$/.test(line));
 
@@ -90,7 +90,7 @@ describe('traps that a strict worker leaves behind', { skip: impossible ?? false
     const elsewhere = join(ws.repository.folder, 'elsewhere');
     mkdirSync(elsewhere);
     const folder = `${ws.root}/.svc/agents/"$SVC_SESSION"/agent`;
-    // bubblewrap's own name for what is outside: where it makes the places for what it shows.
+    // bubblewrap's name for the outer root, where it creates its mount points.
     const links = `for to in /oldroot${elsewhere} ${elsewhere}; do rm -f ${folder}/home/.claude/skills; ln -s $to/made ${folder}/home/.claude/skills; done`;
     const id = await started(
       here,
@@ -99,7 +99,7 @@ describe('traps that a strict worker leaves behind', { skip: impossible ?? false
       { agent: 'claude' },
     );
     assert.deepEqual([(await ended(here, id)).agentSession, told(logOf(ws, id))], ['c-1', ['INSIDE']]);
-    // Since then the person has these as well.
+    // Since then the person has these too.
     mkdirSync(join(ws.home, '.claude', 'skills'));
     const next = await resumed(id);
     assert.deepEqual(told(logOf(ws, next.sessionId)), ['what was said', 'INSIDE', 'RESUMED']);
@@ -129,7 +129,7 @@ describe('traps that a strict worker leaves behind', { skip: impossible ?? false
       const { stdout, stderr } = spawnSync(bwrap, words, { env, encoding: 'utf8' });
       assert.deepEqual([stdout, /No such file/.test(stderr)], ['', true], program);
     }
-    // As if by the worker, which may write in there.
+    // Written as if by the worker, which has write access there.
     for (const name of ['home', 'home/.local']) {
       const place = join(sessionFolder, 'agent', name);
       rmSync(place, { recursive: true, force: true });
@@ -161,7 +161,7 @@ describe('traps that a strict worker leaves behind', { skip: impossible ?? false
     assert.deepEqual(told(logOf(ws, inside.sessionId)), ['what was said', 'INSIDE', 'RESUMED']);
     const outside = await resumed(inside.sessionId, { outside: true });
     assert.equal(outside.profile, 'lite');
-    // In a conversation of its own: what is in the private folder is not for the home.
+    // A new conversation starts, because the private folder is not copied to the home.
     assert.deepEqual(told(logOf(ws, outside.sessionId)), ['OUTSIDE']);
   });
 });
@@ -185,7 +185,7 @@ test("a git call that waits at a worker's pipe is ended, and says so", {
   rmSync(join(repository.root, 'below', '.gitattributes'));
   mkfifo(join(repository.root, '.git', 'refs', 'heads', 'trap'));
   await assert.rejects(git.text(repository.root, ['for-each-ref']), { message: /refs\/heads\/trap/ });
-  // What is in git's own folders is gone.
+  // Files in git's own folders have been removed.
   assert.match(await git.text(repository.root, ['for-each-ref']), /refs\/heads/);
   assert.match(await look(), /^\+y$/m);
 });

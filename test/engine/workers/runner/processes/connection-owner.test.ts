@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { findConnectionOwners } from '../../../../../engine/workers/runner/processes/connection-owner.ts';
 import { until } from '../../../../support/wait.ts';
 
-/** A program that connects from an address and port, and stays. */
+/** A program that connects from an address and port, and keeps running. */
 const CLIENT = `const [host, port, from, fromPort] = process.argv.slice(1);
 require('net').connect({ host, port: Number(port), localAddress: from, localPort: Number(fromPort) }).on('error', (e) => { console.error(e.message); process.exit(1); });`;
 
@@ -16,7 +16,7 @@ async function connected(listen: string, host: string, from: readonly string[]) 
   const { port } = server.address() as AddressInfo;
   const accepted: Socket[] = [];
   server.on('connection', (socket) => accepted.push(socket.on('error', () => undefined)));
-  // A port that is free now.
+  // A free port.
   const probe = createServer().listen(0, from[0]);
   await once(probe, 'listening');
   const fromPort = (probe.address() as AddressInfo).port;

@@ -32,7 +32,7 @@ after(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A run of a shell script, held together as this machine can. */
+/** A run of a shell script, with this machine's containment. */
 async function run(script: string, containment = createContainment({ data, env })) {
   const runId = randomUUID();
   const runDir = join(folder, runId);
@@ -78,7 +78,7 @@ describe('the cgroup of a run', { skip }, () => {
     const file = join(runDir, 'pid');
     const pid = Number(await until(() => existsSync(file) && readFileSync(file, 'utf8')));
     assert.deepEqual(processes.listRunsAbove(pid), [runId]);
-    // Another engine that starts now ends it, unless it knows the run.
+    // Another engine that starts now ends it unless it knows the run.
     const later = createContainment({ data, env });
     await later.endUnknownRuns((known) => known === runId);
     assert.ok(isRunning(pid));

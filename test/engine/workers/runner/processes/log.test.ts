@@ -31,7 +31,7 @@ const newLog = (text: string | Buffer = ''): string => {
   return file;
 };
 const readAll = (file: string, from = 0) => readLog(file, { from, maxBytes: 1 << 26, ended: true });
-/** Numbered lines of the same length: what is missing or out of order shows. */
+/** Numbered lines of equal length, which reveal missing or reordered lines. */
 const lines = (first: number, last: number): string =>
   Array.from({ length: last - first + 1 }, (_, index) => `${String(first + index).padStart(9, '0')}\n`).join(
     '',
@@ -143,8 +143,8 @@ describe('a log is bounded (R9)', () => {
       intervalMs: 1,
       onGrow: (size) => sizes.push(size),
     });
-    // A real writer in another process, with O_APPEND as every worker has it. It waits for us after 2,500 bytes each: a
-    // cut, during which nobody answers, can lose no more, and there is room for two cuts.
+    // A real writer in another process, with O_APPEND as in workers. It waits for us after every 2,500 bytes: a cut,
+    // during which it gets no answer, can lose no more, and two cuts fit.
     const log = openSync(file, 'a');
     const script = `i=0
       while [ $i -lt 60000 ]; do
@@ -169,7 +169,7 @@ describe('a log is bounded (R9)', () => {
     const { text, dropped, end } = readAll(file);
     assert.equal(dropped + text.length, end);
     assert.ok(dropped > 0);
-    // Lines that arrive in the very moment of a truncation may be lost; order and wholeness of the rest may not.
+    // Lines that arrive during a truncation may be lost; the others must stay whole and in order.
     const numbers = text.trimEnd().split('\n').map(Number);
     assert.equal(numbers.at(-1), 60_000);
     assert.ok(numbers.every((number, index) => index === 0 || number > numbers[index - 1]!));

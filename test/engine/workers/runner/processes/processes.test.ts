@@ -35,7 +35,7 @@ const ENV = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: pr
 
 let folder: string;
 let processes: Processes;
-/** Whatever a failing test leaves behind is ended by its mark. */
+/** Ends everything that a failing test leaves behind, by its mark. */
 const runs: string[] = [];
 
 before(() => {
@@ -163,7 +163,7 @@ describe('starting a worker', () => {
       const run = await createProcesses().start(${JSON.stringify(spec)});
       process.stdout.write(run.pid + ' ' + run.pidStart);
     `;
-    // The host ends by itself although its child runs: the child does not keep it alive.
+    // The host exits although its child runs: the child does not keep it alive.
     const told = execFileSync(process.execPath, ['--input-type=module', '-e', host], { encoding: 'utf8' });
     const [pid = '', pidStart = ''] = told.split(' ');
     assert.equal(processes.checkLiveness(Number(pid), pidStart), 'alive');
@@ -180,7 +180,7 @@ describe('a run starts at most once', () => {
   test('exactly one of many starts of one run directory runs the agent', async () => {
     const counter = join(folder, randomUUID());
     const spec = specOf(agent(`#agent: count ${counter}`));
-    // The wrappers themselves race: `start` would refuse most of them before.
+    // The wrappers themselves race: `start` would refuse most of them earlier.
     const words = ['-c', SCRIPT, 'svc-worker', spec.runDir, ...spec.argv];
     const wrappers = Array.from({ length: 8 }, () =>
       spawn('/bin/sh', words, { cwd: spec.cwd, stdio: 'ignore' }),
@@ -196,13 +196,13 @@ describe('a run starts at most once', () => {
   test('a claimed run is never run by a wrapper, and a started one cannot be claimed', async () => {
     const counter = join(folder, randomUUID());
     const spec = specOf(agent(`#agent: count ${counter}`));
-    const racing = processes.start(spec); // its wrapper is on its way, unless the claim comes first
+    const racing = processes.start(spec); // its wrapper is starting, unless the claim comes first
     const isClaimed = processes.claimStart(spec.runDir);
     const run = await racing.catch(() => null);
     const end = run && (await settled(run.exited));
     assert.equal(existsSync(counter), !isClaimed);
     assert.equal(end === null || end.code === ALREADY_STARTED, isClaimed);
-    assert.equal(processes.claimStart(spec.runDir), isClaimed, 'a claim stands for a host that asks again');
+    assert.equal(processes.claimStart(spec.runDir), isClaimed, 'a repeated claim has the same result');
     assert.equal(processes.readStarted(spec.runDir) === null, isClaimed);
   });
 });
@@ -244,7 +244,7 @@ describe('liveness (R6)', () => {
     const blind = createProcesses({ probe: createLinuxProbe(join(folder, 'no-proc')) });
     assert.equal(blind.checkLiveness(process.pid, own.start), 'unknown');
 
-    // A shell may wait for its child until it has become another program, which never does.
+    // A shell may wait for its child until it has become another program, which never happens.
     const parent = spawn('/bin/sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
@@ -387,7 +387,7 @@ describe('stopping a worker: nothing of it survives (R5)', () => {
     await processes
       .stop({ pid: process.pid, pidStart: own.start, runId: randomUUID() }, { graceMs: 0, signal: 'SIGCONT' })
       .catch(() => {});
-    assert.equal(isRunning(bystander.pid!), true, 'a child of this process is not a descendant of the run');
+    assert.equal(isRunning(bystander.pid!), true, 'a child of this process is not part of the run');
     bystander.kill('SIGKILL');
   });
 

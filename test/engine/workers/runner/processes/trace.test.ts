@@ -21,7 +21,7 @@ interface Row {
   isNested?: true;
 }
 
-/** A process table that no test could make for real: other users, pids that are given again. */
+/** A process table that no test could create for real: other users, reused pids. */
 function standing(
   table: Record<number, Row>,
   pid: number,
@@ -105,7 +105,7 @@ describe('facts about a caller', () => {
     ] as const)
       assert.match(standing({ ...base, 8: row }, 8).doubt ?? '', doubt);
     assert.match(standing(base, 8).doubt ?? '', /has ended/);
-    // A parent that is younger than its child only has the number of the real one.
+    // A parent that is younger than its child has only reused the real parent's pid.
     assert.match(
       standing({ 1: { ppid: 0 }, 7: { ppid: 1, start: 9 }, 8: { ppid: 7 } }, 8).doubt ?? '',
       /process 7/,

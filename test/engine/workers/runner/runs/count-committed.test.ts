@@ -26,7 +26,7 @@ test('the commits of sessions are counted with one diff for each branch that has
   repository.git('checkout', '--quiet', '-b', 'svc/s-1');
   const first = repository.commit({ 'a.txt': 'one\ntwo\n' });
   const counted = { 's-1': { files: 1, insertions: 2, deletions: 0 } };
-  assert.deepEqual(await count(orders), counted, 'a branch that is not there yet is left out');
+  assert.deepEqual(await count(orders), counted, 'a missing branch is left out');
   assert.deepEqual(await count(orders), counted);
   assert.deepEqual(diffed, [first]);
   const second = repository.commit({ 'a.txt': 'one\n', 'b.txt': 'three\n' });

@@ -18,15 +18,15 @@ const NOBODY = { warn() {}, error() {}, info() {} } as unknown as Parameters<
   typeof createLocalRunner
 >[0]['log'];
 
-/** What crosses to another machine and back: only what JSON keeps. */
+/** Converts values as the transport to another machine does: only what JSON supports. */
 function sendAsJson<T>(value: T): T {
   if (value === undefined) return value;
   const sent = JSON.parse(JSON.stringify(value)) as T;
-  assert.deepStrictEqual(sent, value, 'it is plain data');
+  assert.deepStrictEqual(sent, value, 'only plain data crosses');
   return sent;
 }
 
-/** A runner as a caller on another machine has it. */
+/** A runner as a caller on another machine uses it. */
 const connectRunner = (runner: Runner): Runner =>
   new Proxy(runner, {
     get(target, name: keyof Runner) {
@@ -108,7 +108,7 @@ describe('a runner', () => {
   });
   after(() => rmSync(repository.folder, { recursive: true, force: true }));
 
-  /** Takes a run to its process. */
+  /** Runs everything up to the process of a run. */
   async function startRun(runner: Runner, sessionId: string, script: string) {
     const run = { sessionId, runId: randomUUID() };
     const { placement, outputFrom } = await runner.place({
@@ -131,7 +131,7 @@ describe('a runner', () => {
       mayHoldWork: false,
       agentFolderOf: null,
     });
-    assert.ok(existsSync(prepared.svc ?? ''), 'its command is there');
+    assert.ok(existsSync(prepared.svc ?? ''), 'its command is included');
     const process = await runner.start({
       run,
       profile: 'lite',
@@ -233,7 +233,7 @@ describe('a runner', () => {
     mkdirSync(join(agents, 's-3', run.runId), { recursive: true });
     const order = { run, profile: 'lite', process: null, mayNotHaveStarted: true };
     assert.deepEqual(await runner.adopt(order), { state: 'not_started' });
-    assert.ok(existsSync(join(agents, 's-3', run.runId, 'started')), 'its only start is taken');
+    assert.ok(existsSync(join(agents, 's-3', run.runId, 'started')), 'its only start is used up');
     assert.deepEqual(await runner.adopt(order), { state: 'not_started' });
     await runner.close();
   });

@@ -42,7 +42,7 @@ describe("the setup of a project's worktrees", () => {
   const sh = (script: string): string => `sh -c ${quoteForShell(script)}`;
   const project = (id = 'own') => rig.here().call('project.show', { id });
 
-  /** What the entry `own`, the project of this folder, carries from now on. */
+  /** Changes what the entry `own`, this folder's project, carries. */
   async function carry(carries: Carries): Promise<void> {
     const entry = { id: 'own', path: '.', setup: [], teardown: [], env_files: [], ...carries };
     const yaml = join(rig.ws.root, 'svc.yaml');
@@ -82,7 +82,7 @@ describe("the setup of a project's worktrees", () => {
     assert.match(promoted.warnings.join(), new RegExp(`teardown of ${one.session_id}: .*exit code 3`));
     assert.equal(read('torn'), `${one.worktree}\n`);
     assert.match(rig.log(one.session_id), /\[svc: teardown\] exit code 3 after/);
-    // Withdrawn: it is left out, and said so.
+    // Consent withdrawn: it is skipped, with a notice.
     await rig.here().call('project.untrust', { id: 'own' });
     const [pruned] = (await rig.here().call('worktree.prune', {})).repositories;
     assert.match(pruned!.warnings.join(), /was skipped: .*agreed to/);
@@ -112,7 +112,7 @@ describe("the setup of a project's worktrees", () => {
     const refused = await ended(await rig.run(['no-change']));
     assert.equal(refused.failure?.code, 'consent_missing');
     assert.match(refused.failure?.text ?? '', /svc project trust own/);
-    assert.equal(refused.worktree, null, 'nothing was made for it');
+    assert.equal(refused.worktree, null, 'nothing was created for it');
     await trust();
     assert.equal(statSync(join(rig.ws.env.SVC_HOME!, 'consents')).mode & 0o777, 0o700);
     await carry({ setup: [`touch '${touched}'`, 'true'] });
@@ -134,7 +134,7 @@ describe("the setup of a project's worktrees", () => {
         code: 'chair_only',
       });
     await trust();
-    assert.equal((await project('workspace')).consent, 'given', 'by the name of the own project too');
+    assert.equal((await project('workspace')).consent, 'given', "listed under the workspace's name too");
     await rig.here().call('project.untrust', { id: 'own' });
     assert.equal((await project()).consent, 'none');
   });
@@ -160,7 +160,7 @@ describe("the setup of a project's worktrees", () => {
     });
     const { session_id } = await rig.run(['no-change', claudeSays.result()]);
     const session = await rig.settled(session_id);
-    assert.equal(session.failure, null, 'what a setup prints is not taken for what the agent says');
+    assert.equal(session.failure, null, 'setup output is not attributed to the agent');
     assert.equal(read('where'), `${session.worktree}\nsecond\n`);
     const env = read('env');
     assert.match(env, /^SVC_RUN_ID=[0-9a-f-]{36}$/m);
@@ -211,7 +211,7 @@ describe("the setup of a project's worktrees", () => {
     const first = Number(read('pid'));
     await rig.down();
     assert.equal(isRunning(first), false);
-    // What a teardown has left whose engine was killed.
+    // A process of a teardown whose engine was killed.
     const mark = randomUUID();
     const left = spawn('sleep', ['60'], {
       env: { SVC_RUN_ID: mark, PATH: process.env.PATH },
@@ -238,7 +238,7 @@ describe("the setup of a project's worktrees", () => {
     ]);
     const paused = await rig.settled(session_id);
     assert.equal(paused.state, 'queued', JSON.stringify(paused.failure));
-    // Not even without a consent: nothing is run.
+    // Nothing runs even if the consent is missing.
     await rig.here().call('project.untrust', { id: 'own' });
     await rig.here().call('worker.resume', { session: session_id });
     await until(async () => (await rig.session(session_id)).runs === 2);

@@ -55,7 +55,7 @@ const finish = () =>
     message: 'work',
     repository: repository.root,
   });
-/** Discards s-1 and returns what brings it back. */
+/** Discards s-1; returns the command that restores it. */
 async function discard(): Promise<SavedState> {
   const states: SavedState[] = [];
   await worktrees.discard({
@@ -150,7 +150,7 @@ for (const name of ['skip-worktree', 'assume-unchanged'])
     });
   });
 
-/** The content is as it was, the time is not. */
+/** Same content, another time. */
 function writeAtAnotherTime(name: string, text: string): void {
   repository.write(name, text);
   utimesSync(join(repository.root, name), 1e9, 1e9);
@@ -169,7 +169,7 @@ describe('a marked file in the checkout of a person', () => {
       await assert.rejects(promote(), { code: 'checkout_dirty' });
       assert.equal(readFileSync(join(repository.root, 'lib/a.txt'), 'utf8'), 'mine\n');
 
-      // Another marked file is none of the promotion's business.
+      // Other marked files do not affect the promotion.
       writeAtAnotherTime('lib/a.txt', 'a\n');
       flag(name, 'far/c.txt', repository.root);
       repository.write('far/c.txt', 'mine\n');
@@ -276,7 +276,7 @@ describe('settings of a worker do not hide its changes', () => {
 });
 
 describe('ignore rules that only a worker has written', () => {
-  /** Each hides `lib/new.txt`. */
+  /** Ways to hide `lib/new.txt`. */
   const WAYS: Readonly<Record<string, () => void>> = {
     'a .gitignore that hides all and itself': () => write('.gitignore', '*\n'),
     'a .gitignore of a folder': () => write('lib/.gitignore', '/new.txt\n.gitignore\n'),
@@ -373,7 +373,7 @@ test('the rules of the base and of the person decide which files may go, at any 
     ...['lib/a/b', 'lib/#odd', 'we[i]rd/x1', 'mine', 'far/mine'],
   ])
     repository.write(join(path, name), 'ignored\n');
-  // The same rules, though git reads them from a file that hides itself.
+  // The same rules in a file that hides itself.
   repository.gitIn(path, 'status', '--porcelain');
   const entries = (await plan()).entries.filter(({ branch }) => branch === 'svc/s-2');
   assert.deepEqual([entries[0]?.action, entries[0]?.reasons], ['remove', []]);

@@ -40,7 +40,7 @@ describe('a base that has moved since the session started', () => {
   const refused = async (work: Promise<unknown>, text: RegExp, hint: RegExp): Promise<void> => {
     const before = repository.git('for-each-ref');
     const error = await work.then(
-      () => assert.fail('it went through'),
+      () => assert.fail('it was not refused'),
       (thrown: unknown) => thrown,
     );
     assert.ok(error instanceof SvcError);

@@ -85,7 +85,7 @@ describe('finding the repository', () => {
     assert.equal(
       (await worktrees.findRepository(repository.root)).head,
       'of-the-other',
-      'as all that follows',
+      'like everything that follows',
     );
   });
 
@@ -246,7 +246,7 @@ describe('a second try for the same session', () => {
   });
 
   test('a second try waits for, or clears away, a git that ran when the host was killed', async () => {
-    // A filter that waits holds git in the middle of its checkout.
+    // A waiting filter holds git in the middle of its checkout.
     const go = join(repository.folder, 'go');
     repository.commit({ '.gitattributes': 'slow.txt filter=slow\n', 'slow.txt': 'slow\n' });
     repository.git('config', 'filter.slow.smudge', `while [ ! -e '${go}' ]; do sleep 0.01; done; cat`);

@@ -39,7 +39,7 @@ const write = (path: string, text: string): void => repository.write(join(made.p
 const commit = (files: Record<string, string>, subject?: string): string =>
   repository.commit(files, subject, made.path);
 const show = (revision: string): string => repository.git('show', revision);
-/** For the cases in which git is expected to stop at a conflict. */
+/** For cases in which git must stop at a conflict. */
 const stops = (...args: string[]): void => assert.throws(() => inWorktree(...args));
 
 describe('the end of a session', () => {
@@ -87,7 +87,7 @@ describe('the end of a session', () => {
     assert.deepEqual(files, ['.gitignore', 'README.md', 'app/main.txt', 'new/deep file.txt', 'staged.txt']);
     assert.equal(inWorktree('status', '--porcelain'), '');
     assert.equal(inWorktree('symbolic-ref', 'HEAD'), 'refs/heads/svc/s-1');
-    assert.deepEqual((await finish()).wip, false, 'a second call finds nothing more');
+    assert.deepEqual((await finish()).wip, false, 'a second call finds nothing');
   });
 
   test("work is committed without a configured name, and with the user's where there is one", async () => {
@@ -144,7 +144,7 @@ describe("commits outside the session's branch are not lost", () => {
     assert.equal(end.commits, 3);
     assert.equal(show('refs/svc/s-1/head:dirty.txt'), 'dirty');
     assert.equal(show('refs/svc/s-1/head:aside.txt'), 'aside');
-    // Another end that has nothing to do with the first takes a ref of its own.
+    // An end that is unrelated to the first one gets a separate ref.
     inWorktree('checkout', '--quiet', '--detach', 'main');
     commit({ 'third.txt': 'third\n' });
     const again = await finish();
@@ -428,7 +428,7 @@ describe('traps for git that a worker has left', () => {
       const plan = await worktrees
         .planPrune({ repository: repository.root, base: 'main', keep: () => false, isOurs: () => true })
         .catch((error: Error) => error);
-      // What cannot be read in the repository itself is an error, and no empty plan.
+      // If the repository itself is unreadable, the result is an error, never an empty plan.
       if (plan instanceof Error) assert.match(plan.message, /bad config/, name);
       else assert.match(plan.entries[0]?.reasons.join() ?? '', /^unreadable: /, name);
       const listed = await worktrees

@@ -16,11 +16,11 @@ test('the checked-out branch, or with a detached HEAD the commit, is what git re
   const { root, folder, git } = repository;
   repository.commit({ 'a/b/file': 'x' }, 'first');
   assert.equal(at(root), 'main');
-  assert.equal(at(join(root, 'a', 'b')), 'main', 'below the top');
+  assert.equal(at(join(root, 'a', 'b')), 'main', 'in a subfolder');
   git('checkout', '--quiet', '-b', 'feature/with/slashes');
   assert.equal(at(root), 'feature/with/slashes');
   git('worktree', 'add', '--quiet', join(folder, 'other'), 'main');
-  assert.equal(at(join(folder, 'other', 'a')), 'main', 'in a worktree of its own');
+  assert.equal(at(join(folder, 'other', 'a')), 'main', 'in a separate worktree');
   git('checkout', '--quiet', '--detach');
   assert.equal(at(root), git('rev-parse', 'HEAD'));
   git('checkout', '--quiet', '--orphan', 'unborn');
@@ -42,7 +42,7 @@ test('a folder outside a repository has none, and a fake HEAD does not block', (
   assert.ok(performance.now() - begun < 15_000);
   rmSync(head);
   symlinkSync('refs/heads/main', head);
-  assert.equal(at(repository.root), 'main', 'a link, as git once made it');
+  assert.equal(at(repository.root), 'main', 'a symbolic link, as in old versions of git');
   rmSync(head);
   writeFileSync(head, 'nonsense');
   assert.equal(at(repository.root), null);

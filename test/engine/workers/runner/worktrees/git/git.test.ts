@@ -32,7 +32,7 @@ beforeEach(() => {
 });
 afterEach(() => repository.remove());
 
-/** How many times git was started for this. */
+/** Number of times that git was started. */
 async function calls(work: () => Promise<unknown>): Promise<number> {
   writeFileSync(log, '');
   await work();
@@ -65,14 +65,14 @@ const promote = () =>
     message: 'Promote',
   });
 
-// Each call takes longer than all that the engine does around it.
+// Each call takes longer than all of the engine's work around it.
 describe('the number of git processes', () => {
   test('a run needs 4 git processes to start and 3 to 9 to end', async () => {
     assert.equal(await calls(create), 4);
-    assert.equal(await calls(finish), 3, 'nothing was done');
+    assert.equal(await calls(finish), 3, 'without changes');
     writeFileSync(join(pathOf('s-1'), 'a.txt'), 'a\n');
     assert.equal(await calls(finish), 9, 'work in progress is committed');
-    assert.equal(await calls(finish), 5, 'all is committed');
+    assert.equal(await calls(finish), 5, 'everything is committed');
   });
 
   test('listing worktrees needs 6 git processes, 10 once the base has moved on, however many there are', async () => {
@@ -91,7 +91,7 @@ describe('the number of git processes', () => {
     }
     assert.deepEqual([many, manyBehind], [6, 10]);
     assert.equal(await calls(list), 10);
-    assert.equal(await calls(plan), 11, 'a removal asks git what is in the worktree');
+    assert.equal(await calls(plan), 11, "a removal asks git for the worktree's state");
   });
 
   test('a promotion needs 10 git processes, and 19 to remove the worktree', async () => {

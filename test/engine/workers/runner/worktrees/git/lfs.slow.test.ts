@@ -79,7 +79,7 @@ describe('files of Git LFS', { skip }, () => {
     assert.equal(existsSync(called), false);
     assert.doesNotMatch(runGit(origin, 'for-each-ref'), new RegExp(`svc/${session}$`, 'm'));
 
-    // A promotion writes what is there, and names what is not.
+    // A promotion writes the available files and names the missing ones.
     const promoted = await ws.svc(['worktree', 'promote', session]);
     assert.equal(promoted.code, 0, promoted.stderr);
     assert.match(

@@ -51,7 +51,7 @@ describe('changed lines', () => {
     assert.deepEqual(found?.files['src/mo"ved\t.txt'], [{ from: 4, to: 4, isGap: false }]);
     assert.deepEqual(found?.files['src/mode.sh'], []);
     assert.equal(found?.files['src/fresh.txt'], null);
-    // It comes after the link, which has two parts of the patch.
+    // The file follows the link, which has two sections in the patch.
     assert.deepEqual(found?.files['top.txt'], [{ from: 2, to: 2, isGap: false }]);
     const below = await read(null, join(repository.root, 'src'));
     assert.deepEqual(

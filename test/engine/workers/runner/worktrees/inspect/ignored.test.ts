@@ -21,7 +21,7 @@ for (const [what, bytes, kept] of [
     for (const name of ['node_modules', 'out']) mkdirSync(join(worktreePath, name));
     writeFileSync(join(worktreePath, 'node_modules', 'huge'), Buffer.alloc(8 * 1024 * 1024));
     writeFileSync(join(worktreePath, 'data.dat'), Buffer.alloc(bytes, 'x'));
-    // Nothing is followed.
+    // Links are not followed.
     symlinkSync(root, join(worktreePath, 'out', 'link'));
     const plan = await worktrees.planPrune({
       repository: root,

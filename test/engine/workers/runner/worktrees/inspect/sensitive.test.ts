@@ -30,7 +30,7 @@ test('files that affect svc, git, agents, CI, hooks and tools are recognised', (
   };
   for (const [kind, paths] of Object.entries(kinds))
     for (const path of paths) assert.equal(findSensitiveKind(path), kind, path);
-  // As a file system that folds names, or an eye, takes them.
+  // Names that look the same to a folding file system or to the eye.
   for (const path of ['.gitattri\u200cbutes', 'ＣＬＡＵＤＥ.md', '.claude./settings.json', 'CLAUDE.md '])
     assert.notEqual(findSensitiveKind(path), null, path);
   for (const path of [

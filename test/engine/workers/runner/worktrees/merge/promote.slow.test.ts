@@ -42,7 +42,7 @@ const fails = (code: string, paths?: string[]) => (error: unknown) => {
   return true;
 };
 
-/** Everything that must be as before when something is refused. */
+/** Everything that a refusal must leave unchanged. */
 const snapshot = () => ({
   refs: repository.git('for-each-ref'),
   status: repository.git('status', '--porcelain', '--branch', '-uall', '--ignored'),
@@ -307,7 +307,7 @@ describe('promoting in unusual states', () => {
     work({ 'a.txt': 'a\n' });
     repository.git('checkout', '--quiet', '--detach');
     const pending = promote('rebase');
-    // The rebase needs several processes; the base moves before its end.
+    // The rebase takes several processes; the base moves before it ends.
     const moved = repository.git('commit-tree', 'main^{tree}', '-p', 'main', '-m', 'meanwhile');
     repository.git('update-ref', 'refs/heads/main', moved);
     const [answer] = await Promise.allSettled([pending]);

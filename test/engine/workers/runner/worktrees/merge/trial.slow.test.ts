@@ -27,7 +27,7 @@ beforeEach(async () => {
       projectPath: repository.root,
     })
   ).path;
-  // What a trial would leave behind is then among `everything` too.
+  // Anything that a trial leaves behind is then part of `everything`.
   process.env.TMPDIR = repository.folder;
 });
 afterEach(() => {
@@ -49,13 +49,13 @@ const promote = (head?: string) =>
     ...(head === undefined ? {} : { head }),
   });
 
-/** Every file around the repository, `.git` and the worktree included, with its content and its times. */
+/** Every file around the repository, including `.git` and the worktree, with its content and times. */
 function everything(): Map<string, string> {
   const files = readdirSync(repository.folder, { recursive: true, withFileTypes: true }).map((entry) => {
     const file = join(entry.parentPath, entry.name);
     const { mtimeMs, mode } = lstatSync(file);
     const content = entry.isFile() ? createHash('sha256').update(readFileSync(file)).digest('hex') : '';
-    // git touches an object that it was about to write and finds there, so that no collection takes it meanwhile.
+    // git touches an existing object instead of writing it, to keep it from garbage collection.
     const time = /\/objects\/..\/[0-9a-f]+$/.test(file) ? '' : mtimeMs;
     return [file, [mode, time, content].join(' ')] as const;
   });
@@ -71,7 +71,7 @@ function assertNothingChanged(before: Map<string, string>): void {
   );
 }
 
-/** The trial writes nothing, and promoting does what it said. */
+/** Checks that the trial writes nothing, and that promoting has the predicted result. */
 async function foretold(): Promise<Trial> {
   const before = everything();
   const told = await trial();

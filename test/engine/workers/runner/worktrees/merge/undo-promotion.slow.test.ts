@@ -49,7 +49,7 @@ async function promote(strategy: 'merge' | 'rebase'): Promise<void> {
   promoted = await worktrees.promote({
     ...{ repository: root, branch: 'svc/s-1', base: 'main', strategy, message: 'Promote s-1' },
   });
-  // As after a promotion: its worktree and branch are removed, and the branch is saved.
+  // As after a promotion, the worktree and branch are removed and the branch is saved.
   const plan = await worktrees.planPrune({ repository: root, keep: () => false, isOurs: () => true });
   await worktrees.prune(plan);
   assert.equal(repository.git('for-each-ref', 'refs/heads/svc/'), '');

@@ -53,7 +53,7 @@ const discard = (record = keepState) =>
 const restore = (withWorktree = true) =>
   worktrees.restore({ repository: repository.root, branch: 'svc/s-1', saved: saved!, withWorktree });
 
-/** Every file by its name as bytes, with what it is. */
+/** Every file by its name in bytes, with its type and content. */
 function readTree(folder: string): Record<string, string> {
   const found: Record<string, string> = {};
   const walk = (at: Buffer): void => {
@@ -138,7 +138,7 @@ describe('restoring a discarded session', () => {
       'work',
       path,
     );
-    // As git checks files out from here on.
+    // Checks the files out again under the new settings.
     repository.gitIn(path, 'rm', '--quiet', '-r', '.');
     repository.gitIn(path, 'reset', '--quiet', '--hard');
     writeFileSync(join(path, 'mixed.txt'), 'one\r\ntwo\nthree\r');
@@ -204,7 +204,7 @@ describe('restoring a discarded session', () => {
     assert.equal(
       repository.git('log', '--all', '--format=%H', '-S', 'SECRET=1'),
       '',
-      'no commit has the secret',
+      'no commit contains the secret',
     );
     await restore();
     assert.equal(readFileSync(join(path, '.env'), 'utf8'), 'SECRET=1\n');

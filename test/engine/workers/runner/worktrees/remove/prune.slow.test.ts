@@ -41,7 +41,7 @@ const reasonsOf = (entries: readonly PruneEntry[], session: string): string =>
 const branches = (): string[] =>
   repository.git('for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads/svc/').split('\n');
 
-/** One worktree for every reason not to remove it; returns what to do before each is gone. */
+/** One worktree for every reason not to remove it; returns the action that resolves each. */
 async function oneOfEach(): Promise<() => void> {
   const at = async (session: string, spoil: (path: string) => void): Promise<void> =>
     spoil(await create(session));
@@ -258,7 +258,7 @@ describe('pruning (R1)', () => {
       worktreesDir = join(repository.folder, 'submodules');
       const path = await create('s-1');
       const made = await plan();
-      // Once it was found safe, and its commit saved, the worker writes again.
+      // The worker writes again after it was found safe and its commit was saved.
       const bin = join(repository.folder, 'bin');
       mkdirSync(bin);
       const { PATH = '' } = process.env;
