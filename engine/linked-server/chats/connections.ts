@@ -1,9 +1,9 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
+import type { ChangeLog } from '../change-log.ts';
 import type { ChatCode, ChatCodePurpose, ChatUserRow, Person, Tables } from '../database/tables.ts';
 import { withdrawWishes } from '../links/askers.ts';
 import type { DecisionFollower } from '../links/follower.ts';
-import type { ChangeLog } from '../people/changes.ts';
 import { CODE_RULE, type FailureCounter } from '../people/failures.ts';
 import { makeTypedCode, normalizeTypedCode } from '../people/first-run.ts';
 import { hashToken } from '../secrets.ts';

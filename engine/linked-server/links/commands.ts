@@ -2,8 +2,8 @@ import type { Kysely, Transaction } from 'kysely';
 import { type Clock, rfc3339 } from '../../core/base/clock.ts';
 import type { Channel } from '../../core/link-protocol/channels.ts';
 import { COMMAND_LIFE_MS, type CommandOutcome, type LinkCommand } from '../../core/link-protocol/messages.ts';
+import type { ChangeLog } from '../change-log.ts';
 import type { Command, LinkedWorkspace, Tables } from '../database/tables.ts';
-import type { ChangeLog } from '../people/changes.ts';
 import { makeServerId } from '../secrets.ts';
 import { requireAsker } from './askers.ts';
 
