@@ -8,11 +8,11 @@ import { retryDeadlocks } from '../database/errors.ts';
 import type { LinkedWorkspace, Machine, Person, Tables } from '../database/tables.ts';
 import { takeTurn } from '../database/take-turn.ts';
 import type { TokenChanges } from '../database/token-changes.ts';
+import type { DecisionFollower } from '../decision-follower.ts';
 import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
 import type { Plans } from '../plans/plans.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
 import { cleanToldWords } from '../told-words.ts';
-import type { DecisionFollower } from './follower.ts';
 import { createSightings } from './sightings.ts';
 import { createWorkspaceLists, type WorkspaceLists } from './workspace-lists.ts';
 
