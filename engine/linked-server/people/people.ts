@@ -3,7 +3,6 @@ import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { CHANNELS } from '../../core/link-protocol/channels.ts';
 import type { ChangeLog } from '../change-log.ts';
-import { closePrivateChats } from '../chats/private-chats.ts';
 import type { Account, Person, Role, Tables } from '../database/tables.ts';
 import { changeInTurn } from '../database/take-turn.ts';
 import type { DecisionFollower } from '../decision-follower.ts';
@@ -16,6 +15,7 @@ import { createInvitations, type Invitations } from './invitations.ts';
 import { checkName, nameKey, takenError } from './names.ts';
 import type { Passwords } from './passwords.ts';
 import { countPeople, createPeopleLists, type PeopleLists } from './people-lists.ts';
+import { closePrivateChats } from './private-chats.ts';
 import { createSignIns, requirePassword, type SignIns } from './sign-ins.ts';
 
 export type { SignedIn } from './sign-ins.ts';
