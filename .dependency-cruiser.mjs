@@ -1,4 +1,5 @@
 // Who may import whom. Imports of types count like all others: `npm run check` names the offender and its rule.
+// `.ci/imports.js` adds a rule: neighbours do not import each other.
 
 /**
  * The groups of the engine from the ground up, and the modules inside a group. Each imports only those before it. A group

@@ -5,13 +5,14 @@ import type { Host } from './daemon/host.ts';
 export type { DiffComment } from './board/comments/rows.ts';
 export { type FollowUpMaterial, writeFollowUpMessage } from './board/comments/write-follow-up.ts';
 export type { Decision } from './board/decisions/index.ts';
-export type { ListedDecision } from './board/decisions/operations.ts';
 export type { Ledger } from './board/ledger/rows.ts';
 export type { Lock } from './board/locks/rows.ts';
 export type { HeldPath } from './board/locks/tools.ts';
+export type { ListedDecision } from './board/operations/decisions.ts';
+export type { Racer } from './board/operations/races.ts';
+export type { ListedTask, TaskChoices } from './board/operations/tasks.ts';
 export type { TaskPlan } from './board/plan.ts';
 export type { Race, RaceState } from './board/races/index.ts';
-export type { Racer } from './board/races/operations.ts';
 export type { PullRequestMaterial } from './board/review/pull-requests/operations.ts';
 export {
   buildPullRequest,
@@ -36,7 +37,6 @@ export {
 } from './board/stats/describe.ts';
 export type { Figures, StatsDay, StatsReport } from './board/stats/index.ts';
 export type { Task } from './board/tasks/index.ts';
-export type { ListedTask, TaskChoices } from './board/tasks/operations.ts';
 export type { RerunResult, Verification, VerificationState } from './board/verify/rows.ts';
 export { selectRerunCommands, VERIFICATION_WORDS } from './board/verify/state.ts';
 export type { Edited } from './board/workflow/index.ts';

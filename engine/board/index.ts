@@ -10,25 +10,25 @@ import type { Peers, Session, Sessions } from '../workers/sessions/index.ts';
 import { createDiffComments, type DiffComments } from './comments/index.ts';
 import { commentOperations } from './comments/operations.ts';
 import { createDecisions, type Decisions } from './decisions/index.ts';
-import type { BoardOperationsDeps } from './deps.ts';
 import { createLedgerGate, createLedgers, type Ledgers } from './ledger/index.ts';
 import { ledgerOperations } from './ledger/tools.ts';
 import { createLocks, type Locks } from './locks/index.ts';
 import { lockOperations } from './locks/tools.ts';
-import { boardOperations } from './operations.ts';
+import type { BoardOperationsDeps } from './operations/deps.ts';
+import { boardOperations } from './operations/index.ts';
+import { type RaceOperationsDeps, raceOperations } from './operations/races.ts';
+import { createTaskActions } from './operations/task-actions.ts';
 import { createPlans, type Planner } from './plan.ts';
 import { createRaces, type Races } from './races/index.ts';
-import { type RaceOperationsDeps, raceOperations } from './races/operations.ts';
-import { createTaskActions } from './tasks/actions.ts';
 import { createTasks, type Tasks } from './tasks/index.ts';
 import { createVerify, type Verification, type Verify, type VerifyDeps } from './verify/index.ts';
 import { verifyTools } from './verify/tools.ts';
 import { type Approvals, createWorkflow, type Dispatch, type Workflow } from './workflow/index.ts';
 
 export { type DispatchOptions, pickRepeatable, pickRequested, timeoutSec } from './dispatch-options.ts';
+export { findTaskSource } from './operations/task-actions.ts';
 export type { Planner, RunPlan } from './plan.ts';
 export type { Races } from './races/index.ts';
-export { findTaskSource } from './tasks/actions.ts';
 
 export interface BoardDeps<D extends Dispatch & Planner> {
   storage: Storage;

@@ -1,5 +1,5 @@
 import { administer } from './administer.ts';
-import { SLACK_API } from './http/settings.ts';
+import { SLACK_API } from './chats/api-addresses.ts';
 import { ORIGIN_KEY, openParts, type ServerOptions } from './open-parts.ts';
 
 /**

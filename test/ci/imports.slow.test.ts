@@ -103,6 +103,25 @@ describe('the import check', () => {
     assert.match(offenders.join('\n'), /no-cycles/);
   });
 
+  it('the check refuses folders that import each other, and names the weaker imports', () => {
+    const { code, offenders } = check({
+      'engine/board/tasks/deep/a.ts': `import type { B } from '../../races/b.ts';\nexport type A = B;\n`,
+      'engine/board/races/b.ts': 'export type B = 1;\n',
+      'engine/board/races/c.ts': `import type { E } from '../tasks/e.ts';\nexport type C = E;\n`,
+      'engine/board/races/d.ts': `export const d = import('../tasks/e.ts');\n`,
+      'engine/board/tasks/e.ts': 'export type E = 1;\n',
+      'tui/text.ts': `import { pane } from './panes/pane.ts';\nexport const text = pane;\n`,
+      'tui/panes/pane.ts': 'export const pane = 1;\n',
+      'tui/panes/list.ts': `import { text } from '../text.ts';\nexport const list = text;\n`,
+      'tui/panes/tree.ts': `import { text } from '../text.ts';\nexport const tree = text;\n`,
+    });
+    assert.deepEqual(offenders, [
+      'engine/board/tasks/deep/a.ts → engine/board/races/b.ts: no-mutual-imports (engine/board/tasks and engine/board/races import each other)',
+      'tui/text.ts → tui/panes/pane.ts: no-mutual-imports (tui/text.ts and tui/panes import each other)',
+    ]);
+    assert.equal(code, 1);
+  });
+
   it('the check allows base, lower modules, neighbours in a module and the composition root', () => {
     const { code, offenders } = check({
       ...targets,

@@ -1,9 +1,9 @@
 export { writeFreshFile } from '../../core/base/fresh-file.ts';
+export { detectAgents } from '../../workers/agents/detect.ts';
 export { findKeyBeforeLogin } from '../../workers/agents/find-payer.ts';
 export { addOptions, listPrograms, locateAgentIn } from '../../workers/agents/locate-agent.ts';
 /** Agent presets, which of their programs are installed, and how to start one for a person. */
 export { describeAbility } from '../../workers/agents/presets/ability.ts';
-export { detectAgents } from '../../workers/agents/presets/detect.ts';
 export {
   ACP,
   findPreset,

@@ -2,8 +2,10 @@ import { hash as digest } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { formatId } from '../../core/base/ids.ts';
 import type { Log } from '../../core/base/log.ts';
-import type { Call } from '../server/call.ts';
-import { type JsonEdit, listLongStrings, readJsonValue } from '../server/json-members.ts';
+import type { CallRow } from '../books/schema.ts';
+import { type JsonEdit, type JsonMember, listLongStrings, readJsonValue } from '../json-members.ts';
+import type { Route } from '../protocols/index.ts';
+import type { LiveZoneSettings } from '../settings.ts';
 import {
   findToolCalls,
   findToolOutputs,
@@ -15,8 +17,7 @@ import {
   type Range,
   readTexts,
   type ToolOutput,
-} from '../server/tool-outputs.ts';
-import type { LiveZoneSettings } from '../settings.ts';
+} from '../tool-outputs.ts';
 import { type Again, type ForwardedTexts, openForwarded } from './forwarded.ts';
 import { isOwnTool, isProtectedTool, isRetrieval, readsStoredText } from './protected-tools.ts';
 import { forwardedPath } from './schema.ts';
@@ -48,9 +49,14 @@ export interface LiveZone {
   close(): void;
 }
 
-type EditedCall = Pick<Call, 'body' | 'members' | 'route' | 'holder'> & {
-  row: Pick<Call['row'], 'client_session'>;
-};
+/** The parts of a call that its replacements depend on. */
+interface EditedCall {
+  body: Buffer;
+  members: readonly JsonMember[];
+  route: Pick<Route, 'protocol'>;
+  holder: { kind: 'run'; sessionId: number; taskId: number } | { kind: 'person'; name: string };
+  row: Pick<CallRow, 'client_session'>;
+}
 
 /** The list of messages of each protocol, and the member that marks a tool result, as written in JSON. */
 const SHAPES = {

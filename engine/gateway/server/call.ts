@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { crc32 } from 'node:zlib';
 import type { CallRow, Outcome } from '../books/schema.ts';
+import { findJsonMembers, type JsonMember, readJsonValue } from '../json-members.ts';
 import { FACES, type ProtocolFace, type Route } from '../protocols/index.ts';
 import { estimateTokens, NO_USAGE, sumRowTokens, type TokenUsage } from '../tokens.ts';
 import type { Books } from './books.ts';
 import { dayOf, type Reservation } from './budget.ts';
 import type { Credentials } from './credentials.ts';
 import type { Holder } from './holders.ts';
-import { findJsonMembers, type JsonMember, readJsonValue } from './json-members.ts';
 
 /** One request for a model, from its body on. */
 export interface Call {

@@ -1,5 +1,5 @@
+import { listLongStrings } from '../json-members.ts';
 import { estimateTokens } from '../tokens.ts';
-import { listLongStrings } from './json-members.ts';
 
 /** Maximum cost of a picture: services scale larger ones down. */
 const MOST_PICTURE_TOKENS = 1600;

@@ -1,4 +1,5 @@
 import type { ModelLimits } from '../../core/models/index.ts';
+import { findJsonMembers, type JsonEdit, readJsonValue, replaceBytes } from '../json-members.ts';
 import type { Protocol } from '../protocol.ts';
 import { NO_USAGE, type TokenUsage } from '../tokens.ts';
 import { createTranslation, dropSealedReasoning, SEAL_MARK, type Translation } from '../translate/index.ts';
@@ -8,7 +9,6 @@ import { type Call, type ClientPresence, estimateUsage, setUsage } from './call.
 import { buildUpstreamHeaders } from './credentials.ts';
 import type { HeldBytes } from './held-bytes.ts';
 import { parseHoldingTexts } from './held-texts.ts';
-import { findJsonMembers, type JsonEdit, readJsonValue, replaceBytes } from './json-members.ts';
 import { answerCount } from './local.ts';
 import { findLimits } from './model-names.ts';
 import type { Candidate, Routing } from './routing.ts';

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { isJsonObject } from '../../core/base/json-object.ts';
 import { isRawNumber, parseExactJson } from '../exact-json.ts';
+import { type JsonMember, listLongStrings } from '../json-members.ts';
 import type { Protocol } from '../protocol.ts';
-import { type JsonMember, listLongStrings } from './json-members.ts';
 
 /** A body that was parsed without its long texts. */
 export interface HeldTexts {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
+import { readJsonValue } from '../json-members.ts';
 import { estimateTokens, NO_USAGE, type TokenUsage } from '../tokens.ts';
 import { sendFailure, sendJson } from './answer.ts';
 import { type Call, setUsage } from './call.ts';
-import { readJsonValue } from './json-members.ts';
 import type { ListedModel } from './routing.ts';
 import { createEventWriter } from './sse.ts';
 import { buildStubText } from './stub-text.ts';

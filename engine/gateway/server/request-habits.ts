@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { CallRow } from '../books/schema.ts';
+import { findFirstElement, type JsonMember, listLongStrings } from '../json-members.ts';
 import type { Protocol } from '../protocol.ts';
+import {
+  findToolOutputs,
+  isInstruction,
+  isModelMessage,
+  listMessages,
+  readMessage,
+} from '../tool-outputs.ts';
 import type { Call } from './call.ts';
-import { findFirstElement, type JsonMember, listLongStrings } from './json-members.ts';
-import { findToolOutputs, isInstruction, isModelMessage, listMessages, readMessage } from './tool-outputs.ts';
 
 interface Shape {
   /** Members that every turn of a conversation repeats. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Log } from '../../core/base/log.ts';
 import { createLimitedServer } from '../../core/http/server.ts';
+import { type JsonEdit, replaceBytes } from '../json-members.ts';
 import { FACES, findRoute, guessProtocol, type ProtocolFace, type Route } from '../protocols/index.ts';
 import { tagWorkspace, WORKSPACE_HEADER } from '../record.ts';
 import type { GatewaySettings } from '../settings.ts';
@@ -26,7 +27,6 @@ import { estimatePrompt } from './estimate-prompt.ts';
 import { type ForwardLimits, forwardCall } from './forward.ts';
 import { createHeldBytes } from './held-bytes.ts';
 import type { Holders } from './holders.ts';
-import { type JsonEdit, replaceBytes } from './json-members.ts';
 import { answerCount, answerModels, answerStub } from './local.ts';
 import { listModelNames } from './model-names.ts';
 import { createBodyReader, RefusedRequest } from './request-body.ts';

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../core/base/json-object.ts';
+import { readJsonValue } from '../json-members.ts';
 import type { Protocol } from '../protocol.ts';
 import type { Call } from './call.ts';
-import { readJsonValue } from './json-members.ts';
 
 const TEXT =
   'This is a stub answer of the svc gateway: no model was called. For real answers set ai.mode to live, and a provider in ai.providers.';

@@ -4,8 +4,9 @@ import { settleWithin } from '../../core/base/settle-within.ts';
 import { answerThreadCalls } from '../../core/base/thread-calls.ts';
 import { createGit, type GitAccess } from '../../workers/runner/worktrees/index.ts';
 import type { ExactCounts, ExactRun } from './exact/exact-edges.ts';
-import { type CompilerStart, runExactTier } from './exact/exact-tier.ts';
 import type { CompilerLimits } from './exact/run-compiler.ts';
+import type { CompilerStart } from './exact/start-compiler.ts';
+import { runExactTier } from './exact-tier.ts';
 import {
   createIndexer,
   type Indexer,

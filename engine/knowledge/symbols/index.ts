@@ -6,7 +6,7 @@ import { isInsideFolder } from '../../core/base/paths.ts';
 import { makePrivateFolder } from '../../core/base/private-files.ts';
 import { createThreadClient } from '../../core/base/thread-calls.ts';
 import type { GitAccess } from '../../workers/runner/worktrees/index.ts';
-import { describeLack } from './exact/describe-exact.ts';
+import { describeLack } from './describe-exact.ts';
 import type { ExactRun } from './exact/exact-edges.ts';
 import { buildCompilerStart, COMPILER_LIMITS } from './exact/start-compiler.ts';
 import type { ExactFacts, GraphCalls, GraphView, Staleness } from './graph-thread.ts';

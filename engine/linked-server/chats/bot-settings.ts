@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ChatKind } from './service.ts';
+import type { ChatKind } from '../database/tables.ts';
 import type { SlackSettings } from './slack/index.ts';
 
 // An operator's input for a bot. Messages about it repeat no value.

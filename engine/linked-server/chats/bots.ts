@@ -6,21 +6,13 @@ import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import type { Log } from '../../core/base/log.ts';
 import { createKeyedQueue } from '../../core/base/serial-queue.ts';
 import { readProxies } from '../../core/http/proxies.ts';
-import type { Tables } from '../database/tables.ts';
-import { TELEGRAM_API } from '../http/settings.ts';
-import type { ChangeLog } from '../people/changes.ts';
+import type { ChangeLog } from '../change-log.ts';
+import { CHAT_KINDS, type ChatKind, type Tables } from '../database/tables.ts';
 import type { Sealer } from '../sealing.ts';
+import { TELEGRAM_API } from './api-addresses.ts';
 import { BOT_INPUTS, type BotSettings, identifyBot } from './bot-settings.ts';
 import { createChatMemory } from './memory.ts';
-import {
-  CHAT_KINDS,
-  type ChatAnswer,
-  type ChatHandlers,
-  type ChatKind,
-  type ChatRequest,
-  type ChatService,
-  type ChatStatus,
-} from './service.ts';
+import type { ChatAnswer, ChatHandlers, ChatRequest, ChatService, ChatStatus } from './service.ts';
 
 /** The encryption context of a bot's settings. */
 export const placeOfBot = (kind: ChatKind): string => `bots.settings.${kind}`;

@@ -2,12 +2,12 @@ import type { Kysely } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { EVENT_NAMES, type OutboundEvent } from '../../notify/sending/index.ts';
-import type { ChatChannel, Tables } from '../database/tables.ts';
-import type { ChangeEntry, ChangeLog } from '../people/changes.ts';
+import type { ChangeEntry, ChangeLog } from '../change-log.ts';
+import type { ChatChannel, ChatKind, Tables } from '../database/tables.ts';
 import type { Plans } from '../plans/plans.ts';
 import { makeServerId } from '../secrets.ts';
 import { KIND_NAMES } from './bots.ts';
-import type { ChatKind, ChatPlace } from './service.ts';
+import type { ChatPlace } from './service.ts';
 import { cleanText } from './spans.ts';
 
 /** The default events of a channel. */

@@ -1,15 +1,15 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
-import type { ChatCode, ChatCodePurpose, ChatUserRow, Person, Tables } from '../database/tables.ts';
-import { withdrawWishes } from '../links/askers.ts';
-import type { DecisionFollower } from '../links/follower.ts';
-import type { ChangeLog } from '../people/changes.ts';
+import type { ChangeLog } from '../change-log.ts';
+import type { ChatCode, ChatCodePurpose, ChatKind, ChatUserRow, Person, Tables } from '../database/tables.ts';
+import type { DecisionFollower } from '../decision-follower.ts';
 import { CODE_RULE, type FailureCounter } from '../people/failures.ts';
 import { makeTypedCode, normalizeTypedCode } from '../people/first-run.ts';
+import { closePrivateChats } from '../people/private-chats.ts';
+import { withdrawRequests } from '../requesters.ts';
 import { hashToken } from '../secrets.ts';
 import { KIND_NAMES } from './bots.ts';
-import { closePrivateChats } from './private-chats.ts';
-import type { ChatKind, Words } from './service.ts';
+import type { Words } from './service.ts';
 import { cleanText } from './spans.ts';
 
 /** How long a code may be sent, and then confirmed on the page. */
@@ -100,8 +100,9 @@ export function createConnections({
       .where('person_id', '=', person.id)
       .returning(['name', 'user_id'])
       .executeTakeFirst();
-    const asker = { account: person.account_id, person: person.name, channels: [kind] };
-    if (removed !== undefined) await withdrawWishes(change, asker, clock.now(), follower.followDecisions);
+    const requester = { account: person.account_id, person: person.name, channels: [kind] };
+    if (removed !== undefined)
+      await withdrawRequests(change, requester, clock.now(), follower.followDecisions);
     return removed;
   }
 

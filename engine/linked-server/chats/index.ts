@@ -1,15 +1,15 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
 import type { Log } from '../../core/base/log.ts';
+import type { ChangeLog } from '../change-log.ts';
 import type { Tables } from '../database/tables.ts';
+import type { DecisionFollower } from '../decision-follower.ts';
 import type { EventOrigin } from '../deliveries/index.ts';
 import type { LinkedEvent } from '../deliveries/linked-event.ts';
 import type { Commands } from '../links/commands.ts';
-import type { DecisionFollower } from '../links/follower.ts';
 import type { PendingDecisions } from '../links/pending.ts';
 import type { Polls } from '../links/polls.ts';
 import type { Workspaces } from '../links/workspaces.ts';
-import type { ChangeLog } from '../people/changes.ts';
 import type { FailureCounter } from '../people/failures.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { Sealer } from '../sealing.ts';

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
-import type { Tables } from '../database/tables.ts';
-import type { ChatKind, ChatMemory } from './service.ts';
+import type { ChatKind, Tables } from '../database/tables.ts';
+import type { ChatMemory } from './service.ts';
 
 /** The persistent memory of one bot, in the database. */
 export function createChatMemory({

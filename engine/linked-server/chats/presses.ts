@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/base/clock.ts';
+import type { ChatKind } from '../database/tables.ts';
 import type { Commands } from '../links/commands.ts';
 import type { PendingDecisions } from '../links/pending.ts';
 import type { Polls } from '../links/polls.ts';
@@ -9,7 +10,7 @@ import type { Connections } from './connections.ts';
 import { describeCommand, describeEnd } from './describe.ts';
 import type { Messages } from './messages.ts';
 import type { SentMessages } from './sent-messages.ts';
-import type { ChatKind, Press } from './service.ts';
+import type { Press } from './service.ts';
 import { joinSpans } from './spans.ts';
 import type { StrangerAnswers } from './stranger-answers.ts';
 import type { Tickets } from './tickets.ts';

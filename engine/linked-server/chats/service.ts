@@ -1,7 +1,6 @@
 // The interface of a chat service. `index.ts` decides permissions and texts; `telegram/` and `slack/` implement each service.
 
-export const CHAT_KINDS = ['slack', 'telegram'] as const;
-export type ChatKind = (typeof CHAT_KINDS)[number];
+import type { ChatKind } from '../database/tables.ts';
 
 /** A piece of a line. Text from outside is shown literally: it cannot format, mention, link or unfurl. */
 export interface Span {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/base/clock.ts';
-import type { ChatKind, ChatUser } from './service.ts';
+import type { ChatKind } from '../database/tables.ts';
+import type { ChatUser } from './service.ts';
 
 /** How often an unconnected chat user gets the same answer. */
 const SILENCE_MS = 5 * 60_000;

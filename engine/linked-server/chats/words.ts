@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/base/clock.ts';
 import { formatCount } from '../../core/base/text.ts';
-import type { ChatChannel, Person } from '../database/tables.ts';
+import type { ChatChannel, ChatKind, Person } from '../database/tables.ts';
 import type { PendingDecisions } from '../links/pending.ts';
 import type { Polls } from '../links/polls.ts';
 import type { Workspaces } from '../links/workspaces.ts';
@@ -10,7 +10,7 @@ import { type Channels, readChannelEvents } from './channels.ts';
 import { type ClaimResult, type Connections, findCode } from './connections.ts';
 import { clockTime, nameDecision } from './describe.ts';
 import { notConnected } from './presses.ts';
-import type { ChatKind, Words } from './service.ts';
+import type { Words } from './service.ts';
 import { cleanText } from './spans.ts';
 import type { StrangerAnswers } from './stranger-answers.ts';
 

@@ -3,7 +3,15 @@ import type { LinkTables } from './tables/links.ts';
 import type { PeopleTables } from './tables/people.ts';
 import type { TargetTables } from './tables/targets.ts';
 
-export type { ChatChannel, ChatCode, ChatCodePurpose, ChatMessageRow, ChatUserRow } from './tables/chats.ts';
+export {
+  CHAT_KINDS,
+  type ChatChannel,
+  type ChatCode,
+  type ChatCodePurpose,
+  type ChatKind,
+  type ChatMessageRow,
+  type ChatUserRow,
+} from './tables/chats.ts';
 export type { Command, DeviceRequest, LinkedWorkspace, Machine, WorkspaceEventRow } from './tables/links.ts';
 export {
   type Account,

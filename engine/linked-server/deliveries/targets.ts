@@ -5,12 +5,12 @@ import { SvcError } from '../../core/base/errors.ts';
 import { shownAddress } from '../../core/http/shown-address.ts';
 import type { AccountCapability, AddonName } from '../../core/link-protocol/capabilities.ts';
 import { EVENT_NAMES, type OutboundEvent, type Secrets } from '../../notify/sending/index.ts';
+import type { ChangeEntry, ChangeLog } from '../change-log.ts';
 import { TARGET_KINDS, type Tables, type Target, type TargetKind } from '../database/tables.ts';
 import { takeTurn } from '../database/take-turn.ts';
-import { withdrawWishes } from '../links/askers.ts';
-import type { DecisionFollower } from '../links/follower.ts';
-import type { ChangeEntry, ChangeLog } from '../people/changes.ts';
+import type { DecisionFollower } from '../decision-follower.ts';
 import type { Plans } from '../plans/plans.ts';
+import { withdrawRequests } from '../requesters.ts';
 import type { Sealer } from '../sealing.ts';
 import { makeServerId } from '../secrets.ts';
 import type { AddressGuard } from './address-guard.ts';
@@ -143,8 +143,8 @@ export function createTargets({
   }
 
   /** Open requests of its tool, signed with its secret. */
-  const withdrawWishesOf = (change: Transaction<Tables>, { account_id, slot }: Target): Promise<void> =>
-    withdrawWishes(
+  const withdrawRequestsOf = (change: Transaction<Tables>, { account_id, slot }: Target): Promise<void> =>
+    withdrawRequests(
       change,
       { account: account_id, person: slot, channels: ['automation'] },
       clock.now(),
@@ -263,7 +263,7 @@ export function createTargets({
           .set({ is_on: isOn ? 1 : 0 })
           .where('id', '=', target.id)
           .execute();
-        if (!isOn) await withdrawWishesOf(change, target);
+        if (!isOn) await withdrawRequestsOf(change, target);
       });
       follower.wake();
       wake();
@@ -271,7 +271,7 @@ export function createTargets({
     async remove(target, actor) {
       await changes.make(entryOf(target, 'target removed', actor), async (change) => {
         await change.deleteFrom('targets').where('id', '=', target.id).execute();
-        await withdrawWishesOf(change, target);
+        await withdrawRequestsOf(change, target);
       });
       follower.wake();
     },

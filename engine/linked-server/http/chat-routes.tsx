@@ -2,8 +2,7 @@
 import { Hono } from 'hono';
 import { asSvcError } from '../../core/base/errors.ts';
 import { KIND_NAMES } from '../chats/bots.ts';
-import { CHAT_KINDS, type ChatKind } from '../chats/service.ts';
-import type { ChatChannel } from '../database/tables.ts';
+import { CHAT_KINDS, type ChatChannel, type ChatKind } from '../database/tables.ts';
 import { ChannelPage, ChatsPage } from '../pages/chats.tsx';
 import { ConfirmPage } from '../pages/front.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';

@@ -1,9 +1,9 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
+import { networkOf } from '../client-address.ts';
 import type { Person } from '../database/tables.ts';
 import { InvitationPage, MessagePage, SetupPage, SignInPage } from '../pages/front.tsx';
 import { CODE_RULE } from '../people/failures.ts';
-import { networkOf } from './client-address.ts';
 import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 import { findVisitor, readForm, readNextPage, writeSessionCookie } from './guards.ts';
 import { askToWait, describeRefused, readRefusal } from './refusals.ts';

@@ -1,9 +1,9 @@
 import { getCookie, setCookie } from 'hono/cookie';
 import type { MiddlewareHandler } from 'hono/types';
 import { SvcError } from '../../core/base/errors.ts';
+import { findClientAddress } from '../client-address.ts';
 import type { PageWish } from '../database/list-page.ts';
 import type { SignedIn } from '../people/people.ts';
-import { findClientAddress } from './client-address.ts';
 import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 
 type Guard = MiddlewareHandler<ServerEnv>;

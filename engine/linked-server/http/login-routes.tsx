@@ -1,10 +1,10 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
+import { isSameNetwork, networkOf } from '../client-address.ts';
 import { EXPIRES_S } from '../login/device-requests.ts';
 import { DeviceAnswerPage, DeviceCodePage } from '../pages/device.tsx';
 import { CODE_RULE } from '../people/failures.ts';
 import { normalizeTypedCode } from '../people/first-run.ts';
-import { isSameNetwork, networkOf } from './client-address.ts';
 import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 import { readForm, requireSignedIn } from './guards.ts';
 import { askToWait } from './refusals.ts';

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { ADDONS, PLANS } from '../../core/link-protocol/capabilities.ts';
 import { BOT_FIELDS } from '../chats/bot-settings.ts';
 import { KIND_NAMES } from '../chats/bots.ts';
-import { CHAT_KINDS, type ChatKind } from '../chats/service.ts';
+import { CHAT_KINDS, type ChatKind } from '../database/tables.ts';
 import { BotPage } from '../pages/bots.tsx';
 import { ConfirmPage } from '../pages/front.tsx';
 import { AccountPage, OperatorPage } from '../pages/operator.tsx';

@@ -1,5 +1,6 @@
 import { SvcError } from '../../core/base/errors.ts';
 import { isAddressOf, parseNetwork } from '../../core/base/values/address.ts';
+import { SLACK_API, TELEGRAM_API } from '../chats/api-addresses.ts';
 
 /** The addresses of a server. */
 export interface ServerSettings {
@@ -29,8 +30,6 @@ export interface ServerFlags {
 }
 
 export const DEFAULT_ADDRESS = '127.0.0.1:8791';
-export const TELEGRAM_API = 'https://api.telegram.org/';
-export const SLACK_API = 'https://slack.com/api/';
 
 const isLoopbackHost = (host: string): boolean =>
   host === 'localhost' || host === '[::1]' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);

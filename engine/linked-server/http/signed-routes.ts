@@ -9,6 +9,7 @@ import {
 } from '../../core/http/signature.ts';
 import { createFailures, refuseSignature } from '../../core/http/signature-failures.ts';
 import { ADDONS } from '../../core/link-protocol/capabilities.ts';
+import { networkOf } from '../client-address.ts';
 import type { LinkedWorkspace, Target } from '../database/tables.ts';
 import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
 import { capabilityOf } from '../deliveries/targets.ts';
@@ -20,7 +21,6 @@ import {
   requireDecidable,
   type Standing,
 } from '../links/signed-decisions.ts';
-import { networkOf } from './client-address.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { answerProblems } from './problems.ts';
 

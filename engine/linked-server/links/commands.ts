@@ -2,10 +2,10 @@ import type { Kysely, Transaction } from 'kysely';
 import { type Clock, rfc3339 } from '../../core/base/clock.ts';
 import type { Channel } from '../../core/link-protocol/channels.ts';
 import { COMMAND_LIFE_MS, type CommandOutcome, type LinkCommand } from '../../core/link-protocol/messages.ts';
+import type { ChangeLog } from '../change-log.ts';
 import type { Command, LinkedWorkspace, Tables } from '../database/tables.ts';
-import type { ChangeLog } from '../people/changes.ts';
+import { requireRequester } from '../requesters.ts';
 import { makeServerId } from '../secrets.ts';
-import { requireAsker } from './askers.ts';
 
 /** How long commands are kept after they ended. */
 const KEPT_MS = 30 * 86_400_000;
@@ -101,7 +101,7 @@ export function createCommands({
         .returning('command_seq')
         .executeTakeFirstOrThrow();
       const { person, channel } = facts;
-      if (person !== null && channel !== null) await requireAsker(trx, { account, person, channel });
+      if (person !== null && channel !== null) await requireRequester(trx, { account, person, channel });
       if (asked !== null) {
         const { by: actor, what, detail } = asked;
         await changes.record(trx, { account, actor, what, detail });

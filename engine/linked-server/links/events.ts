@@ -1,13 +1,12 @@
-import type { CompiledQuery, Kysely } from 'kysely';
+import type { CompiledQuery, Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
 import type { LinkEvent } from '../../core/link-protocol/messages.ts';
 import type { OutboundEvent } from '../../notify/sending/index.ts';
-import type { Chats } from '../chats/index.ts';
 import type { DeferredSync } from '../database/deferred-sync.ts';
 import { createGroupWrites } from '../database/group-writes.ts';
 import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
 import type { LinkedWorkspace, Tables, WorkspaceEventRow } from '../database/tables.ts';
-import type { Deliveries } from '../deliveries/index.ts';
+import type { Deliveries, EventOrigin } from '../deliveries/index.ts';
 import type { LinkedEvent } from '../deliveries/linked-event.ts';
 import type { Teller } from './workspaces.ts';
 
@@ -38,6 +37,13 @@ export interface WorkspaceEvents {
   add(workspace: Teller, events: readonly LinkEvent[]): Promise<number>;
   /** Lists the latest arrivals first. */
   list(workspace: string, wish?: PageWish): Promise<ListPage<LinkEvent>>;
+}
+
+/** The part of the assistant that sends events to chats. */
+interface EventChats {
+  /** Writes the messages for these events, in the caller's transaction. Call `wake` after the commit. */
+  queue(change: Transaction<Tables>, origin: EventOrigin, events: readonly LinkedEvent[]): Promise<boolean>;
+  wake(): void;
 }
 
 const NEWEST_FIRST: ListOrder = {
@@ -80,7 +86,7 @@ export function createWorkspaceEvents({
   clock: Clock;
   /** Consequences of an event: deliveries to targets and chats of the account. */
   deliveries: Pick<Deliveries, 'queueDeliveries' | 'wake'>;
-  chats: Pick<Chats, 'queue' | 'wake'>;
+  chats: EventChats;
   /** The origin of this server, for addresses. */
   origin: string;
 }): WorkspaceEvents {

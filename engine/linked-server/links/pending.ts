@@ -8,7 +8,7 @@ import {
   readListPage,
 } from '../database/list-page.ts';
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
-import type { DecisionFollower } from './follower.ts';
+import type { DecisionFollower } from '../decision-follower.ts';
 
 /** A pending decision, with its workspace. */
 export interface WaitingDecision extends PendingDecision {

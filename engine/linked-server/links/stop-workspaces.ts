@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Tables } from '../database/tables.ts';
-import type { DecisionFollower } from './follower.ts';
+import type { DecisionFollower } from '../decision-follower.ts';
 import type { Polls } from './polls.ts';
 
 /**

@@ -8,8 +8,8 @@ import {
   makeDayCounts,
   type TelemetryDay,
 } from '../../core/link-protocol/telemetry-day.ts';
+import type { ChangeLog } from '../change-log.ts';
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
-import type { ChangeLog } from '../people/changes.ts';
 
 const DAY_MS = 86_400_000;
 

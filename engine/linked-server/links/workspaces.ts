@@ -3,16 +3,16 @@ import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import type { Log } from '../../core/base/log.ts';
 import { toPrintable } from '../../core/base/text.ts';
+import type { ChangeLog } from '../change-log.ts';
 import { retryDeadlocks } from '../database/errors.ts';
 import type { LinkedWorkspace, Machine, Person, Tables } from '../database/tables.ts';
 import { takeTurn } from '../database/take-turn.ts';
 import type { TokenChanges } from '../database/token-changes.ts';
+import type { DecisionFollower } from '../decision-follower.ts';
 import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
-import type { ChangeLog } from '../people/changes.ts';
 import type { Plans } from '../plans/plans.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
 import { cleanToldWords } from '../told-words.ts';
-import type { DecisionFollower } from './follower.ts';
 import { createSightings } from './sightings.ts';
 import { createWorkspaceLists, type WorkspaceLists } from './workspace-lists.ts';
 

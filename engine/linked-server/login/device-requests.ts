@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
+import type { ChangeLog } from '../change-log.ts';
+import { networkOf } from '../client-address.ts';
 import type { DeviceRequest, Machine, Person, Tables } from '../database/tables.ts';
 import { takeTurn } from '../database/take-turn.ts';
-import { networkOf } from '../http/client-address.ts';
-import type { ChangeLog } from '../people/changes.ts';
 import { makeTypedCode, normalizeTypedCode } from '../people/first-run.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
 import { cleanToldWords } from '../told-words.ts';

@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
+import type { ChangeLog } from '../change-log.ts';
 import { isSightingDue } from '../database/last-seen.ts';
 import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
 import type { Machine, Person, Tables } from '../database/tables.ts';
 import type { StopWorkspaces } from '../links/stop-workspaces.ts';
-import type { ChangeLog } from '../people/changes.ts';
 import { hashToken } from '../secrets.ts';
 
 /** A machine as pages list it. */

@@ -1,7 +1,8 @@
 /** @jsxImportSource hono/jsx */
 import { BOT_FIELDS } from '../chats/bot-settings.ts';
 import { KIND_NAMES, type ListedBot } from '../chats/bots.ts';
-import { CHAT_KINDS, type ChatKind, type ChatStatus } from '../chats/service.ts';
+import type { ChatStatus } from '../chats/service.ts';
+import { CHAT_KINDS, type ChatKind } from '../database/tables.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Field, Notice, Page, TableHead, Time, WhosePassword } from './layout.tsx';
 

@@ -4,8 +4,7 @@ import { EVENTS } from '../../notify/sending/index.ts';
 import { KIND_NAMES, type ListedBot } from '../chats/bots.ts';
 import { readChannelEvents } from '../chats/channels.ts';
 import type { Claim } from '../chats/connections.ts';
-import type { ChatKind } from '../chats/service.ts';
-import type { ChatChannel, ChatCodePurpose, ChatUserRow } from '../database/tables.ts';
+import type { ChatChannel, ChatCodePurpose, ChatKind, ChatUserRow } from '../database/tables.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Action, Choices, Notice, Page, TableHead, Time } from './layout.tsx';
 

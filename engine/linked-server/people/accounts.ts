@@ -1,11 +1,11 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
+import type { ChangeLog } from '../change-log.ts';
 import type { Account, Tables } from '../database/tables.ts';
 import { changeInTurn } from '../database/take-turn.ts';
 import type { StopWorkspaces } from '../links/stop-workspaces.ts';
 import { makeServerId } from '../secrets.ts';
-import type { ChangeLog } from './changes.ts';
 import { checkName, takenError } from './names.ts';
 
 /** Accounts of this server. */

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
+import type { ChangeLog } from '../change-log.ts';
 import type { Person, Tables } from '../database/tables.ts';
 import { hashToken, makeToken } from '../secrets.ts';
-import type { ChangeLog } from './changes.ts';
 import type { Passwords } from './passwords.ts';
 
 /** How long an address for an invitation or a new password is valid. */

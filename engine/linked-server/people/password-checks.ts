@@ -1,4 +1,4 @@
-import { networkOf } from '../http/client-address.ts';
+import { networkOf } from '../client-address.ts';
 import { type FailureCounter, SIGN_IN_RULE } from './failures.ts';
 import { nameKey } from './names.ts';
 import type { Passwords } from './passwords.ts';

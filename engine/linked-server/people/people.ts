@@ -2,20 +2,20 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { CHANNELS } from '../../core/link-protocol/channels.ts';
-import { closePrivateChats } from '../chats/private-chats.ts';
+import type { ChangeLog } from '../change-log.ts';
 import type { Account, Person, Role, Tables } from '../database/tables.ts';
 import { changeInTurn } from '../database/take-turn.ts';
-import { withdrawWishes } from '../links/askers.ts';
-import type { DecisionFollower } from '../links/follower.ts';
+import type { DecisionFollower } from '../decision-follower.ts';
 import type { StopWorkspaces } from '../links/stop-workspaces.ts';
 import type { Plans } from '../plans/plans.ts';
+import { withdrawRequests } from '../requesters.ts';
 import { makeServerId } from '../secrets.ts';
 import { type Accounts, createAccounts, insertAccount } from './accounts.ts';
-import type { ChangeLog } from './changes.ts';
 import { createInvitations, type Invitations } from './invitations.ts';
 import { checkName, nameKey, takenError } from './names.ts';
 import type { Passwords } from './passwords.ts';
 import { countPeople, createPeopleLists, type PeopleLists } from './people-lists.ts';
+import { closePrivateChats } from './private-chats.ts';
 import { createSignIns, requirePassword, type SignIns } from './sign-ins.ts';
 
 export type { SignedIn } from './sign-ins.ts';
@@ -181,8 +181,8 @@ export function createPeople({
         await checkSomebodyStays(change, person.id, 'removed');
         await closePrivateChats(change, person);
         await change.deleteFrom('people').where('id', '=', person.id).execute();
-        const asker = { account: person.account_id, person: person.name, channels: PERSONAL };
-        await withdrawWishes(change, asker, clock.now(), follower.followDecisions);
+        const requester = { account: person.account_id, person: person.name, channels: PERSONAL };
+        await withdrawRequests(change, requester, clock.now(), follower.followDecisions);
         await changes.record(change, {
           account: person.account_id,
           actor,

@@ -1,10 +1,10 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
+import type { ChangeLog } from '../change-log.ts';
 import { isSightingDue } from '../database/last-seen.ts';
 import type { Account, Person, Tables } from '../database/tables.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
-import type { ChangeLog } from './changes.ts';
 
 /** How long a browser stays signed in: without a request, and at most. */
 const IDLE_MS = 7 * 24 * 3600_000;

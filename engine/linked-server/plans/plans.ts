@@ -12,8 +12,8 @@ import {
   QUOTA_NAMES,
   type QuotaName,
 } from '../../core/link-protocol/capabilities.ts';
+import type { ChangeLog } from '../change-log.ts';
 import type { Account, Tables } from '../database/tables.ts';
-import type { ChangeLog } from '../people/changes.ts';
 
 /** The contents of a plan: quotas (null for no limit), and capabilities that are not add-ons. */
 export interface Plan {

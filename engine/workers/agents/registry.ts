@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import { isInsideFolder } from '../../core/base/paths.ts';
+import { detectAgents } from './detect.ts';
 import { findKeyBeforeLogin } from './find-payer.ts';
 import { listPrograms, locateAgent } from './locate-agent.ts';
-import { detectAgents } from './presets/detect.ts';
 import { findPreset } from './presets/index.ts';
 import { findProgram } from './program.ts';
 import { checkHeadlessCommand } from './template.ts';

@@ -1,4 +1,4 @@
-import { STRATEGIES } from '../resolve/references.ts';
+import { STRATEGIES } from '../edges.ts';
 import type { GraphDatabase } from '../store/graph-file.ts';
 import { readFact, writeFact } from '../store/graph-file.ts';
 import { REFERENCE_KINDS } from '../store/rows.ts';

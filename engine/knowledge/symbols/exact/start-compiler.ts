@@ -1,8 +1,15 @@
 import { asSvcError } from '../../../core/base/errors.ts';
 import { locateProgram } from '../../../core/base/own-package.ts';
 import { confineReader, listNodeFiles } from '../../../workers/runner/confine/index.ts';
-import type { CompilerStart } from './exact-tier.ts';
 import type { CompilerLimits } from './run-compiler.ts';
+
+/** The start options of the compiler's process. */
+export interface CompilerStart {
+  argv: readonly string[];
+  env: Readonly<Record<string, string>>;
+  /** Why it has no sandbox, as a clause; null if it has one. */
+  unconfined: string | null;
+}
 
 export const COMPILER_LIMITS: CompilerLimits = { wallMs: 300_000, memoryMb: 3000 };
 /** Memory of the compiler's own heap; only advisory for its native form. */

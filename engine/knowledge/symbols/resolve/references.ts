@@ -1,26 +1,8 @@
+import type { Edge, Strategy } from '../edges.ts';
 import type { Expr, Reference, ReferenceKind } from '../facts.ts';
 import type { Evaluator } from './evaluate.ts';
 import type { FileView, Project } from './project.ts';
 import { UNKNOWN_VALUE, type Value } from './values.ts';
-
-/** How an edge was found, most certain first; `exact` by the project's own compiler. */
-export const STRATEGIES = ['local', 'import', 'package', 'self', 'type', 'alias', 'name', 'exact'] as const;
-
-export type Strategy = (typeof STRATEGIES)[number];
-
-/** A reference to a symbol of the project. */
-export interface Edge {
-  /** Index of the enclosing symbol. */
-  from: number;
-  to: { file: number; index: number };
-  kind: ReferenceKind;
-  line: number;
-  /** 1 by package or file, 0.7 by the receiver's type, 0.4 by its name alone. */
-  confidence: 1 | 0.7 | 0.4;
-  strategy: Strategy;
-  /** Number of candidate symbols. */
-  candidates: number;
-}
 
 type Found = Pick<Edge, 'to' | 'confidence' | 'strategy' | 'candidates'>;
 

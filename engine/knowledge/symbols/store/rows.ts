@@ -1,6 +1,6 @@
 import type { Language, SkipReason } from '../../sources/index.ts';
+import { type Edge, STRATEGIES, type Strategy } from '../edges.ts';
 import type { FileFacts, Reference, ReferenceKind } from '../facts.ts';
-import { type Edge, STRATEGIES, type Strategy } from '../resolve/references.ts';
 import type { GraphDatabase } from './graph-file.ts';
 import { type PackedFacts, type SymbolColumns, unpackFacts, unpackReferences } from './pack.ts';
 

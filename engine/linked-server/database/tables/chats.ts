@@ -1,5 +1,7 @@
 import type { Selectable } from 'kysely';
-import type { ChatKind } from '../../chats/service.ts';
+
+export const CHAT_KINDS = ['slack', 'telegram'] as const;
+export type ChatKind = (typeof CHAT_KINDS)[number];
 
 /** An operator's settings of a chat service: one bot of each. */
 interface BotTable {

@@ -1,8 +1,6 @@
+import { RETRY_MARK } from '../streams/opencode.ts';
 import { type AgentHooks, HOOK_TIMEOUT_SEC } from './hooks.ts';
 import type { RunWish } from './preset.ts';
-
-/** Type of the plugin's line that reports that opencode waits for its model. */
-export const RETRY_MARK = 'svc.retry';
 
 /** Its own names of events; the tools are the ones behind them. */
 const MOMENTS = {

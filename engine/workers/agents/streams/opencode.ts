@@ -1,4 +1,3 @@
-import { RETRY_MARK } from '../presets/opencode-plugin.ts';
 import { classifyTool, describeActivity } from './activity.ts';
 import { createDenials } from './denials.ts';
 import { classifyError, createFailure, type Failure } from './failure.ts';
@@ -13,6 +12,9 @@ import {
   toOneLine,
 } from './json-lines.ts';
 import type { EndCode, PlanEntry, StreamReader } from './stream.ts';
+
+/** Type of our plugin's line that reports that opencode waits for its model. */
+export const RETRY_MARK = 'svc.retry';
 
 const NAMES: Record<string, EndCode> = {
   ContextOverflowError: 'context_exceeded',

@@ -11,7 +11,7 @@ import {
   REAL_LFS,
   REAL_OBJECTS,
   readPrivateGit,
-} from '../private-git.ts';
+} from '../worktrees/git/private-git.ts';
 import { isFolder, realOf } from './paths.ts';
 import { type Place, showPath } from './rules.ts';
 

@@ -1,6 +1,5 @@
 import { basename, join } from 'node:path';
 import { createKeyedQueue } from '../../../core/base/serial-queue.ts';
-import { removePrivateGit } from '../private-git.ts';
 import {
   type CreatedWorktree,
   type CreateRequest,
@@ -22,6 +21,7 @@ import { findUserIdentity, type Git } from './git/git.ts';
 import { readGitFolders } from './git/git-folders.ts';
 import type { GitPrograms } from './git/git-programs.ts';
 import { usesLfs } from './git/lfs.ts';
+import { removePrivateGit } from './git/private-git.ts';
 import { branchRef, listBranchTips, resolveCommit, SESSION_PREFIX } from './git/refs.ts';
 import { listRemotes, type Remote } from './git/remotes.ts';
 import { findRepository, type Repository, resolveRepository } from './git/repository.ts';

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { createForwardedReader } from '../../../../engine/gateway/index.ts';
-import { findJsonMembers } from '../../../../engine/gateway/server/json-members.ts';
+import { findJsonMembers } from '../../../../engine/gateway/json-members.ts';
 import type { GatewaySettings } from '../../../../engine/gateway/settings.ts';
 import { readCorpus } from '../../../support/corpus.ts';
 import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { findJsonMembers } from '../../../../engine/gateway/json-members.ts';
 import { parseHoldingTexts } from '../../../../engine/gateway/server/held-texts.ts';
-import { findJsonMembers } from '../../../../engine/gateway/server/json-members.ts';
 import { createTranslation } from '../../../../engine/gateway/translate/index.ts';
 import type { Json } from '../../../support/plain-protocols.ts';
 import { exchange } from '../../../support/translated.ts';

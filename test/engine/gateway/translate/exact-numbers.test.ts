@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseExactJson } from '../../../../engine/gateway/exact-json.ts';
+import { findJsonMembers } from '../../../../engine/gateway/json-members.ts';
 import type { Protocol } from '../../../../engine/gateway/protocol.ts';
 import { parseHoldingTexts } from '../../../../engine/gateway/server/held-texts.ts';
-import { findJsonMembers } from '../../../../engine/gateway/server/json-members.ts';
 import { createTranslation } from '../../../../engine/gateway/translate/index.ts';
 import { PROTOCOLS } from '../../../support/plain-protocols.ts';
 

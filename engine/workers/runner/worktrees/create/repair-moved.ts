@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { asSvcError } from '../../../../core/base/errors.ts';
 import { replacePrivate } from '../../../../core/base/private-files.ts';
 import { followMove, type MovedFolder } from '../../../../core/workspace/moved-folder.ts';
-import { listPrivateGits, readPrivateGit, writePrivateGit } from '../../private-git.ts';
 import { createGit, type GitAccess, RECORDS } from '../git/create-git.ts';
+import { listPrivateGits, readPrivateGit, writePrivateGit } from '../git/private-git.ts';
 
 /** A worktree that git could not join to its repository again, and the reason. */
 export interface Unrepaired {

@@ -2,6 +2,8 @@ import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:f
 import { basename, join } from 'node:path';
 import { asSvcError, SvcError } from '../../../../core/base/errors.ts';
 import { createKeyedQueue } from '../../../../core/base/serial-queue.ts';
+import { type Git, withEnvironment } from '../git/git.ts';
+import { copyIndex } from '../git/index-flags.ts';
 import {
   listPrivateGits,
   locatePrivateGit,
@@ -12,9 +14,7 @@ import {
   readPrivateTip,
   readRefFile,
   writePrivateGit,
-} from '../../private-git.ts';
-import { type Git, withEnvironment } from '../git/git.ts';
-import { copyIndex } from '../git/index-flags.ts';
+} from '../git/private-git.ts';
 import {
   branchRef,
   compareAndSetRef,

@@ -5,9 +5,9 @@ import { makeTitle } from '../../core/base/text.ts';
 import type { Agents } from '../../workers/agents/index.ts';
 import { agentOverrides, type DispatchOptions } from '../dispatch-options.ts';
 import { PRIORITIES } from '../input.ts';
+import type { NewTask, Tasks } from '../tasks/index.ts';
+import { applyTemplate, type TaskTemplates } from '../tasks/templates.ts';
 import type { Submitted, Workflow } from '../workflow/index.ts';
-import type { NewTask, Tasks } from './index.ts';
-import { applyTemplate, type TaskTemplates } from './templates.ts';
 
 /** A client's input for a new task. */
 export interface TaskWish {

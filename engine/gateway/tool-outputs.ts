@@ -1,5 +1,5 @@
-import type { Protocol } from '../protocol.ts';
 import { findJsonMembers, type JsonMember, listJsonElements, readJsonValue } from './json-members.ts';
+import type { Protocol } from './protocol.ts';
 
 /** A part of a JSON text, in bytes. */
 export type Range = Pick<JsonMember, 'start' | 'end'>;

@@ -1,6 +1,5 @@
 import type { Transaction } from 'kysely';
-import type { Tables } from '../database/tables.ts';
-import type { ChatKind } from './service.ts';
+import type { ChatKind, Tables } from '../database/tables.ts';
 
 /**
  * Stops messages of an account to the private chats of a person, while they are known: call it in the transaction

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  findClientAddress,
-  isSameNetwork,
-  networkOf,
-} from '../../../../engine/linked-server/http/client-address.ts';
-import { readServerSettings } from '../../../../engine/linked-server/index.ts';
+import { findClientAddress, isSameNetwork, networkOf } from '../../../engine/linked-server/client-address.ts';
+import { readServerSettings } from '../../../engine/linked-server/index.ts';
 
 const settingsOf = (trustProxy: string[], allowTarget: string[] = []) =>
   readServerSettings({ allowRemote: false, trustProxy, allowTarget });

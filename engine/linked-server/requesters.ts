@@ -1,20 +1,20 @@
 import type { Transaction } from 'kysely';
-import { SvcError } from '../../core/base/errors.ts';
-import type { Channel } from '../../core/link-protocol/channels.ts';
-import type { Tables } from '../database/tables.ts';
-import type { DecisionFollower } from './follower.ts';
+import { SvcError } from '../core/base/errors.ts';
+import type { Channel } from '../core/link-protocol/channels.ts';
+import type { Tables } from './database/tables.ts';
+import type { DecisionFollower } from './decision-follower.ts';
 
 /** The requester of a command, and the channel: a person of the account, or the tool of a catch URL. */
-export interface Asker {
+export interface Requester {
   account: string;
   person: string;
   channel: Channel;
 }
 
 /** Throws `actor_denied` if the requester is no longer allowed: they may have been removed since the request was accepted. */
-export async function requireAsker(
+export async function requireRequester(
   change: Transaction<Tables>,
-  { account, person, channel }: Asker,
+  { account, person, channel }: Requester,
 ): Promise<void> {
   const people = change
     .selectFrom('people')
@@ -41,9 +41,9 @@ export async function requireAsker(
  * Withdraws unanswered commands of a requester, in the transaction that removes their right to ask. A workspace may
  * still run commands that it has received. Wake the follower after the commit.
  */
-export async function withdrawWishes(
+export async function withdrawRequests(
   change: Transaction<Tables>,
-  { account, person, channels }: Omit<Asker, 'channel'> & { channels: readonly Channel[] },
+  { account, person, channels }: Omit<Requester, 'channel'> & { channels: readonly Channel[] },
   now: number,
   followDecisions: DecisionFollower['followDecisions'],
 ): Promise<void> {

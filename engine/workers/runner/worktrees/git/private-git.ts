@@ -1,13 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { replacePrivate } from '../../core/base/private-files.ts';
-import { isObjectId } from './worktrees/git/refs.ts';
-import { readRegularFile } from './worktrees/git/regular-file.ts';
+import { replacePrivate } from '../../../../core/base/private-files.ts';
+import { isObjectId } from './refs.ts';
+import { readRegularFile } from './regular-file.ts';
 
 /**
  * The private git folder of a strict worker in a worktree: written instead of the repository's objects, the branches
  * of sessions and their logs. The worker only reads the repository itself; the engine takes over new objects, see
- * `worktrees/take-over.ts`.
+ * `finish/take-over.ts`.
  */
 export interface PrivateGit {
   folder: string;

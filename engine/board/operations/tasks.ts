@@ -6,10 +6,10 @@ import { SvcError } from '../../core/base/errors.ts';
 import { toPrintable } from '../../core/base/text.ts';
 import type { AgentChoice, ProjectChoice } from '../../workers/agents/index.ts';
 import type { Sessions } from '../../workers/sessions/index.ts';
-import type { BoardOperationsDeps } from '../deps.ts';
 import { agentOverrides, timeoutSec } from '../dispatch-options.ts';
 import { body, id, ids, priority } from '../input.ts';
-import { TASK_STATUSES, type Task, type TaskSummary } from './index.ts';
+import { TASK_STATUSES, type Task, type TaskSummary } from '../tasks/index.ts';
+import type { BoardOperationsDeps } from './deps.ts';
 
 /** A task in a list, kept small: a board may have ten thousand. */
 export interface ListedTask extends Omit<TaskSummary, 'acceptanceCriteria'> {

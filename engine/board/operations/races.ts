@@ -4,11 +4,11 @@ import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import type { StreamFacts } from '../../workers/agents/index.ts';
 import type { Session } from '../../workers/sessions/index.ts';
-import type { BoardOperationsDeps } from '../deps.ts';
 import { dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
 import { hash, id, plannedOptions } from '../input.ts';
 import type { Verification } from '../verify/index.ts';
 import { checkNotReplaced, type Submitted } from '../workflow/index.ts';
+import type { BoardOperationsDeps } from './deps.ts';
 
 /** The maximum size of a race. */
 export const MOST_RACERS = 16;

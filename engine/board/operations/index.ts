@@ -1,8 +1,8 @@
-import { decisionOperations } from './decisions/operations.ts';
+import { archiveOperations } from './archive.ts';
+import { decisionOperations } from './decisions.ts';
 import type { BoardOperationsDeps } from './deps.ts';
-import { archiveOperations } from './tasks/archive-operations.ts';
-import { taskOperations } from './tasks/operations.ts';
-import { runOperations } from './tasks/run-operations.ts';
+import { runOperations } from './runs.ts';
+import { taskOperations } from './tasks.ts';
 
 /** Operations on tasks and decisions. */
 export const boardOperations = (deps: BoardOperationsDeps) => [

@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from 'kysely';
-import type { Clock } from '../../core/base/clock.ts';
-import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
-import type { Change, Tables } from '../database/tables.ts';
-import { makeServerId } from '../secrets.ts';
+import type { Clock } from '../core/base/clock.ts';
+import { type ListOrder, type ListPage, type PageWish, readListPage } from './database/list-page.ts';
+import type { Change, Tables } from './database/tables.ts';
+import { makeServerId } from './secrets.ts';
 
 const NEWEST_FIRST: ListOrder = {
   columns: { 'changes.at': 'integer', 'changes.id': 'text' },

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely';
-import type { Tables } from '../database/tables.ts';
+import type { Tables } from './database/tables.ts';
 
 /** Shows decisions elsewhere, such as messages in chats, and follows their state. */
 export interface DecisionFollower {

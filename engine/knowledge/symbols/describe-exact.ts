@@ -1,5 +1,5 @@
-import { formatCount } from '../../../core/base/text.ts';
-import type { ExactFacts } from '../graph-thread.ts';
+import { formatCount } from '../../core/base/text.ts';
+import type { ExactFacts } from './graph-thread.ts';
 
 /** Returns briefly why an answer lacks edges of the project's compiler; null if it has them, or none are available. */
 export function describeLack({ files, lacking, run, running }: ExactFacts, isOn: boolean): string | null {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { by, operation } from '../../core/api/operation.ts';
 import { asSvcError, type ErrorCode, SvcError } from '../../core/base/errors.ts';
-import type { BoardOperationsDeps } from '../deps.ts';
 import { id } from '../input.ts';
+import type { BoardOperationsDeps } from './deps.ts';
 
 /** Maximum number per call: others wait for its transaction. */
 const MOST_AT_ONCE = 200;

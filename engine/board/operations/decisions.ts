@@ -4,11 +4,11 @@ import { by, type Caller, checkOwnTask, operation } from '../../core/api/operati
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { countUnseen } from '../../core/base/text.ts';
-import type { BoardOperationsDeps } from '../deps.ts';
+import { DECISION_STATES, type Decision } from '../decisions/index.ts';
 import { dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
 import { body, hash, id, ids, limit, plannedOptions } from '../input.ts';
 import { checkNotReplaced } from '../workflow/index.ts';
-import { DECISION_STATES, type Decision } from './index.ts';
+import type { BoardOperationsDeps } from './deps.ts';
 
 /** A decision in a list. */
 export interface ListedDecision extends Decision {

@@ -1,4 +1,4 @@
-import { parseExactJson } from '../exact-json.ts';
+import { parseExactJson } from './exact-json.ts';
 
 /** A member of the outermost object of a JSON text: start and end of its value, in bytes. */
 export interface JsonMember {

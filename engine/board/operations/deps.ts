@@ -1,13 +1,13 @@
-import type { Policy } from '../core/api/operation.ts';
-import type { EventLog, Storage } from '../storage/index.ts';
-import type { Agents } from '../workers/agents/index.ts';
-import type { FollowUps, Peers, Session, Sessions } from '../workers/sessions/index.ts';
-import type { Decisions } from './decisions/index.ts';
-import type { Plans } from './plan.ts';
-import type { Races } from './races/index.ts';
-import type { TaskActions } from './tasks/actions.ts';
-import type { Tasks, TaskTemplates } from './tasks/index.ts';
-import type { Workflow } from './workflow/index.ts';
+import type { Policy } from '../../core/api/operation.ts';
+import type { EventLog, Storage } from '../../storage/index.ts';
+import type { Agents } from '../../workers/agents/index.ts';
+import type { FollowUps, Peers, Session, Sessions } from '../../workers/sessions/index.ts';
+import type { Decisions } from '../decisions/index.ts';
+import type { Plans } from '../plan.ts';
+import type { Races } from '../races/index.ts';
+import type { Tasks, TaskTemplates } from '../tasks/index.ts';
+import type { Workflow } from '../workflow/index.ts';
+import type { TaskActions } from './task-actions.ts';
 
 /** Dependencies of the board's operations and tools. */
 export interface BoardOperationsDeps {

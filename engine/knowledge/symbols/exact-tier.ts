@@ -1,17 +1,10 @@
 import { join, relative, sep } from 'node:path';
-import type { Indexer, IndexProgress } from '../index-files/indexer.ts';
-import type { ExactRun } from './exact-edges.ts';
-import type { FileReferences } from './find-references.ts';
-import { findTypescript } from './find-typescript.ts';
-import { type CompilerLimits, runCompiler } from './run-compiler.ts';
-
-/** The start options of the compiler's process. */
-export interface CompilerStart {
-  argv: readonly string[];
-  env: Readonly<Record<string, string>>;
-  /** Why it has no sandbox, as a clause; null if it has one. */
-  unconfined: string | null;
-}
+import type { ExactRun } from './exact/exact-edges.ts';
+import type { FileReferences } from './exact/find-references.ts';
+import { findTypescript } from './exact/find-typescript.ts';
+import { type CompilerLimits, runCompiler } from './exact/run-compiler.ts';
+import type { CompilerStart } from './exact/start-compiler.ts';
+import type { Indexer, IndexProgress } from './index-files/indexer.ts';
 
 /** Files that are written in one batch. */
 const BATCH = 50;

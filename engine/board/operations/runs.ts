@@ -16,12 +16,12 @@ import { renderWords } from '../../core/api/words.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { isOwnSeat, projectOfAddress, type Session } from '../../workers/sessions/index.ts';
-import type { BoardOperationsDeps } from '../deps.ts';
 import { agentOverrides, dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
 import { hash, id, plannedOptions } from '../input.ts';
+import type { Task } from '../tasks/index.ts';
+import { sayEnded, type Verdict, verdictOf, waitForEnd } from '../tasks/verdict.ts';
 import { checkNotReplaced, type Submitted } from '../workflow/index.ts';
-import type { Task } from './index.ts';
-import { sayEnded, type Verdict, verdictOf, waitForEnd } from './verdict.ts';
+import type { BoardOperationsDeps } from './deps.ts';
 
 /** How to start a worker. */
 const dispatching = {
