@@ -1,5 +1,5 @@
 import { asSvcError, type EngineClient, ownSeat } from '../engine/index.ts';
-import type { Context } from './command.ts';
+import type { CommandContext } from './command.ts';
 
 /** Errors that mean that no engine can be asked: it is not running, it hangs, or svc.yaml does not name it. */
 const NOBODY = new Set(['engine_not_running', 'engine_unreachable', 'config_invalid']);
@@ -11,7 +11,7 @@ const NOBODY = new Set(['engine_not_running', 'engine_unreachable', 'config_inva
  * @param what the action: `svc trust`
  */
 export async function actAsChair<T>(
-  { engine, env }: Pick<Context, 'engine' | 'env'>,
+  { engine, env }: Pick<CommandContext, 'engine' | 'env'>,
   what: string,
   {
     patienceMs,

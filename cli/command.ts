@@ -1,8 +1,8 @@
 import type { EngineClient } from '../engine/index.ts';
-import type { Paint } from './paint.ts';
+import type { PaintFunction } from './paint.ts';
 
 /** One flag of a command; names are camelCase here and kebab-case on the command line. */
-export interface Flag {
+export interface FlagSpec {
   type: 'string' | 'boolean' | 'number';
   about: string;
   /** The name of the value in help, e.g. `host:port`. */
@@ -12,9 +12,9 @@ export interface Flag {
   choices?: readonly string[];
 }
 
-export type FlagTable = Record<string, Flag>;
+export type FlagTable = Record<string, FlagSpec>;
 
-type FlagValue<F extends Flag> = F['type'] extends 'boolean'
+type FlagValue<F extends FlagSpec> = F['type'] extends 'boolean'
   ? boolean
   : F['type'] extends 'number'
     ? number
@@ -22,7 +22,7 @@ type FlagValue<F extends Flag> = F['type'] extends 'boolean'
       ? C
       : string;
 
-export type Flags<T extends FlagTable> = {
+export type FlagSpecs<T extends FlagTable> = {
   readonly [K in keyof T]: T[K]['multiple'] extends true
     ? FlagValue<T[K]>[]
     : T[K]['type'] extends 'boolean'
@@ -31,7 +31,7 @@ export type Flags<T extends FlagTable> = {
 };
 
 /** A positional argument. Only the last one may be `rest`. */
-export interface Arg {
+export interface ArgumentSpec {
   name: string;
   about: string;
   optional?: boolean;
@@ -40,11 +40,11 @@ export interface Arg {
   foreign?: boolean;
   choices?: readonly string[];
   /** The completions: all values of a kind, or those that the command accepts. */
-  completes?: Proposal | 'file';
+  completes?: CompletionProposal | 'file';
 }
 
 /** The kinds that a shell may propose; after a colon the required state. */
-export type Proposal =
+export type CompletionProposal =
   | 'task'
   | 'task:idle'
   | 'task:failed'
@@ -67,11 +67,11 @@ export type Proposal =
   | 'tool';
 
 /** The context of a command. Commands print through it and never use `process` themselves. */
-export interface Context<T extends FlagTable = FlagTable> {
+export interface CommandContext<T extends FlagTable = FlagTable> {
   args: readonly string[];
   /** Returns the argument at an index, which the command's declaration requires. */
   arg(index: number): string;
-  flags: Flags<T>;
+  flags: FlagSpecs<T>;
   json: boolean;
   cwd: string;
   env: NodeJS.ProcessEnv;
@@ -97,7 +97,7 @@ export interface Context<T extends FlagTable = FlagTable> {
   /** Prints a line on stderr, under `--json` too. */
   remark(line: string): void;
   /** Styles parts of a text; does nothing unless the command has the flag `color` and colours are on. */
-  paint: Paint;
+  paint: PaintFunction;
 }
 
 /** A command as data: help, completion, docs/reference/commands.md and parsing all use it. */
@@ -107,7 +107,7 @@ export interface Command<T extends FlagTable = FlagTable> {
   about: string;
   /** Further paragraphs of its help. */
   details?: readonly string[];
-  args?: readonly Arg[];
+  args?: readonly ArgumentSpec[];
   flags?: T;
   /** It runs for each argument in turn, at least one; a failure does not stop the rest. */
   repeats?: boolean;
@@ -120,7 +120,7 @@ export interface Command<T extends FlagTable = FlagTable> {
   /** Left out of help (internal entry points). */
   hidden?: boolean;
   /** Returns the exit code; nothing means 0. */
-  run(context: Context<T>): Promise<number | undefined> | Promise<void>;
+  run(context: CommandContext<T>): Promise<number | undefined> | Promise<void>;
 }
 
 export const defineCommand = <const T extends FlagTable>(definition: Command<T>): Command =>
@@ -131,7 +131,7 @@ export const toKebabCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** Lets the last argument be given several times, for a command that `repeats`. */
-export const repeatArgument = (args: readonly Arg[]): readonly Arg[] => [
+export const repeatArgument = (args: readonly ArgumentSpec[]): readonly ArgumentSpec[] => [
   ...args.slice(0, -1),
   ...args.slice(-1).map((last) => ({ ...last, rest: true })),
 ];

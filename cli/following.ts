@@ -1,9 +1,9 @@
-import type { EngineClient, LoggedEvent, Wire } from '../engine/index.ts';
+import type { EngineClient, LoggedEvent, WireValue } from '../engine/index.ts';
 
-type Listener = (event: Wire<LoggedEvent>) => void;
+type Listener = (event: WireValue<LoggedEvent>) => void;
 
 /** Follows the event log across restarts of the engine. */
-export interface Following {
+export interface FollowLoop {
   isWanted(): boolean;
   /** Returns a function that ends it. */
   add(listener: Listener): () => void;
@@ -22,7 +22,7 @@ interface Subscription {
  * starts after the last delivered event.
  * @param onFailed the engine ended a subscription although the connection is still open
  */
-export function createFollowing(onFailed: () => void): Following {
+export function createFollowing(onFailed: () => void): FollowLoop {
   const listeners = new Set<Listener>();
   let current: Subscription | null = null;
   /** The last delivered event, and its log; null before the first subscription. */
@@ -40,7 +40,7 @@ export function createFollowing(onFailed: () => void): Following {
           onFailed();
           return;
         }
-        const event = params.event as Wire<LoggedEvent>;
+        const event = params.event as WireValue<LoggedEvent>;
         point = { after: event.seq, log_id };
         for (const listener of [...listeners]) listener(event);
       },
@@ -50,7 +50,7 @@ export function createFollowing(onFailed: () => void): Following {
     return answer.subscription;
   }
 
-  function end({ client, begun }: Subscription): void {
+  function endSubscription({ client, begun }: Subscription): void {
     begun.then((subscription) => client.unsubscribe(subscription)).catch(() => undefined);
   }
 
@@ -61,7 +61,7 @@ export function createFollowing(onFailed: () => void): Following {
       return () => {
         listeners.delete(listener);
         if (listeners.size > 0 || current === null) return;
-        end(current);
+        endSubscription(current);
         current = null;
         point = null;
       };

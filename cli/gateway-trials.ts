@@ -58,7 +58,7 @@ export async function withTrialKey<T>(
 }
 
 /** The outcome of one tiny call. */
-export interface Trial {
+export interface GatewayTrial {
   protocol: TriedProtocol;
   /** 0 if there was no answer. */
   status: number;
@@ -76,11 +76,13 @@ export async function tryProtocol(
   key: string,
   protocol: TriedProtocol,
   model: string,
-): Promise<Trial> {
+): Promise<GatewayTrial> {
   const call = CALLS[protocol];
   const { path, body } = call.ask(model);
   const startedAt = performance.now();
-  const describeTrial = (facts: Pick<Trial, 'status' | 'problem'> & Partial<Trial>): Trial => ({
+  const describeTrial = (
+    facts: Pick<GatewayTrial, 'status' | 'problem'> & Partial<GatewayTrial>,
+  ): GatewayTrial => ({
     protocol,
     ms: Math.round(performance.now() - startedAt),
     provider: null,

@@ -1,5 +1,5 @@
 import { catalogues, isErrorCode, toExitCode, toHttpStatus } from '../engine/index.ts';
-import { type Command, type Flag, toKebabCase } from './command.ts';
+import { type Command, type FlagSpec, toKebabCase } from './command.ts';
 
 export const formatUsage = (command: Command): string => {
   const args = (command.args ?? []).map((arg) => {
@@ -11,7 +11,7 @@ export const formatUsage = (command: Command): string => {
 };
 
 /** Formats an option for help: `-n, --limit <number>`. */
-export const formatFlag = (name: string, flag: Flag): string => {
+export const formatFlag = (name: string, flag: FlagSpec): string => {
   const value = flag.type === 'boolean' ? '' : ` <${flag.value ?? flag.type}>`;
   return `${flag.short === undefined ? '' : `-${flag.short}, `}--${toKebabCase(name)}${value}`;
 };

@@ -46,7 +46,7 @@ export function createEngineLink(
   let rejoining: NodeJS.Timeout | undefined;
   const following = createFollowing(rejoinLater);
 
-  async function open(start: StartCondition): Promise<EngineClient> {
+  async function openConnection(start: StartCondition): Promise<EngineClient> {
     const client = await connect(start);
     try {
       if (isClosed) throw new SvcError('cancelled', 'the client has gone');
@@ -64,15 +64,15 @@ export function createEngineLink(
 
   function current(start: StartCondition): Promise<EngineClient> {
     if (connection !== null) return connection;
-    const opening = open(start);
-    const forget = (): void => {
+    const opening = openConnection(start);
+    const forgetConnection = (): void => {
       if (connection === opening) connection = null;
     };
     connection = opening;
     opening.then(
-      (client) => client.closed.then(forget).then(rejoin),
+      (client) => client.closed.then(forgetConnection).then(rejoin),
       () => {
-        forget();
+        forgetConnection();
         rejoinLater();
       },
     );

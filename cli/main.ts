@@ -7,8 +7,8 @@ import {
   EXIT,
   localizeTimes,
   nearWords,
-  type Reader,
   renderWords,
+  type SentenceReader,
   SvcError,
   toExitCode,
   toPrintableJson,
@@ -16,7 +16,7 @@ import {
   version,
 } from '../engine/index.ts';
 import { FIRST_WORDS, findCommand, loadCommandGroups, loadCommands } from './catalogue.ts';
-import type { Command, Context } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 
 import {
   renderCodeHelp,
@@ -30,10 +30,10 @@ import { parseArguments } from './parse.ts';
 import { getDaemonCommand } from './self.ts';
 
 /** The environment of a command line: of its process, or passed in by a caller. */
-export type Surroundings = Pick<Context, 'cwd' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'signal'>;
+export type CliEnvironment = Pick<CommandContext, 'cwd' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'signal'>;
 
 /** Runs one command line and returns its exit code. */
-export async function main(argv: readonly string[], around: Surroundings): Promise<number> {
+export async function main(argv: readonly string[], around: CliEnvironment): Promise<number> {
   const isJson = takeOwnWords(argv).includes('--json');
   try {
     return await runCommandLine(argv, around);
@@ -56,7 +56,7 @@ async function findPathHint({ data }: SvcError, env: NodeJS.ProcessEnv): Promise
 }
 
 /** Prints an error on stderr, and returns it as JSON, with the exit code. */
-async function reportError(thrown: unknown, reader: Reader, { env, stderr }: Surroundings) {
+async function reportError(thrown: unknown, reader: SentenceReader, { env, stderr }: CliEnvironment) {
   const error = asSvcError(thrown);
   const { code, message, data, cause, hint: words } = error;
   const isMissing = code === 'tool_missing' || code === 'agent_not_found';
@@ -68,7 +68,7 @@ async function reportError(thrown: unknown, reader: Reader, { env, stderr }: Sur
   return { error: { code, message, hint, data }, code: toExitCode(code) };
 }
 
-async function runCommandLine(argv: readonly string[], around: Surroundings): Promise<number> {
+async function runCommandLine(argv: readonly string[], around: CliEnvironment): Promise<number> {
   const { cwd, env, stdout, stderr } = around;
   const words = argv.slice(0, 2).filter((word) => !word.startsWith('-'));
   const [first] = words;
@@ -103,7 +103,7 @@ async function runCommandLine(argv: readonly string[], around: Surroundings): Pr
     isFollowing: flags.follow === true,
   });
   let client: Promise<EngineClient> | undefined;
-  const context: Context = {
+  const context: CommandContext = {
     ...around,
     args,
     arg(index) {
@@ -151,7 +151,11 @@ const takeOwnWords = (argv: readonly string[]): readonly string[] =>
   argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
 
 /** Runs a command for each argument in turn. Returns the exit code of the first failure. */
-async function runForEach(command: Command, context: Context, around: Surroundings): Promise<number> {
+async function runForEach(
+  command: Command,
+  context: CommandContext,
+  around: CliEnvironment,
+): Promise<number> {
   const results: unknown[] = [];
   let exitCode = 0;
   for (const argument of context.args) {
@@ -174,7 +178,7 @@ async function runForEach(command: Command, context: Context, around: Surroundin
   return exitCode;
 }
 
-async function printHelp(argv: readonly string[], around: Surroundings): Promise<number> {
+async function printHelp(argv: readonly string[], around: CliEnvironment): Promise<number> {
   const { stdout } = around;
   const given = argv.filter((word) => !word.startsWith('-'));
   const words = given.slice(0, 2);

@@ -1,11 +1,11 @@
 import { toPrintable, toPrintableJson, usesColour } from '../engine/index.ts';
-import type { Context } from './command.ts';
+import type { CommandContext } from './command.ts';
 import { findPager, showInPager } from './pager.ts';
 import { createPaint, toPrintableStyled } from './paint.ts';
 
 export type ColorWhen = 'auto' | 'always' | 'never';
 
-export interface Output extends Pick<Context, 'result' | 'note' | 'remark' | 'paint'> {
+export interface CommandOutput extends Pick<CommandContext, 'result' | 'note' | 'remark' | 'paint'> {
   /** Shows the text buffered for the pager, then the notes. */
   flush(): Promise<void>;
 }
@@ -27,11 +27,11 @@ export function createOutput({
   color,
   isFollowing = false,
 }: {
-  around: Pick<Context, 'env' | 'stdout' | 'stderr'>;
+  around: Pick<CommandContext, 'env' | 'stdout' | 'stderr'>;
   json: boolean;
   color: ColorWhen | null;
   isFollowing?: boolean;
-}): Output {
+}): CommandOutput {
   const isColoured = !json && decideColour(color, env, stdout);
   const isPaged = !json && !isFollowing && color !== null && findPager({ env, stdout }) !== null;
   let text = '';

@@ -1,5 +1,5 @@
-import type { Context, FlagTable } from './command.ts';
-import type { Paint } from './paint.ts';
+import type { CommandContext, FlagTable } from './command.ts';
+import type { PaintFunction } from './paint.ts';
 import { formatRows, type TextColumn } from './print.ts';
 
 /** How many rows the engine returns at once. */
@@ -31,7 +31,7 @@ export const definePageFlags = (standard: number) =>
 
 /** Notes that a list is incomplete. On stderr and also under `--json`: an array has no place for it, and scripts read stdout. */
 function noteCut(
-  { remark }: Pick<Context, 'remark'>,
+  { remark }: Pick<CommandContext, 'remark'>,
   { shown, total, most = MOST, next }: { shown: number; total: number; most?: number; next?: string | null },
 ): void {
   if (total <= shown) return;
@@ -42,12 +42,12 @@ function noteCut(
   remark(`note: ${shown} of ${total} are shown${ways.length === 0 ? '' : `; ${ways.join(', ')}`}`);
 }
 
-interface PageContext extends Pick<Context, 'stdout' | 'paint' | 'result' | 'note' | 'remark'> {
+interface PageContext extends Pick<CommandContext, 'stdout' | 'paint' | 'result' | 'note' | 'remark'> {
   flags: { limit?: number | undefined; cursor?: string | undefined };
 }
 
 /** A page of a list, and how it is read and shown. */
-export interface ListPage<R> {
+export interface ShownListPage<R> {
   /** Number of rows without `--limit`. */
   standard: number;
   /** Reads at most `limit` rows after the row with the id `cursor`. */
@@ -58,7 +58,7 @@ export interface ListPage<R> {
   getId(row: R, rows: readonly R[]): string | number;
   /** Formats the rows of one page: as a table or as text. */
   columns?: readonly TextColumn<R>[] | ((rows: readonly R[]) => readonly TextColumn<R>[]);
-  format?(rows: readonly R[], paint: Paint): string;
+  format?(rows: readonly R[], paint: PaintFunction): string;
   /** The value for `--json` without a cursor, if it is more than the rows. */
   describe?(rows: readonly R[]): unknown;
   /** The text for an empty list. */
@@ -67,7 +67,7 @@ export interface ListPage<R> {
 
 async function formatPage<R>(
   rows: readonly R[],
-  { columns = [], format }: ListPage<R>,
+  { columns = [], format }: ShownListPage<R>,
   { stdout, paint }: PageContext,
 ): Promise<string> {
   if (format !== undefined) return format(rows, paint);
@@ -78,7 +78,7 @@ async function formatPage<R>(
  * Shows a page of a list. Its cursor is the id of its last row, which stays valid when rows are added or removed.
  * Under `--json` it is an array of rows or, with a cursor, `{rows, next_cursor}`, null at the end.
  */
-export async function showPage<R>(context: PageContext, page: ListPage<R>): Promise<void> {
+export async function showPage<R>(context: PageContext, page: ShownListPage<R>): Promise<void> {
   const { limit = page.standard, cursor } = context.flags;
   // One extra row shows whether there is another page. The engine refuses values out of range.
   const asked = limit >= 1 && limit < MOST ? limit + 1 : limit;

@@ -5,16 +5,16 @@ const SGR = { strong: 1, dim: 2, good: 32, bad: 31, warn: 33, live: 36 } as cons
 export type TextStyle = keyof typeof SGR;
 
 /** Styles a text without line breaks, which must be printable. */
-export type Paint = (style: TextStyle | undefined, text: string) => string;
+export type PaintFunction = (style: TextStyle | undefined, text: string) => string;
 
 const END = '\u001b[m';
 
 export const createPaint =
-  (isOn: boolean): Paint =>
+  (isOn: boolean): PaintFunction =>
   (style, text) =>
     !isOn || style === undefined || text === '' ? text : `\u001b[${SGR[style]}m${text}${END}`;
 
-export const paintNothing: Paint = createPaint(false);
+export const paintNothing: PaintFunction = createPaint(false);
 
 /** Matches what `createPaint` writes, and nothing else. */
 const OWN_STYLE = new RegExp(`(\\u001b\\[(?:${Object.values(SGR).join('|')})?m)`);
@@ -52,7 +52,7 @@ const isFileLine = (line: string): boolean =>
   );
 
 /** Colours a patch like git. Lines within a hunk that look like headers are not headers. */
-export function paintPatch(patch: string, paint: Paint): string {
+export function paintPatch(patch: string, paint: PaintFunction): string {
   /** Remaining lines of the hunk, on either side. */
   let [old, now] = [0, 0];
   return patch

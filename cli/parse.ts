@@ -1,19 +1,22 @@
 import { SvcError } from '../engine/index.ts';
-import { type Arg, type Command, type Flag, toKebabCase } from './command.ts';
+import { type ArgumentSpec, type Command, type FlagSpec, toKebabCase } from './command.ts';
 
-export interface Parsed {
+export interface ParsedCommand {
   args: string[];
   flags: Record<string, unknown>;
   json: boolean;
 }
 
 /** Parses the arguments after the command's words, through meow. Throws `usage`. */
-export async function parseArguments(command: Command, given: readonly string[]): Promise<Parsed> {
+export async function parseArguments(command: Command, given: readonly string[]): Promise<ParsedCommand> {
   if (command.verbatim) {
     checkArguments(command, given);
     return { args: [...given], flags: {}, json: given.includes('--json') };
   }
-  const table: Record<string, Flag> = { ...command.flags, json: { type: 'boolean', about: 'print JSON' } };
+  const table: Record<string, FlagSpec> = {
+    ...command.flags,
+    json: { type: 'boolean', about: 'print JSON' },
+  };
   const argv = command.args?.at(-1)?.foreign ? markForeignWords(command.args, table, given) : given;
   checkFlags(command, table, argv);
   const { input, flags: read } = await readFlags(table, argv);
@@ -30,8 +33,8 @@ export async function parseArguments(command: Command, given: readonly string[])
 
 /** Inserts `--` before the words of another program, unless present: they follow our own arguments. */
 function markForeignWords(
-  args: readonly Arg[],
-  table: Record<string, Flag>,
+  args: readonly ArgumentSpec[],
+  table: Record<string, FlagSpec>,
   argv: readonly string[],
 ): readonly string[] {
   const entries = Object.entries(table);
@@ -57,7 +60,7 @@ interface Read {
 }
 
 /** Reads plain flags itself, since loading meow costs every command 32 ms of CPU; meow reads the rest. */
-async function readFlags(table: Record<string, Flag>, argv: readonly string[]): Promise<Read> {
+async function readFlags(table: Record<string, FlagSpec>, argv: readonly string[]): Promise<Read> {
   const plain = readPlainFlags(Object.entries(table), argv);
   if (plain) return plain;
   const { default: meow } = await import('meow');
@@ -85,7 +88,7 @@ async function readFlags(table: Record<string, Flag>, argv: readonly string[]): 
  * Reads options under their exact names, with a value if required and none otherwise, each given once unless
  * repeatable. Values are taken literally. Null if anything is written differently.
  */
-function readPlainFlags(entries: [string, Flag][], argv: readonly string[]): Read | null {
+function readPlainFlags(entries: [string, FlagSpec][], argv: readonly string[]): Read | null {
   const input: string[] = [];
   const flags: Record<string, unknown> = {};
   for (let at = 0; at < argv.length; at += 1) {
@@ -118,7 +121,7 @@ function readPlainFlags(entries: [string, Flag][], argv: readonly string[]): Rea
  * Reorders and respells the words so that meow has nothing to guess: by itself it treats a lone `-` as an argument
  * even after `--prompt`, and a text that starts with a dash as options.
  */
-function rewriteForMeow(table: Record<string, Flag>, argv: readonly string[]): string[] {
+function rewriteForMeow(table: Record<string, FlagSpec>, argv: readonly string[]): string[] {
   const entries = Object.entries(table);
   const options: string[] = [];
   const others: string[] = [];
@@ -138,7 +141,7 @@ function rewriteForMeow(table: Record<string, Flag>, argv: readonly string[]): s
 }
 
 /** Refuses unknown flags, which meow accepts: a typo should fail before anything happens. */
-function checkFlags(command: Command, table: Record<string, Flag>, argv: readonly string[]): void {
+function checkFlags(command: Command, table: Record<string, FlagSpec>, argv: readonly string[]): void {
   const entries = Object.entries(table);
   for (const [index, word] of argv.entries()) {
     if (word === '--') return;
@@ -155,13 +158,13 @@ function checkFlags(command: Command, table: Record<string, Flag>, argv: readonl
   }
 }
 
-function findFlag(word: string, name: string, entries: [string, Flag][]): Flag | undefined {
+function findFlag(word: string, name: string, entries: [string, FlagSpec][]): FlagSpec | undefined {
   return entries.find(([key, flag]) =>
     word.startsWith('--') ? [name, name.replace(/^no-/, '')].includes(toKebabCase(key)) : flag.short === name,
   )?.[1];
 }
 
-function takesValue(word: string, entries: [string, Flag][]): boolean {
+function takesValue(word: string, entries: [string, FlagSpec][]): boolean {
   if (!/^--?[a-zA-Z]/.test(word) || word.includes('=')) return false;
   const flag = findFlag(word, word.replace(/^--?/, ''), entries);
   return flag !== undefined && flag.type !== 'boolean';
@@ -185,7 +188,7 @@ function checkArguments(command: Command, args: readonly string[]): void {
   }
 }
 
-function checkFlagValue(command: Command, name: string, flag: Flag, value: unknown): unknown {
+function checkFlagValue(command: Command, name: string, flag: FlagSpec, value: unknown): unknown {
   const values = Array.isArray(value) ? value : [value];
   for (const each of values) {
     if (flag.type === 'number' && each !== undefined && !Number.isFinite(each)) {

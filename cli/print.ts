@@ -1,5 +1,5 @@
 import { cutToWidth, toPrintable } from '../engine/index.ts';
-import { type Paint, paintNothing, type TextStyle } from './paint.ts';
+import { type PaintFunction, paintNothing, type TextStyle } from './paint.ts';
 
 export interface TextColumn<R> {
   head: string;
@@ -18,7 +18,7 @@ export async function formatRows<R>(
   rows: readonly R[],
   columns: readonly TextColumn<R>[],
   out: { isTTY?: boolean; columns?: number },
-  paint: Paint = paintNothing,
+  paint: PaintFunction = paintNothing,
 ): Promise<string> {
   const cells = rows.map((row) => columns.map((column) => toPrintable(String(column.value(row) ?? '-'))));
   if (rows.length === 0) return '';
@@ -37,7 +37,7 @@ export async function formatRows<R>(
     const others = widths.reduce((sum, each, index) => sum + (index === flexible ? 0 : each + 2), 0);
     widths[flexible] = Math.max(10, Math.min(widths[flexible] ?? 0, (out.columns ?? 80) - others));
   }
-  const line = (row: readonly string[], of?: R): string =>
+  const formatRow = (row: readonly string[], of?: R): string =>
     row
       .map((cell, index) => {
         const shown = cutToWidth(cell, widths[index] ?? 0, width);
@@ -49,8 +49,8 @@ export async function formatRows<R>(
       .join('  ')
       .trimEnd();
   return [
-    line(columns.map((column) => column.head.toUpperCase())),
-    ...cells.map((row, at) => line(row, rows[at])),
+    formatRow(columns.map((column) => column.head.toUpperCase())),
+    ...cells.map((row, at) => formatRow(row, rows[at])),
   ].join('\n');
 }
 
@@ -64,7 +64,7 @@ async function loadWidth(cells: readonly string[][]): Promise<(text: string) => 
 /** Formats `name  value` lines; null values are left out. */
 export function formatFacts(
   pairs: readonly (readonly [string, string | number | null | undefined, style?: TextStyle | undefined])[],
-  paint: Paint = paintNothing,
+  paint: PaintFunction = paintNothing,
 ): string {
   const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '');
   const width = Math.max(0, ...shown.map(([name]) => name.length));

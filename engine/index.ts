@@ -1,6 +1,6 @@
 /** The engine's one door. Clients need little of it, so heavy parts (configuration, storage, hosting) are loaded on first use. */
 import type { Engine, OpenOptions } from './daemon/compose/compose.ts';
-import type { Host } from './daemon/host.ts';
+import type { EngineHost } from './daemon/host.ts';
 
 export type { DiffComment } from './board/comments/rows.ts';
 export { type FollowUpMaterial, writeFollowUpMessage } from './board/comments/write-follow-up.ts';
@@ -35,18 +35,18 @@ export {
   foldValues,
   type StatsFact,
 } from './board/stats/describe.ts';
-export type { Figures, StatsDay, StatsReport } from './board/stats/index.ts';
+export type { StatsDay, StatsFigures, StatsReport } from './board/stats/index.ts';
 export type { Task } from './board/tasks/index.ts';
 export type { RerunResult, Verification, VerificationState } from './board/verify/rows.ts';
 export { selectRerunCommands, VERIFICATION_WORDS } from './board/verify/state.ts';
-export type { Edited } from './board/workflow/index.ts';
+export type { EditResult } from './board/workflow/index.ts';
 export type { Ask } from './bus/asks/rows.ts';
 export type { Message } from './bus/messages/rows.ts';
 export type { PendingKey } from './config/consent.ts';
 export type { ConsentView } from './config/consent-view.ts';
 export type { DifferenceLine } from './config/consent-words.ts';
 export type { FreeAddresses } from './config/free-addresses.ts';
-export type { Wire } from './core/api/operation.ts';
+export type { WireValue } from './core/api/operation.ts';
 export {
   isPausedRun,
   nameSessionState,
@@ -59,7 +59,7 @@ export {
 } from './core/api/state-words.ts';
 export type { ToolDescription } from './core/api/tool.ts';
 export type { ToolAnswer } from './core/api/tool-operations.ts';
-export { type Reader, renderWords } from './core/api/words.ts';
+export { renderWords, type SentenceReader } from './core/api/words.ts';
 export { writeFileAtomically } from './core/base/atomic-file.ts';
 export { backoffMs } from './core/base/backoff.ts';
 export { renderBar, renderSparkline } from './core/base/charts.ts';
@@ -77,7 +77,13 @@ export {
 export { locateProgram, version } from './core/base/own-package.ts';
 export { isInsideFolder } from './core/base/paths.ts';
 export { readProgram, runProgram } from './core/base/run-program.ts';
-export { type Mention, nameCommand, Sentence, sentence, type Words } from './core/base/sentence.ts';
+export {
+  nameCommand,
+  type OperationMention,
+  Sentence,
+  type SentenceWords,
+  sentence,
+} from './core/base/sentence.ts';
 export { createSerialQueue } from './core/base/serial-queue.ts';
 export { settleWithin } from './core/base/settle-within.ts';
 export {
@@ -108,13 +114,13 @@ export {
   type ConnectOptions,
   connectToEngine,
   type EngineClient,
+  type EngineNotification,
   mayNotStartError,
-  type Notification,
   type RunOptions,
 } from './daemon/client.ts';
 export type { Api, Engine, OpenOptions } from './daemon/compose/compose.ts';
 export type { EngineStatus } from './daemon/compose/operations.ts';
-export type { Host } from './daemon/host.ts';
+export type { EngineHost } from './daemon/host.ts';
 export type { EngineLink } from './daemon/mcp/link.ts';
 export type { KnownPullRequest, ListedSession } from './dispatch/operations.ts';
 export type { DayUsage, GatewayState, NamedUsage } from './gateway/index.ts';
@@ -124,10 +130,10 @@ export { formatImpact } from './knowledge/symbols/format-impact.ts';
 export { describeLink, describeLinkState, isLinkTroubled, type LinkFacts } from './link/describe.ts';
 export type { LinkStatus } from './link/status.ts';
 export type { TelemetryView } from './link/telemetry/view.ts';
-export type { Delivery } from './notify/rows.ts';
-export type { Access } from './receiver/serve.ts';
+export type { EventDelivery } from './notify/rows.ts';
+export type { RemoteAccess } from './receiver/serve.ts';
 export type { LoggedEvent } from './storage/index.ts';
-export type { Circuit as AgentCircuit } from './workers/agents/index.ts';
+export type { CircuitBreaker as AgentCircuit } from './workers/agents/index.ts';
 export type { HookEvent } from './workers/agents/presets/hook-event.ts';
 export type { AgentHooks, HookEntry, HookLines } from './workers/agents/presets/hooks.ts';
 export type { GatewayRoute, McpServer } from './workers/agents/presets/preset.ts';
@@ -141,7 +147,7 @@ export { describeSensitive, type SensitiveChange } from './workers/runner/worktr
 export { WORKTREE_STATES, type WorktreeState } from './workers/runner/worktrees/inspect/states.ts';
 export type { Session } from './workers/sessions/index.ts';
 export { type NextStep, outcomeOfSession, workLeftBy } from './workers/sessions/outcome.ts';
-export type { Peer } from './workers/sessions/peers.ts';
+export type { SessionPeer } from './workers/sessions/peers.ts';
 
 /** Opens the whole system for the workspace of `options.file`; the caller is its only host until `close()`. */
 export async function openEngine(options: OpenOptions): Promise<Engine> {
@@ -149,7 +155,7 @@ export async function openEngine(options: OpenOptions): Promise<Engine> {
 }
 
 /** Admits clients of the socket and of loopback HTTP. */
-export async function hostEngine(engine: Engine): Promise<Host> {
+export async function hostEngine(engine: Engine): Promise<EngineHost> {
   return (await import('./daemon/host.ts')).hostEngine(engine);
 }
 

@@ -6,7 +6,7 @@ import { nameInkKeys } from './ink-keys.ts';
 import { Screen } from './screen.tsx';
 
 /** Capabilities that only Ink provides. */
-export interface Terminal {
+export interface InkTerminal {
   /** Hands the terminal to another program until the promise settles. */
   suspend(use: () => Promise<void>): Promise<void>;
   exit(error?: Error): void;
@@ -15,7 +15,7 @@ export interface Terminal {
 interface Props {
   store: DrawnStore;
   colours: boolean;
-  onTerminal(terminal: Terminal): void;
+  onTerminal(terminal: InkTerminal): void;
 }
 
 /** Connects the keyboard and the screen to the store. */

@@ -1,14 +1,16 @@
 import { asSvcError } from '../engine/index.ts';
-import type { Effect } from './actions/transition.ts';
+import type { DashboardEffect } from './actions/transition.ts';
 import { editText } from './editor.ts';
 import { runOnTerminal } from './foreground.ts';
 import type { DashboardOptions } from './options.ts';
 import type { Store } from './store.ts';
 
 /** One handler for each kind of effect. */
-export type EffectHandlers = { [K in Effect['do']]: (effect: Extract<Effect, { do: K }>) => void };
+export type EffectHandlers = {
+  [K in DashboardEffect['do']]: (effect: Extract<DashboardEffect, { do: K }>) => void;
+};
 
-export const performEffect = (handlers: EffectHandlers, effect: Effect): void =>
+export const performEffect = (handlers: EffectHandlers, effect: DashboardEffect): void =>
   handlers[effect.do](effect as never);
 
 /** The dependencies for handing the terminal to another program. */
@@ -36,7 +38,10 @@ async function lendTerminal<T>(
 }
 
 /** Opens a text in the person's editor. */
-export const runEditor = (effect: Extract<Effect, { do: 'edit' }>, lender: TerminalLender): Promise<void> =>
+export const runEditor = (
+  effect: Extract<DashboardEffect, { do: 'edit' }>,
+  lender: TerminalLender,
+): Promise<void> =>
   lendTerminal(
     lender,
     () => editText(effect.text, effect.name, lender.env),
@@ -45,7 +50,7 @@ export const runEditor = (effect: Extract<Effect, { do: 'edit' }>, lender: Termi
 
 /** Runs an svc command on this terminal. */
 export const runSvcCommand = (
-  effect: Extract<Effect, { do: 'command' }>,
+  effect: Extract<DashboardEffect, { do: 'command' }>,
   lender: TerminalLender,
 ): Promise<void> =>
   lendTerminal(

@@ -43,14 +43,14 @@ function createDashboard(
 
 /** The drawn input of the dashboard of one workspace. */
 function drawAlone(store: Store): DrawnStore {
-  const draw = (state: State): DrawnState => ({ state, all: null });
-  let drawn = draw(store.getState());
+  const drawOne = (state: State): DrawnState => ({ state, all: null });
+  let drawn = drawOne(store.getState());
   return {
     send: store.send,
     subscribe: store.subscribe,
     getDrawn() {
       const state = store.getState();
-      if (drawn.state !== state) drawn = draw(state);
+      if (drawn.state !== state) drawn = drawOne(state);
       return drawn;
     },
   };

@@ -1,9 +1,15 @@
-import type { Words } from '../engine/index.ts';
+import type { SentenceWords } from '../engine/index.ts';
 import { closeStaleAnswer } from './actions/asks.ts';
 import { finishJump, replaceList } from './actions/navigation.ts';
 import { bringFormBack, isFormUnwelcome, keepWhileAway, setFormAside } from './actions/set-aside.ts';
 import { sortList } from './actions/sorting.ts';
-import { type Effect, showMessage, type Transition, transitionTo, withdraw } from './actions/transition.ts';
+import {
+  type DashboardEffect,
+  type StateTransition,
+  showMessage,
+  transitionTo,
+  withdraw,
+} from './actions/transition.ts';
 import { askWhenKnown, settleBulkCall } from './keymap/bulk.ts';
 import { findBinding, findBindingById, getKeymap } from './keymap/index.ts';
 import { isForeignLetter, toLatinKey } from './keymap/latin-keys.ts';
@@ -20,8 +26,8 @@ import { addDetail, dropWorkDetails } from './state/details.ts';
 import { filterRows } from './state/filter.ts';
 import { moveCursorTo, replaceRows, scrollIntoView } from './state/lists.ts';
 import { appendLogLines, EMPTY_LOG } from './state/log.ts';
-import type { Link, Message, Size, State } from './state/model.ts';
-import type { Overlay } from './state/overlays.ts';
+import type { EngineLink, ScreenSize, State, StatusMessage } from './state/model.ts';
+import type { OverlayState } from './state/overlays.ts';
 import type { LoadedDetail } from './state/rows.ts';
 import { applyOrder } from './state/sorting.ts';
 
@@ -30,24 +36,30 @@ export type DashboardEvent =
   /** Keys that arrived together: a single one from a hand, several from a paste or a held key. */
   | { type: 'keys'; keys: readonly string[]; at: number }
   | { type: 'paste'; text: string }
-  | { type: 'resize'; size: Size }
+  | { type: 'resize'; size: ScreenSize }
   | { type: 'tick'; at: number }
-  | { type: 'link'; link: Partial<Link> }
+  | { type: 'link'; link: Partial<EngineLink> }
   | { type: 'data'; change: DataChange; at: number }
   | { type: 'detail'; loaded: LoadedDetail }
   /** Branches of a repository have moved. */
   | { type: 'refs'; repository: string }
   | { type: 'log'; session: string; lines: readonly string[]; ended: boolean; reset: boolean }
-  | { type: 'answered'; effect: Extract<Effect, { do: 'call' }>; answer: unknown }
-  | { type: 'refused'; busy: string; text: string; hint?: Words | undefined; form?: Overlay | undefined }
-  | { type: 'edited'; effect: Extract<Effect, { do: 'edit' }>; text: string }
-  | { type: 'exited'; effect: Extract<Effect, { do: 'command' }>; code: number }
-  | { type: 'message'; text: string; tone: Message['tone']; hint?: Words | undefined }
+  | { type: 'answered'; effect: Extract<DashboardEffect, { do: 'call' }>; answer: unknown }
+  | {
+      type: 'refused';
+      busy: string;
+      text: string;
+      hint?: SentenceWords | undefined;
+      form?: OverlayState | undefined;
+    }
+  | { type: 'edited'; effect: Extract<DashboardEffect, { do: 'edit' }>; text: string }
+  | { type: 'exited'; effect: Extract<DashboardEffect, { do: 'command' }>; code: number }
+  | { type: 'message'; text: string; tone: StatusMessage['tone']; hint?: SentenceWords | undefined }
   | { type: 'go'; pane: PaneId; id: string }
   /** The dashboard of several workspaces replaces this one's part, and the lists follow. */
   | { type: 'replace'; change(state: State): State };
 
-const renderHint = (state: State, hint: Words | undefined): string | undefined =>
+const renderHint = (state: State, hint: SentenceWords | undefined): string | undefined =>
   typeof hint === 'object' ? hint.render((mention) => nameKey(mention, getKeymap(state))) : hint;
 
 const GOOD_NEWS_MS = 8000;
@@ -55,7 +67,7 @@ const GOOD_NEWS_MS = 8000;
 const PAUSE_MS = 500;
 
 /** The only place where the state changes. It is pure, so tests can prove what a key does without terminal or engine. */
-export function reduceState(before: State, event: DashboardEvent): Transition {
+export function reduceState(before: State, event: DashboardEvent): StateTransition {
   const { state: after, effects } = applyEvent(before, event);
   // Entering a list sorts it by its current values.
   const state = after.focus === before.focus ? after : sortList(after, after.focus);
@@ -66,7 +78,7 @@ export function reduceState(before: State, event: DashboardEvent): Transition {
   };
 }
 
-function applyEvent(state: State, event: DashboardEvent): Transition {
+function applyEvent(state: State, event: DashboardEvent): StateTransition {
   switch (event.type) {
     case 'keys':
       return handleKeys(
@@ -152,7 +164,7 @@ function settleRefusal(
   );
 }
 
-function changeLink(state: State, change: Partial<Link>): State {
+function changeLink(state: State, change: Partial<EngineLink>): State {
   const next = { ...state, link: { ...state.link, ...change } };
   if (change.phase !== 'lost') return next;
   const idle = { ...next, busy: [] };
@@ -162,7 +174,7 @@ function changeLink(state: State, change: Partial<Link>): State {
 }
 
 /** Returns the alerts that a person wants when something new waits. */
-function listAlerts(state: State): Effect[] {
+function listAlerts(state: State): DashboardEffect[] {
   const { bell, notices } = state.preferences;
   return [
     ...(bell ? [{ do: 'bell' } as const] : []),
@@ -194,14 +206,14 @@ function readLayout(state: State, keys: readonly string[]): readonly string[] {
   return keys.map((key) => (own.includes(key) ? key : toLatinKey(key)));
 }
 
-function handleKeys(state: State, typed: readonly string[], at: number): Transition {
+function handleKeys(state: State, typed: readonly string[], at: number): StateTransition {
   const keys = readLayout(state, typed);
   const [only] = keys;
   if (state.withdrawnAt !== null && only !== 'ctrl+c') return transitionTo(state);
   if (keys.length === 1 && only !== undefined) return handleKey(state, only, at);
   if (state.overlay !== null) return handleOverlayBurst(state, state.overlay, keys, at);
   // A burst disarms and moves, but never acts.
-  const moved = keys.reduce<Transition>(
+  const moved = keys.reduce<StateTransition>(
     (sofar, key) => {
       const binding = findBinding(key, sofar.state);
       const step = binding?.moves ? binding.run?.(sofar.state) : undefined;
@@ -218,7 +230,7 @@ function handleKeys(state: State, typed: readonly string[], at: number): Transit
   return transitionTo(told, ...moved.effects);
 }
 
-function handleKey(state: State, key: string, at: number): Transition {
+function handleKey(state: State, key: string, at: number): StateTransition {
   // These work everywhere, and leave an armed question armed.
   if (key === 'ctrl+c') return transitionTo(state, { do: 'quit' });
   if (key === 'ctrl+l') return transitionTo(state, { do: 'redraw' });

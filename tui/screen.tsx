@@ -11,7 +11,13 @@ import { renderHintLine } from './frame/hint-line.ts';
 import { renderListLines } from './frame/list-lines.ts';
 import { renderSmallScreen } from './frame/small-screen.ts';
 import { renderMessageLines, renderQuestionLines } from './layout/bottom-lines.ts';
-import { type Box as Area, getLayout, type Layout, LIST_EDGE, SMALLEST } from './layout/layout.ts';
+import {
+  type LayoutBox as Area,
+  getLayout,
+  LIST_EDGE,
+  type ScreenLayout,
+  SMALLEST,
+} from './layout/layout.ts';
 import { fitsInPreview } from './overlays/answer-ask.ts';
 import { describeLineOverlay, describeTyped, isLineOverlay } from './overlays/bottom-line.ts';
 import { renderOverlay } from './overlays/index.ts';
@@ -23,9 +29,9 @@ import { getTheme } from './preferences/preferences.ts';
 import { isPaneFetched } from './state/data.ts';
 import { showCaret } from './state/input.ts';
 import type { State } from './state/model.ts';
-import type { SessionRow } from './state/rows.ts';
+import type { ShownSession } from './state/rows.ts';
 import { fitLine, makeLineDrawable, markHits } from './text/text.ts';
-import { type Line, span, type Theme } from './text/theme.ts';
+import { type StyledLine, span, type Theme } from './text/theme.ts';
 import { Frame, type FrameContent } from './widgets/frame.tsx';
 import { TextLines } from './widgets/lines.tsx';
 import { StillTable } from './widgets/still-table.tsx';
@@ -84,7 +90,7 @@ export function Screen({
   );
 }
 
-function ScreenBody({ state, all, layout, theme }: Props & { layout: Layout }): ReactNode {
+function ScreenBody({ state, all, layout, theme }: Props & { layout: ScreenLayout }): ReactNode {
   const { overlay, size } = state;
   if (all !== null && all.chooser !== null)
     return (
@@ -166,7 +172,7 @@ function getFrameContent(state: State, all: AllState | null, { content, width, h
     return { title: `${title}${whose}`, note, lines, focused };
   }
   if ('log' in content) {
-    const row = getSelectedRow(state, 'workers') as SessionRow | undefined;
+    const row = getSelectedRow(state, 'workers') as ShownSession | undefined;
     if (row === undefined) return { title: 'log', lines: [], focused: false };
     const { title, note, lines } = renderLogPreview(state, row);
     return { title, note, lines: lines.slice(-Math.max(1, height - 2)), focused: false };
@@ -205,7 +211,7 @@ function describeMarks(state: State, pane: Pane<object>): string {
   return [marked, sorted].filter(Boolean).join(' · ');
 }
 
-function renderBottomLines(state: State, all: AllState | null): Line[] {
+function renderBottomLines(state: State, all: AllState | null): StyledLine[] {
   const { overlay, size } = state;
   const messages = renderMessageLines(state);
   if (all !== null && all.chooser !== null) return [...messages, [span(` ${CHOOSER_KEYS}`, 'dim')]];
@@ -242,7 +248,7 @@ class PaneErrorBoundary extends Component<
     const { state, all, area, theme } = this.props;
     const { failed } = this.state;
     if (failed === null) return <BoxFrame {...{ state, all, area, theme }} />;
-    const lines: Line[] = [
+    const lines: StyledLine[] = [
       [span('This pane could not be drawn; the others still work.', 'bad')],
       [span(failed.message)],
       [span('svc.yaml, tasks and workers are not affected.', 'dim')],

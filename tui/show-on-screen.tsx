@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { render } from 'ink';
 import type { ComponentProps } from 'react';
 import { usesColour } from '../engine/index.ts';
-import { App, type Terminal } from './app.tsx';
+import { App, type InkTerminal } from './app.tsx';
 import type { EffectHandlers } from './effects.ts';
 import type { DashboardEnd, TerminalOptions } from './options.ts';
 import type { PreferenceFile } from './preferences/preference-file.ts';
@@ -47,7 +47,7 @@ export async function showOnScreen(
   build: (actions: ScreenActions) => ShownDashboard,
 ): Promise<DashboardEnd> {
   const { env, stdin, stdout, stderr } = options;
-  let terminal: Terminal | null = null;
+  let terminal: InkTerminal | null = null;
   let isAway = false;
   let failure: { error: unknown } | null = null;
   const setLineWrap = (isOn: boolean): void => void stdout.write(isOn ? WRAP_ON : WRAP_OFF);

@@ -1,11 +1,11 @@
-import type { Effect } from './actions/transition.ts';
+import type { DashboardEffect } from './actions/transition.ts';
 import { PANE_IDS, type PaneId } from './pane-ids.ts';
 import { DEFAULT_PREFERENCES, type Preferences } from './preferences/preferences.ts';
 import { type DashboardEvent, reduceState } from './reducer.ts';
 import { EMPTY_DATA } from './state/data.ts';
 import { EMPTY_LIST } from './state/lists.ts';
 import { EMPTY_LOG } from './state/log.ts';
-import type { ListView, Size, State } from './state/model.ts';
+import type { ListView, ScreenSize, State } from './state/model.ts';
 import { parseSort } from './state/sorting.ts';
 
 export interface Store {
@@ -15,7 +15,7 @@ export interface Store {
 }
 
 export const createInitialState = (options: {
-  size: Size;
+  size: ScreenSize;
   now: number;
   preferences?: Preferences;
   plain?: boolean;
@@ -57,7 +57,7 @@ export const createInitialState = (options: {
 /** Holds the state, runs the reducer and passes effects on. A reducer that throws is a bug and ends the dashboard. */
 export function createStore(
   first: State,
-  deps: { run(effect: Effect): void; crash(error: unknown): void },
+  deps: { run(effect: DashboardEffect): void; crash(error: unknown): void },
 ): Store {
   let state = first;
   const listeners = new Set<() => void>();

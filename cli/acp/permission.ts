@@ -71,8 +71,8 @@ export function createPermissions(deps: PermissionDeps) {
     const inside = createPathCheck(folder ?? cwd, cwd, reserved);
     const paths = listCallPaths(call).map(inside);
     // A request that shows a change is a change, regardless of its kind.
-    const isChange = call.content?.some(({ type }) => type === 'diff') && !CHANGES.has(readKind(call));
-    const kinds = isChange ? ['edit', readKind(call)] : [readKind(call)];
+    const isChange = call.content?.some(({ type }) => type === 'diff') && !CHANGES.has(readCallKind(call));
+    const kinds = isChange ? ['edit', readCallKind(call)] : [readCallKind(call)];
     return kinds.every((kind) => rules.isPermitted(permissions, { kind, paths }));
   }
 
@@ -81,7 +81,7 @@ export function createPermissions(deps: PermissionDeps) {
     const answer = await link.call(
       'ask',
       {
-        question: clipText(`${deps.agent()} wants to ${readKind(call)}: ${formatTitle(call)}`),
+        question: clipText(`${deps.agent()} wants to ${readCallKind(call)}: ${formatTitle(call)}`),
         context: describeCall(call, cwd),
         options: names,
         timeout_sec: ASK_SEC,
@@ -111,7 +111,7 @@ export function createPermissions(deps: PermissionDeps) {
     const buildResponse = (option: PermissionOption | undefined, by: string): RequestPermissionResponse => {
       const outcome = option?.kind ?? 'cancelled';
       const { toolCallId: tool } = call;
-      print({ acp: 'permission', tool, kind: readKind(call), title: formatTitle(call), outcome, by });
+      print({ acp: 'permission', tool, kind: readCallKind(call), title: formatTitle(call), outcome, by });
       return option === undefined
         ? { outcome: { outcome: 'cancelled' } }
         : { outcome: { outcome: 'selected', optionId: option.optionId } };
@@ -152,7 +152,7 @@ const CHANGES: ReadonlySet<string> = new Set(['edit', 'delete', 'move']);
 const findOption = (options: readonly PermissionOption[], kind: string): PermissionOption | undefined =>
   options.find((option) => option.kind === kind);
 
-const readKind = ({ kind }: KnownCall): string => kind ?? 'other';
+const readCallKind = ({ kind }: KnownCall): string => kind ?? 'other';
 const formatTitle = ({ title, toolCallId }: KnownCall): string => clipText(title || `call ${toolCallId}`);
 
 const KINDS: Readonly<Record<string, string>> = {

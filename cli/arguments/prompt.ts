@@ -1,13 +1,13 @@
 import { countUnseen, describeUnseen, formatCount, toPrintable } from '../../engine/index.ts';
-import type { Flag } from '../command.ts';
-import type { Paint } from '../paint.ts';
+import type { FlagSpec } from '../command.ts';
+import type { PaintFunction } from '../paint.ts';
 
 /** The flag of commands that take a prompt. */
 export const promptFlag = {
   type: 'string',
   short: 'p',
   about: 'prompt for the agent; - reads standard input',
-} as const satisfies Flag;
+} as const satisfies FlagSpec;
 
 /** Reads the prompt of a command, from its flag or standard input. */
 export async function readPrompt<G extends string | undefined>(
@@ -27,7 +27,7 @@ export function warnOfUnseen(name: string, text: string): string | null {
 }
 
 /** Formats a prompt for a person who reads it before approving it. */
-export function formatPrompt(prompt: string, paint: Paint): string[] {
+export function formatPrompt(prompt: string, paint: PaintFunction): string[] {
   const warning = warnOfUnseen('it', prompt);
   return [
     paint('strong', `prompt (${formatCount(prompt.length, 'character')})`),

@@ -1,10 +1,10 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-export type Scope = 'project' | 'user';
+export type ClientScope = 'project' | 'user';
 
 /** The server as a client starts it. */
-export interface Server {
+export interface ServerEntry {
   command: string;
   args: readonly string[];
 }
@@ -27,29 +27,29 @@ interface ProjectPlace {
 }
 
 /** A program with its own configuration for the servers that it starts. */
-export interface Client {
+export interface ClientProgram {
   /** The name of its preset. */
   name: string;
   format: 'json' | 'toml';
   /** The keys that lead to the entry. */
   path: readonly string[];
-  entry(server: Server): Record<string, unknown>;
+  entry(server: ServerEntry): Record<string, unknown>;
   /** Null if it has none, or ignores it until the person trusts the folder in its own dialog. */
   project: ProjectPlace | null;
   user: UserPlace;
   /** Other entries of a new file. */
   start?: Record<string, unknown>;
   /** Instructions for the person if the file alone is not enough. */
-  next?: Partial<Record<Scope, string>>;
+  next?: Partial<Record<ClientScope, string>>;
 }
 
 const SERVERS = ['mcpServers', 'svc'] as const;
 const TRUST = 'gemini starts servers only in trusted folders';
 
-const formatPlainEntry = ({ command, args }: Server): Record<string, unknown> => ({ command, args });
+const formatPlainEntry = ({ command, args }: ServerEntry): Record<string, unknown> => ({ command, args });
 
 /** The file formats as the programs write them; docs/extend/agents.md has the same as a table. */
-export const listClients = (passedOn: readonly string[]): readonly Client[] => [
+export const listClients = (passedOn: readonly string[]): readonly ClientProgram[] => [
   {
     name: 'claude',
     format: 'json',
@@ -137,8 +137,8 @@ export const CLIENT_NAMES: readonly string[] = listClients([]).map(({ name }) =>
 
 /** Lists the paths of the client's file in a scope, the first one for a new file. */
 export function listClientFiles(
-  client: Client,
-  scope: Scope,
+  client: ClientProgram,
+  scope: ClientScope,
   root: string,
   env: NodeJS.ProcessEnv,
 ): string[] {

@@ -1,10 +1,10 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type AgentHooks, agentPrograms, type HookLines } from '../../engine/index.ts';
-import type { Scope } from './clients.ts';
+import type { ClientScope } from './clients.ts';
 
 /** Program and arguments that run svc. */
-export type Words = readonly string[];
+export type HookPhrases = readonly string[];
 
 interface Place {
   file: string;
@@ -99,21 +99,24 @@ export async function loadAgentHooks({ agent }: HookFile): Promise<AgentHooks> {
 }
 
 /** Returns the command of each hook event. */
-export function writeHookLines({ agent }: HookFile, svc: Words): HookLines {
+export function writeHookLines({ agent }: HookFile, svc: HookPhrases): HookLines {
   const [command = '', ...args] = svc;
-  const line = (event: keyof HookLines) => ({ command, args: [...args, 'hook', event, '--agent', agent] });
+  const makeHookLine = (event: keyof HookLines) => ({
+    command,
+    args: [...args, 'hook', event, '--agent', agent],
+  });
   return {
-    'pre-write': line('pre-write'),
-    'post-tool': line('post-tool'),
-    'pre-compact': line('pre-compact'),
-    'session-start': line('session-start'),
+    'pre-write': makeHookLine('pre-write'),
+    'post-tool': makeHookLine('post-tool'),
+    'pre-compact': makeHookLine('pre-compact'),
+    'session-start': makeHookLine('session-start'),
   };
 }
 
 /** Returns the file of a scope; undefined if the agent has none there. */
 export function findHookPlace(
   { project, user }: HookFile,
-  scope: Scope,
+  scope: ClientScope,
   { root, env }: { root: string; env: NodeJS.ProcessEnv },
 ): string | undefined {
   if (scope === 'project') return project === null ? undefined : join(root, project.file);

@@ -4,9 +4,9 @@ import { SvcError } from '../../engine/index.ts';
 import {
   findHookPlace,
   type HookFile,
+  type HookPhrases,
   loadAgentHooks,
   runsOurHook,
-  type Words,
   writeHookLines,
 } from './hook-files.ts';
 import { createJsonHooks, createTomlHooks, groupByList, type HookText } from './hook-text.ts';
@@ -27,7 +27,11 @@ export interface HookPlan {
  * Reads the agent's file without changing it. Without `svc` its hooks are removed. Throws `config_invalid` for a file
  * that cannot be read or extended, `exists` for a foreign file under our name, `usage` if the agent has none.
  */
-export async function planHooks(agent: HookFile, place: InstallPlace, svc: Words | null): Promise<HookPlan> {
+export async function planHooks(
+  agent: HookFile,
+  place: InstallPlace,
+  svc: HookPhrases | null,
+): Promise<HookPlan> {
   const file = findHookPlace(agent, place.scope, place);
   if (file === undefined) {
     throw new SvcError('usage', `${agent.agent} has no hooks for a single project`, {
@@ -86,7 +90,7 @@ async function planOwnFile(
   agent: HookFile,
   file: string,
   present: string | undefined,
-  svc: Words | null,
+  svc: HookPhrases | null,
 ): Promise<HookPlan> {
   if (present !== undefined && !isOwnFile(agent, present)) {
     if (svc === null) return { file, change: 'none', shown: '', text: present };
@@ -104,7 +108,7 @@ async function planOwnFile(
 }
 
 /** The whole file. */
-async function writeOwnFile(agent: HookFile, svc: Words): Promise<string> {
+async function writeOwnFile(agent: HookFile, svc: HookPhrases): Promise<string> {
   const { listEntries, buildPlugin } = await loadAgentHooks(agent);
   const lines = writeHookLines(agent, svc);
   if (buildPlugin === undefined)

@@ -93,7 +93,7 @@ const END = '# The end of the hooks of svc.';
 
 /** Tables can only be at the end of the file; ours are between two marker lines. */
 export const createTomlHooks = (isOurs: IsOurs): HookText => {
-  const show = (entries: readonly HookEntry[]): string =>
+  const showEntries = (entries: readonly HookEntry[]): string =>
     stringify({
       hooks: entries.every(({ list }) => list === '')
         ? entries.map(({ entry }) => entry)
@@ -115,7 +115,8 @@ export const createTomlHooks = (isOurs: IsOurs): HookText => {
       if ((begin === -1 || end === -1) && found(text).length > 0) return null;
       const before = (begin === -1 ? text : text.slice(0, begin)).trimEnd();
       const after = begin === -1 ? '' : text.slice(end + END.length).replace(/^(?:\r?\n)+/, '');
-      const block = entries.length === 0 ? '' : [BEGIN, show(entries), END].join('\n').replaceAll('\n', eol);
+      const block =
+        entries.length === 0 ? '' : [BEGIN, showEntries(entries), END].join('\n').replaceAll('\n', eol);
       const parts = [before, block].filter((part) => part !== '');
       const result = `${parts.join(eol + eol)}${parts.length > 0 ? eol : ''}${after === '' ? '' : eol + after}`;
       try {
@@ -126,7 +127,7 @@ export const createTomlHooks = (isOurs: IsOurs): HookText => {
         return null;
       }
     },
-    show,
+    show: showEntries,
   };
 };
 

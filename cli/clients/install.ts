@@ -2,13 +2,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { agentPrograms, findWorkspace, SvcError } from '../../engine/index.ts';
-import { type Client, listClientFiles, listClients, type Scope, type Server } from './clients.ts';
+import {
+  type ClientProgram,
+  type ClientScope,
+  listClientFiles,
+  listClients,
+  type ServerEntry,
+} from './clients.ts';
 import type { ClientFormat } from './format.ts';
 
 /** The contents of a client's file, without and with the entry. */
 export interface InstallPlan {
   client: string;
-  scope: Scope;
+  scope: ClientScope;
   file: string;
   /** same: the entry already exists; different: another entry has its name. */
   state: 'no_file' | 'absent' | 'same' | 'different';
@@ -21,7 +27,7 @@ export interface InstallPlan {
 
 /** The locations where a file is searched and written. */
 export interface InstallPlace {
-  scope: Scope;
+  scope: ClientScope;
   /** The folder of the project. */
   root: string;
   env: NodeJS.ProcessEnv;
@@ -38,16 +44,20 @@ export function findProjectFolder(cwd: string, env: NodeJS.ProcessEnv): string {
 }
 
 /** Finds a client by the name of its preset. */
-export async function findClient(name: string): Promise<Client | undefined> {
+export async function findClient(name: string): Promise<ClientProgram | undefined> {
   const { PASSED_ON } = await agentPrograms();
   return listClients(PASSED_ON).find((client) => client.name === name);
 }
 
-const loadFormat = async ({ format }: Client): Promise<ClientFormat> =>
+const loadFormat = async ({ format }: ClientProgram): Promise<ClientFormat> =>
   format === 'toml' ? (await import('./toml.ts')).tomlFormat : (await import('./json.ts')).jsonFormat;
 
 /** Reads the client's file without changing it. Throws `config_invalid` if it cannot be read or extended. */
-export async function planInstall(client: Client, server: Server, place: InstallPlace): Promise<InstallPlan> {
+export async function planInstall(
+  client: ClientProgram,
+  server: ServerEntry,
+  place: InstallPlace,
+): Promise<InstallPlan> {
   const format = await loadFormat(client);
   const candidates = listClientFiles(client, place.scope, place.root, place.env);
   const file = candidates.find((each) => existsSync(each)) ?? candidates[0] ?? '';
@@ -78,7 +88,11 @@ export async function planInstall(client: Client, server: Server, place: Install
 }
 
 /** Reports whether the client finds a server called svc when it is started in `cwd`. False for an unreadable file. */
-export async function isInstalled(client: Client, cwd: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+export async function isInstalled(
+  client: ClientProgram,
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+): Promise<boolean> {
   const format = await loadFormat(client);
   const folders = client.project?.upward ? listParents(cwd) : [cwd];
   const files = [

@@ -1,20 +1,20 @@
 import { quoteForShell } from '../../engine/index.ts';
 import type { Command } from '../command.ts';
 import {
-  type Completion,
+  type CompletionKind,
+  type CompletionTable,
   describeCommands,
   groupByFirstWord,
-  type Kind,
   needsSecondWord,
   takeSecondWord,
 } from './describe.ts';
 
 /** Lists the flags of a command that take a value, with a space around each. */
-export const listValuedFlags = ({ flags }: Completion): string =>
+export const listValuedFlags = ({ flags }: CompletionTable): string =>
   ` ${flags.flatMap(({ takesValue, long, short }) => (takesValue ? [long, short ?? []].flat() : [])).join(' ')} `;
 
 /** The script function for a value: `_svc_` and this. */
-const nameProposer = (from: Kind | readonly string[]): string =>
+const nameProposer = (from: CompletionKind | readonly string[]): string =>
   typeof from !== 'string'
     ? `words ${quoteForShell(from.join(' '))}`
     : from === 'file' || from === 'folder'
@@ -22,7 +22,7 @@ const nameProposer = (from: Kind | readonly string[]): string =>
       : `ask ${from}`;
 
 /** For `case "$command $prev"`: the completion of each flag's value. */
-export function writeValueCases(completions: readonly Completion[], indent: string): string {
+export function writeValueCases(completions: readonly CompletionTable[], indent: string): string {
   return completions
     .flatMap(({ name, flags }) =>
       flags.flatMap(({ long, short, choices, kind }) => {
@@ -37,7 +37,7 @@ export function writeValueCases(completions: readonly Completion[], indent: stri
 }
 
 /** For `case "$command $position"`: the completion of each argument. */
-export const writeArgumentCases = (completions: readonly Completion[], indent: string): string =>
+export const writeArgumentCases = (completions: readonly CompletionTable[], indent: string): string =>
   completions
     .flatMap(({ name, args, rest }) => [
       ...args.flatMap((from, at) =>

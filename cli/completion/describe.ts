@@ -1,7 +1,7 @@
-import { type Command, type Flag, type Proposal, toKebabCase } from '../command.ts';
+import { type Command, type CompletionProposal, type FlagSpec, toKebabCase } from '../command.ts';
 
 /** How the value of an argument or a flag is completed; ids, agents and keys are looked up while typing. */
-export type Kind = Proposal | 'file' | 'folder';
+export type CompletionKind = CompletionProposal | 'file' | 'folder';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
@@ -11,22 +11,22 @@ export interface FlagWords {
   about: string;
   takesValue: boolean;
   choices: readonly string[];
-  kind: Kind | null;
+  kind: CompletionKind | null;
 }
 
 /** A command as the scripts need it. */
-export interface Completion {
+export interface CompletionTable {
   name: string;
   about: string;
   flags: FlagWords[];
   /** By position; null if nothing can be proposed. */
-  args: (Kind | readonly string[] | null)[];
+  args: (CompletionKind | readonly string[] | null)[];
   /** For all further arguments. */
-  rest: Kind | null;
+  rest: CompletionKind | null;
 }
 
 /** Flags have no `completes`: their names determine their values. */
-const FLAG_KINDS: Readonly<Record<string, Kind>> = {
+const FLAG_KINDS: Readonly<Record<string, CompletionKind>> = {
   agent: 'agent',
   toAgent: 'agent',
   decision: 'decision',
@@ -42,7 +42,7 @@ const FLAG_KINDS: Readonly<Record<string, Kind>> = {
   dir: 'folder',
 };
 
-const describeFlag = (name: string, flag: Flag): FlagWords => ({
+const describeFlag = (name: string, flag: FlagSpec): FlagWords => ({
   long: `--${toKebabCase(name)}`,
   short: flag.short === undefined ? null : `-${flag.short}`,
   about: flag.about,
@@ -57,7 +57,7 @@ const EVERYWHERE: readonly FlagWords[] = [
 ];
 
 /** Every command that people use, in the order of help. */
-export const describeCommands = (commands: readonly Command[]): Completion[] =>
+export const describeCommands = (commands: readonly Command[]): CompletionTable[] =>
   commands
     .filter(({ hidden }) => !hidden)
     .map(({ name, about, args = [], flags = {} }) => ({
@@ -69,8 +69,8 @@ export const describeCommands = (commands: readonly Command[]): Completion[] =>
     }));
 
 /** First words, each with the commands below it; a single-word command has itself. */
-export function groupByFirstWord(completions: readonly Completion[]): Map<string, Completion[]> {
-  const found = new Map<string, Completion[]>();
+export function groupByFirstWord(completions: readonly CompletionTable[]): Map<string, CompletionTable[]> {
+  const found = new Map<string, CompletionTable[]>();
   for (const each of completions) {
     const word = each.name.split(' ')[0] ?? '';
     found.set(word, [...(found.get(word) ?? []), each]);
@@ -79,13 +79,13 @@ export function groupByFirstWord(completions: readonly Completion[]): Map<string
 }
 
 /** A first word that needs a second one. */
-export const needsSecondWord = (word: string, below: readonly Completion[]): boolean =>
+export const needsSecondWord = (word: string, below: readonly CompletionTable[]): boolean =>
   below.some(({ name }) => name !== word);
 
 /** The description of a first word in a list with one line per entry. */
-export const describeFirstWord = (word: string, below: readonly Completion[]): string =>
+export const describeFirstWord = (word: string, below: readonly CompletionTable[]): string =>
   needsSecondWord(word, below)
     ? below.map(({ name }) => name.slice(word.length + 1)).join(', ')
     : (below[0]?.about ?? '');
 
-export const takeSecondWord = ({ name }: Completion): string => name.split(' ')[1] ?? '';
+export const takeSecondWord = ({ name }: CompletionTable): string => name.split(' ')[1] ?? '';

@@ -1,12 +1,12 @@
 import type { Command } from '../command.ts';
 import { listValuedFlags } from './bash.ts';
 import {
-  type Completion,
+  type CompletionKind,
+  type CompletionTable,
   describeCommands,
   describeFirstWord,
   type FlagWords,
   groupByFirstWord,
-  type Kind,
   needsSecondWord,
   takeSecondWord,
 } from './describe.ts';
@@ -14,7 +14,7 @@ import {
 /** fish knows only these two escapes between single quotes. */
 const quoteForFish = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
-const formatAsk = (kind: Kind): string => quoteForFish(`(__svc_ask ${kind})`);
+const formatAsk = (kind: CompletionKind): string => quoteForFish(`(__svc_ask ${kind})`);
 
 function formatValuePart({ takesValue, choices, kind }: FlagWords): string {
   if (!takesValue) return '';
@@ -23,13 +23,13 @@ function formatValuePart({ takesValue, choices, kind }: FlagWords): string {
   return choices.length === 0 ? ' -x' : ` -x -a ${quoteForFish(choices.join(' '))}`;
 }
 
-function writeCompletionLines(completion: Completion): string[] {
+function writeCompletionLines(completion: CompletionTable): string[] {
   const { name, flags, args, rest } = completion;
   const flagLines = flags.map((flag) => {
     const short = flag.short === null ? '' : ` -s ${flag.short.slice(1)}`;
     return `complete -c svc -n ${quoteForFish(`__svc_is "${name}"`)} -l ${flag.long.slice(2)}${short}${formatValuePart(flag)} -d ${quoteForFish(flag.about)}`;
   });
-  const line = (at: string, kind: Kind | readonly string[]): string => {
+  const formatCompletion = (at: string, kind: CompletionKind | readonly string[]): string => {
     const propose =
       typeof kind !== 'string'
         ? `-a ${quoteForFish(kind.join(' '))}`
@@ -40,8 +40,8 @@ function writeCompletionLines(completion: Completion): string[] {
   };
   return [
     ...flagLines,
-    ...args.flatMap((kind, at) => (kind === null ? [] : [line(String(at), kind)])),
-    ...(rest === null ? [] : [line('*', rest)]),
+    ...args.flatMap((kind, at) => (kind === null ? [] : [formatCompletion(String(at), kind)])),
+    ...(rest === null ? [] : [formatCompletion('*', rest)]),
   ];
 }
 

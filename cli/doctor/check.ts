@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { asSvcError, type configuration, type LinkFacts, runProgram } from '../../engine/index.ts';
 
 /** One line of `svc doctor`. */
-export interface Check {
+export interface DoctorCheck {
   check: string;
   state: 'ok' | 'warn' | 'fail';
   found: string;
@@ -14,7 +14,7 @@ export interface Check {
 type Configuration = Awaited<ReturnType<typeof configuration>>;
 
 /** The input of the checks of a workspace. */
-export interface Workspace {
+export interface CheckedWorkspace {
   loaded: ReturnType<Configuration['loadConfig']>;
   paths: ReturnType<Configuration['resolveDataPaths']>;
   configuration: Configuration;
@@ -40,19 +40,19 @@ export interface RunningEngine {
   link: LinkFacts;
 }
 
-export const reportPass = (check: string, found: string): Check => ({
+export const reportPass = (check: string, found: string): DoctorCheck => ({
   check,
   state: 'ok',
   found,
   remedy: null,
 });
-export const reportWarning = (check: string, found: string, remedy: string | null): Check => ({
+export const reportWarning = (check: string, found: string, remedy: string | null): DoctorCheck => ({
   check,
   state: 'warn',
   found,
   remedy,
 });
-export const reportFailure = (check: string, found: string, remedy: string): Check => ({
+export const reportFailure = (check: string, found: string, remedy: string): DoctorCheck => ({
   check,
   state: 'fail',
   found,
@@ -83,7 +83,7 @@ export async function readOutput(
   return stdout || stderr;
 }
 
-export const readMessage = (error: unknown): string => asSvcError(error).message;
+export const readErrorMessage = (error: unknown): string => asSvcError(error).message;
 
 /** Returns the folder itself, or the nearest existing one above it. */
 export function findNearestFolder(path: string): string {

@@ -12,14 +12,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { asSvcError, dataFolders, doctorChecks } from '../../engine/index.ts';
 import {
-  type Check,
+  type CheckedWorkspace,
+  type DoctorCheck,
   findNearestFolder,
   type RunningEngine,
-  readMessage,
+  readErrorMessage,
   reportFailure,
   reportPass,
   reportWarning,
-  type Workspace,
 } from './check.ts';
 
 const MIB = 1024 ** 2;
@@ -28,7 +28,7 @@ const TOO_LITTLE = 100 * MIB;
 const SKEW_SEC = 60;
 
 /** Checks permissions, space and kind of the data folder's location. */
-export async function checkData(workspace: Workspace): Promise<Check[]> {
+export async function checkData(workspace: CheckedWorkspace): Promise<DoctorCheck[]> {
   const { data, db } = workspace.paths;
   const folder = findNearestFolder(data);
   const checks = [checkRights(data, folder), await checkOwnership(workspace)];
@@ -47,12 +47,12 @@ export async function checkData(workspace: Workspace): Promise<Check[]> {
           ),
     );
   } catch (error) {
-    checks.push(reportWarning('file system', readMessage(error), null));
+    checks.push(reportWarning('file system', readErrorMessage(error), null));
   }
   return [...checks, await checkSocket(workspace)];
 }
 
-function checkRights(data: string, folder: string): Check {
+function checkRights(data: string, folder: string): DoctorCheck {
   const name = 'data folder';
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
@@ -76,7 +76,7 @@ function checkRights(data: string, folder: string): Check {
     : reportWarning(name, `${data} has mode ${mode}: other users can read it`, `chmod 700 ${data}`);
 }
 
-function checkSpace(bytes: number, folder: string): Check {
+function checkSpace(bytes: number, folder: string): DoctorCheck {
   const found = `${Math.floor(bytes / MIB)} MiB free in ${folder}`;
   const remedy = 'free some space: worktrees and logs need it, and writes fail when the disk is full';
   if (bytes < TOO_LITTLE) return reportFailure('disk space', found, remedy);
@@ -84,7 +84,7 @@ function checkSpace(bytes: number, folder: string): Check {
 }
 
 /** Checks that the data folder was made by svc on this machine, as every command does before it uses it. */
-async function checkOwnership({ loaded: { root }, paths, env }: Workspace): Promise<Check> {
+async function checkOwnership({ loaded: { root }, paths, env }: CheckedWorkspace): Promise<DoctorCheck> {
   const name = 'data folder is ours';
   const { checkKeptPaths, listDatabaseFiles, inspectOwnDataFolder, listTrackedFiles } = await dataFolders();
   try {
@@ -105,7 +105,7 @@ async function checkOwnership({ loaded: { root }, paths, env }: Workspace): Prom
   }
 }
 
-async function checkSocket({ paths: { data, socket }, env }: Workspace): Promise<Check> {
+async function checkSocket({ paths: { data, socket }, env }: CheckedWorkspace): Promise<DoctorCheck> {
   const name = 'socket path';
   const { checkSocket: check, resolveSocketPath } = await dataFolders();
   try {
@@ -122,7 +122,7 @@ async function checkSocket({ paths: { data, socket }, env }: Workspace): Promise
 }
 
 /** Compares this program's clock with the file system's and, if it is running, the engine's. */
-export function checkClock(workspace: Workspace | null, engine: RunningEngine | null): Check {
+export function checkClock(workspace: CheckedWorkspace | null, engine: RunningEngine | null): DoctorCheck {
   const folder = workspace !== null && existsSync(workspace.paths.data) ? workspace.paths.data : tmpdir();
   const clocks: [string, number][] = [];
   try {

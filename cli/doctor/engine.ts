@@ -7,25 +7,25 @@ import {
   readDaemonRecord,
   version,
 } from '../../engine/index.ts';
-import type { Context } from '../command.ts';
+import type { CommandContext } from '../command.ts';
 import {
-  type Check,
+  type CheckedWorkspace,
+  type DoctorCheck,
   type RunningEngine,
-  readMessage,
+  readErrorMessage,
   reportFailure,
   reportPass,
   reportWarning,
-  type Workspace,
 } from './check.ts';
 
 const PATIENCE_MS = 5000;
 
 /** Checks that the workspace's engine runs and answers, without starting one. */
 export async function checkEngine(
-  context: Pick<Context, 'engine'>,
-  { loaded: { root }, paths, env }: Workspace,
-): Promise<{ check: Check; engine: RunningEngine | null }> {
-  const failCheck = (check: Check) => ({ check, engine: null });
+  context: Pick<CommandContext, 'engine'>,
+  { loaded: { root }, paths, env }: CheckedWorkspace,
+): Promise<{ check: DoctorCheck; engine: RunningEngine | null }> {
+  const failCheck = (check: DoctorCheck) => ({ check, engine: null });
   async function isOurs(): Promise<boolean> {
     const { inspectOwnDataFolder } = await dataFolders();
     try {
@@ -72,7 +72,11 @@ export async function checkEngine(
 }
 
 /** Checks what restarts the engine after a crash, and whether its receiver is open. */
-export const checkSupervision = ({ supervisor, receivers, receiver_problem }: RunningEngine): Check[] => [
+export const checkSupervision = ({
+  supervisor,
+  receivers,
+  receiver_problem,
+}: RunningEngine): DoctorCheck[] => [
   reportPass(
     'supervisor',
     supervisor === null
@@ -85,7 +89,7 @@ export const checkSupervision = ({ supervisor, receivers, receiver_problem }: Ru
 ];
 
 /** Checks the state of the link to a server; returns nothing for a workspace that was never linked. */
-export function checkLink({ link }: RunningEngine): Check[] {
+export function checkLink({ link }: RunningEngine): DoctorCheck[] {
   const text = describeLink(link);
   if (text === null) return [];
   return isLinkTroubled(link)
@@ -112,13 +116,17 @@ function probeSocket(socket: string): Promise<'yes' | 'silent' | 'absent'> {
 
 /** Checks that the configured addresses can be listened on, unless our own engine does. */
 export function checkAddresses(
-  { loaded: { config }, configuration, env }: Workspace,
+  { loaded: { config }, configuration, env }: CheckedWorkspace,
   engine: RunningEngine | null,
-): Promise<Check[]> {
+): Promise<DoctorCheck[]> {
   const held = engine === null ? [] : [...engine.receivers, ...(engine.http === null ? [] : [engine.http])];
   const { findListenProblem, formatAddress, isLoopback, parseAddress } = configuration;
 
-  async function checkAddress(key: string, text: string, inUse: (found: string) => Check): Promise<Check> {
+  async function checkAddress(
+    key: string,
+    text: string,
+    inUse: (found: string) => DoctorCheck,
+  ): Promise<DoctorCheck> {
     const address = parseAddress(text);
     if (address.port === 0) return reportPass(key, `${text}: any free port`);
     const isOurs = held.some(
@@ -138,7 +146,7 @@ export function checkAddresses(
   }
 
   /** Agents whose model calls are routed need a listener there; otherwise nothing may block it. */
-  async function checkGateway(): Promise<Check> {
+  async function checkGateway(): Promise<DoctorCheck> {
     const { auth, gateway_route } = config.agents;
     const users = Object.keys(auth).filter((agent) => gateway_route !== false && auth[agent] === 'gateway');
     const { addr } = config.gateway;
@@ -170,5 +178,5 @@ export function checkAddresses(
       reportFailure('daemon.addr', found, 'svc config set daemon.addr 127.0.0.1:0 takes any free port'),
     ),
     checkGateway(),
-  ]).catch((error: unknown) => [reportWarning('addresses', readMessage(error), null)]);
+  ]).catch((error: unknown) => [reportWarning('addresses', readErrorMessage(error), null)]);
 }

@@ -1,13 +1,13 @@
 import { agentPrograms } from '../../engine/index.ts';
-import { type Check, type RunningEngine, reportWarning, type Workspace } from './check.ts';
+import { type CheckedWorkspace, type DoctorCheck, type RunningEngine, reportWarning } from './check.ts';
 
 const REMEDY = 'svc down, then svc up from here; workers continue';
 
 /** Compares where the engine finds agents and files with where this command does: the engine keeps the environment of its start. */
 export async function checkEngineEnvironment(
   { environment }: Pick<RunningEngine, 'environment'>,
-  { loaded: { config }, env }: Pick<Workspace, 'loaded' | 'env'>,
-): Promise<Check[]> {
+  { loaded: { config }, env }: Pick<CheckedWorkspace, 'loaded' | 'env'>,
+): Promise<DoctorCheck[]> {
   const { detectAgents } = await agentPrograms();
   const { path, home } = environment;
   const isThere = new Set(
@@ -31,7 +31,10 @@ export async function checkEngineEnvironment(
 }
 
 /** Warns of a key in the environment that an agent uses instead of its person's login. */
-export async function checkPayers(env: NodeJS.ProcessEnv, presets: readonly string[]): Promise<Check[]> {
+export async function checkPayers(
+  env: NodeJS.ProcessEnv,
+  presets: readonly string[],
+): Promise<DoctorCheck[]> {
   const { findKeyBeforeLogin } = await agentPrograms();
   return presets.flatMap((preset) => {
     const key = findKeyBeforeLogin(preset, env);

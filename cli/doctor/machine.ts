@@ -1,25 +1,25 @@
 import { agentPrograms, asSvcError, doctorChecks, renderLogLine, toPrintable } from '../../engine/index.ts';
 import {
-  type Check,
+  type CheckedWorkspace,
+  type DoctorCheck,
   isAtLeast,
-  readMessage,
+  readErrorMessage,
   readOutput,
   reportFailure,
   reportPass,
   reportWarning,
-  type Workspace,
 } from './check.ts';
 
 /** For `merge-tree --write-tree`, which computes a promotion without a checkout. */
 const GIT_NEEDED = '2.38';
 const NODE_NEEDED = '22.22';
 
-export function checkNode(version = process.versions.node): Check {
+export function checkNode(version = process.versions.node): DoctorCheck {
   if (isAtLeast(version, NODE_NEEDED)) return reportPass('node', version);
   return reportFailure('node', version, `install Node ${NODE_NEEDED} or later`);
 }
 
-export async function checkGit(env: NodeJS.ProcessEnv): Promise<Check> {
+export async function checkGit(env: NodeJS.ProcessEnv): Promise<DoctorCheck> {
   const remedy = `install git ${GIT_NEEDED} or later`;
   try {
     const version = /\d+(?:\.\d+)+/.exec(await readOutput('git', ['--version'], { env }))?.[0];
@@ -29,21 +29,28 @@ export async function checkGit(env: NodeJS.ProcessEnv): Promise<Check> {
       : reportFailure('git', `${version}, too old`, remedy);
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    return reportFailure('git', isMissing ? 'not on the path' : readMessage(error).split('\n')[0]!, remedy);
+    return reportFailure(
+      'git',
+      isMissing ? 'not on the path' : readErrorMessage(error).split('\n')[0]!,
+      remedy,
+    );
   }
 }
 
-export async function checkSqlite(): Promise<Check> {
+export async function checkSqlite(): Promise<DoctorCheck> {
   try {
     return reportPass('sqlite', await (await doctorChecks()).readSqliteVersion());
   } catch (error) {
-    const found = readMessage(error).split('\n')[0] ?? '';
+    const found = readErrorMessage(error).split('\n')[0] ?? '';
     return reportFailure('sqlite', found, 'install svc again for this Node and this machine: npm install');
   }
 }
 
 /** Checks what guard.profile: strict needs; returns nothing for other profiles. */
-export async function checkStrict(env: NodeJS.ProcessEnv, workspace: Workspace | null): Promise<Check[]> {
+export async function checkStrict(
+  env: NodeJS.ProcessEnv,
+  workspace: CheckedWorkspace | null,
+): Promise<DoctorCheck[]> {
   if (workspace?.loaded.config.guard.profile !== 'strict') return [];
   const name = 'guard.profile';
   try {
@@ -62,7 +69,7 @@ export async function checkStrict(env: NodeJS.ProcessEnv, workspace: Workspace |
 }
 
 /** Sockets without a file belong to the network, which workers can reach. X11 lets any client read every key that is typed. */
-function checkReachableSockets(name: string, sockets: readonly string[]): Check {
+function checkReachableSockets(name: string, sockets: readonly string[]): DoctorCheck {
   const named = sockets.slice(0, 3).map((each) => toPrintable(each).slice(0, 60));
   const more = sockets.length > 3 ? ` and ${sockets.length - 3} more` : '';
   const text = `strict workers can reach the listeners at ${named.join(', ')}${more}`;
@@ -75,7 +82,7 @@ function checkReachableSockets(name: string, sockets: readonly string[]): Check 
 }
 
 /** Requests to the receiver are written by others, and a worker that reads them can do what its person can. */
-export function checkReceiverProfile(workspace: Workspace): Check[] {
+export function checkReceiverProfile(workspace: CheckedWorkspace): DoctorCheck[] {
   const { config, lookup } = workspace.loaded;
   const { webhook, guard } = config;
   const isOpen = workspace.configuration
@@ -93,7 +100,10 @@ export function checkReceiverProfile(workspace: Workspace): Check[] {
 }
 
 /** Checks the agents whose program is on the path, with their versions, and whether the default one is among them. */
-export async function checkAgents(env: NodeJS.ProcessEnv, workspace: Workspace | null): Promise<Check[]> {
+export async function checkAgents(
+  env: NodeJS.ProcessEnv,
+  workspace: CheckedWorkspace | null,
+): Promise<DoctorCheck[]> {
   const { detectAgents, HEADLESS } = await agentPrograms();
   const cmds = workspace?.loaded.config.agents.cmds ?? HEADLESS;
   const installed = detectAgents(cmds, env);
@@ -156,13 +166,16 @@ async function readVersion(path: string, env: NodeJS.ProcessEnv): Promise<string
 }
 
 /** Returns the environment without the secrets of the receiver and the webhooks: no agent has to see them. */
-function removeSecrets(env: NodeJS.ProcessEnv, workspace: Workspace | null): NodeJS.ProcessEnv {
+function removeSecrets(env: NodeJS.ProcessEnv, workspace: CheckedWorkspace | null): NodeJS.ProcessEnv {
   const secrets = new Set(workspace === null ? [] : listSecretNames(workspace).flatMap(({ names }) => names));
   return Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.has(name)));
 }
 
 /** Lists the keys that name variables with secrets, and these variables. */
-export function listSecretNames({ loaded, configuration }: Workspace): { key: string; names: string[] }[] {
+export function listSecretNames({
+  loaded,
+  configuration,
+}: CheckedWorkspace): { key: string; names: string[] }[] {
   const { webhook, notify } = loaded.config;
   return [
     ...configuration.listSecrets(webhook.secret_env),

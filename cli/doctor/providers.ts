@@ -1,21 +1,21 @@
-import type { GatewayState, Wire } from '../../engine/index.ts';
-import type { Context } from '../command.ts';
+import type { GatewayState, WireValue } from '../../engine/index.ts';
+import type { CommandContext } from '../command.ts';
 import {
+  type GatewayTrial,
   TRIED_PROTOCOLS,
-  type Trial,
   type TriedProtocol,
   tryProtocol,
   withTrialKey,
 } from '../gateway-trials.ts';
-import { type Check, readMessage, reportFailure, reportPass, reportWarning } from './check.ts';
+import { type DoctorCheck, readErrorMessage, reportFailure, reportPass, reportWarning } from './check.ts';
 
-type ProviderState = Wire<GatewayState>['providers'][number];
+type ProviderState = WireValue<GatewayState>['providers'][number];
 
 /**
  * Asks each provider once for a few words, through the gateway like any other call: it is booked, and charged to the
  * budget. Starts the engine and the gateway.
  */
-export async function tryProviders({ engine }: Pick<Context, 'engine'>): Promise<Check[]> {
+export async function tryProviders({ engine }: Pick<CommandContext, 'engine'>): Promise<DoctorCheck[]> {
   try {
     const client = await engine();
     const { url } = await client.call('gateway.serve', {});
@@ -42,11 +42,11 @@ export async function tryProviders({ engine }: Pick<Context, 'engine'>): Promise
       Promise.all(state.providers.map((provider) => tryProvider(url, key, provider))),
     );
   } catch (error) {
-    return [reportFailure('providers', readMessage(error), 'svc gateway serve shows why')];
+    return [reportFailure('providers', readErrorMessage(error), 'svc gateway serve shows why')];
   }
 }
 
-async function tryProvider(url: string, key: string, provider: ProviderState): Promise<Check> {
+async function tryProvider(url: string, key: string, provider: ProviderState): Promise<DoctorCheck> {
   const { name, protocols, own_model: own, trial_model: model } = provider;
   const check = `provider ${name}`;
   if (model === null)
@@ -63,9 +63,9 @@ async function tryProvider(url: string, key: string, provider: ProviderState): P
 function describeTrial(
   check: string,
   spoken: TriedProtocol,
-  { status, ms, problem }: Trial,
+  { status, ms, problem }: GatewayTrial,
   { model, passedOver }: { model: string; passedOver: boolean },
-): Check {
+): DoctorCheck {
   const asked = `${model} by ${spoken}`;
   // Not an error: requests for a named model are served.
   const note = passedOver ? '; svc/auto and similar names skip it, since no model is set for it' : '';

@@ -1,19 +1,19 @@
 import { doctorChecks } from '../../engine/index.ts';
 import {
-  type Check,
+  type CheckedWorkspace,
+  type DoctorCheck,
   type RunningEngine,
   reportFailure,
   reportPass,
   reportWarning,
-  type Workspace,
 } from './check.ts';
 
 /** Checks how runs are contained, by the running engine, and whether its callers can be identified. */
 export async function checkRuns(
   env: NodeJS.ProcessEnv,
-  workspace: Workspace,
+  workspace: CheckedWorkspace,
   engine: RunningEngine | null,
-): Promise<Check[]> {
+): Promise<DoctorCheck[]> {
   const { findCallerProblem, findContainment } = await doctorChecks();
   const kind = engine?.containment ?? (await findContainment(workspace.paths.data, env));
   const problem = await findCallerProblem();

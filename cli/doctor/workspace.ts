@@ -1,15 +1,15 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { asSvcError, configuration, findWorkspace, isInsideFolder } from '../../engine/index.ts';
-import type { Context } from '../command.ts';
+import type { CommandContext } from '../command.ts';
 import {
-  type Check,
+  type CheckedWorkspace,
+  type DoctorCheck,
   type RunningEngine,
   readOutput,
   reportFailure,
   reportPass,
   reportWarning,
-  type Workspace,
 } from './check.ts';
 import { listSecretNames } from './machine.ts';
 
@@ -19,8 +19,8 @@ const SHORT_SECRET = 16;
 export async function checkConfiguration({
   cwd,
   env,
-}: Pick<Context, 'cwd' | 'env'>): Promise<{ check: Check; workspace: Workspace | null }> {
-  const failCheck = (check: Check) => ({ check, workspace: null });
+}: Pick<CommandContext, 'cwd' | 'env'>): Promise<{ check: DoctorCheck; workspace: CheckedWorkspace | null }> {
+  const failCheck = (check: DoctorCheck) => ({ check, workspace: null });
   let file: string;
   try {
     file = findWorkspace({ cwd, env }).file;
@@ -37,7 +37,7 @@ export async function checkConfiguration({
   const config = await configuration();
   try {
     const loaded = config.loadConfig({ file, env });
-    const workspace: Workspace = {
+    const workspace: CheckedWorkspace = {
       loaded,
       paths: config.resolveDataPaths(loaded),
       configuration: config,
@@ -58,7 +58,7 @@ export async function checkConfiguration({
 }
 
 /** Checks the variables that hold secrets: their names, never a value. If an engine is running, its variables apply. */
-export function checkSecrets(workspace: Workspace, engine: RunningEngine | null): Check[] {
+export function checkSecrets(workspace: CheckedWorkspace, engine: RunningEngine | null): DoctorCheck[] {
   const { lookup } = workspace.loaded;
   const lacking = new Set(engine?.secrets.flatMap(({ name, is_set }) => (is_set ? [] : [name])));
   return listSecretNames(workspace).map(({ key, names }) => {
@@ -103,7 +103,7 @@ export function checkSecrets(workspace: Workspace, engine: RunningEngine | null)
 }
 
 /** Checks keys.env of the machine home, which only its owner may read. */
-export function checkKeysFile(path: string): Check {
+export function checkKeysFile(path: string): DoctorCheck {
   const file = join(path, 'keys.env');
   if (!existsSync(file)) return reportPass('keys.env', `none in ${path}`);
   const { mode } = statSync(file);
@@ -114,7 +114,7 @@ export function checkKeysFile(path: string): Check {
 }
 
 /** Checks for projects with commands or files for their worktrees that no one has agreed to here: their workers do not start. */
-export async function checkProjects({ loaded }: Workspace): Promise<Check[]> {
+export async function checkProjects({ loaded }: CheckedWorkspace): Promise<DoctorCheck[]> {
   const { readProjectSetups } = await configuration();
   const { root, config, home } = loaded;
   const all = readProjectSetups({ root, config, home: home.path });
@@ -138,7 +138,10 @@ export async function checkProjects({ loaded }: Workspace): Promise<Check[]> {
 }
 
 /** Checks for keys of svc.yaml whose values no one on this machine has agreed to; other values are in use instead. */
-export function checkConsent({ loaded: { consent, file } }: Workspace, place: readonly Check[]): Check {
+export function checkConsent(
+  { loaded: { consent, file } }: CheckedWorkspace,
+  place: readonly DoctorCheck[],
+): DoctorCheck {
   const name = 'consent';
   const { state, pending, problem } = consent;
   if (pending.length === 0) return reportPass(name, `${file} is agreed to on this machine`);
@@ -155,7 +158,7 @@ export function checkConsent({ loaded: { consent, file } }: Workspace, place: re
 }
 
 /** Checks that worktrees have a repository with a commit, and that git ignores the engine's data. */
-export async function checkRepository({ loaded, paths, env }: Workspace): Promise<Check[]> {
+export async function checkRepository({ loaded, paths, env }: CheckedWorkspace): Promise<DoctorCheck[]> {
   const { root, config } = loaded;
   const project = resolve(root, config.project.root);
   let refused = '';

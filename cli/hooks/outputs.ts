@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import type { Fields } from './tool-call.ts';
+import type { ToolCallFields } from './tool-call.ts';
 
 /** The output of a tool, as far as its agent's hook receives it. */
-export interface ToolOutput {
+export interface HookToolOutput {
   text: string;
   /** The exit code of its command; null if it is unknown, or part of the text. */
   exitCode: number | null;
@@ -13,21 +13,21 @@ export interface ToolOutput {
 /** How an agent passes a tool's output to its hook, and accepts a replacement. */
 interface OutputShape {
   /** Null for an output of another form, such as an image. */
-  read(sent: Fields): ToolOutput | null;
-  replace?: (sent: Fields, text: string, output: ToolOutput) => object;
+  read(sent: ToolCallFields): HookToolOutput | null;
+  replace?: (sent: ToolCallFields, text: string, output: HookToolOutput) => object;
 }
 
 const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-const asFields = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null ? (value as Fields) : {};
+const asFields = (value: unknown): ToolCallFields =>
+  typeof value === 'object' && value !== null ? (value as ToolCallFields) : {};
 
 const readable = (
   text: string | null,
   isReplaceable: boolean,
   exitCode: number | null = null,
-): ToolOutput | null => (text === null ? null : { text, exitCode, isReplaceable });
+): HookToolOutput | null => (text === null ? null : { text, exitCode, isReplaceable });
 
-const replaceHeard = (sent: Fields, updatedToolOutput: unknown): object => ({
+const replaceHeard = (sent: ToolCallFields, updatedToolOutput: unknown): object => ({
   hookSpecificOutput: { hookEventName: asText(sent.hook_event_name) ?? 'PostToolUse', updatedToolOutput },
 });
 
@@ -75,12 +75,17 @@ export const OUTPUTS: Readonly<Record<string, OutputShape>> = {
 };
 
 /** Reads the output of the tool; null if the agent does not report it, or in an unknown form. */
-export function readOutput(agent: string, sent: Fields): ToolOutput | null {
+export function readOutput(agent: string, sent: ToolCallFields): HookToolOutput | null {
   return Object.hasOwn(OUTPUTS, agent) ? (OUTPUTS[agent]?.read(sent) ?? null) : null;
 }
 
 /** Formats a replaced output for the agent; null if it cannot be replaced. */
-export function replaceOutput(agent: string, sent: Fields, text: string, output: ToolOutput): object | null {
+export function replaceOutput(
+  agent: string,
+  sent: ToolCallFields,
+  text: string,
+  output: HookToolOutput,
+): object | null {
   return output.isReplaceable ? (OUTPUTS[agent]?.replace?.(sent, text, output) ?? null) : null;
 }
 
@@ -88,7 +93,7 @@ export function replaceOutput(agent: string, sent: Fields, text: string, output:
 const MOST_TRANSCRIPT_BYTES = 8 * 1024 * 1024;
 
 /** Codex reports no exit code to its hook, but has written one to its transcript by then. Null if it is not found. */
-function findExitCode({ transcript_path: path, tool_use_id: id }: Fields): number | null {
+function findExitCode({ transcript_path: path, tool_use_id: id }: ToolCallFields): number | null {
   if (typeof path !== 'string' || typeof id !== 'string') return null;
   try {
     const lines = readEnd(path).split('\n').reverse();

@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs';
 import { openForOneCall } from '../../engine/daemon/one-call.ts';
 import type { HookEvent } from '../../engine/index.ts';
-import { readOutput, replaceOutput, type ToolOutput } from './outputs.ts';
+import { type HookToolOutput, readOutput, replaceOutput } from './outputs.ts';
 import { SHAPES } from './shapes.ts';
-import { type Fields, readCall } from './tool-call.ts';
+import { readCall, type ToolCallFields } from './tool-call.ts';
 
 // An agent waits for this at every tool call, and some treat any exit code except 0 as a refusal: errors on our side
 // must not affect it, so the answer is then empty, and in time.
@@ -37,17 +37,17 @@ interface Shortened {
 
 /** `svc hook <event> --agent <preset>`: never returns before the process ends, always with exit code 0. */
 export async function runHook(words: readonly string[]): Promise<never> {
-  const leave = (): never => process.exit(0);
+  const leaveQuietly = (): never => process.exit(0);
   for (const name of ['uncaughtException', 'unhandledRejection', 'SIGTERM', 'SIGINT', 'SIGHUP'])
-    process.on(name, leave);
-  setTimeout(leave, Math.max(0, BUDGET_MS - performance.now()));
+    process.on(name, leaveQuietly);
+  setTimeout(leaveQuietly, Math.max(0, BUDGET_MS - performance.now()));
   try {
     const answer = await answerHook(words);
     if (answer !== null) writeAnswer(typeof answer === 'string' ? answer : JSON.stringify(answer));
   } catch {
     // Stays silent.
   }
-  return leave();
+  return leaveQuietly();
 }
 
 async function answerHook(words: readonly string[]): Promise<object | string | null> {
@@ -90,7 +90,7 @@ async function answerHook(words: readonly string[]): Promise<object | string | n
 /** Null if it cannot be shortened: the agent gets it unchanged, with all other notes. */
 async function shortenOutput(
   engine: { send(operation: string, input: object): Promise<unknown> },
-  { text, exitCode, isReplaceable }: ToolOutput,
+  { text, exitCode, isReplaceable }: HookToolOutput,
   given: unknown,
 ): Promise<Shortened | null> {
   try {
@@ -110,8 +110,8 @@ function mergeAnswers(one: object | null, other: object | string | null): object
   if (one === null || typeof other === 'string') return one ?? other;
   const specific = 'hookSpecificOutput';
   const inner = {
-    ...((one as Fields)[specific] as object),
-    ...((other as Fields | null)?.[specific] as object),
+    ...((one as ToolCallFields)[specific] as object),
+    ...((other as ToolCallFields | null)?.[specific] as object),
   };
   return { ...one, ...other, ...(Object.keys(inner).length === 0 ? {} : { [specific]: inner }) };
 }

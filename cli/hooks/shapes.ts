@@ -1,12 +1,12 @@
 import type { HookEvent } from '../../engine/index.ts';
-import type { Fields } from './tool-call.ts';
+import type { ToolCallFields } from './tool-call.ts';
 
 /** How an agent receives the answer of a hook. */
-export interface Shape {
+export interface HookShape {
   /** Refuses the pending write; the model reads the reason. */
   deny(reason: string): object;
   /** The hook events at which our text reaches the model, and how. */
-  context: Partial<Record<HookEvent, (text: string, sent?: Fields) => object | string>>;
+  context: Partial<Record<HookEvent, (text: string, sent?: ToolCallFields) => object | string>>;
 }
 
 const additional =
@@ -14,7 +14,7 @@ const additional =
   (additionalContext: string): object => ({ hookSpecificOutput: { hookEventName, additionalContext } });
 
 /** Claude uses a different name for the event after a failed tool, and accepts no other name then. */
-const afterTool = (text: string, sent?: Fields): object =>
+const afterTool = (text: string, sent?: ToolCallFields): object =>
   additional(sent?.hook_event_name === 'PostToolUseFailure' ? 'PostToolUseFailure' : 'PostToolUse')(text);
 
 const claude = {
@@ -32,12 +32,12 @@ const claude = {
     'pre-compact': (text) => text,
     'session-start': additional('SessionStart'),
   },
-} satisfies Shape;
+} satisfies HookShape;
 
 const { 'pre-write': preWrite, 'post-tool': postTool, 'session-start': sessionStart } = claude.context;
 
 /** By preset name. A missing event carries nothing: its text is sent at a later event. */
-export const SHAPES: Readonly<Record<string, Shape>> = {
+export const SHAPES: Readonly<Record<string, HookShape>> = {
   claude,
   codex: {
     deny: claude.deny,

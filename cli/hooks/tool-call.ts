@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { type PlannedWrite, readFileWrite, readPatchWrites } from './tool-writes.ts';
+import { readFileWrite, readPatchWrites, type ToolWrite } from './tool-writes.ts';
 
 /** The tool call that a hook is about, as the agent reports it. */
-export interface ToolCall {
+export interface HookToolCall {
   tool: string | null;
   /** The agent's current folder, absolute. */
   cwd: string;
@@ -13,12 +13,12 @@ export interface ToolCall {
   /** The input of the tool. */
   given: unknown;
   /** Everything the agent has sent. */
-  sent: Fields;
+  sent: ToolCallFields;
   /** The intended contents, as far as they are reported. */
-  planned: PlannedWrite[];
+  planned: ToolWrite[];
 }
 
-export type Fields = Record<string, unknown>;
+export type ToolCallFields = Record<string, unknown>;
 
 const PATH_KEYS = ['file_path', 'path', 'filePath', 'notebook_path'];
 /** The field with the patch, in tools that take one. */
@@ -34,7 +34,7 @@ const PATCH_NAMES = /^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)
 const PATCHES = /(?:^|[;&|]\s*|\/)apply_patch\s*<</m;
 
 /** Reads a tool call from the JSON that the agent has sent. Throws for anything but an object. */
-export function readCall(text: string, here: string): ToolCall {
+export function readCall(text: string, here: string): HookToolCall {
   const sent = asFields(JSON.parse(text));
   if (sent === null) throw new Error('not an object');
   const tool = asText(sent.tool_name) ?? asText(sent.toolName);
@@ -67,7 +67,7 @@ function findNames(input: unknown): string[] {
   return [...plain, ...PATCH_KEYS.flatMap((key) => findPatchNames(fields[key]))];
 }
 
-function planWrites(input: unknown): PlannedWrite[] {
+function planWrites(input: unknown): ToolWrite[] {
   if (typeof input === 'string') return PATCH_BEGINS.test(input) ? readPatchWrites(input) : [];
   const fields = asFields(input) ?? {};
   const [path] = PATH_KEYS.flatMap((key) => asText(fields[key]) ?? []);
@@ -103,10 +103,10 @@ const splitToolName = (name: string): string =>
 
 const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-const asFields = (value: unknown): Fields | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null;
+const asFields = (value: unknown): ToolCallFields | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as ToolCallFields) : null;
 
-function parseFields(text: string): Fields | null {
+function parseFields(text: string): ToolCallFields | null {
   try {
     return asFields(JSON.parse(text));
   } catch {

@@ -1,5 +1,5 @@
 /** A tool call's change to a file; paths as the agent has them. */
-export interface PlannedWrite {
+export interface ToolWrite {
   path: string;
   removed?: boolean;
   /** The complete new text. */
@@ -37,7 +37,7 @@ const findText = (fields: Fields, names: readonly string[]): string | null => {
 };
 
 /** Reads from the fields of a call the whole text of its file, or the replaced parts. */
-export function readFileWrite(path: string, input: Fields): PlannedWrite | null {
+export function readFileWrite(path: string, input: Fields): ToolWrite | null {
   const whole = findText(input, WHOLE_TEXT);
   if (whole !== null)
     return input.mode === 'append'
@@ -58,9 +58,9 @@ const MOVE_LINE = /^[ \t]*\*\*\* Move to: (.+?)[ \t\r]*$/;
 const OTHER_LINE = /^[ \t]*\*\*\* (?:Begin|End) |^\*\*\* End of File/;
 
 /** Reads what a patch in the form of `apply_patch` changes in each file. */
-export function readPatchWrites(patch: string): PlannedWrite[] {
-  const writes: PlannedWrite[] = [];
-  let at: PlannedWrite | null = null;
+export function readPatchWrites(patch: string): ToolWrite[] {
+  const writes: ToolWrite[] = [];
+  let at: ToolWrite | null = null;
   let hunk: TextEdit | null = null;
   for (const line of patch.split('\n')) {
     const [, kind, path = ''] = FILE_LINE.exec(line) ?? [];

@@ -4,15 +4,15 @@ import {
   type Session,
   type Task,
   toPrintable,
-  type Wire,
+  type WireValue,
 } from '../../engine/index.ts';
-import type { Context, FlagTable } from '../command.ts';
+import type { CommandContext, FlagTable } from '../command.ts';
 import { followLog } from './follow-log.ts';
 import { describeNextStep, formatFailure } from './session-text.ts';
 
-export type ShownTask = Wire<Task>;
-export type SessionView = Wire<Session>;
-export type DecisionView = Wire<Decision>;
+export type ShownTask = WireValue<Task>;
+export type SessionView = WireValue<Session>;
+export type DecisionView = WireValue<Decision>;
 
 /** The result of every operation that may dispatch. */
 export interface DispatchOutcome {
@@ -32,7 +32,7 @@ export const runFlags = {
   follow: { type: 'boolean', short: 'f', about: 'follow the log until the run ends' },
 } as const satisfies FlagTable;
 
-export type RunContext = Context<typeof runFlags>;
+export type RunContext = CommandContext<typeof runFlags>;
 
 /** Reads those flags into the operation's input. */
 export const readRunInput = ({ flags }: RunContext) => ({

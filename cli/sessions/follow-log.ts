@@ -6,9 +6,9 @@ import {
   SvcError,
   toPrintable,
 } from '../../engine/index.ts';
-import type { Context, FlagTable } from '../command.ts';
+import type { CommandContext, FlagTable } from '../command.ts';
 import { outputFlags } from '../pages.ts';
-import type { Paint } from '../paint.ts';
+import type { PaintFunction } from '../paint.ts';
 import { describeWait, formatFailure, loadOpenAsks } from './session-text.ts';
 
 interface LogNotification {
@@ -27,7 +27,7 @@ const QUIET_MS = 2000;
 function createLogPrinter(isTerminal: boolean): { print(part: string): string; end(): string } {
   let rest = '';
   let shown = '';
-  function draw(line: string): string {
+  function drawLine(line: string): string {
     const before = shown;
     shown = line;
     return line.startsWith(before) ? line.slice(before.length) : `\r\x1b[K${line}`;
@@ -37,11 +37,11 @@ function createLogPrinter(isTerminal: boolean): { print(part: string): string; e
       const lines = (rest + part).split('\n');
       rest = keepLastState(lines.pop() ?? '');
       const whole = lines.map((line) => {
-        const text = draw(renderLogLine(line));
+        const text = drawLine(renderLogLine(line));
         shown = '';
         return `${text}\n`;
       });
-      return whole.join('') + (isTerminal ? draw(renderLogLine(rest)) : '');
+      return whole.join('') + (isTerminal ? drawLine(renderLogLine(rest)) : '');
     },
     end: () => (isTerminal ? '' : renderLogLine(rest)),
   };
@@ -52,16 +52,16 @@ function createLogPrinter(isTerminal: boolean): { print(part: string): string; e
  * prints the reason once.
  */
 export async function followLog(
-  context: Pick<Context<never>, 'stdout' | 'json' | 'signal' | 'note'>,
+  context: Pick<CommandContext<never>, 'stdout' | 'json' | 'signal' | 'note'>,
   client: EngineClient,
   session: string,
   { from, lines, raw = false }: { from?: number; lines?: number; raw?: boolean | undefined },
 ): Promise<void> {
-  let finish: () => void = () => undefined;
-  let fail: (error: unknown) => void = () => undefined;
+  let finishFollowing: () => void = () => undefined;
+  let failFollowing: (error: unknown) => void = () => undefined;
   const ended = new Promise<void>((resolve, reject) => {
-    finish = resolve;
-    fail = reject;
+    finishFollowing = resolve;
+    failFollowing = reject;
   });
   ended.catch(() => undefined);
   let isQuiet = true;
@@ -76,7 +76,7 @@ export async function followLog(
     },
     ({ method, params }) => {
       if (method !== 'log') {
-        fail(new SvcError('internal', 'the log can no longer be read'));
+        failFollowing(new SvcError('internal', 'the log can no longer be read'));
         return;
       }
       const { text, dropped, ended: isLast } = params as unknown as LogNotification;
@@ -87,13 +87,15 @@ export async function followLog(
       }
       if (isLast) {
         if (!context.json) context.stdout.write(printer.end());
-        finish();
+        finishFollowing();
       }
     },
   );
-  context.signal.addEventListener('abort', finish, { once: true });
+  context.signal.addEventListener('abort', finishFollowing, { once: true });
   void client.closed.then(() =>
-    fail(new SvcError('engine_unreachable', 'the engine stopped', { hint: 'svc up, then follow again' })),
+    failFollowing(
+      new SvcError('engine_unreachable', 'the engine stopped', { hint: 'svc up, then follow again' }),
+    ),
   );
   let said: string | null = null;
   async function sayWait(): Promise<void> {
@@ -118,7 +120,7 @@ export const logFlags = {
 } as const satisfies FlagTable;
 
 /** Dims the lines that svc itself has written. */
-const paintLog = (text: string, paint: Paint): string =>
+const paintLog = (text: string, paint: PaintFunction): string =>
   renderLog(text)
     .split('\n')
     .map((line) => (line.startsWith('[svc: ') ? paint('dim', line) : line))
@@ -138,7 +140,7 @@ async function checkEverStarted(client: EngineClient, session: string): Promise<
 
 /** The result of a command that shows a log. */
 export async function showLog(
-  context: Context<typeof logFlags>,
+  context: CommandContext<typeof logFlags>,
   client: EngineClient,
   session: string | undefined,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { agentPrograms, type GatewayRoute, quoteForShell } from '../../engine/index.ts';
 import { findClient, isInstalled } from '../clients/install.ts';
-import type { Context } from '../command.ts';
+import type { CommandContext } from '../command.ts';
 import { findMcpCommand } from '../self.ts';
 import { findFreePort } from './foreground.ts';
 
@@ -60,7 +60,7 @@ export async function setUpRoute(
 export async function prepareStart(
   preset: string,
   template: string,
-  { cwd, env }: Pick<Context, 'cwd' | 'env'>,
+  { cwd, env }: Pick<CommandContext, 'cwd' | 'env'>,
   { agentSession = null, reachesEngine = true, routed = null }: StartWish = {},
 ): Promise<AgentStart> {
   const { findPreset, renderCommand, withArguments } = await agentPrograms();

@@ -11,13 +11,13 @@ import {
   nameSessionState,
   outcomeOfSession,
   toPrintable,
-  type Wire,
+  type WireValue,
   workLeftBy,
 } from '../../engine/index.ts';
-import { findStateStyle, type Paint, paintNothing } from '../paint.ts';
+import { findStateStyle, type PaintFunction, paintNothing } from '../paint.ts';
 import { formatFacts } from '../print.ts';
 
-export type ShownSession = Wire<ListedSession>;
+export type ShownSession = WireValue<ListedSession>;
 
 /** How a run's processes are contained, so that all of them are found and ended. */
 const CONTAINMENT_WORDS = {
@@ -117,7 +117,11 @@ const MARKS = { pending: '[ ]', active: '[>]', done: '[x]' } as const;
 /** Formats everything that `svc worker show` prints. */
 export function formatSession(
   row: ShownSession,
-  { ask, next, paint = paintNothing }: { ask?: OpenAsk | undefined; next: string | null; paint?: Paint },
+  {
+    ask,
+    next,
+    paint = paintNothing,
+  }: { ask?: OpenAsk | undefined; next: string | null; paint?: PaintFunction },
 ): string {
   const { usage, failure, started_at, ended_at, idle_timeout_sec, token_budget, untold } = row;
   const cost = usage?.cost_usd == null ? '' : `, ${formatDollars(usage.cost_usd)}`;
@@ -205,7 +209,7 @@ export const describeUnread = (
 export const describePullRequest = ({
   pull_request: pull,
 }: {
-  pull_request: Wire<KnownPullRequest> | null;
+  pull_request: WireValue<KnownPullRequest> | null;
 }): string | null =>
   pull === null
     ? null

@@ -65,8 +65,8 @@ export function readDispatchOptions(input: DispatchInput, caller: Caller): Dispa
     agents: agentOverrides(caller),
     parent: caller.sessionId ?? undefined,
     base: input.base ?? caller.env.SVC_GIT_BASE,
-    force: input.force === true || isOn(caller.env.SVC_LEDGER_FORCE),
-    gatewayBypass: isOn(caller.env.SVC_GATEWAY_BYPASS),
+    force: input.force === true || isOptionOn(caller.env.SVC_LEDGER_FORCE),
+    gatewayBypass: isOptionOn(caller.env.SVC_GATEWAY_BYPASS),
     tokenBudget: parseTokenBudget(caller.env.SVC_TASK_TOKEN_BUDGET),
   };
 }
@@ -124,4 +124,4 @@ function parseTokenBudget(text: string | undefined): number | undefined {
   throw new SvcError('config_invalid', 'SVC_TASK_TOKEN_BUDGET: expected a number of tokens above 0');
 }
 
-const isOn = (value: string | undefined): boolean => /^(?:1|true|yes|on)$/i.test(value ?? '');
+const isOptionOn = (value: string | undefined): boolean => /^(?:1|true|yes|on)$/i.test(value ?? '');

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Caller } from '../core/api/operation.ts';
 import { SvcError } from '../core/base/errors.ts';
 import type { EventInput } from '../storage/index.ts';
-import { chairAddress, isOwnSeat, type Peers, projectOfAddress } from '../workers/sessions/index.ts';
+import { chairAddress, isOwnSeat, projectOfAddress, type SessionPeers } from '../workers/sessions/index.ts';
 
 // Shared by locks and claims, which sessions hold for a limited time.
 
@@ -26,7 +26,7 @@ export const ttlInput = (minutes: number) =>
   z.int().min(1).max(1440).default(minutes).describe('Minutes until it expires.');
 
 /** The lookups that resolving a holder needs. */
-export type HolderPeers = Pick<Peers, 'find' | 'known' | 'chairOf'>;
+export type HolderPeers = Pick<SessionPeers, 'find' | 'known' | 'chairOf'>;
 
 /**
  * Resolves the session that a caller names as holder. `me`, and `chair` for a Chair, mean the caller's own seat; a
@@ -61,7 +61,7 @@ export function resolveNewHolder(named: string, caller: Caller, peers: HolderPee
 export function holdsForCaller(
   holder: string,
   { seat, sessionId }: Pick<Caller, 'seat' | 'sessionId'>,
-  peers: Pick<Peers, 'find'>,
+  peers: Pick<SessionPeers, 'find'>,
 ): boolean {
   if (sessionId !== null) return holder === sessionId;
   if (seat !== 'chair') return false;
@@ -69,7 +69,7 @@ export function holdsForCaller(
 }
 
 /** Throws `conflict` for a session that has ended, which cannot hold anything. */
-export function checkNotEnded(peers: Pick<Peers, 'find'>, holder: string): void {
+export function checkNotEnded(peers: Pick<SessionPeers, 'find'>, holder: string): void {
   const peer = peers.find(holder);
   if (peer?.state !== 'ended') return;
   throw new SvcError('conflict', `session ${holder} has ended and cannot hold anything`, {
@@ -83,7 +83,7 @@ export function checkNotEnded(peers: Pick<Peers, 'find'>, holder: string): void 
 
 /** Returns the session and task that an event about a holder belongs to. */
 export function findEventScope(
-  peers: Pick<Peers, 'find'>,
+  peers: Pick<SessionPeers, 'find'>,
   holder: string,
 ): Pick<EventInput, 'sessionId' | 'taskId'> {
   const peer = peers.find(holder);

@@ -1,12 +1,12 @@
-import type { OperationsOf, Policy } from '../core/api/operation.ts';
+import type { OperationPolicy, OperationsOf } from '../core/api/operation.ts';
 import type { Clock } from '../core/base/clock.ts';
 import type { CallerPaths } from '../core/workspace/caller-paths.ts';
 import type { WorkspacePaths } from '../core/workspace/workspace-path.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { CommandConfinement } from '../workers/runner/confine/index.ts';
-import type { Processes } from '../workers/runner/processes/index.ts';
+import type { RunProcesses } from '../workers/runner/processes/index.ts';
 import type { Worktrees } from '../workers/runner/worktrees/index.ts';
-import type { Peers, Session, Sessions } from '../workers/sessions/index.ts';
+import type { Session, SessionPeers, Sessions } from '../workers/sessions/index.ts';
 import { createDiffComments, type DiffComments } from './comments/index.ts';
 import { commentOperations } from './comments/operations.ts';
 import { createDecisions, type Decisions } from './decisions/index.ts';
@@ -18,32 +18,37 @@ import type { BoardOperationsDeps } from './operations/deps.ts';
 import { boardOperations } from './operations/index.ts';
 import { type RaceOperationsDeps, raceOperations } from './operations/races.ts';
 import { createTaskActions } from './operations/task-actions.ts';
-import { createPlans, type Planner } from './plan.ts';
+import { createPlans, type RunPlanner } from './plan.ts';
 import { createRaces, type Races } from './races/index.ts';
 import { createTasks, type Tasks } from './tasks/index.ts';
-import { createVerify, type Verification, type Verify, type VerifyDeps } from './verify/index.ts';
+import { createVerify, type Verification, type VerifyDeps, type VerifyService } from './verify/index.ts';
 import { verifyTools } from './verify/tools.ts';
-import { type Approvals, createWorkflow, type Dispatch, type Workflow } from './workflow/index.ts';
+import {
+  type ApprovalWorkflow,
+  createWorkflow,
+  type DispatchWorkflow,
+  type Workflow,
+} from './workflow/index.ts';
 
 export { type DispatchOptions, pickRepeatable, pickRequested, timeoutSec } from './dispatch-options.ts';
 export { findTaskSource } from './operations/task-actions.ts';
-export type { Planner, RunPlan } from './plan.ts';
+export type { RunPlan, RunPlanner } from './plan.ts';
 export type { Races } from './races/index.ts';
 
-export interface BoardDeps<D extends Dispatch & Planner> {
+export interface BoardDeps<D extends DispatchWorkflow & RunPlanner> {
   storage: Storage;
   events: EventLog;
   clock: Clock;
   sessions: Sessions;
   agents: BoardOperationsDeps['agents'];
   templates: BoardOperationsDeps['templates'];
-  policy(): Policy;
-  peers: Peers;
+  policy(): OperationPolicy;
+  peers: SessionPeers;
   followUps: BoardOperationsDeps['followUps'];
   paths: WorkspacePaths;
   callerPaths: CallerPaths;
   worktrees: Worktrees;
-  processes: Processes;
+  processes: RunProcesses;
   checkouts: VerifyDeps['checkouts'];
   /** See `VerifyDeps.tell`. */
   tellOfEvidence: VerifyDeps['tell'];
@@ -59,17 +64,17 @@ export interface BoardDeps<D extends Dispatch & Planner> {
   checkConfinement: BoardOperationsDeps['checkConfinement'];
   findHold: RaceOperationsDeps['findHold'];
   /** The dispatcher needs tasks and approvals, and the workflow needs the dispatcher. */
-  createDispatch(tasks: Tasks, approvals: Approvals, races: Races): D;
+  createDispatch(tasks: Tasks, approvals: ApprovalWorkflow, races: Races): D;
 }
 
-export interface Board<D extends Dispatch & Planner> {
+export interface Board<D extends DispatchWorkflow & RunPlanner> {
   tasks: Tasks;
   decisions: Decisions;
   races: Races;
   workflow: Workflow;
   dispatcher: D;
   locks: Locks;
-  verify: Verify;
+  verify: VerifyService;
   comments: DiffComments;
   operations: OperationsOf<
     | typeof boardOperations
@@ -96,7 +101,7 @@ export interface Board<D extends Dispatch & Planner> {
 }
 
 /** Composes the board: tasks, decisions, and the workflow between them. */
-export function createBoard<D extends Dispatch & Planner & Pick<RaceOperationsDeps, 'facts'>>(
+export function createBoard<D extends DispatchWorkflow & RunPlanner & Pick<RaceOperationsDeps, 'facts'>>(
   deps: BoardDeps<D>,
 ): Board<D> {
   const { storage, events, clock, sessions, agents, templates } = deps;

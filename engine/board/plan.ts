@@ -1,4 +1,4 @@
-import { type Problem, SvcError, toProblem } from '../core/base/errors.ts';
+import { type ProblemDetails, SvcError, toProblem } from '../core/base/errors.ts';
 import { sentence } from '../core/base/sentence.ts';
 import type { ProjectSetup } from '../workers/runner/setup/index.ts';
 import { hashInputs, type RunInputs } from './decisions/inputs.ts';
@@ -42,7 +42,7 @@ export interface RunPlan {
   workers: { running: number; queued: number; cap: number };
   starts: 'now' | 'queued';
   /** The first problem that would prevent it. */
-  problem: Problem | null;
+  problem: ProblemDetails | null;
 }
 
 /** The current effects of a run (a retry, for a failed task), so that a person sees them before agreeing. */
@@ -53,11 +53,11 @@ export interface TaskPlan extends RunPlan {
 }
 
 /** The dispatcher's part of plans: it changes nothing, and returns a problem instead of throwing it. */
-export interface Planner {
+export interface RunPlanner {
   plan(task: Task, options: DispatchOptions): Promise<RunPlan>;
 }
 
-export interface Plans {
+export interface RunPlans {
   of(task: Task, options: DispatchOptions): Promise<TaskPlan>;
   /** Throws `conflict` if a run of the task would no longer match the `hash` of its plan. */
   check(task: Task, hash: string | undefined, options: DispatchOptions): void;
@@ -71,13 +71,13 @@ export function createPlans({
 }: {
   tasks: Tasks;
   inputsOf(task: Task, options: DispatchOptions): RunInputs;
-  planner: Planner;
+  planner: RunPlanner;
   gate: LedgerGate;
-}): Plans {
+}): RunPlans {
   const computeHash = (task: Task, options: DispatchOptions): string => hashInputs(inputsOf(task, options));
 
   /** A failed task would be retried, and an open one gets its agent with the run; neither is a problem. */
-  function findStateProblem(task: Task): Problem | null {
+  function findStateProblem(task: Task): ProblemDetails | null {
     if (task.status === 'failed' || task.status === 'open') return null;
     try {
       tasks.checkDispatchable(task.taskId);
@@ -87,7 +87,7 @@ export function createPlans({
     }
   }
 
-  function findGateProblem(task: Task, { force }: Pick<DispatchOptions, 'force'>): Problem | null {
+  function findGateProblem(task: Task, { force }: Pick<DispatchOptions, 'force'>): ProblemDetails | null {
     const held = force === true ? null : gate(task);
     return held === null ? null : toProblem(held);
   }

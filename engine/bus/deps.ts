@@ -4,7 +4,7 @@ import type { WorkspacePaths } from '../core/workspace/workspace-path.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { AgentsSection } from '../workers/agents/config.ts';
 import type { PrepareCommand } from '../workers/runner/processes/index.ts';
-import type { Guidance, ReaperDeps, RunOutcome, Session, Sessions } from '../workers/sessions/index.ts';
+import type { ReaperDeps, RunOutcome, Session, Sessions, WorkerGuidance } from '../workers/sessions/index.ts';
 import type { BusSection } from './config.ts';
 import type { NotifyTemplates } from './delivery/index.ts';
 
@@ -26,7 +26,7 @@ export interface BusDeps {
   callerPaths: CallerPaths;
   config(): BusConfig;
   /** The rules that agents are reminded of. */
-  guidance: Guidance;
+  guidance: WorkerGuidance;
   /** Resolves a project as a caller names it to its id; null for the workspace's own. Throws `unknown_project`. */
   projectId(project: string | null): string | null;
   /** Its folder, absolute. */

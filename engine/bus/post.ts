@@ -1,5 +1,5 @@
 import type { Caller, OperationsOf } from '../core/api/operation.ts';
-import type { Peers, Session } from '../workers/sessions/index.ts';
+import type { Session, SessionPeers } from '../workers/sessions/index.ts';
 import { readBusLimits } from './config.ts';
 import { createDelivery } from './delivery/index.ts';
 import { createBusLog } from './delivery/log.ts';
@@ -18,7 +18,7 @@ import { createNotices } from './notices/index.ts';
 import { createSurfaced } from './notices/surfaced.ts';
 
 /** The life of messages: sending, delivery, reading, retention. */
-export interface Post {
+export interface PostMessage {
   messages: Messages;
   operations: OperationsOf<typeof messageTools | typeof peerTools | typeof messageOperations>[];
   /** Unread messages that the caller's session has not been shown yet; empty for a caller without a session. */
@@ -33,7 +33,7 @@ export interface Post {
   close(): Promise<void>;
 }
 
-export function createPost(deps: BusDeps, peers: Peers): Post {
+export function createPost(deps: BusDeps, peers: SessionPeers): PostMessage {
   const { storage, events, clock, paths, callerPaths, config, root, data, prepare, log, templates } = deps;
   const limits = () => readBusLimits(config().bus);
   const maxBytes = () => config().bus.log_max_bytes;

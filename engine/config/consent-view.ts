@@ -1,6 +1,6 @@
 import type { ProjectSetup } from '../workers/runner/setup/index.ts';
 import type { ConfigConsent, PendingKey } from './consent.ts';
-import type { Loaded } from './load.ts';
+import type { LoadedConfig } from './load.ts';
 
 /** The values that wait for a person's consent, in wire form. */
 export interface ConsentView {
@@ -22,7 +22,7 @@ export interface ConsentView {
 }
 
 export function buildConsentView(
-  { file, consent }: Pick<Loaded, 'file' | 'consent'>,
+  { file, consent }: Pick<LoadedConfig, 'file' | 'consent'>,
   carried: readonly ProjectSetup[],
 ): ConsentView {
   const { state, digest, pending, problem } = consent;

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { basename, dirname, relative, resolve } from 'node:path';
 import {
   type AgreedFile,
-  type Consents,
+  type ConsentStore,
   changeConsents,
   digestSetup,
   readConsents,
 } from '../core/access/index.ts';
 import { SvcError } from '../core/base/errors.ts';
 import { describeKeys } from './keys.ts';
-import { getAt, isTree, setAt, type Tree } from './layers.ts';
+import { type ConfigTree, getAt, isTree, setAt } from './layers.ts';
 import { SECRET_NAME } from './mask.ts';
 import { configSchema } from './schema.ts';
 import { isTrackedByGit } from './tracked.ts';
@@ -95,8 +95,8 @@ function dropSecrets(value: unknown): unknown {
 const valueAt = (tree: unknown, key: string): unknown => getAt(tree, key.split('.'));
 
 /** Picks these keys from a tree without secrets. */
-function pickKeys(sealed: Tree, keys: readonly string[]): Tree {
-  const found: Tree = {};
+function pickKeys(sealed: ConfigTree, keys: readonly string[]): ConfigTree {
+  const found: ConfigTree = {};
   for (const key of keys) {
     const value = valueAt(sealed, key);
     if (value !== undefined) setAt(found, key.split('.'), value);
@@ -104,14 +104,14 @@ function pickKeys(sealed: Tree, keys: readonly string[]): Tree {
   return found;
 }
 
-const digestTree = (tree: Tree): Tree => digestSecrets(tree) as Tree;
+const digestTree = (tree: ConfigTree): ConfigTree => digestSecrets(tree) as ConfigTree;
 
 /** Returns the digest of a file's values under the keys that need consent, independent of comments, layout and order. */
-export const digestConsent = (tree: Tree): string =>
+export const digestConsent = (tree: ConfigTree): string =>
   hashText(formatCanonical(pickKeys(digestTree(tree), listConsentKeys())));
 
 /** Lists keys whose value in the file differs from the agreed one. */
-function listDifferences(tree: Tree, agreed: Tree): PendingKey[] {
+function listDifferences(tree: ConfigTree, agreed: ConfigTree): PendingKey[] {
   const keys = listHeldKeys();
   const [said, held] = [pickKeys(digestTree(tree), keys), pickKeys(agreed, keys)];
   if (formatCanonical(said) === formatCanonical(held)) return [];
@@ -132,12 +132,12 @@ function listDifferences(tree: Tree, agreed: Tree): PendingKey[] {
 export interface ConsentQuestion {
   file: string;
   /** The values of the file. */
-  tree: Tree;
+  tree: ConfigTree;
   /** The machine home. */
   home: string;
   env: NodeJS.ProcessEnv;
   /** The recorded consents, if already read. */
-  consents?: Consents | undefined;
+  consents?: ConsentStore | undefined;
 }
 
 /** Decides whether the values of a file are used, by the records on this machine and, for a first use, by git's tracking. */
@@ -160,7 +160,11 @@ export function judgeConsent({ file, tree, home, env, consents }: ConsentQuestio
 }
 
 /** Applies consent: returns the file's values, with the last agreed values, or none, under the waiting keys. */
-export function applyConsent(tree: Tree, agreed: AgreedFile | null, { pending }: ConfigConsent): Tree {
+export function applyConsent(
+  tree: ConfigTree,
+  agreed: AgreedFile | null,
+  { pending }: ConfigConsent,
+): ConfigTree {
   const held = structuredClone(tree);
   for (const { key } of pending) {
     const path = key.split('.');
@@ -172,15 +176,19 @@ export function applyConsent(tree: Tree, agreed: AgreedFile | null, { pending }:
 }
 
 /** Returns keys under consent whose values differ between two texts of a file. */
-export function listDifferingKeys(before: Tree, after: Tree): string[] {
+export function listDifferingKeys(before: ConfigTree, after: ConfigTree): string[] {
   return listConsentKeys().filter(
     (key) => formatCanonical(valueAt(before, key)) !== formatCanonical(valueAt(after, key)),
   );
 }
 
 /** Lists setups of `projects` entries that are new or changed since `before`, with the digest to agree to. */
-export function listChangedSetups(before: Tree, after: Tree, root: string): { id: string; digest: string }[] {
-  const parseEntries = (tree: Tree) => {
+export function listChangedSetups(
+  before: ConfigTree,
+  after: ConfigTree,
+  root: string,
+): { id: string; digest: string }[] {
+  const parseEntries = (tree: ConfigTree) => {
     const parsed = configSchema.shape.projects.safeParse(tree.projects);
     return parsed.success ? parsed.data : [];
   };
@@ -194,15 +202,16 @@ export function listChangedSetups(before: Tree, after: Tree, root: string): { id
 }
 
 /** Returns the whole content of a file at the time of consent. */
-export const readAgreed = (agreed: AgreedFile | null): Tree => dropSecrets(agreed?.tree ?? {}) as Tree;
+export const readAgreed = (agreed: AgreedFile | null): ConfigTree =>
+  dropSecrets(agreed?.tree ?? {}) as ConfigTree;
 
-function removeAt(tree: Tree, path: readonly string[]): void {
+function removeAt(tree: ConfigTree, path: readonly string[]): void {
   const around = getAt(tree, path.slice(0, -1));
   if (isTree(around)) delete around[path.at(-1)!];
 }
 
 /** The person who agrees, and the act. */
-export interface Agreement {
+export interface ConsentState {
   how: AgreedFile['how'];
   actor: string;
   /** RFC 3339. */
@@ -214,7 +223,7 @@ export interface Agreement {
 }
 
 /** Builds the record of an agreement to a file's values. */
-export function buildAgreement(tree: Tree, before: AgreedFile | null, given: Agreement): AgreedFile {
+export function buildAgreement(tree: ConfigTree, before: AgreedFile | null, given: ConsentState): AgreedFile {
   const { how, actor, at: when, keys } = given;
   const now = digestTree(tree);
   if (keys === undefined) return { tree: now, how, actor, at: when };
@@ -252,7 +261,7 @@ function changeConsentsOf(home: string, file: string, change: Parameters<typeof 
 /** Records consent to the values of a file. Returns the file of the machine home. */
 export function recordAgreement(
   { home, file, tree }: Pick<ConsentQuestion, 'home' | 'file' | 'tree'>,
-  given: Agreement,
+  given: ConsentState,
 ): string {
   return changeConsentsOf(home, file, ({ files, waiting, projects }) => {
     const name = basename(file);

@@ -1,13 +1,13 @@
 import { findRouteObstacle } from '../workers/agents/index.ts';
 import { findPreset } from '../workers/agents/presets/index.ts';
 import { suggestName } from './nearest.ts';
-import type { Finding } from './problems.ts';
+import type { ConfigFinding } from './problems.ts';
 import type { Config } from './schema.ts';
 import { listSecrets } from './secrets.ts';
 
 /** Checks keys against each other: errors stop the load, warnings are only reported. */
-export function crossCheckConfig(config: Config): { errors: Finding[]; warnings: Finding[] } {
-  const warnings: Finding[] = checkSharedSecrets(config);
+export function crossCheckConfig(config: Config): { errors: ConfigFinding[]; warnings: ConfigFinding[] } {
+  const warnings: ConfigFinding[] = checkSharedSecrets(config);
   return {
     errors: [...checkAgents(config), ...checkTemplates(config, warnings), ...checkPeople(config, warnings)],
     warnings,
@@ -16,8 +16,8 @@ export function crossCheckConfig(config: Config): { errors: Finding[]; warnings:
 
 function checkAgents({
   agents: { cmds, interactive, acp, transport, auth, notify, default_preset },
-}: Config): Finding[] {
-  const found: Finding[] = [];
+}: Config): ConfigFinding[] {
+  const found: ConfigFinding[] = [];
   const known = [...new Set([...Object.keys(cmds), ...Object.keys(interactive), ...Object.keys(acp)])];
   for (const [section, map] of Object.entries({ transport, auth, notify })) {
     for (const preset of Object.keys(map)) {
@@ -70,8 +70,8 @@ function explainUnrunnable(preset: string, { cmds, transport, interactive }: Pre
 /** Commands of /chat, so a template of that name cannot be reached there. */
 const CHAT_WORDS = ['approve', 'deny', 'status'];
 
-function checkTemplates(config: Config, warnings: Finding[]): Finding[] {
-  const found: Finding[] = [];
+function checkTemplates(config: Config, warnings: ConfigFinding[]): ConfigFinding[] {
+  const found: ConfigFinding[] = [];
   const projects = [config.project.name, ...config.projects.map(({ id }) => id)];
   for (const [name, { agent, prompt, project }] of Object.entries(config.webhook.templates)) {
     const path = ['webhook', 'templates', name];
@@ -95,7 +95,7 @@ function checkTemplates(config: Config, warnings: Finding[]): Finding[] {
 }
 
 /** Checks that the secrets of a map differ, because it is useless otherwise. */
-function checkSharedSecrets({ webhook: { secret_env } }: Config): Finding[] {
+function checkSharedSecrets({ webhook: { secret_env } }: Config): ConfigFinding[] {
   if (typeof secret_env === 'string') return [];
   const named = listSecrets(secret_env);
   return named.flatMap(({ route, names }, at) => {
@@ -106,8 +106,8 @@ function checkSharedSecrets({ webhook: { secret_env } }: Config): Finding[] {
   });
 }
 
-function checkPeople({ policy, projects, ai }: Config, warnings: Finding[]): Finding[] {
-  const found: Finding[] = [];
+function checkPeople({ policy, projects, ai }: Config, warnings: ConfigFinding[]): ConfigFinding[] {
+  const found: ConfigFinding[] = [];
   if (policy.mode === 'allowlist' && policy.actors.length === 0) {
     found.push({
       path: ['policy', 'actors'],
@@ -139,7 +139,7 @@ function checkPeople({ policy, projects, ai }: Config, warnings: Finding[]): Fin
 }
 
 /** Checks names of providers, by which usage, health and routes are distinguished. */
-function checkProviderNames({ providers, ollama, passthrough }: Config['ai']): Finding[] {
+function checkProviderNames({ providers, ollama, passthrough }: Config['ai']): ConfigFinding[] {
   const taken = new Map<string, string>();
   if (ollama.host !== '') taken.set('ollama', 'ai.ollama.host');
   if (passthrough.anthropic.base_url !== '') taken.set('anthropic', 'ai.passthrough.anthropic');
@@ -155,7 +155,7 @@ function findRepeated<N extends string>(
   path: string[],
   name: N,
   entries: readonly Record<N, string>[],
-): Finding[] {
+): ConfigFinding[] {
   return entries.flatMap((entry, at) => {
     const first = entries.findIndex((other) => other[name] === entry[name]);
     return first === at

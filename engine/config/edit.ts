@@ -6,10 +6,10 @@ import { SvcError } from '../core/base/errors.ts';
 import { listChangedSetups, listConsentKeys, listDifferingKeys, recordAgreement } from './consent.ts';
 import { findActor } from './first-use.ts';
 import { describeKeys, type KeyInfo } from './keys.ts';
-import type { Tree } from './layers.ts';
-import { type Loaded, loadConfig } from './load.ts';
+import type { ConfigTree } from './layers.ts';
+import { type LoadedConfig, loadConfig } from './load.ts';
 import { suggestName } from './nearest.ts';
-import { readConfigFile, readSource, type Source } from './source.ts';
+import { readConfigFile, readSource, type SourceFile } from './source.ts';
 import { setYamlValue } from './text-edit.ts';
 
 /**
@@ -79,7 +79,7 @@ const listKeysUnder = (name: string): string[] =>
   );
 
 /** A change that a person makes to svc.yaml. */
-export interface Change {
+export interface ConfigChange {
   file: string;
   env: NodeJS.ProcessEnv;
   /** The whole new text. */
@@ -95,7 +95,7 @@ export interface Change {
  * Checks and replaces svc.yaml in one step, and records consent to the changes, because the author has seen them.
  * Untouched values keep waiting. Returns the changed file's values. Throws `config_invalid`, `conflict`.
  */
-export function writeConfig({ file, env, text, seen, actor, name }: Change): Loaded {
+export function writeConfig({ file, env, text, seen, actor, name }: ConfigChange): LoadedConfig {
   if (seen !== undefined && readConfigText(file) !== seen)
     throw new SvcError('conflict', `${file} was changed in the meantime; nothing was written`, {
       hint: 'svc config edit shows its current content',
@@ -124,7 +124,7 @@ export function writeConfig({ file, env, text, seen, actor, name }: Change): Loa
 }
 
 /** Lists keys under consent that a person has changed; none if the file was invalid before. */
-function listChangedKeys({ tree, problems }: Source, after: Tree): string[] {
+function listChangedKeys({ tree, problems }: SourceFile, after: ConfigTree): string[] {
   return problems.length > 0 ? [] : listDifferingKeys(tree, after);
 }
 
@@ -136,7 +136,7 @@ export function agreeToFile({ file, env }: { file: string; env: NodeJS.ProcessEn
 }
 
 /** Returns the current values of a file; null if it is invalid. */
-function loadOrNull(options: { file: string; env: NodeJS.ProcessEnv }): Loaded | null {
+function loadOrNull(options: { file: string; env: NodeJS.ProcessEnv }): LoadedConfig | null {
   try {
     return loadConfig(options);
   } catch {
@@ -157,7 +157,7 @@ export const setKey = ({
   name: string;
   text: string;
   actor?: string;
-}): Loaded => writeConfig({ file, env, actor, name, text: renderWithKey({ file, name, text }) });
+}): LoadedConfig => writeConfig({ file, env, actor, name, text: renderWithKey({ file, name, text }) });
 
 const isBroken = (text: string): boolean =>
   parseDocument(text.replace(/^\uFEFF/, ''), { prettyErrors: false }).errors.length > 0;

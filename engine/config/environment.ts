@@ -1,8 +1,8 @@
 import { SvcError } from '../core/base/errors.ts';
-import { setAt, type Tree } from './layers.ts';
+import { type ConfigTree, setAt } from './layers.ts';
 
 /** One environment variable and its effect. */
-export interface Variable {
+export interface EnvironmentVariable {
   name: string;
   effect: string;
   /** The configuration key it overrides. */
@@ -15,11 +15,11 @@ export interface Variable {
 
 const variable = (
   name: string,
-  scope: Variable['scope'],
+  scope: EnvironmentVariable['scope'],
   owner: string,
   effect: string,
   key?: string,
-): Variable => ({
+): EnvironmentVariable => ({
   name,
   effect,
   scope,
@@ -27,7 +27,7 @@ const variable = (
   ...(key === undefined ? {} : { key }),
 });
 /** All 27 variables of svc. */
-export const ENVIRONMENT: readonly Variable[] = [
+export const ENVIRONMENT: readonly EnvironmentVariable[] = [
   variable(
     'SVC_ACTOR',
     'call',
@@ -152,8 +152,8 @@ export function readEnvironmentFlag(env: NodeJS.ProcessEnv, name: string): boole
  * Reads the keys that the environment sets. An empty variable counts as unset. `presets` come from the files: the
  * transport applies to every existing preset.
  */
-export function readEnvironmentLayer(env: NodeJS.ProcessEnv, presets: TransportPresets): Tree {
-  const layer: Tree = {};
+export function readEnvironmentLayer(env: NodeJS.ProcessEnv, presets: TransportPresets): ConfigTree {
+  const layer: ConfigTree = {};
   for (const { name, key } of ENVIRONMENT) {
     const value = env[name];
     if (key === undefined || value === undefined || value === '') continue;
@@ -170,10 +170,10 @@ export interface TransportPresets {
 }
 
 // A preset without a protocol server keeps its transport: one value for all presets must not forbid most of them.
-function buildTransports(value: string, { all, acp }: TransportPresets): Tree {
+function buildTransports(value: string, { all, acp }: TransportPresets): ConfigTree {
   return Object.fromEntries((value === 'acp' ? acp : all).map((preset) => [preset, value]));
 }
 
 /** Finds the variable that sets `key` or something inside it. */
-export const findOverriding = (key: string): Variable | undefined =>
+export const findOverriding = (key: string): EnvironmentVariable | undefined =>
   ENVIRONMENT.find((row) => row.key !== undefined && (key === row.key || key.startsWith(`${row.key}.`)));

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
-import type { Consents } from '../core/access/index.ts';
+import type { ConsentStore } from '../core/access/index.ts';
 import { accountName } from '../core/base/account.ts';
 import { SvcError } from '../core/base/errors.ts';
 import { buildAgreement, recordAgreement, recordWaiting } from './consent.ts';
-import type { Loaded } from './load.ts';
+import type { LoadedConfig } from './load.ts';
 
 /** Returns the person that this process acts for: `SVC_ACTOR`, otherwise the OS user. */
 export const findActor = (env: NodeJS.ProcessEnv): string => env.SVC_ACTOR || accountName();
@@ -13,9 +13,9 @@ export const findActor = (env: NodeJS.ProcessEnv): string => env.SVC_ACTOR || ac
  * null if recorded; if the machine home is not writable, the record that this process must remember instead.
  */
 export function recordFirstUse(
-  { consent, home, file, tree }: Pick<Loaded, 'consent' | 'home' | 'file' | 'tree'>,
+  { consent, home, file, tree }: Pick<LoadedConfig, 'consent' | 'home' | 'file' | 'tree'>,
   env: NodeJS.ProcessEnv,
-): Consents | null {
+): ConsentStore | null {
   const { firstUse } = consent;
   if (firstUse === null) return null;
   const at = new Date().toISOString();

@@ -1,12 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfigFile, readSource, type Source } from './source.ts';
+import { readConfigFile, readSource, type SourceFile } from './source.ts';
 
 /** The machine home: one person's files for every workspace. */
-export interface Home {
+export interface MachineHome {
   path: string;
   /** `ai.yaml`, if it exists. */
-  ai: Source | undefined;
+  ai: SourceFile | undefined;
   /** The lines of `keys.env`. Secrets: never print them. */
   keys: ReadonlyMap<string, string>;
   /** Sentences for people, without any key. */
@@ -17,7 +17,7 @@ export interface Home {
 export type SecretLookup = (name: string) => string | undefined;
 
 /** Reads the machine home; missing files are fine. */
-export function readHome(path: string): Home {
+export function readHome(path: string): MachineHome {
   const aiFile = join(path, 'ai.yaml');
   const keysFile = join(path, 'keys.env');
   const warnings: string[] = [];
@@ -66,6 +66,6 @@ function unquoteValue(text: string): string | null {
 
 /** Creates a lookup of secrets. An empty variable counts as unset, so that `keys.env` still applies. */
 export const createSecretLookup =
-  (env: NodeJS.ProcessEnv, home: Pick<Home, 'keys'>): SecretLookup =>
+  (env: NodeJS.ProcessEnv, home: Pick<MachineHome, 'keys'>): SecretLookup =>
   (name) =>
     env[name] || home.keys.get(name) || undefined;

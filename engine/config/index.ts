@@ -27,7 +27,7 @@ export { describeKeys, describePending } from './keys.ts';
 export { getAt } from './layers.ts';
 export {
   type DataPaths,
-  type Loaded,
+  type LoadedConfig,
   type LoadOptions,
   loadConfig,
   resolveDataPaths,

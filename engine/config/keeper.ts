@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { watch } from 'chokidar';
-import { type Consents, resolveConsentsFile } from '../core/access/index.ts';
+import { type ConsentStore, resolveConsentsFile } from '../core/access/index.ts';
 import { asSvcError } from '../core/base/errors.ts';
 import { recordFirstUse } from './first-use.ts';
 import { getAt } from './layers.ts';
-import { type Loaded, type LoadOptions, loadConfig } from './load.ts';
+import { type LoadedConfig, type LoadOptions, loadConfig } from './load.ts';
 
 /** Keys that are read once, when the engine or its receiver opens. */
 const FIXED = ['paths', 'db', 'daemon', 'workspace.root', 'ui.addr', 'webhook.secret_env'] as const;
@@ -16,7 +16,7 @@ const WRITING_MS = 1000;
 
 export interface ConfigKeeper {
   /** Returns the configuration in use: the last valid one. */
-  loaded(): Loaded;
+  loaded(): LoadedConfig;
   /** Returns why the current svc.yaml is not in use; null if it is. */
   problem(): string | null;
   /** Returns keys of `FIXED` that differ between the configuration in use and the current svc.yaml. */
@@ -50,7 +50,7 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
   let watcher: ReturnType<typeof watch> | null = null;
   let tell: Parameters<ConfigKeeper['watch']>[0] = () => undefined;
 
-  const formatValueAt = (config: Loaded['config'], key: string): string =>
+  const formatValueAt = (config: LoadedConfig['config'], key: string): string =>
     JSON.stringify(getAt(config as never, key.split('.')) ?? null);
 
   function reloadConfig(): void {
@@ -66,7 +66,7 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
   }
 
   /** Returns the recorded consents; the remembered ones if the machine home is not writable. */
-  const readRemembered = (): Consents | undefined =>
+  const readRemembered = (): ConsentStore | undefined =>
     remembered === null || existsSync(consents) ? undefined : remembered;
 
   const isBeingWritten = (): boolean => {

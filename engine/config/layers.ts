@@ -1,14 +1,14 @@
 /** Plain values from a YAML file. */
-export type Tree = Record<string, unknown>;
+export type ConfigTree = Record<string, unknown>;
 
 /** A path in a tree: names of objects and indexes of lists. */
-export type Path = readonly PropertyKey[];
+export type KeyPath = readonly PropertyKey[];
 
-export const isTree = (value: unknown): value is Tree =>
+export const isTree = (value: unknown): value is ConfigTree =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Returns the value at `path`, or undefined. */
-export function getAt(tree: unknown, path: Path): unknown {
+export function getAt(tree: unknown, path: KeyPath): unknown {
   let at = tree;
   for (const segment of path) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, segment)) return undefined;
@@ -18,7 +18,7 @@ export function getAt(tree: unknown, path: Path): unknown {
 }
 
 /** Sets `value` at `path`, creating objects on the way. */
-export function setAt(tree: Tree, path: readonly string[], value: unknown): void {
+export function setAt(tree: ConfigTree, path: readonly string[], value: unknown): void {
   let at = tree;
   for (const segment of path.slice(0, -1)) {
     const inside = Object.hasOwn(at, segment) ? at[segment] : undefined;
@@ -30,7 +30,7 @@ export function setAt(tree: Tree, path: readonly string[], value: unknown): void
 }
 
 /** Merges `over` into `under`: objects are merged name by name, everything else is replaced. */
-export function mergeLayers(under: Tree, over: Tree): Tree {
+export function mergeLayers(under: ConfigTree, over: ConfigTree): ConfigTree {
   const merged = { ...under };
   for (const [name, value] of Object.entries(over)) {
     const below = Object.hasOwn(merged, name) ? merged[name] : undefined;
@@ -43,7 +43,7 @@ export function mergeLayers(under: Tree, over: Tree): Tree {
 export function dropNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(dropNulls);
   if (!isTree(value)) return value;
-  const kept: Tree = {};
+  const kept: ConfigTree = {};
   for (const [name, member] of Object.entries(value)) {
     if (member !== null) defineName(kept, name, dropNulls(member));
   }
@@ -51,7 +51,7 @@ export function dropNulls(value: unknown): unknown {
 }
 
 /** Formats a path as people write it: `notify.webhooks[0].url`. */
-export const formatPath = (path: Path): string =>
+export const formatPath = (path: KeyPath): string =>
   path.reduce<string>(
     (text, part) =>
       typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${String(part)}` : String(part),
@@ -59,6 +59,6 @@ export const formatPath = (path: Path): string =>
   );
 
 // Plain assignment to `__proto__` would change the object's prototype instead of adding a name.
-function defineName(tree: Tree, name: string, value: unknown): void {
+function defineName(tree: ConfigTree, name: string, value: unknown): void {
   Object.defineProperty(tree, name, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type * as z from 'zod';
-import type { Consents } from '../core/access/index.ts';
+import type { ConsentStore } from '../core/access/index.ts';
 import { SvcError } from '../core/base/errors.ts';
 import { findHalfCharacter } from '../core/base/text.ts';
 import { resolveMachineHome } from '../core/workspace/machine-home.ts';
@@ -10,24 +10,30 @@ import { ACP, HEADLESS, INTERACTIVE } from '../workers/agents/presets/index.ts';
 import { applyConsent, type ConfigConsent, digestConsent, judgeConsent, readAgreed } from './consent.ts';
 import { crossCheckConfig } from './cross-check.ts';
 import { findOverriding, readEnvironmentLayer } from './environment.ts';
-import { createSecretLookup, type Home, readHome, type SecretLookup } from './home.ts';
+import { createSecretLookup, type MachineHome, readHome, type SecretLookup } from './home.ts';
 import { describeKeys } from './keys.ts';
-import { formatPath, getAt, isTree, mergeLayers, setAt, type Tree } from './layers.ts';
+import { type ConfigTree, formatPath, getAt, isTree, mergeLayers, setAt } from './layers.ts';
 import { suggestName } from './nearest.ts';
-import { configInvalidError, describeProblem, type Finding, listFindings, type Problem } from './problems.ts';
+import {
+  type ConfigFinding,
+  type ConfigProblem,
+  configInvalidError,
+  describeProblem,
+  listFindings,
+} from './problems.ts';
 import { type Config, configSchema, homeSchema } from './schema.ts';
-import { readSource, type Source } from './source.ts';
+import { readSource, type SourceFile } from './source.ts';
 
 /** The source of a key's value. */
 export type ConfigSource = 'flag' | 'environment' | 'workspace' | 'home' | 'default';
 
 /** A workspace's configuration, ready to use. */
-export interface Loaded {
+export interface LoadedConfig {
   config: Config;
   /** The absolute folder of svc.yaml; relative paths in the configuration start here. */
   root: string;
   file: string;
-  home: Home;
+  home: MachineHome;
   /** The source of each key of `describeKeys`. */
   sources: ReadonlyMap<string, ConfigSource>;
   /** Sentences for people, without secrets. */
@@ -35,7 +41,7 @@ export interface Loaded {
   /** Returns the value of a variable that a `*_env` key names. */
   lookup: SecretLookup;
   /** The values of svc.yaml, with or without consent. */
-  tree: Tree;
+  tree: ConfigTree;
   /** The values that wait for a person's consent. */
   consent: ConfigConsent;
 }
@@ -47,11 +53,11 @@ export interface LoadOptions {
   /** Values of command-line flags by dotted key. */
   flags?: Readonly<Record<string, unknown>>;
   /** The machine home, if it has been read already. */
-  home?: Home;
+  home?: MachineHome;
   /** Text to use instead of the file's, to check a change before it is written. */
   text?: string;
   /** The consents of this machine, if already read. */
-  consents?: Consents | undefined;
+  consents?: ConsentStore | undefined;
   /** Use all values of the file without consent: for checking, or for a client that risks nothing. */
   believe?: boolean;
 }
@@ -62,7 +68,7 @@ export interface LoadOptions {
  * Throws `config_invalid` with every problem and its place in the message and in `data.problems`, and
  * `owner_untrusted` for a machine home that another user can change.
  */
-export function loadConfig(options: LoadOptions): Loaded {
+export function loadConfig(options: LoadOptions): LoadedConfig {
   const { env } = options;
   const file = resolve(options.file);
   if (options.home === undefined) checkHomeOwner(env, ['', 'ai.yaml', 'keys.env']);
@@ -79,11 +85,11 @@ export function loadConfig(options: LoadOptions): Loaded {
 
   const flags = readFlagLayer(options.flags ?? {});
   /** Assembles the whole configuration with `tree` as the workspace's file. */
-  function assemble(tree: Tree) {
+  function assemble(tree: ConfigTree) {
     const written = mergeLayers(home.ai?.tree ?? {}, tree);
     const environment = readEnvironmentLayer(env, listPresets(written));
     const merged = mergeLayers(mergeLayers(written, environment), flags);
-    const placeFinding = ({ path, message, key }: Finding): Problem =>
+    const placeFinding = ({ path, message, key }: ConfigFinding): ConfigProblem =>
       placeProblem({ path, message, ...(key ? { key } : {}) }, flags, environment, files);
 
     const half = findHalfCharacter(merged);
@@ -128,7 +134,7 @@ export function loadConfig(options: LoadOptions): Loaded {
   };
 }
 
-const believeTree = (tree: Tree): ConfigConsent => ({
+const believeTree = (tree: ConfigTree): ConfigConsent => ({
   state: 'given',
   pending: [],
   digest: digestConsent(tree),
@@ -137,7 +143,10 @@ const believeTree = (tree: Tree): ConfigConsent => ({
 });
 
 /** Assembles the first tree that is valid; throws the error of the last one. */
-function findFirstValid<T>(trees: readonly [Tree, ...Tree[]], assemble: (tree: Tree) => T): T {
+function findFirstValid<T>(
+  trees: readonly [ConfigTree, ...ConfigTree[]],
+  assemble: (tree: ConfigTree) => T,
+): T {
   const [first, second, ...others] = trees;
   if (second === undefined) return assemble(first);
   try {
@@ -149,14 +158,19 @@ function findFirstValid<T>(trees: readonly [Tree, ...Tree[]], assemble: (tree: T
 }
 
 /** Returns the schema errors of a file, each with its place. */
-export function checkSource(source: Source, schema: z.ZodType): Problem[] {
+export function checkSource(source: SourceFile, schema: z.ZodType): ConfigProblem[] {
   if (source.problems.length > 0) return source.problems;
   const parsed = schema.safeParse(source.tree);
   return parsed.success ? [] : listFindings(schema, source.tree, parsed.error).map(source.place);
 }
 
 /** Locates a finding in the layer that decides about it. */
-function placeProblem(finding: Finding, flags: Tree, environment: Tree, files: readonly Source[]): Problem {
+function placeProblem(
+  finding: ConfigFinding,
+  flags: ConfigTree,
+  environment: ConfigTree,
+  files: readonly SourceFile[],
+): ConfigProblem {
   const path = formatPath(finding.path);
   const nowhere = { file: null, line: null, column: null };
   for (let length = finding.path.length; length > 0; length--) {
@@ -172,14 +186,14 @@ function placeProblem(finding: Finding, flags: Tree, environment: Tree, files: r
   return files[0]!.place(finding);
 }
 
-const isLeafOf = (tree: Tree, path: readonly PropertyKey[]): boolean => {
+const isLeafOf = (tree: ConfigTree, path: readonly PropertyKey[]): boolean => {
   const value = getAt(tree, path);
   return value !== undefined && !isTree(value);
 };
 
-function readFlagLayer(flags: Readonly<Record<string, unknown>>): Tree {
+function readFlagLayer(flags: Readonly<Record<string, unknown>>): ConfigTree {
   const known = describeKeys().map(({ key }) => key);
-  const layer: Tree = {};
+  const layer: ConfigTree = {};
   for (const [key, value] of Object.entries(flags)) {
     if (value === undefined) continue;
     if (!known.includes(key)) throw new SvcError('usage', `unknown key ${key}${suggestName(key, known)}`);
@@ -188,7 +202,7 @@ function readFlagLayer(flags: Readonly<Record<string, unknown>>): Tree {
   return layer;
 }
 
-function listPresets(written: Tree): { all: string[]; acp: string[] } {
+function listPresets(written: ConfigTree): { all: string[]; acp: string[] } {
   const listNamesOf = (section: string, builtIn: object): string[] => {
     const own = getAt(written, ['agents', section]);
     return [...new Set([...Object.keys(builtIn), ...(isTree(own) ? Object.keys(own) : [])])];
@@ -200,7 +214,12 @@ function listPresets(written: Tree): { all: string[]; acp: string[] } {
   };
 }
 
-function listSources(flags: Tree, environment: Tree, workspace: Tree, home: Tree): Map<string, ConfigSource> {
+function listSources(
+  flags: ConfigTree,
+  environment: ConfigTree,
+  workspace: ConfigTree,
+  home: ConfigTree,
+): Map<string, ConfigSource> {
   const layers = [
     ['flag', flags],
     ['environment', environment],
@@ -248,7 +267,7 @@ export interface DataPaths {
 }
 
 /** Returns the absolute paths of a loaded workspace. */
-export function resolveDataPaths({ root, config }: Pick<Loaded, 'root' | 'config'>): DataPaths {
+export function resolveDataPaths({ root, config }: Pick<LoadedConfig, 'root' | 'config'>): DataPaths {
   return {
     data: resolve(root, config.paths.data),
     db: resolve(root, config.db.path),

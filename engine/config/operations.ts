@@ -27,7 +27,7 @@ export function configOperations(deps: ConfigOperationDeps) {
   const { file, env, keeper, storage, events } = deps;
 
   /** Reads what waits now; the file is checked first, because its change is noticed only a moment later. */
-  function view(): ConsentView {
+  function viewConsent(): ConsentView {
     keeper.refresh();
     // In that case an earlier configuration is in use, and there is nothing to agree to.
     const problem = keeper.problem();
@@ -36,7 +36,11 @@ export function configOperations(deps: ConfigOperationDeps) {
     return buildConsentView(keeper.loaded(), deps.carried());
   }
 
-  async function record(kind: EventKind, caller: Caller, data: Record<string, unknown>): Promise<void> {
+  async function recordConsent(
+    kind: EventKind,
+    caller: Caller,
+    data: Record<string, unknown>,
+  ): Promise<void> {
     keeper.refresh();
     await storage.write(() => events.append({ kind, ...by(caller), data }));
   }
@@ -48,7 +52,7 @@ export function configOperations(deps: ConfigOperationDeps) {
       seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
-      run: view,
+      run: viewConsent,
     }),
     wireOperation({
       name: 'config.trust',
@@ -59,8 +63,8 @@ export function configOperations(deps: ConfigOperationDeps) {
       input: z.strictObject({ digest: z.string(), keys: z.array(z.string()).min(1).optional() }),
       async run({ digest, keys }, caller) {
         trustConfig({ file, env, digest, keys, actor: caller.actor });
-        await record('config_trusted', caller, { digest, keys: keys ?? null });
-        return { ...view(), restart_needed: keeper.restartNeeded() };
+        await recordConsent('config_trusted', caller, { digest, keys: keys ?? null });
+        return { ...viewConsent(), restart_needed: keeper.restartNeeded() };
       },
     }),
     wireOperation({
@@ -73,12 +77,12 @@ export function configOperations(deps: ConfigOperationDeps) {
       async run({ key: name, value: text }, caller) {
         const changed = renderWithKey({ file, name, text });
         const loaded = writeConfig({ file, env, text: changed, name, actor: caller.actor });
-        await record('config_written', caller, { key: name });
+        await recordConsent('config_written', caller, { key: name });
         return {
           value: getAt(maskSecrets(loaded.config), name.split('.')) ?? null,
           source: loaded.sources.get(name) ?? 'workspace',
           restart_needed: keeper.restartNeeded(),
-          consent: view(),
+          consent: viewConsent(),
         };
       },
     }),
@@ -90,8 +94,8 @@ export function configOperations(deps: ConfigOperationDeps) {
       input: z.strictObject({ text: z.string(), seen: z.string() }),
       async run({ text, seen }, caller) {
         writeConfig({ file, env, text, seen, actor: caller.actor });
-        await record('config_written', caller, { key: null });
-        return { restart_needed: keeper.restartNeeded(), consent: view() };
+        await recordConsent('config_written', caller, { key: null });
+        return { restart_needed: keeper.restartNeeded(), consent: viewConsent() };
       },
     }),
   ];

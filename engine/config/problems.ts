@@ -1,11 +1,11 @@
 import type * as z from 'zod';
 import { SvcError } from '../core/base/errors.ts';
 import { listNamesAt } from './keys.ts';
-import { getAt, type Path } from './layers.ts';
+import { getAt, type KeyPath } from './layers.ts';
 import { findNearest, suggestName } from './nearest.ts';
 
 /** The problem of one value. `file`, `line` and `column` are null if no file contains the value. */
-export interface Problem {
+export interface ConfigProblem {
   file: string | null;
   line: number | null;
   column: number | null;
@@ -17,8 +17,8 @@ export interface Problem {
 }
 
 /** A finding before its place is known. `key` marks the name itself instead of its value. */
-export interface Finding {
-  path: Path;
+export interface ConfigFinding {
+  path: KeyPath;
   message: string;
   key?: boolean;
 }
@@ -35,10 +35,10 @@ const NOUN: Record<string, string> = {
 };
 
 /** Describes zod's findings in `tree`. No message repeats a value: it could be a secret in the wrong place. */
-export const listFindings = (schema: z.ZodType, tree: unknown, error: z.ZodError): Finding[] =>
+export const listFindings = (schema: z.ZodType, tree: unknown, error: z.ZodError): ConfigFinding[] =>
   error.issues.flatMap((issue) => listSentences(schema, tree, issue));
 
-function listSentences(schema: z.ZodType, tree: unknown, issue: z.core.$ZodIssue): Finding[] {
+function listSentences(schema: z.ZodType, tree: unknown, issue: z.core.$ZodIssue): ConfigFinding[] {
   const { path } = issue;
   switch (issue.code) {
     case 'unrecognized_keys':
@@ -93,7 +93,7 @@ function listSentences(schema: z.ZodType, tree: unknown, issue: z.core.$ZodIssue
 }
 
 // A key in the wrong section is as common as a misspelt one.
-function suggestKeyName(schema: z.ZodType, path: Path, name: string): string {
+function suggestKeyName(schema: z.ZodType, path: KeyPath, name: string): string {
   const here = suggestName(name, listNamesAt(schema, path));
   if (here !== '') return here;
   for (const section of listNamesAt(schema, [])) {
@@ -112,7 +112,10 @@ function describeKind(value: unknown): string {
 }
 
 /** Creates one error for all problems, one line each: `svc.yaml:12:3 agents.timout_sec: unknown key, …`. */
-export function configInvalidError(problems: readonly Problem[], label: (file: string) => string): SvcError {
+export function configInvalidError(
+  problems: readonly ConfigProblem[],
+  label: (file: string) => string,
+): SvcError {
   const ordered = [...problems].sort((a, b) =>
     a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0) : 0,
   );
@@ -125,7 +128,7 @@ export function configInvalidError(problems: readonly Problem[], label: (file: s
 
 /** Formats a problem as one line. */
 export function describeProblem(
-  { file, line, column, path, message, by }: Problem,
+  { file, line, column, path, message, by }: ConfigProblem,
   label: (file: string) => string,
 ): string {
   const place = file === null ? (by ?? '') : line === null ? label(file) : `${label(file)}:${line}:${column}`;

@@ -10,8 +10,8 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
-import { dropNulls, formatPath, isTree, type Path, type Tree } from './layers.ts';
-import type { Finding, Problem } from './problems.ts';
+import { type ConfigTree, dropNulls, formatPath, isTree, type KeyPath } from './layers.ts';
+import type { ConfigFinding, ConfigProblem } from './problems.ts';
 
 /** Maximum size of a configuration file; a larger one is a mistake. */
 const MAX_BYTES = 1024 * 1024;
@@ -19,14 +19,14 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_SYNTAX = 5;
 
 /** One YAML file: its values, and their positions. */
-export interface Source {
+export interface SourceFile {
   file: string;
   /** The values, without names that have no value. Empty if the YAML is invalid. */
-  tree: Tree;
+  tree: ConfigTree;
   /** The YAML errors of the file. */
-  problems: Problem[];
+  problems: ConfigProblem[];
   /** Returns the problem at the position of the finding, or of the nearest enclosing value. */
-  place(finding: Finding): Problem;
+  place(finding: ConfigFinding): ConfigProblem;
 }
 
 /** Returns the text of a file, or the problem of reading it. */
@@ -45,7 +45,7 @@ export function readConfigFile(file: string): { text: string } | { problem: stri
 }
 
 /** Parses a YAML file. Never throws: all errors are in `problems`. */
-export function readSource(file: string, given?: string): Source {
+export function readSource(file: string, given?: string): SourceFile {
   const read = given === undefined ? readConfigFile(file) : { text: given };
   if ('problem' in read) return brokenSource(file, read.problem);
   const lines = new LineCounter();
@@ -90,8 +90,8 @@ export function readSource(file: string, given?: string): Source {
   };
 }
 
-function brokenSource(file: string, message: string): Source {
-  const problem: Problem = { file, line: null, column: null, path: '', message };
+function brokenSource(file: string, message: string): SourceFile {
+  const problem: ConfigProblem = { file, line: null, column: null, path: '', message };
   return {
     file,
     tree: {},
@@ -114,14 +114,14 @@ const placeAt = (
   offset: number,
   path: string,
   message: string,
-): Problem => {
+): ConfigProblem => {
   const { line, col } = lines.linePos(offset);
   return { file, line, column: col, path, message };
 };
 
 /** Refuses names that would reach JavaScript's own objects, before anything is built from them. */
-function findReservedNames(file: string, document: Document.Parsed, lines: LineCounter): Problem[] {
-  const found: Problem[] = [];
+function findReservedNames(file: string, document: Document.Parsed, lines: LineCounter): ConfigProblem[] {
+  const found: ConfigProblem[] = [];
   visit(document, {
     Pair(_, { key }) {
       if (!isScalar(key) || key.value !== '__proto__') return;
@@ -132,7 +132,7 @@ function findReservedNames(file: string, document: Document.Parsed, lines: LineC
 }
 
 /** Returns the start of the value at `path`, or of its name; otherwise of the nearest enclosing value. */
-function findOffset(document: Document.Parsed, path: Path, wantsName: boolean): number {
+function findOffset(document: Document.Parsed, path: KeyPath, wantsName: boolean): number {
   let node: unknown = document.contents;
   let offset = 0;
   path.every((segment, depth) => {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isMap, isNode, isScalar, isSeq, type Pair, parseDocument, stringify } from 'yaml';
 import { SvcError } from '../core/base/errors.ts';
-import { isTree, setAt, type Tree } from './layers.ts';
+import { type ConfigTree, isTree, setAt } from './layers.ts';
 
 /**
  * Changes one value in a YAML text; null removes the key. Only the lines of that key change: yaml's Document keeps
@@ -29,7 +29,7 @@ const readDocument = (text: string): Document.Parsed => {
 /** Reports whether `after` equals `before` except for the one value. */
 function matchesChange(after: string, before: string, path: readonly string[], value: unknown): boolean {
   try {
-    const expected = (readDocument(before).toJS() ?? {}) as Tree;
+    const expected = (readDocument(before).toJS() ?? {}) as ConfigTree;
     setAt(expected, path, value);
     return isDeepStrictEqual(fillIn(readDocument(after).toJS()), fillIn(expected));
   } catch {

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../core/base/errors.ts';
 import { listChangedSetups, listConsentKeys, recordAgreement } from './consent.ts';
-import { type Loaded, loadConfig } from './load.ts';
+import { type LoadedConfig, loadConfig } from './load.ts';
 
 /** A person's consent to svc.yaml as it was shown to them. */
 export interface Trust {
@@ -19,7 +19,7 @@ export interface Trust {
  * Records consent to svc.yaml: exactly to the content with this `digest`, read once, and with the key `projects` to
  * the setup of projects. Returns the values now in use. Throws `conflict` if the file has changed in the meantime.
  */
-export function trustConfig({ file, env, digest, keys, actor }: Trust): Loaded {
+export function trustConfig({ file, env, digest, keys, actor }: Trust): LoadedConfig {
   const unknown = keys?.find((key) => !listConsentKeys().includes(key));
   if (unknown !== undefined)
     throw new SvcError('usage', `${unknown} does not need consent`, {

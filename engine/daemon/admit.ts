@@ -1,19 +1,19 @@
 import { decideSeat, type SeatClaim } from '../core/access/index.ts';
-import { type Caller, checkLocalActor, type Via } from '../core/api/operation.ts';
+import { type Caller, type CallTransport, checkLocalActor } from '../core/api/operation.ts';
 import { accountName } from '../core/base/account.ts';
 import type { SeatOfRun } from '../workers/runner/index.ts';
 import type { ProcessName, ProcessOrigin } from '../workers/runner/processes/index.ts';
 import type { Engine } from './compose/compose.ts';
 
 /** A client that connects, by socket or HTTP. */
-export interface Arrival {
+export interface ConnectionArrival {
   /** The machine's facts about the processes behind the connection; never their own claims. */
   standing: ProcessOrigin;
   /** The process that holds the seat while it lives; null if unknown, or if it may serve other clients. */
   holder: ProcessName | null;
   runId: string | null;
   actor: string;
-  via: Via;
+  via: CallTransport;
   /** The working folder that the caller names; determines whose project's Chair it is. */
   cwd: string | null;
   env: Readonly<Record<string, string | undefined>>;
@@ -27,7 +27,7 @@ export interface Arrival {
  */
 export async function admitCaller(
   engine: Engine,
-  arrival: Arrival,
+  arrival: ConnectionArrival,
   run: SeatOfRun | null = null,
 ): Promise<Caller> {
   const { standing, holder, runId, via, env, attends } = arrival;

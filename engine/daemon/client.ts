@@ -1,7 +1,7 @@
 import { connect as connectSocket, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { JSONRPCClient } from 'json-rpc-2.0';
-import type { Wire } from '../core/api/operation.ts';
+import type { WireValue } from '../core/api/operation.ts';
 import type { ToolAnswer } from '../core/api/tool-operations.ts';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import type { DaemonRecord } from '../core/workspace/daemon-record.ts';
@@ -10,16 +10,19 @@ import type { Api } from './compose/compose.ts';
 import { buildHello } from './hello.ts';
 import { createLineSplitter } from './json-lines.ts';
 import { locateEngine } from './locate.ts';
-import { errorFromWire, type Hello, type Welcome } from './wire.ts';
+import { errorFromWire, type HelloMessage, type WelcomeMessage } from './wire.ts';
 
 // Every command starts by loading this module, so it loads neither zod nor yaml nor the database.
 
 /** A notification of a subscription: `event`, `log`, `access` or `subscription_failed`. */
-export type Notification = { method: string; params: Record<string, unknown> & { subscription: number } };
+export type EngineNotification = {
+  method: string;
+  params: Record<string, unknown> & { subscription: number };
+};
 
 /** A connection to a workspace's engine. */
 export interface EngineClient {
-  readonly welcome: Wire<Welcome>;
+  readonly welcome: WireValue<WelcomeMessage>;
   /** Runs an operation. Rejects with the engine's SvcError, or `engine_unreachable` if the connection ends. */
   call<K extends keyof Api>(operation: K, ...input: ApiInput<K>): Promise<Api[K]['output']>;
   /** `call` for an operation known only by name, such as by a bridge that forwards requests. */
@@ -42,7 +45,7 @@ export interface EngineClient {
   subscribe<T extends { subscription: number }>(
     method: string,
     input: object,
-    onNotification: (notification: Notification, answer: T) => void,
+    onNotification: (notification: EngineNotification, answer: T) => void,
   ): Promise<T>;
   /** Ends a subscription of this connection; its listener is not called again. It may have ended already. */
   unsubscribe(subscription: number): Promise<void>;
@@ -64,7 +67,7 @@ export interface RunOptions {
 export interface ConnectOptions {
   cwd: string;
   env: NodeJS.ProcessEnv;
-  via?: Hello['via'];
+  via?: HelloMessage['via'];
   /** True to join while connected: a Chair gets its own session. */
   attends?: boolean;
   /** Program and arguments that host the engine; without it none is started. */
@@ -193,9 +196,9 @@ async function openClient(
   { cwd, env, via = 'cli', attends = false, patienceMs, signal: stopped }: ConnectOptions,
   place: { root: string; pid: number | null },
 ): Promise<EngineClient> {
-  const listeners = new Map<number, (notification: Notification) => void>();
+  const listeners = new Map<number, (notification: EngineNotification) => void>();
   /** Notifications that arrived before the answer that started their subscription. */
-  let early: Notification[] = [];
+  let early: EngineNotification[] = [];
   const rpc = new JSONRPCClient((request) => {
     socket.write(`${JSON.stringify(request)}\n`);
   });
@@ -234,7 +237,7 @@ async function openClient(
   const progress = new Map<unknown, (message: string) => void>();
 
   function receiveLine(line: string): void {
-    const message = JSON.parse(line) as { id?: unknown; error?: { message: string } } & Notification;
+    const message = JSON.parse(line) as { id?: unknown; error?: { message: string } } & EngineNotification;
     if (message.id === null && message.error !== undefined) {
       refused = errorFromWire(message.error);
       return;
@@ -311,7 +314,7 @@ async function openClient(
   }
 
   const hello = buildHello({ cwd, env, via, attends });
-  const welcome = await sendRequest<Wire<Welcome>>('hello', hello);
+  const welcome = await sendRequest<WireValue<WelcomeMessage>>('hello', hello);
   isWelcome = true;
   clearTimeout(unwelcome);
 
@@ -324,10 +327,10 @@ async function openClient(
     async subscribe<T extends { subscription: number }>(
       method: string,
       input: object,
-      onNotification: (notification: Notification, answer: T) => void,
+      onNotification: (notification: EngineNotification, answer: T) => void,
     ) {
       const answer = await sendRequest<T>(method, input);
-      const notifyListener = (notification: Notification): void => onNotification(notification, answer);
+      const notifyListener = (notification: EngineNotification): void => onNotification(notification, answer);
       listeners.set(answer.subscription, notifyListener);
       const waiting = early;
       early = [];

@@ -41,7 +41,7 @@ const toolInput = z.object({
 const cancelInput = z.object({ key: z.string() });
 
 /** The origin of a connection: a process, as the kernel knows it, or a worker's own socket. */
-export interface Origin {
+export interface ConnectionOrigin {
   /** Null when unknown. */
   process: ProcessName | null;
   run: SeatOfRun | null;
@@ -76,7 +76,7 @@ export function serveConnection(
   engine: Engine,
   socket: Socket,
   quota: SubscriptionQuota,
-  { process: holder, run }: Origin,
+  { process: holder, run }: ConnectionOrigin,
 ): void {
   /** Set by hello; a client may send calls without waiting for its welcome. */
   let admitted: Promise<Caller> | null = null;

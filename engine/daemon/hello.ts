@@ -1,7 +1,7 @@
 import { AGENT_MARKS } from '../core/access/agent-marks.ts';
-import type { Wire } from '../core/api/operation.ts';
+import type { WireValue } from '../core/api/operation.ts';
 import { accountName } from '../core/base/account.ts';
-import { type Hello, PROTOCOL } from './wire.ts';
+import { type HelloMessage, PROTOCOL } from './wire.ts';
 
 /** Variables that apply to one call, not to the engine. */
 const CALL_VARIABLES = [
@@ -30,9 +30,9 @@ export const buildHello = ({
 }: {
   cwd: string;
   env: NodeJS.ProcessEnv;
-  via: Hello['via'];
+  via: HelloMessage['via'];
   attends: boolean;
-}): Wire<Hello> => ({
+}): WireValue<HelloMessage> => ({
   protocol: PROTOCOL,
   pid: process.pid,
   actor: env.SVC_ACTOR || accountName(),

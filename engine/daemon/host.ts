@@ -18,7 +18,7 @@ import { loadKernel } from './kernel.ts';
 import { mcpOverHttp } from './mcp/index.ts';
 import { createSubscriptionQuota } from './subscriptions.ts';
 
-export interface Host {
+export interface EngineHost {
   readonly socket: string;
   readonly http: { host: string; port: number };
   /** Resolves when the host has closed, by `close` or on a client's request. */
@@ -30,7 +30,7 @@ export interface Host {
 const MOST_CONNECTIONS = 512;
 
 /** Opens an engine to clients: on a local socket and over loopback HTTP, with `daemon.json` to find both. */
-export async function hostEngine(engine: Engine): Promise<Host> {
+export async function hostEngine(engine: Engine): Promise<EngineHost> {
   const { paths } = engine;
   const path = resolveSocketPath(paths.socket, engine.env);
   makeSocketFolder(dirname(path), dirname(path) === paths.data);

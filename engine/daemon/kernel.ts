@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 
 /** The process at the other end of a local socket, as the kernel recorded it when it connected. */
-export interface Peer {
+export interface SocketPeer {
   pid: number;
   uid: number;
 }
 
 /** Kernel calls that Node does not offer. */
-export interface Kernel {
+export interface KernelCalls {
   /** Returns null if this platform does not report it. */
-  peerOf(socket: Socket): Peer | null;
+  peerOf(socket: Socket): SocketPeer | null;
   /**
    * Makes orphans below this process its own children instead of init's, so that left-over processes of a run or
    * program can still be traced here, and reaps them. Returns the function that stops this.
@@ -53,13 +53,13 @@ function readSocketOption(
 }
 
 /** struct ucred of unix(7). */
-function readLinuxPeer(call: Getsockopt, fd: number): Peer | null {
+function readLinuxPeer(call: Getsockopt, fd: number): SocketPeer | null {
   const found = readSocketOption(call, fd, SOL_SOCKET, SO_PEERCRED, 12);
   return found === null ? null : { pid: found.readInt32LE(0), uid: found.readUInt32LE(4) };
 }
 
 /** struct xucred, and the pid separately. Not tested for lack of such a machine. */
-function readDarwinPeer(call: Getsockopt, fd: number): Peer | null {
+function readDarwinPeer(call: Getsockopt, fd: number): SocketPeer | null {
   const pid = readSocketOption(call, fd, SOL_LOCAL, LOCAL_PEERPID, 4);
   const credentials = readSocketOption(call, fd, SOL_LOCAL, LOCAL_PEERCRED, 76);
   return pid === null || credentials === null
@@ -85,7 +85,7 @@ function listEndedChildren(): string[] {
  * Loads the C library through koffi. Node cannot identify the other end of a local socket, and a client's own claims
  * are not trusted. Never throws; see `problem`.
  */
-export async function loadKernel(): Promise<Kernel> {
+export async function loadKernel(): Promise<KernelCalls> {
   try {
     const { default: koffi } = await import('koffi');
     const library = koffi.load(null);

@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 export const READY_FD = 3;
 
 /** The report, as one line of JSON. */
-export type Ready = { ready: true } | { code: string; message: string; hint?: string };
+export type HostReady = { ready: true } | { code: string; message: string; hint?: string };
 
 export interface HostStart {
   /** Program and arguments. */
@@ -26,10 +26,10 @@ export interface HostStart {
 export interface StartedHost {
   child: ChildProcess;
   /** Its report, or one of ours that explains why there is none. Never rejects. */
-  said: Promise<Ready>;
+  said: Promise<HostReady>;
 }
 
-const unreachableAnswer = (what: string): Ready => ({
+const unreachableAnswer = (what: string): HostReady => ({
   code: 'engine_unreachable',
   message: `the engine ${what}`,
   hint: 'see .svc/log/daemon.out',
@@ -51,13 +51,13 @@ export async function waitForChild(child: ChildProcess): Promise<void> {
   if (child.pid !== undefined && isChildRunning(child)) await once(child, 'exit');
 }
 
-function readAnswer(child: ChildProcess, patienceMs?: number): Promise<Ready> {
+function readAnswer(child: ChildProcess, patienceMs?: number): Promise<HostReady> {
   return new Promise((resolve) => {
     const stream = child.stdio[READY_FD] as Readable;
     let text = '';
     const reportLate = (): void => settleStart(unreachableAnswer('was not ready in time'));
     const timer = patienceMs === undefined ? undefined : setTimeout(reportLate, patienceMs);
-    function settleStart(said: Ready): void {
+    function settleStart(said: HostReady): void {
       clearTimeout(timer);
       stream.destroy();
       resolve(said);
@@ -69,7 +69,7 @@ function readAnswer(child: ChildProcess, patienceMs?: number): Promise<Ready> {
     stream.once('error', () => settleStart(unreachableAnswer('could not be started')));
     stream.once('end', () => {
       try {
-        settleStart(JSON.parse(text) as Ready);
+        settleStart(JSON.parse(text) as HostReady);
       } catch {
         settleStart(unreachableAnswer('ended before it was ready'));
       }

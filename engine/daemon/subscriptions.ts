@@ -10,7 +10,7 @@ import { errorToWire } from './wire.ts';
 const secretList = z.array(z.string().min(1)).min(1);
 
 /** A subscription's interface to its connection. */
-export interface Channel {
+export interface SubscriptionChannel {
   /** False if the client reads slower than we write. */
   notify(method: string, params: object): boolean;
   /** Resolves when the client has caught up, or on abort. */
@@ -77,7 +77,7 @@ export function createSubscriptionQuota(most = MOST): SubscriptionQuota {
 export function createSubscriptions(
   engine: Engine,
   quota: SubscriptionQuota,
-  channel: Channel,
+  channel: SubscriptionChannel,
 ): { methods: readonly StreamMethod[] } {
   let count = 0;
   /** Subscriptions that have started and not ended. */
@@ -132,15 +132,15 @@ export function createSubscriptions(
     signal: AbortSignal,
   ): Promise<void> {
     let cursor = from;
-    let wake: () => void = () => undefined;
-    const stopListening = engine.onCommit(() => wake());
-    signal.addEventListener('abort', () => wake(), { once: true });
+    let wakeReader: () => void = () => undefined;
+    const stopListening = engine.onCommit(() => wakeReader());
+    signal.addEventListener('abort', () => wakeReader(), { once: true });
     try {
       while (!signal.aborted) {
         const events = engine.events.listAfter(cursor, 200);
         if (events.length === 0) {
           await new Promise<void>((resolve) => {
-            wake = resolve;
+            wakeReader = resolve;
           });
           continue;
         }

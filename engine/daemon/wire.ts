@@ -8,7 +8,7 @@ export const PROTOCOL = 2;
 export const APPLICATION_ERROR = -32000;
 
 /** Sent first on every connection. */
-export interface Hello {
+export interface HelloMessage {
   protocol: number;
   /** The caller's process. */
   pid: number;
@@ -23,7 +23,7 @@ export interface Hello {
   env: Record<string, string>;
 }
 
-export interface Welcome {
+export interface WelcomeMessage {
   pid: number;
   version: string;
   root: string;

@@ -2,7 +2,7 @@ import type { InputChange } from '../board/decisions/index.ts';
 import type { DispatchOptions } from '../board/index.ts';
 import { chooseStrongerProfile } from '../core/access/guard-profile.ts';
 import { SvcError } from '../core/base/errors.ts';
-import type { Placement, Session } from '../workers/sessions/index.ts';
+import type { Session, SessionPlacement } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
 
 type Deps = Pick<DispatchDeps, 'approvals' | 'profile'>;
@@ -70,7 +70,11 @@ export function createOptionsOfLive({
  * Throws `inputs_changed` if git created the worktree from another base than the approved one: HEAD may have moved in
  * the meantime.
  */
-export function checkBase({ approvals }: Deps, session: Session, { base, baseCommit }: Placement): void {
+export function checkBase(
+  { approvals }: Deps,
+  session: Session,
+  { base, baseCommit }: SessionPlacement,
+): void {
   const { inputs } = approvals.boundTo(session.decisionId);
   const before = inputs?.base ?? null;
   const after = base ?? baseCommit;

@@ -9,21 +9,26 @@ import {
   findPresetOfCommand,
 } from '../workers/agents/index.ts';
 import type { GatewayRoute } from '../workers/agents/presets/index.ts';
-import type { Prepared, RunName, RunTexts } from '../workers/runner/runs/index.ts';
-import { findPlacement, type Placement, type RunProcess, type Session } from '../workers/sessions/index.ts';
+import type { PreparedRun, RunName, RunTexts } from '../workers/runner/runs/index.ts';
+import {
+  findPlacement,
+  type RunProcess,
+  type Session,
+  type SessionPlacement,
+} from '../workers/sessions/index.ts';
 import { checkApproved, checkBase, chooseProfile } from './approval.ts';
 import { checkBudget } from './budget.ts';
 import type { DispatchDeps } from './context.ts';
 import { mayHoldEarlierWork } from './earlier-work.ts';
 import { changesHome, findFormerSession } from './former-session.ts';
 import { enforceLimits } from './limits.ts';
-import type { Persist } from './persist.ts';
+import type { PersistRun } from './persist.ts';
 import { composeText } from './texts/index.ts';
 
 /** A run that is being started. */
 interface Beginning {
   deps: DispatchDeps;
-  persist: Persist;
+  persist: PersistRun;
   looks: Set<() => void>;
   run: RunName;
 }
@@ -107,7 +112,7 @@ async function recordStart(
 async function placeSession(
   { deps, persist }: Pick<Beginning, 'deps' | 'persist'>,
   queued: Session,
-): Promise<Placement> {
+): Promise<SessionPlacement> {
   const { sessions, runner } = deps;
   const { sessionId, project, inplace, baseWanted, continues, runs, pause, state } = queued;
   const own = findPlacement(queued);
@@ -150,7 +155,7 @@ async function fixRaceBase(
 }
 
 /** Takes over the worktree of the session that this one continues. Throws `conflict`. */
-function findFormerPlacement({ sessions }: DispatchDeps, sessionId: string): Placement | null {
+function findFormerPlacement({ sessions }: DispatchDeps, sessionId: string): SessionPlacement | null {
   const former = sessions.get(sessionId);
   if (former.worktree !== null || former.inplace) return findPlacement(former);
   throw new SvcError('conflict', `the worktree of ${sessionId} no longer exists`, {
@@ -159,7 +164,10 @@ function findFormerPlacement({ sessions }: DispatchDeps, sessionId: string): Pla
 }
 
 /** Prepares a new worktree, under the limits of the session: it can be cancelled, and has the agent's time limit. */
-async function prepareSession({ deps, looks, run }: Beginning, placement: Placement): Promise<Prepared> {
+async function prepareSession(
+  { deps, looks, run }: Beginning,
+  placement: SessionPlacement,
+): Promise<PreparedRun> {
   const { sessions, clock, storage } = deps;
   const session = sessions.get(run.sessionId);
   const { value: prepared } = await enforceLimits(deps, {
@@ -220,8 +228,8 @@ async function composeTexts(
     session: Session;
     task: Task;
     command: AgentCommand;
-    placement: Placement;
-    prepared: Prepared;
+    placement: SessionPlacement;
+    prepared: PreparedRun;
     /** Explains why the previous run was interrupted, a clause; null for a first run, or if that is unknown. */
     interruption: string | null;
   },

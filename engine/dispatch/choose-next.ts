@@ -1,5 +1,5 @@
 /** The inputs for the order of a queue. */
-export interface Waiting {
+export interface WaitingRun {
   sessionId: string;
   agent: string;
   project: string | null;
@@ -14,19 +14,20 @@ export interface Waiting {
  * @param limits how many more of an agent may start; unlimited for others
  */
 export function chooseNext(
-  waiting: readonly Waiting[],
+  waiting: readonly WaitingRun[],
   {
     room,
     working,
     limits,
   }: { room: number; working: readonly (string | null)[]; limits: ReadonlyMap<string, number> },
-): Waiting[] {
+): WaitingRun[] {
   const busy = new Map<string | null, number>();
-  const add = (project: string | null): void => void busy.set(project, (busy.get(project) ?? 0) + 1);
-  for (const project of working) add(project);
+  const addBusyProject = (project: string | null): void =>
+    void busy.set(project, (busy.get(project) ?? 0) + 1);
+  for (const project of working) addBusyProject(project);
   const left = new Map(limits);
   const lines = groupLines(waiting);
-  const begun: Waiting[] = [];
+  const begun: WaitingRun[] = [];
   while (begun.length < room) {
     let best: Line | null = null;
     for (const line of lines) {
@@ -38,7 +39,7 @@ export function chooseNext(
     const next = best?.waiting.shift();
     if (next === undefined) break;
     begun.push(next);
-    add(next.project);
+    addBusyProject(next.project);
     const more = left.get(next.agent);
     if (more !== undefined) left.set(next.agent, more - 1);
   }
@@ -49,10 +50,10 @@ export function chooseNext(
 interface Line {
   priority: number;
   project: string | null;
-  waiting: (Waiting & { at: number })[];
+  waiting: (WaitingRun & { at: number })[];
 }
 
-function groupLines(waiting: readonly Waiting[]): Line[] {
+function groupLines(waiting: readonly WaitingRun[]): Line[] {
   const lines = new Map<string, Line>();
   waiting.forEach((each, at) => {
     const { priority, project } = each;

@@ -1,16 +1,22 @@
 import type { Races } from '../board/index.ts';
 import type { Task, Tasks } from '../board/tasks/index.ts';
-import type { Approvals } from '../board/workflow/index.ts';
+import type { ApprovalWorkflow } from '../board/workflow/index.ts';
 import type { Clock } from '../core/base/clock.ts';
 import type { SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import type { Agents, Circuits } from '../workers/agents/index.ts';
+import type { AgentCircuits, AgentRegistry } from '../workers/agents/index.ts';
 import type { GatewayRoute } from '../workers/agents/presets/index.ts';
-import type { Kept, ProjectReader, Runner } from '../workers/runner/runs/index.ts';
-import type { Placement, RunOutcome, Session, Sessions, Visitors } from '../workers/sessions/index.ts';
+import type { KeptWorktree, ProjectReader, Runner } from '../workers/runner/runs/index.ts';
+import type {
+  RunOutcome,
+  Session,
+  SessionPlacement,
+  Sessions,
+  SessionVisitors,
+} from '../workers/sessions/index.ts';
 import type { TextContributor } from './texts/index.ts';
-import type { Verdict } from './verdict.ts';
+import type { RunVerdict } from './verdict.ts';
 
 /** The gateway's interface for runs. */
 export interface RunKeys {
@@ -34,12 +40,12 @@ export interface DispatchDeps {
   storage: Storage;
   events: EventLog;
   tasks: Tasks;
-  approvals: Approvals;
+  approvals: ApprovalWorkflow;
   races: Pick<Races, 'get' | 'fixBase' | 'started' | 'sessionEnded' | 'recover'>;
   sessions: Sessions;
   /** People who have entered sessions. */
-  visitors: Pick<Visitors, 'listVisited'>;
-  agents: Agents;
+  visitors: Pick<SessionVisitors, 'listVisited'>;
+  agents: AgentRegistry;
   /** Runs the workers, on any machine. */
   runner: Runner;
   /** Reads the approved parts of a project. */
@@ -48,7 +54,7 @@ export interface DispatchDeps {
   contributors: readonly TextContributor[];
   /** Returns the memories for a task, as the file that its worker reads; null for none. */
   writeNotes(task: Task, sessionId: string): Promise<string | null>;
-  circuits: Circuits;
+  circuits: AgentCircuits;
   keys: RunKeys;
   clock: Clock;
   log: Log;
@@ -66,12 +72,12 @@ export interface DispatchDeps {
   /** Reports whether a question of the session is open: then it is not idle. */
   isAsking(sessionId: string): boolean;
   /** Called when a run has its folder, and is prepared there. */
-  atPlace(placement: Placement): void;
+  atPlace(placement: SessionPlacement): void;
   /** Called inside the transaction that records the end: releases what the session held, and notifies its Chair. */
   atEnd(
     session: Session,
-    end: Pick<Verdict, 'exitCode' | 'reason'> & { outcome: RunOutcome },
-    kept: Kept,
+    end: Pick<RunVerdict, 'exitCode' | 'reason'> & { outcome: RunOutcome },
+    kept: KeptWorktree,
   ): void;
   /** Maximum number of concurrent workers. */
   cap: number;

@@ -2,31 +2,31 @@ import type { InputChange } from '../board/decisions/index.ts';
 import { rfc3339 } from '../core/base/clock.ts';
 import { asSvcError } from '../core/base/errors.ts';
 import { findExpectation, NO_FACTS, type StreamFacts } from '../workers/agents/index.ts';
-import { type Kept, NOTHING_KEPT, type RunResult } from '../workers/runner/runs/index.ts';
+import { type KeptWorktree, NOTHING_KEPT, type RunResult } from '../workers/runner/runs/index.ts';
 import { decideOutcome, findPlacement, type Session, workLeftBy } from '../workers/sessions/index.ts';
 import { findChanges } from './approval.ts';
 import type { DispatchDeps } from './context.ts';
 import { takeOwnUsage } from './own-usage.ts';
-import { decideAfterLimit, decideFreshStart, type Pause } from './pause.ts';
-import type { Persist } from './persist.ts';
-import { decideVerdict, type RunEnd, type Verdict } from './verdict.ts';
+import { decideAfterLimit, decideFreshStart, type RunPause } from './pause.ts';
+import type { PersistRun } from './persist.ts';
+import { decideVerdict, type RunEnd, type RunVerdict } from './verdict.ts';
 
 /** Ends of sessions' runs, and their records. */
-export interface Endings {
+export interface RunEndings {
   /** Inside `storage.write`. The first end is final. */
-  recordEnd(session: Session, verdict: Verdict, kept: Kept, facts: StreamFacts): void;
+  recordEnd(session: Session, verdict: RunVerdict, kept: KeptWorktree, facts: StreamFacts): void;
   /** Saves a session's work and records its end. */
-  endSession(sessionId: string, verdict: Verdict, facts?: StreamFacts): Promise<void>;
+  endSession(sessionId: string, verdict: RunVerdict, facts?: StreamFacts): Promise<void>;
   /** Ends a session that was not started for this reason, or asks for its approval again. */
   failToStart(sessionId: string, error: unknown): Promise<void>;
   /** Handles the end of a run: its output and exit code lead to an end or a pause. */
   endRun(sessionId: string, end: RunEnd, result: RunResult): Promise<void>;
 }
 
-export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
+export function createEndings(deps: DispatchDeps, persist: PersistRun): RunEndings {
   const { sessions, tasks, events, log } = deps;
 
-  function recordEnd(session: Session, verdict: Verdict, kept: Kept, facts: StreamFacts): void {
+  function recordEnd(session: Session, verdict: RunVerdict, kept: KeptWorktree, facts: StreamFacts): void {
     const { sessionId, taskId, decisionId, title, agent, project, branch } = session;
     const { ownWord } = sessions.get(sessionId);
     const left = workLeftBy({ ...session, commits: kept.commits });
@@ -71,7 +71,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
   }
 
   /** @param isPause it continues later: nothing is committed */
-  function keepSessionWork(session: Session, isPause: boolean): Promise<Kept> {
+  function keepSessionWork(session: Session, isPause: boolean): Promise<KeptWorktree> {
     const { sessionId, taskId, profile } = session;
     const others = sessions.listLive();
     return deps.runner.keep({
@@ -85,7 +85,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
 
   async function endSession(
     sessionId: string,
-    verdict: Verdict,
+    verdict: RunVerdict,
     facts: StreamFacts = NO_FACTS,
   ): Promise<void> {
     const session = sessions.get(sessionId);
@@ -100,7 +100,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
    */
   function pauseSession(
     session: Session,
-    { until, code, text, idlePauses, isLost }: Pause,
+    { until, code, text, idlePauses, isLost }: RunPause,
     facts: StreamFacts,
   ): Promise<boolean> {
     const { sessionId, taskId, decisionId, title, agent } = session;
@@ -149,7 +149,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     const session = sessions.get(sessionId);
     const kept = session.cwd === null ? NOTHING_KEPT : await keepSessionWork(session, false);
     const failure = { code: 'inputs_changed', text: why };
-    const verdict: Verdict = { sealed: false, exitCode: null, exitSignal: null, failure, reason: why };
+    const verdict: RunVerdict = { sealed: false, exitCode: null, exitSignal: null, failure, reason: why };
     await persist(`the lost approval of ${sessionId}`, () => {
       const isEnding = sessions.get(sessionId).state !== 'ended';
       // First: the task no longer belongs to the session when that ends, and so continues to wait.

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Planner } from '../board/index.ts';
-import type { Dispatch } from '../board/workflow/index.ts';
-import type { By } from '../core/api/operation.ts';
+import type { RunPlanner } from '../board/index.ts';
+import type { DispatchWorkflow } from '../board/workflow/index.ts';
+import type { CallAuthor } from '../core/api/operation.ts';
 import { findOutputFormat, NO_FACTS, type StreamFacts } from '../workers/agents/index.ts';
 import { type CollectOrder, NOTHING_KEPT, type RunExit, type RunName } from '../workers/runner/runs/index.ts';
 import type { RunProcess, Session } from '../workers/sessions/index.ts';
@@ -14,21 +14,21 @@ import { enforceLimits, findRunStart } from './limits.ts';
 import { createPersist } from './persist.ts';
 import { checkCommandOfRun, planRun } from './plan.ts';
 import { createQueue } from './queue.ts';
-import { type Steps, takeOver } from './recover.ts';
+import { type RecoverySteps, takeOver } from './recover.ts';
 import { createReadSettings } from './settings.ts';
 import { decideVerdict, type RunEnd } from './verdict.ts';
 
 export type { DispatchDeps, RunKeys } from './context.ts';
 export { describeRun, explainSvc, quoteTask, recallEarlierRun, remindRules } from './texts/index.ts';
 
-export interface Dispatcher extends Dispatch, Planner {
+export interface Dispatcher extends DispatchWorkflow, RunPlanner {
   /** Settles the state that an earlier host left behind, then starts waiting sessions. */
   recover(): Promise<void>;
   readonly cap: number;
   /** Returns the facts that a running session has reported so far; null if it is not running here. */
   facts(sessionId: string): StreamFacts | null;
   /** Inside `storage.write`: resumes a paused session now. False if it is not paused. */
-  resume(sessionId: string, by: By): boolean;
+  resume(sessionId: string, by: CallAuthor): boolean;
   /** Resumes the sessions that were paused with this code, before their time. */
   resumePaused(code: string): Promise<void>;
   /** Checks the queue, after something other than a commit has freed a slot. */
@@ -150,7 +150,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     });
   }
 
-  const stop: Dispatch['stop'] = (sessionId, reason, by) => {
+  const stopSession: DispatchWorkflow['stop'] = (sessionId, reason, by) => {
     const session = sessions.get(sessionId);
     if (!sessions.stopping(sessionId, reason, by.actor)) return;
     events.append({ kind: 'session_stopping', taskId: session.taskId, sessionId, ...by, data: { reason } });
@@ -163,7 +163,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     else storage.afterCommit(() => endDropped(sessionId));
   };
 
-  const steps: Steps = { beginSession, followRun, finishRun, recordProcess, endPaused: endStopped };
+  const steps: RecoverySteps = { beginSession, followRun, finishRun, recordProcess, endPaused: endStopped };
 
   /** Gives every live session without an owner in this host an owner: at the start, and after its owner failed. */
   function takeUp(): void {
@@ -174,7 +174,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     }
   }
 
-  function resumeSession(sessionId: string, by: By): boolean {
+  function resumeSession(sessionId: string, by: CallAuthor): boolean {
     deps.requireConsent();
     const { taskId, title, agent } = sessions.get(sessionId);
     const now = clock.now();
@@ -187,10 +187,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   return {
     cap: deps.cap,
-    stop,
+    stop: stopSession,
     drop(sessionId, by) {
       const { state } = sessions.get(sessionId);
-      if (state === 'queued') stop(sessionId, 'cancelled', by);
+      if (state === 'queued') stopSession(sessionId, 'cancelled', by);
       return state === 'queued' || state === 'ended';
     },
     recordOwnWord: sessions.recordOwnWord,
@@ -237,7 +237,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     async stopAll() {
       await storage.write(() => {
         for (const { sessionId } of sessions.listLive()) {
-          stop(sessionId, 'cancelled', { actor: 'svc', via: 'engine' });
+          stopSession(sessionId, 'cancelled', { actor: 'svc', via: 'engine' });
         }
       });
       // Queued ones have ended in that transaction; running ones end now.

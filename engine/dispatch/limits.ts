@@ -74,7 +74,7 @@ export async function enforceLimits<T>(
     await runner.stop(run, graceMs);
   }
 
-  function look(): void {
+  function checkLimits(): void {
     if (stopping !== null) return;
     const now = clock.monotonic();
     if (deps.isAsking(sessionId)) askingAt = now;
@@ -97,16 +97,16 @@ export async function enforceLimits<T>(
     });
   }
 
-  const timer = setInterval(look, TICK_MS);
-  looks.add(look);
+  const timer = setInterval(checkLimits, TICK_MS);
+  looks.add(checkLimits);
   try {
-    look();
+    checkLimits();
     const value = await over;
     // The run must not be left half stopped.
     if (value !== null) await Promise.resolve(stopping).catch(() => undefined);
     return { value, wasStopped: stopping !== null };
   } finally {
     clearInterval(timer);
-    looks.delete(look);
+    looks.delete(checkLimits);
   }
 }

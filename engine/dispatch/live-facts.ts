@@ -1,6 +1,6 @@
 import type { Clock } from '../core/base/clock.ts';
 import { renderLogLine } from '../core/base/text.ts';
-import type { Committed, Runner } from '../workers/runner/runs/index.ts';
+import type { CommitResult, Runner } from '../workers/runner/runs/index.ts';
 import type { Session } from '../workers/sessions/index.ts';
 import type { SessionLogs } from './session-logs.ts';
 
@@ -13,7 +13,7 @@ const MOST_CHARS = 300;
 /** Facts about running workers beyond their reports: their last line, and their commits so far. */
 export interface LiveFacts {
   /** Returns the current facts; branches are read afterwards, for the next request. */
-  listCommitted(live: readonly Session[]): Readonly<Record<string, Committed>>;
+  listCommitted(live: readonly Session[]): Readonly<Record<string, CommitResult>>;
   /** Returns the last readable line of each log, by session; read again only if a log has grown. */
   listLastLines(times: Readonly<Record<string, string>>): Promise<Readonly<Record<string, string>>>;
 }
@@ -24,7 +24,7 @@ export function createLiveFacts(deps: {
   clock: Pick<Clock, 'monotonic'>;
 }): LiveFacts {
   const { runner, logs, clock } = deps;
-  let committed: Record<string, Committed> = {};
+  let committed: Record<string, CommitResult> = {};
   let countedAt = Number.NEGATIVE_INFINITY;
   let isCounting = false;
   let lastLines = new Map<string, { time: string; line: string }>();

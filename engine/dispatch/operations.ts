@@ -4,20 +4,20 @@ import { checkNotReplaced } from '../board/workflow/index.ts';
 import { cursor } from '../core/api/cursor.ts';
 import { by, checkOwnTask, type OwnWork, operation } from '../core/api/operation.ts';
 import type {
-  Circuit,
-  Circuits,
+  AgentCircuits,
+  CircuitBreaker,
   PlanEntry,
   ReadingTime,
   StreamFacts,
-  Usage,
+  StreamUsage,
 } from '../workers/agents/index.ts';
-import type { Committed } from '../workers/runner/runs/index.ts';
+import type { CommitResult } from '../workers/runner/runs/index.ts';
 import type { Session, SessionFilter, Sessions } from '../workers/sessions/index.ts';
 import type { LiveFacts } from './live-facts.ts';
 import type { SessionActions } from './session-actions.ts';
 import { LOG_FORMS, type SessionLogs } from './session-logs.ts';
 
-function added(one: Usage | null, other: Usage | null): Usage | null {
+function added(one: StreamUsage | null, other: StreamUsage | null): StreamUsage | null {
   if (one === null || other === null) return one ?? other;
   return {
     input: one.input + other.input,
@@ -38,9 +38,9 @@ export interface ListedSession extends Session {
   /** The last readable line of its log, while it runs. */
   lastLine: string | null;
   /** Its commits so far, while it runs; some seconds old, and null until they have been counted. */
-  committed: Committed | null;
+  committed: CommitResult | null;
   /** The suspension of its agent, if it waits for that; null otherwise. */
-  held: Circuit | null;
+  held: CircuitBreaker | null;
   /** Facts that its agent does not report, so that silence about them proves nothing; words that follow "it does not say". */
   untold: readonly string[];
   /** When it would read a message that is sent now. */
@@ -75,7 +75,7 @@ export function sessionOperations(deps: {
   facts(sessionId: string): StreamFacts | null;
   /** The permissions approved with a session; `agents.permissions` without one. */
   permissions(session: Pick<Session, 'agent' | 'decisionId'> | null): readonly string[];
-  circuits: Pick<Circuits, 'findCircuit'>;
+  circuits: Pick<AgentCircuits, 'findCircuit'>;
   untold(session: Pick<Session, 'agent' | 'transport'>): readonly string[];
   findReadingTime(session: Session): ReadingTime;
   /** Estimated tokens that sessions were spared, only non-zero ones. */
@@ -89,7 +89,7 @@ export function sessionOperations(deps: {
   interface Seen {
     logTimes: Readonly<Record<string, string>>;
     lastLines: Readonly<Record<string, string>>;
-    committed: Readonly<Record<string, Committed>>;
+    committed: Readonly<Record<string, CommitResult>>;
   }
 
   async function lookAtLive(all: readonly Session[]): Promise<Seen> {

@@ -1,4 +1,4 @@
-import type { StreamFacts, Usage } from '../workers/agents/index.ts';
+import type { StreamFacts, StreamUsage } from '../workers/agents/index.ts';
 import type { Session, Sessions } from '../workers/sessions/index.ts';
 
 /**
@@ -24,7 +24,7 @@ export function takeOwnUsage(
   return { ...facts, usage, conversation: isTotal ? conversation : null };
 }
 
-function subtractUsage(whole: Usage, part: Usage): Usage {
+function subtractUsage(whole: StreamUsage, part: StreamUsage): StreamUsage {
   // It has restarted its count.
   if (whole.input < part.input || whole.output < part.output) return whole;
   return {

@@ -3,7 +3,7 @@ import { findFailure, type StreamFacts } from '../workers/agents/index.ts';
 import type { RunResult } from '../workers/runner/runs/index.ts';
 import type { Session } from '../workers/sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
-import type { Verdict } from './verdict.ts';
+import type { RunVerdict } from './verdict.ts';
 
 /** A session that keeps meeting limits must end some day. */
 const MOST_RUNS = 20;
@@ -17,7 +17,7 @@ const LONGEST_MS = 8 * 86_400_000;
 const MARGIN_MS = 1000;
 
 /** When a session resumes, and why it is paused. */
-export interface Pause {
+export interface RunPause {
   /** Unix ms. */
   until: number;
   code: string;
@@ -35,9 +35,9 @@ export interface Pause {
 export function decideAfterLimit(
   { clock, keys, sessions }: Pick<DispatchDeps, 'clock' | 'keys' | 'sessions'>,
   session: Session,
-  verdict: Verdict,
+  verdict: RunVerdict,
   { end, trouble, toolCalls }: StreamFacts,
-): { pause: Pause } | { verdict: Verdict } | null {
+): { pause: RunPause } | { verdict: RunVerdict } | null {
   const { failure } = verdict;
   if (session.stopReason !== null || failure === null) return null;
   // For a run with its own login, a limit from the gateway belongs to an earlier run.
@@ -61,7 +61,7 @@ export function decideAfterLimit(
 const shortestPauseMs = (idlePauses: number): number =>
   idlePauses < 2 ? 0 : backoffMs(idlePauses - 1, BACKOFF);
 
-const giveUp = (verdict: Verdict, why: string): { verdict: Verdict } => ({
+const giveUp = (verdict: RunVerdict, why: string): { verdict: RunVerdict } => ({
   verdict: {
     ...verdict,
     failure: { code: 'rate_limited', text: `${why}; last failure: ${verdict.failure?.text ?? ''}` },
@@ -76,9 +76,9 @@ const giveUp = (verdict: Verdict, why: string): { verdict: Verdict } => ({
 export function decideFreshStart(
   { clock, sessions }: Pick<DispatchDeps, 'clock' | 'sessions'>,
   session: Session,
-  { failure }: Verdict,
+  { failure }: RunVerdict,
   { facts, hasLostSession }: Pick<RunResult, 'facts' | 'hasLostSession'>,
-): Pause | null {
+): RunPause | null {
   const wentOn = session.runs > 1 || session.continues !== null;
   if (session.stopReason !== null || session.runs >= MOST_RUNS || !wentOn) return null;
   if (failure === null || !hasLostSession || facts.toolCalls > 0) return null;

@@ -4,13 +4,13 @@ import { asSvcError } from '../core/base/errors.ts';
 import type { DispatchDeps } from './context.ts';
 
 /** Writes `work` durably; reports `what` while it cannot. */
-export type Persist = <T>(what: string, work: () => T) => Promise<T>;
+export type PersistRun = <T>(what: string, work: () => T) => Promise<T>;
 
 const PAUSES = { firstMs: 250, longestMs: 10_000 };
 
 /** Retries a write about a past fact until it succeeds or the host closes. */
 export const createPersist =
-  ({ storage, log }: Pick<DispatchDeps, 'storage' | 'log'>, closing: AbortSignal): Persist =>
+  ({ storage, log }: Pick<DispatchDeps, 'storage' | 'log'>, closing: AbortSignal): PersistRun =>
   async (what, work) => {
     for (let failures = 1; ; failures += 1) {
       try {

@@ -1,11 +1,11 @@
 import type { DispatchOptions, RunPlan } from '../board/index.ts';
 import type { Task } from '../board/tasks/index.ts';
-import { type Problem, SvcError, toProblem } from '../core/base/errors.ts';
+import { type ProblemDetails, SvcError, toProblem } from '../core/base/errors.ts';
 import { sentence } from '../core/base/sentence.ts';
 import {
+  type AgentAuth,
   type AgentCommand,
-  type Agents,
-  type Auth,
+  type AgentRegistry,
   checkRoutable,
   listPrograms,
   locateAgent,
@@ -13,7 +13,7 @@ import {
 import type { DispatchDeps } from './context.ts';
 
 /** Chooses the agent for a run of the task: its own, or the default one. Throws `conflict`. */
-export function chooseAgent(agents: Pick<Agents, 'findDefaultAgent'>, task: Task): string {
+export function chooseAgent(agents: Pick<AgentRegistry, 'findDefaultAgent'>, task: Task): string {
   const agent = task.agent ?? agents.findDefaultAgent();
   if (agent !== null) return agent;
   throw new SvcError('conflict', `${task.taskId} has no agent`, {
@@ -23,10 +23,10 @@ export function chooseAgent(agents: Pick<Agents, 'findDefaultAgent'>, task: Task
 
 /** Finds the credentials of an agent's run. */
 const chooseAuth = (
-  agents: Pick<Agents, 'findAuth'>,
+  agents: Pick<AgentRegistry, 'findAuth'>,
   agent: string,
   { gatewayBypass }: DispatchOptions,
-): Auth => (gatewayBypass ? 'account' : agents.findAuth(agent));
+): AgentAuth => (gatewayBypass ? 'account' : agents.findAuth(agent));
 
 const listProgramsOf = ({ template }: AgentCommand, agent: string): string[] =>
   listPrograms(locateAgent(template, agent));
@@ -62,7 +62,7 @@ export async function planRun(
   options: DispatchOptions,
   profile: string,
 ): Promise<RunPlan> {
-  let problem: Problem | null = null;
+  let problem: ProblemDetails | null = null;
   /** The first problem is the one that a dispatch would fail with. */
   function noteProblem<T>(look: () => T): T | null {
     try {

@@ -19,7 +19,7 @@ const LONGEST_SLEEP_MS = 30_000;
 const LOOK_IN_MS = 2000;
 
 /** Sessions that this host works on, and the start of waiting ones. */
-export interface Queue {
+export interface RunQueue {
   /** Runs `work` as the session's one owner in this host. */
   ownSession(sessionId: string, work: () => Promise<void>): void;
   /** Runs `work` after the current owner has finished; it is chosen then, and null for none. */
@@ -47,7 +47,7 @@ function hasConsent(deps: Pick<DispatchDeps, 'requireConsent'>): boolean {
 export function createQueue(
   deps: DispatchDeps,
   { begin, closing }: { begin(sessionId: string): Promise<void>; closing: AbortSignal },
-): Queue {
+): RunQueue {
   const { sessions, clock, log } = deps;
   /** Excludes queued ones. */
   const active = new Map<string, Owner>();

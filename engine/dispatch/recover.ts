@@ -4,7 +4,7 @@ import type { DispatchDeps } from './context.ts';
 import type { RunEnd } from './verdict.ts';
 
 /** The handling of an adopted session. */
-export interface Steps {
+export interface RecoverySteps {
   beginSession(sessionId: string): Promise<void>;
   recordProcess(sessionId: string, process: RunProcess): Promise<void>;
   /** Its process runs and is recorded. */
@@ -21,7 +21,7 @@ export interface Steps {
  */
 export async function takeOver(
   { sessions, runner, log }: Pick<DispatchDeps, 'sessions' | 'runner' | 'log'>,
-  steps: Steps,
+  steps: RecoverySteps,
   session: Session,
 ): Promise<void> {
   const { sessionId, profile, state } = session;

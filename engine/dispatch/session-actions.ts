@@ -2,8 +2,8 @@ import { type DiffComments, titleFollowUp } from '../board/comments/index.ts';
 import type { Decisions } from '../board/decisions/index.ts';
 import { type DispatchOptions, pickRepeatable, pickRequested } from '../board/index.ts';
 import type { NewTask, Tasks } from '../board/tasks/index.ts';
-import { checkNotReplaced, type Submitted, type Workflow } from '../board/workflow/index.ts';
-import type { By } from '../core/api/operation.ts';
+import { checkNotReplaced, type SubmitResult, type Workflow } from '../board/workflow/index.ts';
+import type { CallAuthor } from '../core/api/operation.ts';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { sentence } from '../core/base/sentence.ts';
@@ -15,13 +15,13 @@ import {
   findPlacement,
   type Session,
   type Sessions,
-  type Visitor,
-  type Visitors,
+  type SessionVisitor,
+  type SessionVisitors,
 } from '../workers/sessions/index.ts';
 import type { Dispatcher, RunKeys } from './index.ts';
 
 /** The location and conversation for a person who enters a session. */
-export interface Entrance {
+export interface SessionEntrance {
   sessionId: string;
   taskId: string;
   agent: string;
@@ -50,9 +50,9 @@ export interface FollowUp extends Pick<NewTask, 'source' | 'sourceRef'> {
 /** Actions of a person on a worker's session. */
 export interface SessionActions {
   /** Inside `storage.write`: stops it; its work stays on its branch. Throws `conflict` if it has ended. */
-  kill(sessionId: string, by: By): Session;
+  kill(sessionId: string, by: CallAuthor): Session;
   /** Inside `storage.write`: makes a running one read its messages now. Throws `conflict` for one that cannot. */
-  interrupt(sessionId: string, by: By): Session;
+  interrupt(sessionId: string, by: CallAuthor): Session;
   /**
    * Resumes a paused one now; a failed one continues in a new session, in the same worktree and conversation. Throws
    * `conflict` for any other, and for one of an open race.
@@ -60,19 +60,23 @@ export interface SessionActions {
   resume(
     sessionId: string,
     options: DispatchOptions,
-    by: By,
+    by: CallAuthor,
     write: <T>(work: () => T) => Promise<T>,
   ): Promise<Session>;
   /**
    * Inside `storage.write`: gives an ended session more work, as a separate task in the same worktree and
    * conversation. Throws `conflict` if its worktree is gone or in use, or a comment is gone.
    */
-  followUp(sessionId: string, task: FollowUp, options: DispatchOptions, by: By): Submitted;
+  followUp(sessionId: string, task: FollowUp, options: DispatchOptions, by: CallAuthor): SubmitResult;
   /**
    * Lets a person in, as process `pid`, as long as it lives. Throws `conflict` while its agent runs, and
    * `gateway_unreachable` if its runs went through the gateway and `hasOwnLogin` is not set.
    */
-  attach(sessionId: string, pid: number, how?: { hasOwnLogin?: boolean | undefined }): Promise<Entrance>;
+  attach(
+    sessionId: string,
+    pid: number,
+    how?: { hasOwnLogin?: boolean | undefined },
+  ): Promise<SessionEntrance>;
   leave(sessionId: string): Promise<void>;
   /** Closes visits whose process has ended without leaving. Never rejects. */
   reap(): Promise<void>;
@@ -86,7 +90,7 @@ export function createSessionActions(deps: {
   decisions: Pick<Decisions, 'boundTo'>;
   workflow: Workflow;
   dispatcher: Pick<Dispatcher, 'stop' | 'resume' | 'look'>;
-  visitors: Visitors;
+  visitors: SessionVisitors;
   followUps: Pick<FollowUps, 'require'>;
   comments: Pick<DiffComments, 'takeComments'>;
   runner: Pick<Runner, 'keep'>;
@@ -157,7 +161,7 @@ export function createSessionActions(deps: {
   }
 
   /** With `visitor` only if that process is still in it. */
-  async function leave(sessionId: string, visitor?: Visitor): Promise<void> {
+  async function leaveSession(sessionId: string, visitor?: SessionVisitor): Promise<void> {
     const isIn = (): boolean => visitor === undefined || visitors.isRecorded(visitor);
     if (!isIn()) return;
     const session = sessions.get(sessionId);
@@ -214,7 +218,7 @@ export function createSessionActions(deps: {
     },
 
     async resume(sessionId, options, by, write) {
-      const { going, started } = await write((): { going: Session; started: Submitted | null } => {
+      const { going, started } = await write((): { going: Session; started: SubmitResult | null } => {
         const session = sessions.get(sessionId);
         checkEmpty(session);
         if (options.outside) checkMayLeave(session);
@@ -312,11 +316,11 @@ export function createSessionActions(deps: {
       });
     },
 
-    leave: (sessionId) => leave(sessionId),
+    leave: (sessionId) => leaveSession(sessionId),
 
     async reap() {
       for (const visitor of visitors.listGone())
-        await leave(visitor.sessionId, visitor).catch((error) =>
+        await leaveSession(visitor.sessionId, visitor).catch((error) =>
           log.error(
             { session: visitor.sessionId, error: asSvcError(error).message },
             'the end of a person’s visit was not recorded',

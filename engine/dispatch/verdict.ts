@@ -1,9 +1,9 @@
-import { type Expectation, NO_FACTS, type StreamFacts } from '../workers/agents/index.ts';
+import { type CommandExpectation, NO_FACTS, type StreamFacts } from '../workers/agents/index.ts';
 import type { RunExit } from '../workers/runner/runs/index.ts';
 import type { Session, StopReason } from '../workers/sessions/index.ts';
 
 /** The meaning of a session's end. */
-export interface Verdict {
+export interface RunVerdict {
   sealed: boolean;
   exitCode: number | null;
   exitSignal: string | null;
@@ -22,8 +22,8 @@ export interface RunEnd extends RunExit {
 }
 
 /** Its output compared with the expectation. */
-export interface Printed {
-  expects: Expectation;
+export interface PrintedResult {
+  expects: CommandExpectation;
   hasSpoken: boolean;
 }
 
@@ -44,17 +44,17 @@ export function decideVerdict(
   session: Session,
   exit: RunEnd,
   facts: StreamFacts = NO_FACTS,
-  { expects, hasSpoken }: Printed = { expects: 'nothing', hasSpoken: true },
-): Verdict {
+  { expects, hasSpoken }: PrintedResult = { expects: 'nothing', hasSpoken: true },
+): RunVerdict {
   const signal = exit.signal ?? (exit.code === null ? null : (SIGNAL_EXITS.get(exit.code) ?? null));
   const base = { exitCode: exit.code, exitSignal: signal };
-  const failed = (code: string, text: string, reason = text): Verdict => ({
+  const failed = (code: string, text: string, reason = text): RunVerdict => ({
     ...base,
     sealed: false,
     failure: { code, text },
     reason,
   });
-  const byItself = ({ code, text }: NonNullable<StreamFacts['trouble']>): Verdict =>
+  const byItself = ({ code, text }: NonNullable<StreamFacts['trouble']>): RunVerdict =>
     // A program's text may contain anything; events only get the code.
     failed(code, `${session.agent}: ${text}`, `${session.agent} ended with ${code}`);
 
@@ -83,8 +83,8 @@ function judgeStopped(
   session: Session,
   reason: StopReason,
   { end, trouble }: StreamFacts,
-  failed: (code: string, text: string, reason?: string) => Verdict,
-): Verdict {
+  failed: (code: string, text: string, reason?: string) => RunVerdict,
+): RunVerdict {
   const text = STOPPED[reason](session);
   if (reason === 'cancelled' || end !== null || trouble === null) return failed(reason, text);
   const { code } = trouble;

@@ -33,14 +33,14 @@ export function buildSettings(
   lookup: (name: string) => string | undefined,
   contentOf: readonly string[],
 ): GatewaySettings {
-  const keyOf = (own: string, variable: string): string | null =>
+  const findProviderKey = (own: string, variable: string): string | null =>
     own || (variable === '' ? null : lookup(variable)) || null;
   const providers: Provider[] = ai.providers
     .filter(({ enabled }) => enabled !== false)
     .map(
       ({ name, base_url, api_key, api_key_env, model, tier, priority, context = null, output = null }) => ({
         name,
-        key: keyOf(api_key, api_key_env),
+        key: findProviderKey(api_key, api_key_env),
         takesClientKey: false,
         model,
         limits: { context, output },
@@ -63,7 +63,7 @@ export function buildSettings(
     });
   const { base_url, api_key, api_key_env } = ai.passthrough.anthropic;
   if (base_url !== '') {
-    const key = keyOf(api_key, api_key_env);
+    const key = findProviderKey(api_key, api_key_env);
     providers.push({
       name: 'anthropic',
       key,

@@ -32,11 +32,11 @@ export function createContentChoices({ db }: Pick<Storage, 'db'>): ContentChoice
   const write = db.prepare(
     'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
   );
-  const list = (): string[] => JSON.parse(read.get(NAME)?.value ?? '[]') as string[];
+  const listChoices = (): string[] => JSON.parse(read.get(NAME)?.value ?? '[]') as string[];
   return {
-    list,
+    list: listChoices,
     choose(holder) {
-      const now = list();
+      const now = listChoices();
       if (now.includes(holder)) return;
       if (now.length >= MOST_LOGGED)
         throw new SvcError(
@@ -49,7 +49,7 @@ export function createContentChoices({ db }: Pick<Storage, 'db'>): ContentChoice
       write.run(NAME, JSON.stringify([...now, holder]));
     },
     drop(holders) {
-      write.run(NAME, JSON.stringify(list().filter((each) => !holders.includes(each))));
+      write.run(NAME, JSON.stringify(listChoices().filter((each) => !holders.includes(each))));
     },
   };
 }

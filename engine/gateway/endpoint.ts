@@ -5,7 +5,7 @@ import { httpUrlKey } from '../core/base/values/variable.ts';
 import type { Protocol } from './protocol.ts';
 
 /** The address of an upstream and its protocols. */
-export interface Endpoint {
+export interface ProviderEndpoint {
   /** Without a slash at its end. */
   baseUrl: string;
   /** Closest match first. */
@@ -25,7 +25,7 @@ const PATHS: readonly (readonly [end: string, Protocol])[] = [
  * Reads an address. The services' own addresses are known, a path of one protocol or Gemini's version determines the
  * protocol, and any other address speaks `otherwise`.
  */
-export function readEndpoint(address: string, otherwise: Protocol = 'chat'): Endpoint {
+export function readEndpoint(address: string, otherwise: Protocol = 'chat'): ProviderEndpoint {
   const baseUrl = trimSlash(address);
   const named = PATHS.find(([end]) => baseUrl.endsWith(end));
   if (named !== undefined)
@@ -39,7 +39,7 @@ export function readEndpoint(address: string, otherwise: Protocol = 'chat'): End
   return { baseUrl, protocols: [otherwise] };
 }
 
-const refuse = (why: string): SvcError => new SvcError('config_invalid', why);
+const refuseEndpoint = (why: string): SvcError => new SvcError('config_invalid', why);
 
 /**
  * Refuses `?`, `#` and credentials: anything that a call adds after them would be lost, and a password would be shown
@@ -49,8 +49,8 @@ function checkBase(address: string): void {
   if (!URL.canParse(address)) return;
   const { username, password, search, hash } = new URL(address);
   if (username !== '' || password !== '')
-    throw refuse('expected an address without a user name or password; keys belong in api_key_env');
-  if (search !== '' || hash !== '') throw refuse('expected an address without ? or #');
+    throw refuseEndpoint('expected an address without a user name or password; keys belong in api_key_env');
+  if (search !== '' || hash !== '') throw refuseEndpoint('expected an address without ? or #');
 }
 
 /** Creates a key for the address of an upstream of any protocol. */
@@ -64,7 +64,7 @@ export const messagesEndpointKey = () =>
       if (!URL.canParse(address)) return;
       const [spoken] = readEndpoint(address, 'messages').protocols;
       if (spoken !== 'messages')
-        throw refuse(
+        throw refuseEndpoint(
           `expected an upstream for Anthropic’s messages; this is an address for ${spoken}, which belongs in ai.providers`,
         );
     }),
@@ -81,7 +81,7 @@ export const ollamaKey = () =>
   z.string().superRefine(
     refineWith((host) => {
       if (host === '') return;
-      if (!URL.canParse(buildOllamaUrl(host))) throw refuse('expected host:port or an address');
+      if (!URL.canParse(buildOllamaUrl(host))) throw refuseEndpoint('expected host:port or an address');
       checkBase(buildOllamaUrl(host));
     }),
   );

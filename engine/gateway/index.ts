@@ -10,7 +10,7 @@ import { type BooksReader, createBooksReader } from './books/read.ts';
 import { sumAllUsage } from './books/sum-usage.ts';
 import { buildSettings, type GatewayConfig } from './build-settings.ts';
 import { type ContentChoices, createContentChoices } from './content-choices.ts';
-import { createKeys, type Keys } from './keys/index.ts';
+import { createKeys, type GatewayKeys } from './keys/index.ts';
 import { formatDay, startOfDay } from './named-sums.ts';
 import { createGatewayProcess, type GatewayProcess } from './process.ts';
 
@@ -30,9 +30,9 @@ export type { DayUsage, NamedUsage } from './usage-day.ts';
 /** The engine's part of the gateway: its keys, its process and its books. */
 export interface GatewayRoom {
   /** The part that dispatch needs. */
-  runKeys: Pick<Keys, 'issueKey' | 'revokeKey' | 'limitedUntil'> &
+  runKeys: Pick<GatewayKeys, 'issueKey' | 'revokeKey' | 'limitedUntil'> &
     Pick<GatewayProcess, 'findRoute' | 'buildRoute'>;
-  keys: Keys;
+  keys: GatewayKeys;
   process: GatewayProcess;
   books: BooksReader;
   content: ContentChoices;

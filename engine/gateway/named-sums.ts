@@ -1,6 +1,6 @@
 import { formatId } from '../core/base/ids.ts';
 import type { Session, Sessions } from '../workers/sessions/index.ts';
-import type { Pricing } from './books/pricing.ts';
+import type { ModelPricing } from './books/pricing.ts';
 import type { UsagePart } from './books/read.ts';
 import { sumUsage, type UsageGroup, type UsageSum } from './books/sum-usage.ts';
 
@@ -8,7 +8,7 @@ import { sumUsage, type UsageGroup, type UsageSum } from './books/sum-usage.ts';
 export interface NamedSums {
   /** Returns existing sessions by number. */
   findSessions(numbers: Iterable<number | null>): Map<number, Session>;
-  sumBy(parts: readonly UsagePart[], group: UsageGroup, pricing: Pricing): UsageSum[];
+  sumBy(parts: readonly UsagePart[], group: UsageGroup, pricing: ModelPricing): UsageSum[];
 }
 
 export const DAY_MS = 86_400_000;

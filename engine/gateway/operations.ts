@@ -11,7 +11,7 @@ import type { BooksReader } from './books/read.ts';
 import { sumAllUsage, USAGE_GROUPS } from './books/sum-usage.ts';
 import type { GatewayConfig } from './build-settings.ts';
 import { type ContentChoices, contentLogPath, namePersonHolder } from './content-choices.ts';
-import type { Keys } from './keys/index.ts';
+import type { GatewayKeys } from './keys/index.ts';
 import { createNamedSums, formatDay, startOfDay } from './named-sums.ts';
 import type { GatewayProcess } from './process.ts';
 import { createDayReader } from './usage-day.ts';
@@ -39,7 +39,7 @@ export function gatewayOperations({
 }: {
   storage: Storage;
   clock: Clock;
-  keys: Keys;
+  keys: GatewayKeys;
   gateway: GatewayProcess;
   books: BooksReader;
   content: ContentChoices;

@@ -3,7 +3,7 @@ import { backoffMs } from '../core/base/backoff.ts';
 import { SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
 import { sentence } from '../core/base/sentence.ts';
-import { type Address, formatAddress, isLoopback } from '../core/base/values/address.ts';
+import { formatAddress, isLoopback, type NetworkAddress } from '../core/base/values/address.ts';
 import type { RouteModels } from '../core/models/index.ts';
 import type { GatewayRoute } from '../workers/agents/presets/index.ts';
 import { isStillRunning } from '../workers/runner/processes/own.ts';
@@ -55,7 +55,7 @@ export interface GatewayProcessDeps {
   /** URL of the module that shortens outputs. */
   shortener: string;
   version: string;
-  address(): Address;
+  address(): NetworkAddress;
   settings(): GatewaySettings;
   /** Reports whether it may be started: `SVC_SKIP_GATEWAY_AUTOSTART`. */
   mayStart(): boolean;
@@ -66,7 +66,7 @@ export interface GatewayProcessDeps {
 }
 
 /** Returns the address from this machine: a gateway that listens on every address is reached by loopback. */
-function formatUrl({ host, port }: Address): string {
+function formatUrl({ host, port }: NetworkAddress): string {
   const reached = host === '' || host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${formatAddress({ host: reached, port })}`;
 }
@@ -78,7 +78,7 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
   let isClosed = false;
   let failures = 0;
   let pausedUntil = 0;
-  const timer = setInterval(() => void look(), LOOK_MS);
+  const timer = setInterval(() => void checkProcess(), LOOK_MS);
   timer.unref();
 
   /** Returns the record of our running gateway. */
@@ -87,7 +87,7 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
     return record !== null && isStillRunning(record) ? record : null;
   }
 
-  async function ask<T>(
+  async function askGateway<T>(
     path: string,
     { method = 'GET', body, ms = ASK_MS }: { method?: string; body?: object; ms?: number } = {},
   ): Promise<T | null> {
@@ -105,25 +105,25 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
   }
 
   /** Keeps a needed gateway running, and signals a running one that an engine exists. */
-  async function look(): Promise<void> {
+  async function checkProcess(): Promise<void> {
     if (isClosed || starting !== null) return;
     try {
       if (findRunning() !== null) {
         failures = 0;
-        await ask('/-/status');
+        await askGateway('/-/status');
         return;
       }
       if (!isWanted || !deps.mayStart() || performance.now() < pausedUntil) return;
       failures += 1;
       pausedUntil = performance.now() + backoffMs(failures, PAUSES);
       log.warn({}, 'the gateway has ended, and is restarted');
-      await start();
+      await startProcess();
     } catch (error) {
       log.warn({ error: (error as Error).message }, 'the gateway does not answer');
     }
   }
 
-  function start({ allowRemote } = { allowRemote: false }): Promise<GatewayRecord> {
+  function startProcess({ allowRemote } = { allowRemote: false }): Promise<GatewayRecord> {
     starting ??= launch(allowRemote).finally(() => {
       starting = null;
     });
@@ -173,11 +173,11 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
       isWanted = true;
       return record;
     }
-    await stop();
+    await stopProcess();
     return null;
   }
 
-  async function stop(): Promise<void> {
+  async function stopProcess(): Promise<void> {
     isWanted = false;
     const record = findRunning();
     if (record === null) {
@@ -185,7 +185,7 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
       if (left !== null) removeGatewayRecord(data, dataId, left.token);
       return;
     }
-    await ask('/-/stop', { method: 'POST' }).catch(() => process.kill(record.pid, 'SIGTERM'));
+    await askGateway('/-/stop', { method: 'POST' }).catch(() => process.kill(record.pid, 'SIGTERM'));
     const deadline = performance.now() + END_MS;
     while (isStillRunning(record) && performance.now() < deadline) await delay(20);
   }
@@ -208,12 +208,12 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
           hint: sentence`{gateway.serve} opens it; SVC_GATEWAY_BYPASS=1 lets one dispatch use the agent’s own login`,
         },
       );
-    return formatUrl(await start());
+    return formatUrl(await startProcess());
   }
 
   /** Returns a route with its models, if the gateway is ours and answers. */
   async function describeRoute(url: string): Promise<RouteStart> {
-    const models = await ask<RouteModels>('/-/models').catch(() => null);
+    const models = await askGateway<RouteModels>('/-/models').catch(() => null);
     return models === null ? { url } : { url, models };
   }
 
@@ -224,25 +224,25 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
       return describeRoute(await findUrl());
     },
     async open(options) {
-      return describeRoute(formatUrl((await findCurrent()) ?? (await start(options))));
+      return describeRoute(formatUrl((await findCurrent()) ?? (await startProcess(options))));
     },
     async adopt() {
       const record = readGatewayRecord(data, dataId);
       if (record === null) return;
       isWanted = isStillRunning(record) || deps.isNeeded();
-      if (!isStillRunning(record)) return look();
-      await ask('/-/settings', { method: 'POST', body: deps.settings() }).catch((error: Error) =>
+      if (!isStillRunning(record)) return checkProcess();
+      await askGateway('/-/settings', { method: 'POST', body: deps.settings() }).catch((error: Error) =>
         log.warn({ error: error.message }, 'the gateway does not accept the configuration'),
       );
     },
     async applySettings() {
-      await ask('/-/settings', { method: 'POST', body: deps.settings() });
+      await askGateway('/-/settings', { method: 'POST', body: deps.settings() });
     },
-    readState: () => ask<GatewayState>('/-/status').catch(() => null),
+    readState: () => askGateway<GatewayState>('/-/status').catch(() => null),
     async readMetrics() {
-      return (await ask<string>('/metrics')) ?? '';
+      return (await askGateway<string>('/metrics')) ?? '';
     },
-    stop,
+    stop: stopProcess,
     close() {
       isClosed = true;
       clearInterval(timer);

@@ -3,7 +3,7 @@ import type { Protocol } from './protocol.ts';
 
 /** The cost class of a call, cheapest first. */
 export const TIERS = ['local', 'free', 'cheap', 'paid'] as const;
-export type Tier = (typeof TIERS)[number];
+export type ModelTier = (typeof TIERS)[number];
 
 /** One upstream. Holds a secret: never print it. */
 export interface Provider {
@@ -18,7 +18,7 @@ export interface Provider {
   model: string;
   /** Limits of that model from the configuration; null ones come from its list or svc's own data. */
   limits: ModelLimits;
-  tier: Tier;
+  tier: ModelTier;
   /** Lower is tried first. */
   priority: number;
   /** Its protocols, closest match first. */

@@ -2,10 +2,10 @@ import { findJsonMembers, type JsonMember, listJsonElements, readJsonValue } fro
 import type { Protocol } from './protocol.ts';
 
 /** A part of a JSON text, in bytes. */
-export type Range = Pick<JsonMember, 'start' | 'end'>;
+export type ByteRange = Pick<JsonMember, 'start' | 'end'>;
 
 /** A string of a tool result, with its quotes. */
-export interface ToolOutput extends Range {
+export interface ToolOutput extends ByteRange {
   /** The name of the tool, if the message gives it. */
   name: string | null;
   /** The id of the call that it answers, which names the tool. */
@@ -13,12 +13,12 @@ export interface ToolOutput extends Range {
 }
 
 /** A message of a conversation, whose members are found when they are first needed. */
-export interface Message extends Range {
+export interface ConversationMessage extends ByteRange {
   members(): Members;
 }
 
 /** Reads a message without parsing it. */
-export function readMessage(body: Buffer, { start, end }: Range): Message {
+export function readMessage(body: Buffer, { start, end }: ByteRange): ConversationMessage {
   let found: Members | null = null;
   return {
     start,
@@ -31,17 +31,17 @@ export function readMessage(body: Buffer, { start, end }: Range): Message {
 }
 
 /** Returns the elements of a list of messages in their order. */
-export const listMessages = (body: Buffer, list: Range): Message[] =>
+export const listMessages = (body: Buffer, list: ByteRange): ConversationMessage[] =>
   listJsonElements(body, list).map((element) => readMessage(body, element));
 
 /** Reports whether a message is an instruction at the start of a conversation. */
-export function isInstruction(message: Message): boolean {
+export function isInstruction(message: ConversationMessage): boolean {
   const role = message.members().text('role');
   return role === 'system' || role === 'developer';
 }
 
 /** Reports whether the model wrote a message. */
-export function isModelMessage(message: Message): boolean {
+export function isModelMessage(message: ConversationMessage): boolean {
   const { text } = message.members();
   const role = text('role');
   const type = text('type') ?? '';
@@ -49,7 +49,11 @@ export function isModelMessage(message: Message): boolean {
 }
 
 /** Finds the tool texts in a message and skips its other content. */
-export function findToolOutputs(protocol: Protocol, body: Buffer, message: Message): ToolOutput[] {
+export function findToolOutputs(
+  protocol: Protocol,
+  body: Buffer,
+  message: ConversationMessage,
+): ToolOutput[] {
   const { member, text } = message.members();
   switch (protocol) {
     case 'chat':
@@ -90,16 +94,16 @@ export interface ToolCall {
  */
 export function findToolCalls(
   body: Buffer,
-  messages: readonly Message[],
+  messages: readonly ConversationMessage[],
   at: number,
   { callId, name }: Pick<ToolOutput, 'callId' | 'name'>,
 ): ToolCall[] {
   const findLast = (
-    mayHold: (message: Message) => boolean,
+    mayHold: (message: ConversationMessage) => boolean,
     isWanted: (call: ToolCall & { id: unknown }) => boolean,
   ): ToolCall[] => {
     for (let index = at - 1; index >= 0; index -= 1) {
-      const message = messages[index] as Message;
+      const message = messages[index] as ConversationMessage;
       const calls = mayHold(message) ? listCalls(readJsonValue(body, message)).filter(isWanted) : [];
       if (calls.length > 0) return calls;
     }
@@ -156,7 +160,7 @@ export function listOfferedTools(tools: unknown): string[] {
 }
 
 /** Returns the texts of a message, in any form of its parts. */
-export function readTexts(body: Buffer, message: Range): string[] {
+export function readTexts(body: Buffer, message: ByteRange): string[] {
   const collect = (value: unknown, key: string): string[] => {
     if (typeof value === 'string') return key === 'text' || key === 'content' ? [value] : [];
     if (typeof value !== 'object' || value === null) return [];
@@ -172,7 +176,7 @@ const QUOTE = 0x22;
 /** Lists the texts of a result, which is a text, or a list of parts of which some are texts. */
 function toOutputs(
   body: Buffer,
-  value: Range | null,
+  value: ByteRange | null,
   from: Pick<ToolOutput, 'name' | 'callId'>,
 ): ToolOutput[] {
   if (value === null) return [];
@@ -183,7 +187,7 @@ function toOutputs(
   });
 }
 
-const listParts = (body: Buffer, list: Range | null): Range[] =>
+const listParts = (body: Buffer, list: ByteRange | null): ByteRange[] =>
   list === null ? [] : listJsonElements(body, list);
 
 /** The members of an object by their keys, of which the last one applies; none for a value that is not an object. */
@@ -193,7 +197,7 @@ interface Members {
   text(key: string): string | null;
 }
 
-function readMembers(body: Buffer, object: Range): Members {
+function readMembers(body: Buffer, object: ByteRange): Members {
   const all = (findJsonMembers(body.subarray(object.start, object.end)) ?? []).map(({ key, start, end }) => ({
     key,
     start: start + object.start,

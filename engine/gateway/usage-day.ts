@@ -62,7 +62,7 @@ export function createDayReader({
     const titles = new Map<string, string>();
     for (const { sessionId, taskId, title } of known.values())
       titles.set(sessionId, title).set(taskId, title);
-    const list = (group: UsageGroup): NamedUsage[] =>
+    const listDayUsage = (group: UsageGroup): NamedUsage[] =>
       sumBy(parts, group, pricing).map((sum) => ({ ...sum, label: titles.get(sum.key ?? '') ?? null }));
     return {
       of_session: session,
@@ -79,10 +79,10 @@ export function createDayReader({
       total: sumAllUsage(parts, pricing),
       hours: books.listHours(day, number),
       groups: {
-        session: list('session'),
-        model: list('model'),
-        provider: list('provider'),
-        task: list('task'),
+        session: listDayUsage('session'),
+        model: listDayUsage('model'),
+        provider: listDayUsage('provider'),
+        task: listDayUsage('task'),
       },
     };
   }

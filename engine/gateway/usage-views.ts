@@ -7,7 +7,7 @@ import type { BooksReader, RecentCall } from './books/read.ts';
 import { sumAllUsage, type UsageGroup, type UsageSum } from './books/sum-usage.ts';
 import type { GatewayConfig } from './build-settings.ts';
 import type { ContentChoices } from './content-choices.ts';
-import type { Keys } from './keys/index.ts';
+import type { GatewayKeys } from './keys/index.ts';
 import { DAY_MS, formatDay, type NamedSums, startOfDay } from './named-sums.ts';
 import type { UsageScope } from './usage-scope.ts';
 
@@ -32,7 +32,7 @@ export function createUsageViews({
   sumSavings,
 }: {
   clock: Clock;
-  keys: Pick<Keys, 'listPersonKeys'>;
+  keys: Pick<GatewayKeys, 'listPersonKeys'>;
   books: BooksReader;
   content: Pick<ContentChoices, 'list'>;
   config(): GatewayConfig;

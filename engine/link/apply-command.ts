@@ -1,10 +1,10 @@
 import type { Decision, Decisions } from '../board/decisions/index.ts';
 import type { Tasks } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
-import { type By, mayAct, type Policy } from '../core/api/operation.ts';
+import { type CallAuthor, mayAct, type OperationPolicy } from '../core/api/operation.ts';
 import type { Clock } from '../core/base/clock.ts';
 import { asSvcError } from '../core/base/errors.ts';
-import { CHANNELS, type Channel } from '../core/link-protocol/channels.ts';
+import { CHANNELS, type DecisionChannel } from '../core/link-protocol/channels.ts';
 import {
   COMMAND_LIFE_MS,
   type CommandOutcome,
@@ -31,12 +31,12 @@ export interface ApplyDeps {
   tasks: Tasks;
   decisions: Decisions;
   workflow: Workflow;
-  config(): { server: ServerConfig; policy: Policy };
+  config(): { server: ServerConfig; policy: OperationPolicy };
   /** Throws `consent_missing` while no one has agreed to svc.yaml. */
   requireConsent(): void;
 }
 
-const say = (outcome: OutcomeWord, more: Partial<CommandOutcome> = {}): CommandOutcome => ({
+const makeOutcome = (outcome: OutcomeWord, more: Partial<CommandOutcome> = {}): CommandOutcome => ({
   outcome,
   session_id: null,
   decided_by: null,
@@ -45,7 +45,7 @@ const say = (outcome: OutcomeWord, more: Partial<CommandOutcome> = {}): CommandO
   ...more,
 });
 
-const isChannel = (word: string | null): word is Channel => CHANNELS.some((each) => each === word);
+const isChannel = (word: string | null): word is DecisionChannel => CHANNELS.some((each) => each === word);
 
 /**
  * Applies or refuses a command of the linked server, once: its id, the decision and the dispatch are one transaction.
@@ -56,7 +56,7 @@ export function createCommandApplier(deps: ApplyDeps) {
   const savepoint = createSavepoint(storage.db);
 
   /** Checks the one-time code, or returns the refusal. It counts attempts, so it is called once per command. */
-  function checkCode(typed: string | null, by: By): OutcomeWord | null {
+  function checkCode(typed: string | null, by: CallAuthor): OutcomeWord | null {
     const now = clock.now();
     const row = rows.readCode();
     if (row === null) return 'code_missing';
@@ -98,36 +98,40 @@ export function createCommandApplier(deps: ApplyDeps) {
 
   function decide(command: LinkCommand, offsetMs: number): CommandOutcome {
     const { verb, person, channel } = command;
-    if (verb !== 'approve' && verb !== 'deny') return say('unknown_verb');
+    if (verb !== 'approve' && verb !== 'deny') return makeOutcome('unknown_verb');
     const age = clock.now() + offsetMs - Date.parse(command.at);
-    if (!(age < COMMAND_LIFE_MS && age > -AHEAD_MS)) return say('too_old');
+    if (!(age < COMMAND_LIFE_MS && age > -AHEAD_MS)) return makeOutcome('too_old');
     const { server, policy } = deps.config();
     const may =
       person !== null &&
       isChannel(channel) &&
       Object.hasOwn(server.decide, person) &&
       server.decide[person]?.includes(channel) === true;
-    if (!may) return say('not_allowed');
-    const by: By = { actor: `${person}@${channel}`, via: 'link' };
-    if (!mayAct(policy, by.actor)) return say('actor_denied');
+    if (!may) return makeOutcome('not_allowed');
+    const by: CallAuthor = { actor: `${person}@${channel}`, via: 'link' };
+    if (!mayAct(policy, by.actor)) return makeOutcome('actor_denied');
     const decision = findDecision(command.decision_id);
-    if (decision === null) return say('unknown_decision');
+    if (decision === null) return makeOutcome('unknown_decision');
     const { decisionId, state, decidedBy, sessionId } = decision;
     if (state !== 'pending')
-      return say('already_decided', { state, decided_by: shortName(decidedBy), session_id: sessionId });
-    if (decision.hash !== command.hash) return say('changed', { state });
+      return makeOutcome('already_decided', {
+        state,
+        decided_by: shortName(decidedBy),
+        session_id: sessionId,
+      });
+    if (decision.hash !== command.hash) return makeOutcome('changed', { state });
     if (verb === 'deny') {
       workflow.deny(decisionId, `denied by ${by.actor}`, by);
-      return say('denied', { state: 'denied' });
+      return makeOutcome('denied', { state: 'denied' });
     }
     const task = tasks.get(decision.taskId);
-    if (!isVouchedFor(task, tasks.readOrigin(task.taskId))) return say('remote_untrusted', { state });
+    if (!isVouchedFor(task, tasks.readOrigin(task.taskId))) return makeOutcome('remote_untrusted', { state });
     deps.requireConsent();
     const refused = server.decide_code ? checkCode(command.code, by) : null;
-    if (refused !== null) return say(refused, { state });
+    if (refused !== null) return makeOutcome(refused, { state });
     const approved = savepoint(() => workflow.approve(decisionId, by));
-    if (approved.replaced !== undefined) return say('changed', { state: 'expired' });
-    return say('started', { state: 'approved', session_id: approved.decision.sessionId });
+    if (approved.replaced !== undefined) return makeOutcome('changed', { state: 'expired' });
+    return makeOutcome('started', { state: 'approved', session_id: approved.decision.sessionId });
   }
 
   return {
@@ -146,7 +150,7 @@ export function createCommandApplier(deps: ApplyDeps) {
           const { code } = asSvcError(thrown);
           // A full disk is not an answer for a person: nothing was changed, and the command is sent again.
           if (code.startsWith('storage_') || code === 'internal' || !storage.db.inTransaction) throw thrown;
-          outcome = say('refused', { code, state: 'pending' });
+          outcome = makeOutcome('refused', { code, state: 'pending' });
         }
         rows.keepOutcome(command.id, outcome, clock.now());
         return outcome;
@@ -159,7 +163,7 @@ export function createCommandApplier(deps: ApplyDeps) {
     ): Promise<CommandOutcome> =>
       storage.write(() => {
         const known = rows.findOutcome(id);
-        const outcome = known ?? say(word, more);
+        const outcome = known ?? makeOutcome(word, more);
         if (known === null) rows.keepOutcome(id, outcome, clock.now());
         return outcome;
       }),

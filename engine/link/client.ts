@@ -195,7 +195,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
     }
   }
 
-  function send(): void {
+  function sendDue(): void {
     if (sending !== null || retryTimer !== null || signal.aborted) return;
     sending = sendAll()
       .then(() => {
@@ -213,14 +213,14 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
         if (pause === null) return;
         retryTimer = setTimeout(() => {
           retryTimer = null;
-          send();
+          sendDue();
         }, pause);
         retryTimer.unref();
       })
       .finally(() => {
         sending = null;
         // Woken while it ended.
-        if (isPendingDue && retryTimer === null) send();
+        if (isPendingDue && retryTimer === null) sendDue();
       });
   }
 
@@ -231,7 +231,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
     failures = 0;
     if (retryTimer !== null) clearTimeout(retryTimer);
     retryTimer = null;
-    send();
+    sendDue();
   }
 
   async function pollOnce(after: number, waitS: number): Promise<number> {
@@ -290,10 +290,10 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
   async function pause(ms: number): Promise<void> {
     const ending = new AbortController();
     endPause = () => ending.abort();
-    const end = (): void => ending.abort();
-    signal.addEventListener('abort', end);
+    const endPolling = (): void => ending.abort();
+    signal.addEventListener('abort', endPolling);
     await delay(ms, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
-    signal.removeEventListener('abort', end);
+    signal.removeEventListener('abort', endPolling);
     endPause = null;
   }
 
@@ -330,7 +330,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
     wake(hasDecisions) {
       if (hasDecisions) isPendingDue = true;
       // The first poll must reach the server before anything is sent to it.
-      if (standing.state !== 'connecting') send();
+      if (standing.state !== 'connecting') sendDue();
     },
     async close() {
       closing.abort();

@@ -1,6 +1,6 @@
 /** The link of a workspace to a server; operations without an engine are in `doors/linking.ts`. */
 export { fetchLease } from './fetch-lease.ts';
-export { createLeases, type Leases } from './leases.ts';
+export { type AccountLeases, createLeases } from './leases.ts';
 export { linkOperations } from './operations.ts';
 export { createLink, type Link } from './room.ts';
 export type { LinkStatus } from './status.ts';

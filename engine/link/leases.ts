@@ -48,7 +48,7 @@ export interface LeasesDeps {
   random?(): number;
 }
 
-export interface Leases {
+export interface AccountLeases {
   /** Reads the stored lease. */
   read(): Promise<void>;
   /** Starts renewing, once the lease was read and the link is stored. */
@@ -70,7 +70,7 @@ const stored = z.object({
   seen_time: z.number(),
 });
 
-export function createLeases(deps: LeasesDeps): Leases {
+export function createLeases(deps: LeasesDeps): AccountLeases {
   const { clock, log, file, random = Math.random } = deps;
   const closing = new AbortController();
   // Due by the earlier of two clocks: one stops while the machine sleeps, the other may be set back.
@@ -106,7 +106,7 @@ export function createLeases(deps: LeasesDeps): Leases {
   const now = (): number =>
     kept === null ? clock.now() : Math.max(kept.server_time, kept.seen_time, clock.now() + kept.offset_ms);
 
-  function save(): void {
+  function saveLeases(): void {
     try {
       replacePrivate(file, `${JSON.stringify(kept)}\n`, { isDurable: true });
     } catch (error) {
@@ -119,7 +119,7 @@ export function createLeases(deps: LeasesDeps): Leases {
     const seen = now();
     if (seen - kept.seen_time < NOTED_MS) return;
     kept = { ...kept, seen_time: seen };
-    save();
+    saveLeases();
   }
 
   function drop(state: 'none' | 'invalid' | 'revoked'): void {
@@ -180,7 +180,7 @@ export function createLeases(deps: LeasesDeps): Leases {
       server_time: serverTime,
       seen_time: serverTime,
     };
-    save();
+    saveLeases();
   }
 
   /** Resolves with the code of a failure. */
@@ -215,7 +215,7 @@ export function createLeases(deps: LeasesDeps): Leases {
     return renewing;
   }
 
-  function view(): LeaseFacts {
+  function viewLeases(): LeaseFacts {
     const at = now();
     const endsAt = claims === null ? null : claims.exp * 1000;
     const isOver = endsAt !== null && at >= endsAt;
@@ -244,12 +244,12 @@ export function createLeases(deps: LeasesDeps): Leases {
     start() {
       if (deps.link() !== null) first = setTimeout(() => void renew(), FIRST_CALL_MS).unref();
     },
-    view,
+    view: viewLeases,
     async refresh() {
       // A request in progress may have been answered before the change.
       await renewing;
       const failure = await renew();
-      return { ...view(), failure };
+      return { ...viewLeases(), failure };
     },
     drop(state) {
       drop(state);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Decisions } from '../board/decisions/index.ts';
 import type { Tasks } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
-import type { By, Policy } from '../core/api/operation.ts';
+import type { CallAuthor, OperationPolicy } from '../core/api/operation.ts';
 import type { Clock } from '../core/base/clock.ts';
 import { asSvcError, SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
@@ -16,13 +16,13 @@ import { createLinkClient, type LinkClient } from './client.ts';
 import type { ServerConfig } from './config.ts';
 import { makeCodeAddress, makeCodeSecret } from './decide-code.ts';
 import { createEventOutbox } from './event-outbox.ts';
-import type { Leases } from './leases.ts';
+import type { AccountLeases } from './leases.ts';
 import { buildPendingDecision, outgoingName } from './outgoing.ts';
 import { createTokenRotation } from './rotate-token.ts';
 import { createLinkRows, type LinkRow } from './rows.ts';
 import { createServerCalls, nothing, type ServerCalls } from './server-calls.ts';
 import { buildLinkStatus, type LinkStatus } from './status.ts';
-import { createTelemetry, type Telemetry, type TierTokens } from './telemetry/index.ts';
+import { createTelemetry, type LinkTelemetry, type TierTokens } from './telemetry/index.ts';
 import { createTokenFile } from './token-file.ts';
 
 /** Returns the result of `work`; null if a file is refused, since unlinking continues in any case. */
@@ -47,7 +47,7 @@ export interface LinkDeps {
   dataId: string;
   config(): {
     server: ServerConfig;
-    policy: Policy;
+    policy: OperationPolicy;
     workspace: { name: string };
     telemetry: { work: string };
   };
@@ -57,7 +57,7 @@ export interface LinkDeps {
   decisions: Decisions;
   workflow: Workflow;
   requireConsent(): void;
-  leases: Pick<Leases, 'refresh' | 'drop' | 'view'>;
+  leases: Pick<AccountLeases, 'refresh' | 'drop' | 'view'>;
   /** Returns tokens through the gateway on that UTC day, for calls since then (Unix ms). */
   sumTierTokens(day: string, since: number): TierTokens;
 }
@@ -71,12 +71,15 @@ export interface Link {
    * Links the workspace with the token of a machine: the given one, otherwise the token of `svc login`. Throws
    * `not_linked` if this machine is not logged in.
    */
-  link(given: { token?: string | undefined; server?: string | undefined }, by: By): Promise<LinkStatus>;
+  link(
+    given: { token?: string | undefined; server?: string | undefined },
+    by: CallAuthor,
+  ): Promise<LinkStatus>;
   /** Unlinks: first on the server, then locally in any case. `isTold` is false if the server could not be notified. */
-  unlink(by: By): Promise<{ server: string | null; isTold: boolean }>;
+  unlink(by: CallAuthor): Promise<{ server: string | null; isTold: boolean }>;
   /** Creates the secret of one-time codes and returns its address, which is not shown again. Throws `exists`. */
-  makeDecideCode(isNew: boolean, by: By): Promise<{ address: string }>;
-  telemetry: Telemetry;
+  makeDecideCode(isNew: boolean, by: CallAuthor): Promise<{ address: string }>;
+  telemetry: LinkTelemetry;
   /** Calls with the workspace's token, while it is linked; null otherwise. */
   calls(): ServerCalls | null;
   /** Returns the linked server of this workspace, even if it does not answer; null without one. */
@@ -102,12 +105,12 @@ export function createLink(deps: LinkDeps): Link {
   const tokenFile = createTokenFile({ ...deps, tokenPath: () => config().server.token_path });
 
   /** Reports whether events are queued: while there is a server to notify, even if it does not answer or is being linked again. */
-  const isOn = (): boolean => row?.revokedAt === null && problem === null;
+  const isLinkOn = (): boolean => row?.revokedAt === null && problem === null;
 
   const outbox = createEventOutbox({
     ...deps,
     rows,
-    isOn,
+    isOn: isLinkOn,
     wake: (hasDecisions) => active?.client.wake(hasDecisions),
   });
 
@@ -155,7 +158,7 @@ export function createLink(deps: LinkDeps): Link {
       .catch((error: unknown) => log.warn({ error }, 'the revocation of the link was not saved'));
   }
 
-  function start(linked: LinkRow): void {
+  function startLink(linked: LinkRow): void {
     const calls = createServerCalls({
       server: new URL(linked.server),
       token: () => tokenFile.read() ?? 'none',
@@ -201,7 +204,7 @@ export function createLink(deps: LinkDeps): Link {
     active = { row: linked, client, calls };
   }
 
-  async function stop(): Promise<void> {
+  async function stopLink(): Promise<void> {
     const before = active;
     active = null;
     if (before !== null) closingClient = closingClient.then(() => before.client.close());
@@ -229,8 +232,8 @@ export function createLink(deps: LinkDeps): Link {
       active.client.wake(true);
       return;
     }
-    if (active !== null) void stop();
-    if (wanted !== null) start(wanted);
+    if (active !== null) void stopLink();
+    if (wanted !== null) startLink(wanted);
   }
 
   function findProblem(): string | null {
@@ -269,7 +272,7 @@ export function createLink(deps: LinkDeps): Link {
     });
 
   /** Forgets a server with all pending events. */
-  async function forget(before: LinkRow | null, by: By): Promise<void> {
+  async function forgetLink(before: LinkRow | null, by: CallAuthor): Promise<void> {
     row = null;
     try {
       await storage.write(() => {
@@ -285,11 +288,11 @@ export function createLink(deps: LinkDeps): Link {
     deps.leases.drop('none');
   }
 
-  async function keep(linked: LinkRow, token: string, by: By): Promise<void> {
-    await stop();
+  async function keepLink(linked: LinkRow, token: string, by: CallAuthor): Promise<void> {
+    await stopLink();
     // Row and token of two accounts never coexist, whenever the engine dies, and neither account learns of the other.
     const isSame = row?.server === linked.server && row.workspace === linked.workspace;
-    if (row !== null && !isSame) await forget(row, by);
+    if (row !== null && !isSame) await forgetLink(row, by);
     tokenFile.write(token);
     await storage.write(() => {
       rows.putLink(linked);
@@ -300,7 +303,7 @@ export function createLink(deps: LinkDeps): Link {
     deps.setServerUrl(linked.server, by.actor);
   }
 
-  async function link(given: Parameters<Link['link']>[0], by: By): Promise<void> {
+  async function link(given: Parameters<Link['link']>[0], by: CallAuthor): Promise<void> {
     const { server, token } = chooseServer(given, { env: deps.env, configured: config().server.url });
     tokenFile.check({ isFirst: row === null });
     const machine = createServerCalls({ server, token: () => token });
@@ -315,7 +318,7 @@ export function createLink(deps: LinkDeps): Link {
     const { workspace, account, person, lease_key: leaseKey } = answer;
     const now = clock.now();
     const at = { linkedAt: now, tokenAt: now, revokedAt: null };
-    await keep({ server: server.origin, workspace, account, person, leaseKey, ...at }, answer.token, by);
+    await keepLink({ server: server.origin, workspace, account, person, leaseKey, ...at }, answer.token, by);
   }
 
   /** Notifies the server; false if that failed. */
@@ -342,10 +345,10 @@ export function createLink(deps: LinkDeps): Link {
       changeLink(async () => {
         const before = row;
         const token = attempt(tokenFile.read);
-        await stop();
+        await stopLink();
         const isTold = before !== null && token !== null && (await tellUnlinked(before, token));
         attempt(tokenFile.remove);
-        await forget(before, by);
+        await forgetLink(before, by);
         if (config().server.url !== '') deps.setServerUrl(null, by.actor);
         return { server: before?.server ?? null, isTold };
       }),
@@ -373,7 +376,7 @@ export function createLink(deps: LinkDeps): Link {
       outbox.close();
       await enqueueChange(() => undefined);
       await telemetry.close();
-      await stop();
+      await stopLink();
       await closingClient;
     },
   };

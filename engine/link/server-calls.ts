@@ -105,9 +105,9 @@ async function sendThrough(
   signal?.throwIfAborted();
   // Not AbortSignal.any: a signal that lives as long as the engine would accumulate dependents.
   const ending = new AbortController();
-  const end = (): void => ending.abort();
-  const timer = setTimeout(end, patienceMs);
-  signal?.addEventListener('abort', end);
+  const endCall = (): void => ending.abort();
+  const timer = setTimeout(endCall, patienceMs);
+  signal?.addEventListener('abort', endCall);
   try {
     return await exchange(url, sending, { agent, signal: ending.signal, timeout: patienceMs });
   } catch (error) {
@@ -119,7 +119,7 @@ async function sendThrough(
     throw new SvcError('server_unreachable', `${url.origin}: ${why}`, { cause: error });
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', end);
+    signal?.removeEventListener('abort', endCall);
   }
 }
 
@@ -141,7 +141,7 @@ async function exchange(
     if (status >= 300 && status < 400)
       throw new SvcError('server_unreachable', `${url.origin} redirects, and redirects are not followed`);
     const retryAfterMs = parseRetryAfter(answer.headers['retry-after']);
-    return { status, text: await readText(url, answer), retryAfterMs };
+    return { status, text: await readAnswerText(url, answer), retryAfterMs };
   } catch (error) {
     // The rest of an answer would keep its connection.
     sent.destroy();
@@ -163,7 +163,7 @@ const describeFault = ({ code, message }: NodeJS.ErrnoException): string =>
     ? 'the proxy of HTTPS_PROXY or HTTP_PROXY refuses the connection'
     : (code ?? message);
 
-async function readText(url: URL, answer: IncomingMessage): Promise<string> {
+async function readAnswerText(url: URL, answer: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of answer as AsyncIterable<Buffer>) {

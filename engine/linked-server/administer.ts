@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { SvcError } from '../core/base/errors.ts';
 import { fieldsInvalid } from '../core/base/fields-invalid.ts';
 import { ADDONS, PLANS } from '../core/link-protocol/capabilities.ts';
-import { type Account, CHAT_KINDS, type Person, ROLES } from './database/tables.ts';
+import { type Account, CHAT_KINDS, type PersonRow, ROLES } from './database/tables.ts';
 import type { ServerParts } from './http/context.ts';
 import { exportDatabase } from './keeping/export.ts';
 import { invitationUrl } from './people/invitations.ts';
-import type { NewPerson, People } from './people/people.ts';
+import type { NewPerson, PeopleStore } from './people/people.ts';
 import { makeToken } from './secrets.ts';
 
 // Implements `svc server person add` and similar commands. They go through the running server's socket, which only
@@ -192,15 +192,15 @@ const ACTIONS: AdminActions = {
 /** A one-time address for setting a password. */
 const makeInvitation = async (
   { people, origin }: Pick<ServerParts, 'people' | 'origin'>,
-  person: Person,
+  person: PersonRow,
 ): Promise<string> => invitationUrl(origin, await people.invite(person, ACTOR));
 
 /** Adds a person to an existing account; the first person in it, and operators, are admins. */
 async function addToAccount(
-  people: People,
+  people: PeopleStore,
   name: string,
   { role, ...wish }: Omit<NewPerson, 'account'>,
-): Promise<{ person: Person; account: Account }> {
+): Promise<{ person: PersonRow; account: Account }> {
   const account = await people.findAccount(name);
   const isAdmin = wish.isOperator || (await people.count(account.id)) === 0;
   const person = await people.add({ ...wish, account: account.id, role: isAdmin ? 'admin' : role }, ACTOR);

@@ -11,7 +11,7 @@ export async function answerAdmin(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const answer = (status: number, body: object): void => {
+  const writeAdminAnswer = (status: number, body: object): void => {
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
   };
   try {
@@ -23,9 +23,13 @@ export async function answerAdmin(
       chunks.push(chunk);
     }
     const input: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
-    answer(200, { result: await administer(parts, request.url?.slice(1) ?? '', input) });
+    writeAdminAnswer(200, { result: await administer(parts, request.url?.slice(1) ?? '', input) });
   } catch (thrown) {
     const { code, message, hint } = asSvcError(thrown);
-    answer(toHttpStatus(code), { code, message, ...(hint === undefined ? {} : { hint: String(hint) }) });
+    writeAdminAnswer(toHttpStatus(code), {
+      code,
+      message,
+      ...(hint === undefined ? {} : { hint: String(hint) }),
+    });
   }
 }

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../core/base/clock.ts';
 import { type ListOrder, type ListPage, type PageWish, readListPage } from './database/list-page.ts';
-import type { Change, Tables } from './database/tables.ts';
+import type { ChangeRow, Tables } from './database/tables.ts';
 import { makeServerId } from './secrets.ts';
 
 const NEWEST_FIRST: ListOrder = {
@@ -25,11 +25,11 @@ export interface ChangeLog {
   /** Makes and records a change in a separate transaction. Rethrows the change's errors, and then stores nothing. */
   make<T>(entry: ChangeEntry, change: (within: Transaction<Tables>) => Promise<T>): Promise<T>;
   /** Lists the newest first. */
-  list(account: string, wish?: PageWish): Promise<ListPage<Change>>;
+  list(account: string, wish?: PageWish): Promise<ListPage<ChangeRow>>;
 }
 
 export function createChangeLog({ db, clock }: { db: Kysely<Tables>; clock: Clock }): ChangeLog {
-  const record: ChangeLog['record'] = async (within, { account, actor, what, detail = '' }) => {
+  const recordChange: ChangeLog['record'] = async (within, { account, actor, what, detail = '' }) => {
     await within
       .insertInto('changes')
       .values({ id: makeServerId('c'), account_id: account, at: clock.now(), actor, what, detail })
@@ -37,11 +37,11 @@ export function createChangeLog({ db, clock }: { db: Kysely<Tables>; clock: Cloc
   };
 
   return {
-    record,
+    record: recordChange,
     make: (entry, change) =>
       db.transaction().execute(async (within) => {
         const made = await change(within);
-        await record(within, entry);
+        await recordChange(within, entry);
         return made;
       }),
     list: (account, wish = {}) =>

@@ -41,7 +41,7 @@ export function createDueLoops({
 }): DueLoops {
   const loops = new Map<string, Promise<void>>();
   const putOff = new Map<string, number>();
-  const timer = createDueTimer({ clock, onDue: look });
+  const timer = createDueTimer({ clock, onDue: runDue });
   let looking: Promise<void> | null = null;
   let mustLookAgain = false;
   /** Number of calls of `wake`. */
@@ -64,7 +64,7 @@ export function createDueLoops({
       })
       .finally(() => {
         loops.delete(id);
-        look();
+        runDue();
       });
     loops.set(id, running);
   }
@@ -81,7 +81,7 @@ export function createDueLoops({
   }
 
   /** One check at a time; requests during one are handled after it. */
-  function look(): void {
+  function runDue(): void {
     if (isClosing || !isStarted) return;
     if (looking !== null) {
       mustLookAgain = true;
@@ -96,20 +96,20 @@ export function createDueLoops({
       })
       .finally(() => {
         looking = null;
-        if (mustLookAgain) look();
+        if (mustLookAgain) runDue();
       });
   }
 
   return {
     start() {
       isStarted = true;
-      look();
+      runDue();
     },
-    look,
+    look: runDue,
     wake() {
       wakes += 1;
       putOff.clear();
-      look();
+      runDue();
     },
     async settled() {
       while (looking !== null || loops.size > 0) await Promise.all([looking, ...loops.values()]);

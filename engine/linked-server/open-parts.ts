@@ -61,7 +61,7 @@ export interface OpenParts {
 }
 
 /** How the server is reached, and what it may reach. */
-export interface Reach extends Pick<ServerSettings, 'isTrustedProxy' | 'isAllowedTarget' | 'slackApi'> {
+export interface ServerReach extends Pick<ServerSettings, 'isTrustedProxy' | 'isAllowedTarget' | 'slackApi'> {
   telegramApi: ServerSettings['telegramApi'] | null;
   origin: string;
 }
@@ -78,7 +78,7 @@ export async function openParts(
     tellSetupCode,
     tellNewSecret,
   }: ServerOptions,
-  { origin, isTrustedProxy, isAllowedTarget, telegramApi, slackApi }: Reach,
+  { origin, isTrustedProxy, isAllowedTarget, telegramApi, slackApi }: ServerReach,
 ): Promise<OpenParts> {
   const database = await openServerDatabase(folder, readDatabaseUrl(env));
   try {

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import { SvcError } from '../core/base/errors.ts';
-import type { Channel } from '../core/link-protocol/channels.ts';
+import type { DecisionChannel } from '../core/link-protocol/channels.ts';
 import type { Tables } from './database/tables.ts';
 import type { DecisionFollower } from './decision-follower.ts';
 
@@ -8,7 +8,7 @@ import type { DecisionFollower } from './decision-follower.ts';
 export interface Requester {
   account: string;
   person: string;
-  channel: Channel;
+  channel: DecisionChannel;
 }
 
 /** Throws `actor_denied` if the requester is no longer allowed: they may have been removed since the request was accepted. */
@@ -43,7 +43,7 @@ export async function requireRequester(
  */
 export async function withdrawRequests(
   change: Transaction<Tables>,
-  { account, person, channels }: Omit<Requester, 'channel'> & { channels: readonly Channel[] },
+  { account, person, channels }: Omit<Requester, 'channel'> & { channels: readonly DecisionChannel[] },
   now: number,
   followDecisions: DecisionFollower['followDecisions'],
 ): Promise<void> {

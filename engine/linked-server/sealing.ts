@@ -6,7 +6,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** Encrypts values that have to be read again, such as the secrets of webhooks. */
-export interface Sealer {
+export interface SecretSealer {
   /** @param place its location, such as a table, a column and an id: it can only be decrypted there */
   seal(text: string, place: string): string;
   /** Throws `storage_failed` for a value that was not encrypted with this key at this place. */
@@ -14,7 +14,7 @@ export interface Sealer {
 }
 
 /** AES-256-GCM under a key of 32 bytes, with a new nonce each time. */
-export function createSealer(key: Buffer): Sealer {
+export function createSealer(key: Buffer): SecretSealer {
   return {
     seal(text, place) {
       const iv = randomBytes(IV_BYTES);

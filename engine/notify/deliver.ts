@@ -3,29 +3,29 @@ import { createDueTimer } from '../core/base/due-timer.ts';
 import { asSvcError } from '../core/base/errors.ts';
 import { shownAddress } from '../core/http/shown-address.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import type { Envelope } from './events.ts';
-import type { DeliveryRow, Outbox, Settled } from './rows.ts';
-import { attemptDelivery, GIVE_UP_MS, idleMs, nextTryMs, type Outcome } from './sending/index.ts';
+import type { EventEnvelope } from './events.ts';
+import type { DeliveryResult, DeliveryRow, EventOutbox } from './rows.ts';
+import { attemptDelivery, GIVE_UP_MS, idleMs, nextTryMs, type SendOutcome } from './sending/index.ts';
 
 /** A secret, or a sentence about the missing one. */
-export type SecretLookup = { secret: string } | { missing: string };
+export type DeliverySecretLookup = { secret: string } | { missing: string };
 
 export interface DeliverDeps {
   storage: Storage;
   events: EventLog;
   clock: Clock;
-  outbox: Outbox;
+  outbox: EventOutbox;
   fetch: typeof globalThis.fetch;
   /** In [0, 1). */
   random(): number;
   /** Returns null if the target is no longer configured. */
-  findSecretLookup(url: string): SecretLookup | null;
+  findSecretLookup(url: string): DeliverySecretLookup | null;
   /** Called after each attempt with the updated row. */
   onTried(row: DeliveryRow): void;
   onError(message: string): void;
 }
 
-export interface Deliverer {
+export interface EventDeliverer {
   /** Attempts due deliveries; cheap if there are none. With `hasNew`, also retries targets whose secret was just missing. */
   wake(hasNew?: boolean): void;
   /** Reports whether the next attempt is due (timers run late, and clocks are adjusted). */
@@ -39,7 +39,7 @@ const STALLED_MS = 5000;
 const HELD_MS = 60_000;
 
 /** Runs one loop per target, so that a dead one delays no other. Rows are sent in the order they are due. */
-export function createDeliverer(deps: DeliverDeps): Deliverer {
+export function createDeliverer(deps: DeliverDeps): EventDeliverer {
   const { storage, clock, outbox } = deps;
   const closing = new AbortController();
   const loops = new Map<string, Promise<void>>();
@@ -94,7 +94,7 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
     }
   }
 
-  async function tryOnce(row: DeliveryRow, found: { secret: string } | null): Promise<Outcome | null> {
+  async function tryOnce(row: DeliveryRow, found: { secret: string } | null): Promise<SendOutcome | null> {
     if (found === null)
       return {
         ok: false,
@@ -109,10 +109,10 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
     );
   }
 
-  function recordOutcome(row: DeliveryRow, outcome: Outcome, isConfigured: boolean): void {
+  function recordOutcome(row: DeliveryRow, outcome: SendOutcome, isConfigured: boolean): void {
     const settled = settleTry(row, outcome, isConfigured, clock.now(), deps.random);
     if (!outbox.settle(row.id, settled) || settled.state !== 'dead') return;
-    const { task_id, decision_id, session_id, title } = JSON.parse(row.body) as Envelope;
+    const { task_id, decision_id, session_id, title } = JSON.parse(row.body) as EventEnvelope;
     deps.events.append({
       kind: 'delivery_dead',
       taskId: task_id,
@@ -166,11 +166,11 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
 /** Returns the state of a delivery after an attempt: delivered, dead after 24 h or without its target, otherwise pending. */
 function settleTry(
   row: DeliveryRow,
-  outcome: Outcome,
+  outcome: SendOutcome,
   isConfigured: boolean,
   now: number,
   random: () => number,
-): Settled {
+): DeliveryResult {
   const { status, error } = outcome;
   const base = { status, error, deliveredAt: null, nextAt: now };
   if (outcome.ok) return { ...base, state: 'delivered', deliveredAt: now };

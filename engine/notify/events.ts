@@ -23,7 +23,7 @@ export type OutboundEvent = keyof typeof EVENTS;
 export const EVENT_NAMES = Object.keys(EVENTS) as OutboundEvent[];
 
 /** The body that a target receives; absent values are null. It never contains a prompt, file content or diff. */
-export interface Envelope {
+export interface EventEnvelope {
   id: string;
   event: OutboundEvent;
   at: string;

@@ -4,16 +4,22 @@ import { SvcError } from '../core/base/errors.ts';
 import { sentence } from '../core/base/sentence.ts';
 import { shownAddress } from '../core/http/shown-address.ts';
 import type { EventLog, LoggedEvent, Storage } from '../storage/index.ts';
-import { createDeliverer, type SecretLookup } from './deliver.ts';
+import { createDeliverer, type DeliverySecretLookup } from './deliver.ts';
 import { buildEnvelope } from './envelope.ts';
 import { EVENTS, type OutboundEvent } from './events.ts';
-import { createOutbox, type Delivery, type DeliveryRow, type DeliveryState, toDelivery } from './rows.ts';
+import {
+  createOutbox,
+  type DeliveryRow,
+  type DeliveryState,
+  type EventDelivery,
+  toDelivery,
+} from './rows.ts';
 
 export type { OutboundEvent } from './events.ts';
-export type { Delivery, DeliveryState } from './rows.ts';
+export type { DeliveryState, EventDelivery } from './rows.ts';
 
 /** One entry of `notify.webhooks`. */
-export interface Target {
+export interface EventTarget {
   url: string;
   /** Defaults to all events. */
   events?: readonly OutboundEvent[] | undefined;
@@ -25,7 +31,7 @@ export interface NotifyDeps {
   events: EventLog;
   clock: Clock;
   /** Read at every event, so a reloaded configuration takes effect immediately. */
-  config(): { notify: { webhooks: readonly Target[] }; webhook: { secret_env: unknown } };
+  config(): { notify: { webhooks: readonly EventTarget[] }; webhook: { secret_env: unknown } };
   tasks: Pick<Tasks, 'get'>;
   workspaceName(): string;
   /** Looks up the value of a variable. */
@@ -43,14 +49,14 @@ export interface Notify {
     state?: DeliveryState | undefined;
     before?: number | undefined;
     limit?: number | undefined;
-  }): Delivery[];
+  }): EventDelivery[];
   /** Sends a delivery again now, under the same message id. Throws `not_found`. */
-  redeliver(id: number): Promise<Delivery>;
+  redeliver(id: number): Promise<EventDelivery>;
   /**
    * Sends an `alert` titled `test` to every target, or to the one at `url`, and resolves after the first attempt of
    * each. Throws `not_found` if the target does not exist.
    */
-  test(url?: string): Promise<Delivery[]>;
+  test(url?: string): Promise<EventDelivery[]>;
   counts(): Record<DeliveryState, number>;
   /** Aborts running attempts and leaves them pending for the next start. */
   close(): Promise<void>;
@@ -70,7 +76,7 @@ export function createNotify(deps: NotifyDeps): Notify {
   let added = 0;
   let mayBeDue = false;
   /** Set while `test` appends its event, which also goes to targets that did not subscribe to alerts. */
-  let testTargets: readonly Target[] | null = null;
+  let testTargets: readonly EventTarget[] | null = null;
 
   const deliverer = createDeliverer({
     storage,
@@ -86,7 +92,7 @@ export function createNotify(deps: NotifyDeps): Notify {
     onError: (message) => deps.log?.error({}, message),
   });
 
-  function findSecretLookup(url: string): SecretLookup | null {
+  function findSecretLookup(url: string): DeliverySecretLookup | null {
     const target = config().notify.webhooks.find((each) => each.url === url);
     if (target === undefined) return null;
     const own = target.secret_env ?? '';
@@ -105,7 +111,7 @@ export function createNotify(deps: NotifyDeps): Notify {
   }
 
   /** Adds outbox rows for `event` and returns their ids. Call inside the event's transaction. */
-  function enqueueEvent(event: LoggedEvent, targets: readonly Target[]): number[] {
+  function enqueueEvent(event: LoggedEvent, targets: readonly EventTarget[]): number[] {
     const id = `${events.logId}-${event.seq}`;
     const task = event.taskId === null ? null : tasks.get(event.taskId);
     const body = JSON.stringify(buildEnvelope(event, task, { id, workspace: deps.workspaceName() }));
@@ -140,7 +146,7 @@ export function createNotify(deps: NotifyDeps): Notify {
   // Deliveries left by an earlier host are attempted as soon as the engine is composed.
   const first = setImmediate(() => deliverer.wake());
 
-  function listTargets(url: string | undefined): Target[] {
+  function listTargets(url: string | undefined): EventTarget[] {
     const { webhooks } = config().notify;
     const targets =
       url === undefined
@@ -158,7 +164,7 @@ export function createNotify(deps: NotifyDeps): Notify {
   }
 
   /** Waits for a row's next attempt and returns the row, or its current state after a timeout. */
-  function reportTry(id: number): Promise<Delivery> {
+  function reportTry(id: number): Promise<EventDelivery> {
     return new Promise((resolve) => {
       const reportDone = (row: DeliveryRow) => {
         clearTimeout(tooLong);

@@ -6,7 +6,7 @@ export type DeliveryState = 'pending' | 'delivered' | 'dead';
 export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const satisfies DeliveryState[];
 
 /** The delivery of one event to one target. Times are RFC 3339 UTC. */
-export interface Delivery {
+export interface EventDelivery {
   id: number;
   event: string;
   /** The same for every attempt and every target of one event. */
@@ -42,7 +42,7 @@ export interface DeliveryRow {
   last_error: string | null;
 }
 
-export const toDelivery = (row: DeliveryRow): Delivery => ({
+export const toDelivery = (row: DeliveryRow): EventDelivery => ({
   id: row.id,
   event: row.event,
   messageId: row.message_id,
@@ -57,7 +57,7 @@ export const toDelivery = (row: DeliveryRow): Delivery => ({
 });
 
 /** The state of a delivery after an attempt. */
-export interface Settled {
+export interface DeliveryResult {
   state: DeliveryState;
   nextAt: number;
   deliveredAt: number | null;
@@ -68,7 +68,7 @@ export interface Settled {
 const KEEP_DELIVERED_MS = 7 * 86_400_000;
 const KEEP_DEAD_MS = 30 * 86_400_000;
 
-export type Outbox = ReturnType<typeof createOutbox>;
+export type EventOutbox = ReturnType<typeof createOutbox>;
 
 /** Creates access to the outbox table. Methods that change it are called inside `storage.write`. */
 export function createOutbox({ db }: Pick<Storage, 'db'>) {
@@ -131,7 +131,7 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
     dueUrls: (now: number): string[] => dueUrls.all(now).map(({ url }) => url),
     /** Returns the earliest due time after `now`; null when nothing is scheduled. */
     nextAfter: (now: number): number | null => nextAfter.get(now)?.at ?? null,
-    settle(id: number, { state, nextAt, deliveredAt, status, error }: Settled): boolean {
+    settle(id: number, { state, nextAt, deliveredAt, status, error }: DeliveryResult): boolean {
       return settle.run(state, nextAt, deliveredAt, status, error, id).changes === 1;
     },
     /** Extends the deadline of a target's pending deliveries by the time without attempts. */

@@ -6,7 +6,7 @@ import { type FieldProblem, fieldsInvalidError, type JsonObject } from '../core/
 export const LABEL = 'svc';
 
 /** An event of the code host in svc's terms. */
-export type Occurrence =
+export type CodeHostEvent =
   | { kind: 'ignored'; reason: string }
   | {
       kind: 'issue' | 'comment';
@@ -30,7 +30,7 @@ export type Occurrence =
       below: string;
     };
 
-const ignoreOccurrence = (reason: string): Occurrence => ({ kind: 'ignored', reason });
+const ignoreOccurrence = (reason: string): CodeHostEvent => ({ kind: 'ignored', reason });
 
 /** Infers the event's name from its payload, when no header gives it. */
 function inferEventName(payload: JsonObject): string | null {
@@ -40,7 +40,7 @@ function inferEventName(payload: JsonObject): string | null {
 }
 
 /** Reads a payload of `name` (null: inferred). Throws `fields_invalid`, naming each missing field. */
-export function readEvent(name: string | null, payload: JsonObject, body: Buffer): Occurrence {
+export function readCodeHostEvent(name: string | null, payload: JsonObject, body: Buffer): CodeHostEvent {
   const event = name ?? inferEventName(payload);
   if (event === null) return ignoreOccurrence('the payload is not of an event that creates tasks');
   if (event === 'ping') return ignoreOccurrence('ping');
@@ -49,7 +49,7 @@ export function readEvent(name: string | null, payload: JsonObject, body: Buffer
   return ignoreOccurrence(`the event ${JSON.stringify(event.slice(0, 60))} does not create tasks`);
 }
 
-function readIssue(payload: JsonObject, body: Buffer): Occurrence {
+function readIssue(payload: JsonObject, body: Buffer): CodeHostEvent {
   const action = asText(payload.action);
   const issue = asObject(payload.issue);
   const labeled =
@@ -77,7 +77,7 @@ function readIssue(payload: JsonObject, body: Buffer): Occurrence {
   };
 }
 
-function readComment(payload: JsonObject, body: Buffer): Occurrence {
+function readComment(payload: JsonObject, body: Buffer): CodeHostEvent {
   if (asText(payload.action) !== 'created') return ignoreOccurrence('only created comments create tasks');
   const comment = asObject(payload.comment);
   const issue = asObject(payload.issue);

@@ -1,8 +1,8 @@
 import { asSvcError, type SvcError } from '../core/base/errors.ts';
 import type { RouteSecrets } from './config.ts';
-import type { Listeners } from './listeners.ts';
+import type { ReceiverListeners } from './listeners.ts';
 
-type Listener = Awaited<ReturnType<Listeners['open']>>;
+type Listener = Awaited<ReturnType<ReceiverListeners['open']>>;
 
 /** The receiver configured in svc.yaml, which the engine opens automatically. */
 export interface ConfiguredReceiver {
@@ -13,7 +13,7 @@ export interface ConfiguredReceiver {
 }
 
 export function createConfiguredReceiver(deps: {
-  listeners: Listeners;
+  listeners: ReceiverListeners;
   address(): { host: string; port: number };
   /** Throws `secret_missing`. */
   secrets(): RouteSecrets;

@@ -11,19 +11,19 @@ import { SECRET_ROUTES } from './config.ts';
 import { type AgentLookup, createIntake, type ReceiverConfig } from './intake.ts';
 import { createOnce } from './once.ts';
 import { createReceipts } from './receipts.ts';
-import { createReceive, type Receive, type ReceiverLog, type Routes } from './receive.ts';
+import { createReceive, type ReceiveRequest, type ReceiverLog, type ReceiverRoutes } from './receive.ts';
 import { createReplayCache } from './replay.ts';
 import { createChatRoute } from './routes/chat.ts';
 import { createCodehostRoute } from './routes/codehost.ts';
 import { createDecisionRoutes } from './routes/decisions.ts';
 import { createTaskRoute } from './routes/task.ts';
-import { type Listener, type ListenOptions, serveReceive } from './serve.ts';
+import { type ListenOptions, type ReceiverListener, serveReceive } from './serve.ts';
 import type { ReceiverWorkspace } from './workspace-header.ts';
 
 export type { AgentLookup, ReceiverConfig, WebhookConfig } from './intake.ts';
-export type { Receive, ReceiverLog } from './receive.ts';
+export type { ReceiveRequest, ReceiverLog } from './receive.ts';
 
-export type { Access, Listener, ListenOptions } from './serve.ts';
+export type { ListenOptions, ReceiverListener, RemoteAccess } from './serve.ts';
 
 export interface ReceiverDeps {
   storage: Storage;
@@ -44,9 +44,9 @@ export interface ReceiverDeps {
 
 export interface Receiver {
   /** Answers requests without a port, under one list of secrets or one per route. Throws `secret_missing` when a secret is empty. */
-  open(secrets: readonly string[] | RouteSecrets): Receive;
+  open(secrets: readonly string[] | RouteSecrets): ReceiveRequest;
   /** Listens. Throws `secret_missing`, `address_refused`, `address_in_use`. */
-  listen(options: ListenOptions): Promise<Listener>;
+  listen(options: ListenOptions): Promise<ReceiverListener>;
 }
 
 /** Creates the signed receiver, which turns requests from outside into tasks and decisions. */
@@ -58,14 +58,14 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
   const failures = createFailures({ clock });
   const intake = createIntake(deps);
   const { workflow, tasks, decisions, sessions } = deps;
-  const routes: Routes = {
+  const routes: ReceiverRoutes = {
     task: createTaskRoute({ intake, receipts, tasks }),
     codehost: createCodehostRoute({ intake, receipts, tasks, config }),
     chat: createChatRoute({ intake, workflow, tasks, decisions, sessions, config }),
     ...createDecisionRoutes({ workflow, decisions, tasks }),
   };
 
-  function openReceive(given: readonly string[] | RouteSecrets): Receive {
+  function openReceive(given: readonly string[] | RouteSecrets): ReceiveRequest {
     const secrets = Array.isArray(given)
       ? Object.fromEntries(SECRET_ROUTES.map((route) => [route, given]))
       : (given as RouteSecrets);

@@ -6,11 +6,11 @@ import {
   type TemplateFields,
 } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
-import type { By } from '../core/api/operation.ts';
+import type { CallAuthor } from '../core/api/operation.ts';
 import { SvcError } from '../core/base/errors.ts';
 import { makeTitle } from '../core/base/text.ts';
 import { fieldsInvalidError } from '../core/http/body.ts';
-import { type Answer, jsonAnswer } from './request.ts';
+import { jsonAnswer, type ReceiverAnswer } from './request.ts';
 
 /** The part of the `webhook` section that is read on each request. */
 export interface WebhookConfig {
@@ -36,7 +36,7 @@ export interface AgentLookup {
 }
 
 /** A task as a route has parsed it. */
-export interface Incoming {
+export interface IncomingRequest {
   template: string | null;
   agent: string | null;
   project: string | null;
@@ -57,22 +57,22 @@ export interface Incoming {
 }
 
 /** The requested action for the task. */
-export interface Wish {
+export interface SubmitOptions {
   dispatch: boolean;
   approve: boolean;
 }
 
 /** Turns requests of the three routes into tasks. */
-export interface Intake {
+export interface TaskIntake {
   /**
    * Builds the fields of a task from a template; `prompt` replaces the template's own. Throws `unknown_template`, and
    * `fields_invalid` when neither has a prompt.
    */
   fromTemplate(name: string, prompt?: string): TemplateFields & { prompt: string };
   /** Creates the task inside `storage.write`. Throws `unknown_agent`, `unknown_project`. */
-  submitTask(incoming: Incoming, wish: Wish): Task;
+  submitTask(incoming: IncomingRequest, wish: SubmitOptions): Task;
   /** Builds the answer that names a task: 201 for a new one, 200 for an existing one. */
-  answerWithTask(task: Task, status: 200 | 201): Answer;
+  answerWithTask(task: Task, status: 200 | 201): ReceiverAnswer;
 }
 
 export function createIntake({
@@ -83,7 +83,7 @@ export function createIntake({
   config(): { webhook: WebhookConfig };
   agents: AgentLookup;
   workflow: Workflow;
-}): Intake {
+}): TaskIntake {
   return {
     fromTemplate(name, given) {
       const fields = applyTemplate(config().webhook.templates, name, given);
@@ -125,7 +125,7 @@ export function createIntake({
         },
         actor,
       };
-      const by: By = { actor, via: source };
+      const by: CallAuthor = { actor, via: source };
       return workflow.submit(task, { dispatch: wish.dispatch, approved, why, by }).task;
     },
 
@@ -148,7 +148,7 @@ export function createIntake({
 
 /** Returns whether a task may run without a decision, and why (03 §3). */
 function judgeApproval(
-  { dispatch, approve }: Wish,
+  { dispatch, approve }: SubmitOptions,
   requireApproval: boolean,
   isStranger: boolean,
 ): { approved: boolean; why: string } {

@@ -4,7 +4,7 @@ import type { ListenOptions, Receiver } from './index.ts';
 type Listener = Awaited<ReturnType<Receiver['listen']>>;
 
 /** Tracks open receivers. Each is closed by the client that opened it, and at the latest with the engine. */
-export interface Listeners {
+export interface ReceiverListeners {
   /** Opens one. Throws `address_in_use`, also for an address that this engine already listens on. */
   open(options: ListenOptions): Promise<Listener>;
   addresses(): Listener['address'][];
@@ -15,7 +15,7 @@ export function createListeners(
   receiver: Receiver,
   /** Throws `consent_missing` while no one has ever agreed to svc.yaml. */
   requireConsent: () => void,
-): Listeners {
+): ReceiverListeners {
   const listeners = new Set<Listener>();
   return {
     async open(options) {

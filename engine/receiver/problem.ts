@@ -1,9 +1,9 @@
 import type { SvcError } from '../core/base/errors.ts';
 import { PROBLEM_JSON, problemDetails } from '../core/http/problem-details.ts';
-import type { Answer } from './request.ts';
+import type { ReceiverAnswer } from './request.ts';
 
 /** Converts an error to an answer with problem details. `extra` adds headers (Allow, Retry-After). */
-export function problemAnswer(error: SvcError, extra: Readonly<Record<string, string>> = {}): Answer {
+export function problemAnswer(error: SvcError, extra: Readonly<Record<string, string>> = {}): ReceiverAnswer {
   const details = problemDetails(error);
   return {
     status: details.status,

@@ -2,19 +2,19 @@ import type { Clock } from '../core/base/clock.ts';
 import { formatId, parseId } from '../core/base/ids.ts';
 import type { Storage } from '../storage/index.ts';
 
-export interface Receipt {
+export interface RequestReceipt {
   taskId: string;
   fingerprint: string;
 }
 
 /** Remembers which task an external key (an Idempotency-Key, an issue, a comment) created. Call inside `storage.write`. */
-export interface Receipts {
-  findReceipt(key: string): Receipt | null;
+export interface RequestReceipts {
+  findReceipt(key: string): RequestReceipt | null;
   /** Records a key; with `ttlMs` null it never expires. */
-  keepReceipt(key: string, receipt: Receipt, ttlMs: number | null): void;
+  keepReceipt(key: string, receipt: RequestReceipt, ttlMs: number | null): void;
 }
 
-export function createReceipts({ storage, clock }: { storage: Storage; clock: Clock }): Receipts {
+export function createReceipts({ storage, clock }: { storage: Storage; clock: Clock }): RequestReceipts {
   const find = storage.db.prepare<unknown[], { task_id: number; fingerprint: string }>(
     'SELECT task_id, fingerprint FROM receipt WHERE key = ? AND (expires_at IS NULL OR expires_at >= ?)',
   );

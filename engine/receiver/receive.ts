@@ -7,17 +7,17 @@ import {
   createVerifier,
   findHeader,
   LARGEST_SIGNED_BYTES,
-  type Verify,
+  type VerifySignature,
 } from '../core/http/signature.ts';
-import { type Failures, refuseSignature } from '../core/http/signature-failures.ts';
+import { refuseSignature, type SignatureFailures } from '../core/http/signature-failures.ts';
 import type { RouteSecrets, SecretRoute } from './config.ts';
 import type { WebhookConfig } from './intake.ts';
-import type { Once } from './once.ts';
+import type { OnceFilter } from './once.ts';
 import { problemAnswer } from './problem.ts';
 import type { ReplayCache } from './replay.ts';
-import type { Answer, Head, InboundRequest } from './request.ts';
+import type { InboundRequest, ReceiverAnswer, RequestHead } from './request.ts';
 import { EVENT_HEADERS } from './routes/codehost.ts';
-import type { Route } from './routes/route.ts';
+import type { ReceiverRoute } from './routes/route.ts';
 import {
   checkWorkspace,
   formatWorkspaceHeader,
@@ -25,13 +25,13 @@ import {
   WORKSPACE_HEADER,
 } from './workspace-header.ts';
 
-export interface Routes {
-  task: Route;
-  codehost: Route;
-  chat: Route;
-  poll: Route;
-  approve: Route;
-  deny: Route;
+export interface ReceiverRoutes {
+  task: ReceiverRoute;
+  codehost: ReceiverRoute;
+  chat: ReceiverRoute;
+  poll: ReceiverRoute;
+  approve: ReceiverRoute;
+  deny: ReceiverRoute;
 }
 
 /** Logs the receiver's errors; never given a secret or a body. */
@@ -40,26 +40,27 @@ export interface ReceiverLog {
 }
 
 /** A request has passed the checks that need no body. */
-export interface Admitted {
-  route: Route;
+export interface AdmittedRequest {
+  route: ReceiverRoute;
   id: string;
   /** Checks against the secrets of this route only. */
-  verify: Verify;
+  verify: VerifySignature;
 }
 
-export interface Receive {
+export interface ReceiveRequest {
   /** Checks route, method, declared size and encoding; returns an answer when the body need not be read. */
-  admit(head: Head): Admitted | Answer;
+  admit(head: RequestHead): AdmittedRequest | ReceiverAnswer;
   /** Runs the remaining checks, then the route's handler. */
-  proceed(admitted: Admitted, request: InboundRequest): Promise<Answer>;
+  proceed(admitted: AdmittedRequest, request: InboundRequest): Promise<ReceiverAnswer>;
   /** Runs `admit`, then `proceed`. Never rejects. */
-  receive(request: InboundRequest): Promise<Answer>;
+  receive(request: InboundRequest): Promise<ReceiverAnswer>;
 }
 
-export const isAnswer = (value: Admitted | Answer): value is Answer => 'status' in value;
+export const isAnswer = (value: AdmittedRequest | ReceiverAnswer): value is ReceiverAnswer =>
+  'status' in value;
 
 /** Names the event of a code host, whose owner can choose which of them are sent. */
-export function tooLargeAnswer(headers: InboundRequest['headers']): Answer {
+export function tooLargeAnswer(headers: InboundRequest['headers']): ReceiverAnswer {
   const event = findHeader(headers, EVENT_HEADERS);
   const isNamed = event !== undefined && /^[a-z_]{1,60}$/.test(event);
   return problemAnswer(
@@ -90,27 +91,27 @@ export function createReceive({
   workspace,
   log,
 }: {
-  routes: Routes;
+  routes: ReceiverRoutes;
   secrets: RouteSecrets;
-  once: Once;
+  once: OnceFilter;
   replay: Pick<ReplayCache, 'mayBeForgotten'>;
-  failures: Failures;
+  failures: SignatureFailures;
   clock: Clock;
   config(): { webhook: WebhookConfig };
   workspace: ReceiverWorkspace;
   log?: ReceiverLog | undefined;
-}): Receive {
+}): ReceiveRequest {
   const verifies = new Map(
     Object.entries(secrets).map(([route, list]) => [route as SecretRoute, createVerifier(list)]),
   );
 
   /** Returns null for a route without a secret: it is closed. */
-  function admitRoute(route: Route, id: string, secretOf: SecretRoute): Admitted | null {
+  function admitRoute(route: ReceiverRoute, id: string, secretOf: SecretRoute): AdmittedRequest | null {
     const verify = verifies.get(secretOf);
     return verify === undefined ? null : { route, id, verify };
   }
 
-  function findRoute(path: string): Admitted | null {
+  function findRoute(path: string): AdmittedRequest | null {
     const { allow } = config().webhook;
     const named = NAMED.find((name) => path === `/${name}`);
     if (named !== undefined) return allow.includes(named) ? admitRoute(routes[named], '', named) : null;
@@ -119,7 +120,7 @@ export function createReceive({
     return admitRoute(routes[(match[2] as 'approve' | 'deny' | undefined) ?? 'poll'], match[1]!, 'decisions');
   }
 
-  function admitRequest({ method, path, headers }: Head): Admitted | Answer {
+  function admitRequest({ method, path, headers }: RequestHead): AdmittedRequest | ReceiverAnswer {
     const found = findRoute(path);
     if (found === null) return problemAnswer(new SvcError('not_found', 'there is no such route here'));
     const allow = found.route.method;
@@ -136,7 +137,7 @@ export function createReceive({
     return found;
   }
 
-  function answerUnsigned(route: Route, remote: string): Answer {
+  function answerUnsigned(route: ReceiverRoute, remote: string): ReceiverAnswer {
     const error = refuseSignature(failures, remote);
     const pause = error.data.retry_after_s;
     return problemAnswer(
@@ -145,7 +146,7 @@ export function createReceive({
     );
   }
 
-  function answerFailure(thrown: unknown, route: Route): Answer {
+  function answerFailure(thrown: unknown, route: ReceiverRoute): ReceiverAnswer {
     const error = asSvcError(thrown);
     if (toHttpStatus(error.code) >= 500)
       log?.error({ code: error.code, error: error.message }, 'a request failed');
@@ -156,12 +157,15 @@ export function createReceive({
   }
 
   /** Names the workspace in an answer; only for senders whose signature was verified. */
-  function addWorkspaceHeader(answer: Answer): Answer {
+  function addWorkspaceHeader(answer: ReceiverAnswer): ReceiverAnswer {
     const own = formatWorkspaceHeader({ id: workspace.id, name: workspace.name() });
     return { ...answer, headers: { ...answer.headers, [WORKSPACE_HEADER]: own } };
   }
 
-  async function proceedRequest({ route, id, verify }: Admitted, request: InboundRequest): Promise<Answer> {
+  async function proceedRequest(
+    { route, id, verify }: AdmittedRequest,
+    request: InboundRequest,
+  ): Promise<ReceiverAnswer> {
     const { headers, body, remote } = request;
     let signature: Buffer | null = null;
     try {

@@ -99,14 +99,14 @@ export function createReplayCache({
     hasOldRows = false;
   }
 
-  const isOver = ({ until, signedAt }: Seen, at: number): boolean =>
+  const isExpiredRequest = ({ until, signedAt }: Seen, at: number): boolean =>
     until < at && (signedAt === null || signedAt < clock.now() - SKEW_MS);
 
   function purgeSeen(): void {
     const at = clock.monotonic();
     for (const [key, each] of seen) {
       if (each.until >= at) break;
-      if (isOver(each, at)) {
+      if (isExpiredRequest(each, at)) {
         seen.delete(key);
         forgottenUntil = Math.max(forgottenUntil, each.signedAt ?? 0);
       } else {
@@ -124,7 +124,7 @@ export function createReplayCache({
       const at = clock.monotonic();
       const key = signatureKey(signature);
       const before = seen.get(key);
-      if (before !== undefined && !isOver(before, at)) return false;
+      if (before !== undefined && !isExpiredRequest(before, at)) return false;
       takeOverRows();
       const until = at + REPLAY_MS;
       insert.run(signature, until, signedAt);

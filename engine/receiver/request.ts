@@ -1,23 +1,23 @@
 import type { ErrorCode } from '../core/base/errors.ts';
-import type { Headers } from '../core/http/signature.ts';
+import type { SignedHeaders } from '../core/http/signature.ts';
 
 /** The part of a request that arrives before its body. */
-export interface Head {
+export interface RequestHead {
   method: string;
   /** Path without the query. */
   path: string;
-  headers: Headers;
+  headers: SignedHeaders;
   /** The sender's address. */
   remote: string;
 }
 
 /** A whole request; signatures are verified over exactly these bytes. */
-export interface InboundRequest extends Head {
+export interface InboundRequest extends RequestHead {
   body: Buffer;
 }
 
 /** A response, with what the access log records about it. */
-export interface Answer {
+export interface ReceiverAnswer {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: string;
@@ -29,7 +29,7 @@ export interface Answer {
 
 const JSON_HEADERS = Object.freeze({ 'content-type': 'application/json' });
 
-export const jsonAnswer = (status: number, body: unknown, taskId: string | null = null): Answer => ({
+export const jsonAnswer = (status: number, body: unknown, taskId: string | null = null): ReceiverAnswer => ({
   status,
   headers: JSON_HEADERS,
   body: JSON.stringify(body),

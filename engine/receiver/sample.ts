@@ -27,7 +27,7 @@ export interface SampleWish {
 }
 
 /** A request ready to be sent; `body` is byte for byte what was signed. */
-export interface Sample {
+export interface SampleRequest {
   method: 'GET' | 'POST';
   path: string;
   headers: Record<string, string>;
@@ -35,14 +35,14 @@ export interface Sample {
 }
 
 /** Builds a realistic, unique signed request for a route. Throws `usage` when the route needs more input. */
-export function buildSignedSample(wish: SampleWish): Sample {
+export function buildSignedSample(wish: SampleWish): SampleRequest {
   const sample = buildSample(wish);
   return wish.workspace === undefined
     ? sample
     : { ...sample, headers: { ...sample.headers, [WORKSPACE_HEADER]: wish.workspace } };
 }
 
-function buildSample(wish: SampleWish): Sample {
+function buildSample(wish: SampleWish): SampleRequest {
   switch (wish.route) {
     case 'task':
       return signAsSvc(wish, 'POST', '/task', JSON.stringify(buildTaskBody(wish)));
@@ -75,7 +75,12 @@ function buildTaskBody({ template, agent, prompt, project, dispatch = false, app
   return { ...what, project, dispatch, approve, nonce: randomUUID() };
 }
 
-function signAsSvc({ secret, now }: SampleWish, method: 'GET' | 'POST', path: string, body: string): Sample {
+function signAsSvc(
+  { secret, now }: SampleWish,
+  method: 'GET' | 'POST',
+  path: string,
+  body: string,
+): SampleRequest {
   const timestamp = String(Math.floor(now / 1000));
   const headers: Record<string, string> = {
     'X-Svc-Timestamp': timestamp,
@@ -85,7 +90,7 @@ function signAsSvc({ secret, now }: SampleWish, method: 'GET' | 'POST', path: st
   return { method, path, headers, body };
 }
 
-function signAsCodehost({ template, prompt, secret, now }: SampleWish): Sample {
+function signAsCodehost({ template, prompt, secret, now }: SampleWish): SampleRequest {
   const repository = {
     id: 1,
     name: 'sample',
@@ -132,7 +137,7 @@ function signAsCodehost({ template, prompt, secret, now }: SampleWish): Sample {
 }
 
 /** Picks the template for /chat, which takes nothing else; the agent's name serves as a fallback. */
-function signAsChat({ template, agent, prompt, secret, now }: SampleWish): Sample {
+function signAsChat({ template, agent, prompt, secret, now }: SampleWish): SampleRequest {
   const timestamp = String(Math.floor(now / 1000));
   const word = requireValue(template ?? agent, 'chat', 'template');
   const body = new URLSearchParams({

@@ -6,11 +6,11 @@ import { listenOn } from '../core/http/listen.ts';
 import { createLimitedServer } from '../core/http/server.ts';
 import { LARGEST_SIGNED_BYTES } from '../core/http/signature.ts';
 import type { RouteSecrets } from './config.ts';
-import { isAnswer, type Receive, tooLargeAnswer } from './receive.ts';
-import type { Answer } from './request.ts';
+import { isAnswer, type ReceiveRequest, tooLargeAnswer } from './receive.ts';
+import type { ReceiverAnswer } from './request.ts';
 
 /** One answered request, for the access log. */
-export interface Access {
+export interface RemoteAccess {
   at: string;
   remote: string;
   method: string;
@@ -38,11 +38,11 @@ export interface ListenOptions {
   /** One list for all routes, or one per route; a route without secrets is closed. */
   secrets: readonly string[] | RouteSecrets;
   allowRemote?: boolean;
-  onAccess?: (access: Access) => void;
+  onAccess?: (access: RemoteAccess) => void;
   limits?: Partial<ListenLimits>;
 }
 
-export interface Listener {
+export interface ReceiverListener {
   address: { host: string; port: number };
   /** Finishes requests in progress, then closes every connection. */
   close(): Promise<void>;
@@ -53,10 +53,10 @@ const LINGER_MS = 1000;
 
 /** Serves `receive` over node:http. Slow clients are disconnected, and bodies are read up to the limit only. */
 export async function serveReceive(
-  receive: Receive,
+  receive: ReceiveRequest,
   { host, port, allowRemote = false, onAccess, limits }: ListenOptions,
   { clock, isLoopback }: { clock: Clock; isLoopback(host: string): boolean },
-): Promise<Listener> {
+): Promise<ReceiverListener> {
   if (!allowRemote && !isLoopback(host)) throw addressRefusedError(host);
   const { timeoutMs, connections, closeMs } = { ...LIMITS, ...limits };
   let closing = false;
@@ -87,7 +87,7 @@ export async function serveReceive(
       headers: req.headers,
       remote: req.socket.remoteAddress ?? '',
     };
-    const sendAnswer = (given: Answer) => {
+    const sendAnswer = (given: ReceiverAnswer) => {
       writeAnswer(req, res, given, closing);
       onAccess?.({
         at: rfc3339(clock.now()),
@@ -153,7 +153,12 @@ function readRequestBody(req: IncomingMessage, done: (body: Buffer | null) => vo
   req.on('error', () => {});
 }
 
-function writeAnswer(req: IncomingMessage, res: ServerResponse, answer: Answer, closing: boolean): void {
+function writeAnswer(
+  req: IncomingMessage,
+  res: ServerResponse,
+  answer: ReceiverAnswer,
+  closing: boolean,
+): void {
   if (res.destroyed) return;
   const headers: string[] = ['content-length', String(Buffer.byteLength(answer.body))];
   for (const name in answer.headers) headers.push(name, answer.headers[name]!);

@@ -1,5 +1,5 @@
 import { SvcError } from '../core/base/errors.ts';
-import type { Headers } from '../core/http/signature.ts';
+import type { SignedHeaders } from '../core/http/signature.ts';
 
 /** The workspace that a receiver belongs to. */
 export interface ReceiverWorkspace {
@@ -31,7 +31,7 @@ export function parseWorkspaceName(header: string | null): string | null {
  * Refuses a request meant for another workspace. Runs after the signature is verified, so strangers learn no name, and
  * before anything about the request is recorded. Throws `conflict`.
  */
-export function checkWorkspace(workspace: ReceiverWorkspace, headers: Headers): void {
+export function checkWorkspace(workspace: ReceiverWorkspace, headers: SignedHeaders): void {
   const wanted = headers[WORKSPACE_HEADER.toLowerCase()];
   if (typeof wanted !== 'string' || wanted.split(' ', 1)[0] === workspace.id) return;
   const other = parseWorkspaceName(wanted);

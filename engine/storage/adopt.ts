@@ -29,7 +29,7 @@ interface PlacedSessions {
   unplaced: { session: string; branch: string }[];
 }
 
-export interface Adopted extends PlacedSessions {
+export interface AdoptedDataFolder extends PlacedSessions {
   /** The folder with the originals; null if there were none. */
   before: string | null;
   /** The folder that was moved with all its content; null for a copy and anything else. */
@@ -83,14 +83,13 @@ function holdEverything(
     >(
       'SELECT id, worktree, cwd, repository, branch FROM session WHERE worktree IS NOT NULL OR cwd IS NOT NULL OR repository IS NOT NULL',
     );
-    const follow = (path: string | null): string | null => (path === null ? null : followMove(path, moved));
+    const followFolder = (path: string | null): string | null =>
+      path === null ? null : followMove(path, moved);
     for (const session of places.all()) {
       const { id, branch } = session;
-      const [worktree, cwd, repository] = [session.worktree, session.cwd, session.repository].map(follow) as [
-        string | null,
-        string | null,
-        string | null,
-      ];
+      const [worktree, cwd, repository] = [session.worktree, session.cwd, session.repository].map(
+        followFolder,
+      ) as [string | null, string | null, string | null];
       const isPlace =
         worktree === null
           ? moved !== null && isInsideFolder(root, cwd ?? root)
@@ -132,7 +131,7 @@ function holdEverything(
         `SELECT session_id, path FROM ${table}`,
       );
       for (const { session_id: session, path } of rows.all())
-        runSql(`UPDATE ${table} SET path = ? WHERE session_id = ?`, follow(path), session);
+        runSql(`UPDATE ${table} SET path = ? WHERE session_id = ?`, followFolder(path), session);
     }
     // No one here has named the owner of that server.
     for (const table of ['link', 'link_event', 'link_command', 'link_code', 'telemetry', 'telemetry_day'])
@@ -168,7 +167,7 @@ function findFreeNameBeside(path: string, word: string): string {
  * original; the original and the agents' own files are kept next to it. The record is written last, so an
  * interruption leaves the folder unadopted. Throws `conflict`, `already_running`, `storage_failed`.
  */
-export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): Adopted {
+export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): AdoptedDataFolder {
   const { paths, env } = place;
   const report = inspectDataFolder(place, tracked);
   if (report.state !== 'strange')
@@ -201,7 +200,7 @@ export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): 
       mkdirSync(before, { mode: 0o700 });
       for (const file of listDatabaseFiles(paths.db).reverse())
         if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
-          moveTo(file, join(before, basename(file)));
+          moveFile(file, join(before, basename(file)));
       renameSync(draft, paths.db);
       syncFolder(dirname(paths.db));
     }
@@ -224,7 +223,7 @@ export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): 
 }
 
 /** Moves a file; a database elsewhere may be on a different disk than its data folder. */
-function moveTo(file: string, to: string): void {
+function moveFile(file: string, to: string): void {
   try {
     renameSync(file, to);
   } catch (error) {

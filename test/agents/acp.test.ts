@@ -7,7 +7,14 @@ import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Caller } from '../../engine/core/api/operation.ts';
-import { type Ask, type Engine, type Host, hostEngine, openEngine, type Wire } from '../../engine/index.ts';
+import {
+  type Ask,
+  type Engine,
+  type EngineHost,
+  hostEngine,
+  openEngine,
+  type WireValue,
+} from '../../engine/index.ts';
 import { createAcpReader } from '../../engine/workers/agents/streams/acp.ts';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
 import { AGENTS_BIN, missing, opencodeEnvironment } from '../support/agents.ts';
@@ -52,7 +59,7 @@ const AGENTS: Record<string, RealAgent> = {
 describe('a real agent program on transport acp', () => {
   let ws: TestWorkspace;
   let engine: Engine;
-  let host: Host;
+  let host: EngineHost;
   before(async () => {
     ws = await makeWorkspace();
     engine = await openEngine({ file: join(ws.root, 'svc.yaml'), env: ws.env, workerCap: 0 });
@@ -66,7 +73,7 @@ describe('a real agent program on transport acp', () => {
   const openAsk = (playing: Playing, after = 0) =>
     until(async () => {
       assert.equal(playing.child.exitCode, null, playing.told());
-      const { asks } = (await engine.operations.call('ask.list', {}, CHAIR)) as { asks: Wire<Ask>[] };
+      const { asks } = (await engine.operations.call('ask.list', {}, CHAIR)) as { asks: WireValue<Ask>[] };
       const [ask] = asks;
       return ask !== undefined && ask.ask_id > after && ask;
     }, 'an ask');

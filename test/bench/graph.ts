@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createIndexer, type Indexer } from '../../engine/knowledge/symbols/index-files/indexer.ts';
+import { createIndexer, type FileIndexer } from '../../engine/knowledge/symbols/index-files/indexer.ts';
 import { answerQuestion, type GraphQuestion } from '../../engine/knowledge/symbols/query/answer.ts';
 import { isTestPath } from '../../engine/knowledge/symbols/query/find.ts';
 import { SYMBOL_COLUMNS, toEdge, toSymbol } from '../../engine/knowledge/symbols/store/rows.ts';
@@ -51,7 +51,7 @@ function download(name: string, folder: string): string {
   return to;
 }
 
-function open(root: string, file: string): Indexer {
+function open(root: string, file: string): FileIndexer {
   return createIndexer({ root, file, git: openTestGit(), parsers: {}, without: [] });
 }
 
@@ -61,7 +61,7 @@ interface Call {
 }
 
 /** Returns the calls of an index in the form of the oracle. */
-function listOwnCalls({ db }: Indexer): Call[] {
+function listOwnCalls({ db }: FileIndexer): Call[] {
   const rows = db
     .prepare(`SELECT ${SYMBOL_COLUMNS} FROM symbol JOIN file ON file.id = symbol.file`)
     .all()

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Code, readCode } from '../../engine/knowledge/guard/code/read-code.ts';
+import { type CodeFile, readCode } from '../../engine/knowledge/guard/code/read-code.ts';
 import { findSyntax } from '../../engine/knowledge/guard/code/syntaxes.ts';
-import { createLanguageTable, judgeText, type Language } from '../../engine/knowledge/sources/index.ts';
+import { createLanguageTable, judgeText, type SourceLanguage } from '../../engine/knowledge/sources/index.ts';
 
 /** Real sources in one language, and unrelated ones. */
 export interface Corpus {
@@ -16,8 +16,8 @@ export interface Corpus {
 
 export interface CorpusCode {
   path: string;
-  language: Language;
-  code: Code;
+  language: SourceLanguage;
+  code: CodeFile;
 }
 
 const languageOf = createLanguageTable();

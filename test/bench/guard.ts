@@ -5,7 +5,7 @@ import { type CopyIndex, findCopies } from '../../engine/knowledge/guard/copies/
 import { takeFingerprints } from '../../engine/knowledge/guard/copies/fingerprints.ts';
 import { createHashIndex } from '../../engine/knowledge/guard/copies/hash-index.ts';
 import { chooseSamplings, fillCopySettings } from '../../engine/knowledge/guard/copies/settings.ts';
-import type { Language } from '../../engine/knowledge/sources/index.ts';
+import type { SourceLanguage } from '../../engine/knowledge/sources/index.ts';
 import { createDice, mutateLayout, mutateLines, mutateNames, takeFunction } from '../support/mutants.ts';
 import { type Figure, figure, median, percentile } from './figure.ts';
 import { type Corpus, type CorpusCode, readCorpora } from './guard-corpus.ts';
@@ -50,7 +50,7 @@ function measureCorpus(corpus: Corpus, times: number[]): Record<string, Tally> {
   const index = indexOf(corpus.files);
   const dice = createDice(7);
   const tallies: Record<string, Tally> = {};
-  const ask = (language: Language, text: string) => {
+  const ask = (language: SourceLanguage, text: string) => {
     const begin = performance.now();
     const mine = readCode(text, findSyntax(language));
     const { copies } = findCopies(mine, new Uint8Array(mine.tokens.count).fill(1), {

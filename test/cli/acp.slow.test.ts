@@ -15,10 +15,10 @@ import {
   type AcpLine,
   type Ask,
   type Engine,
-  type Host,
+  type EngineHost,
   hostEngine,
   openEngine,
-  type Wire,
+  type WireValue,
 } from '../../engine/index.ts';
 import { createAcpReader } from '../../engine/workers/agents/streams/acp.ts';
 import { childrenOf } from '../support/processes.ts';
@@ -49,7 +49,7 @@ interface Wish {
 describe('svc acp run', () => {
   let ws: TestWorkspace;
   let engine: Engine;
-  let host: Host;
+  let host: EngineHost;
   const open = async (): Promise<void> => {
     engine = await openEngine({ file: join(ws.root, 'svc.yaml'), env: ws.env, workerCap: 0 });
     host = await hostEngine(engine);
@@ -63,8 +63,8 @@ describe('svc acp run', () => {
     await ws.close();
   });
 
-  const asks = async (): Promise<Wire<Ask>[]> =>
-    ((await engine.operations.call('ask.list', {}, CHAIR)) as { asks: Wire<Ask>[] }).asks;
+  const asks = async (): Promise<WireValue<Ask>[]> =>
+    ((await engine.operations.call('ask.list', {}, CHAIR)) as { asks: WireValue<Ask>[] }).asks;
   const answer = (id: number, text: string) =>
     engine.operations.call('ask.answer', { id, answer: text }, CHAIR);
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { asSvcError, type SvcError, type Task, type Wire } from '../../engine/index.ts';
+import { asSvcError, type SvcError, type Task, type WireValue } from '../../engine/index.ts';
 import { bench } from '../support/dashboard.ts';
 import { httpClient, type McpClient, stdioClient } from '../support/mcp.ts';
 import { screenOf } from '../support/render.tsx';
@@ -10,7 +10,7 @@ const BRACES = '{task.run t-1}.md';
 
 describe('the wording of a hint', () => {
   let ws: TestWorkspace;
-  let task: Wire<Task>;
+  let task: WireValue<Task>;
   const clients: McpClient[] = [];
 
   before(async () => {
@@ -26,7 +26,7 @@ describe('the wording of a hint', () => {
       BRACES,
       '--json',
     ]);
-    task = added.json<Wire<Task>>();
+    task = added.json<WireValue<Task>>();
     clients.push(await stdioClient(ws), await httpClient(ws));
   });
   after(async () => {

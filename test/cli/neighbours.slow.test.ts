@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { EngineStatus, Wire } from '../../engine/index.ts';
+import type { EngineStatus, WireValue } from '../../engine/index.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
 interface Sent {
@@ -74,8 +74,8 @@ describe('two workspaces of one person', { timeout: 120_000 }, () => {
   });
 
   test('the engine explains why its receiver is off: who has its port, or what is missing', async () => {
-    const status = async (): Promise<Wire<EngineStatus>> =>
-      (await other.svc(['status', '--json'])).json<Wire<EngineStatus>>();
+    const status = async (): Promise<WireValue<EngineStatus>> =>
+      (await other.svc(['status', '--json'])).json<WireValue<EngineStatus>>();
     const restart = async (env: Record<string, string> = {}): Promise<string | null> => {
       await other.svc(['down']);
       await other.svc(['up'], { env });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Message, Task, Wire } from '../../engine/index.ts';
+import type { Message, Task, WireValue } from '../../engine/index.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
 describe('the arguments of a command line', () => {
@@ -18,17 +18,17 @@ describe('the arguments of a command line', () => {
       ['T', '--prompt=-'],
     ]) {
       const added = await ws.svc(['task', 'add', ...words, '--json'], { input: '- from --stdin\n' });
-      const task = added.json<Wire<Task>>();
+      const task = added.json<WireValue<Task>>();
       assert.deepEqual([task.title, task.prompt], ['T', '- from --stdin\n'], words.join(' '));
     }
     const added = await ws.svc(['task', 'add', 'T', '--prompt', '--run is an option', '--json']);
-    assert.equal(added.json<Wire<Task>>().prompt, '--run is an option');
+    assert.equal(added.json<WireValue<Task>>().prompt, '--run is an option');
   });
 
   test('an argument may start with a dash where it is not an option', async () => {
     assert.equal((await ws.svc(['msg', 'send', '- first\n- second', '-t', 'ada'])).code, 0);
     assert.equal((await ws.svc(['msg', 'send', '-t', 'ada', '--', '--json'])).code, 0);
-    const [last, first] = (await ws.svc(['msg', 'list', '--json'])).json<Wire<Message>[]>();
+    const [last, first] = (await ws.svc(['msg', 'list', '--json'])).json<WireValue<Message>[]>();
     assert.deepEqual([first?.body, last?.body], ['- first\n- second', '--json']);
     const shown = await ws.svc(['msg', 'show', String(first?.message_id)]);
     assert.match(shown.stdout, /^to +ada$[\s\S]*\n\n- first\n- second\n$/m);

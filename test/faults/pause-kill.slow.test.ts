@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { EngineClient, Session, Wire } from '../../engine/index.ts';
+import type { EngineClient, Session, WireValue } from '../../engine/index.ts';
 import { claudeSays } from '../engine/dispatch/rig.ts';
 import { awaitEvent, type SeenEvent } from '../support/events.ts';
 import { report } from '../support/faults.ts';
@@ -43,7 +43,7 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
       .filter((line) => line.startsWith(`${id} `));
 
   /** Leaves an uncommitted change, hits a limit, and ends on request. */
-  async function limited(client: EngineClient, until: number): Promise<Wire<Session>> {
+  async function limited(client: EngineClient, until: number): Promise<WireValue<Session>> {
     const body = [
       'do it',
       'no-change',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Ask, Wire } from '../../engine/index.ts';
+import type { Ask, WireValue } from '../../engine/index.ts';
 import { report } from '../support/faults.ts';
 import { impossible, logOf, makeStrict } from '../support/strict.ts';
 import { until } from '../support/wait.ts';
@@ -35,8 +35,8 @@ write({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', ca
 `;
 
 /** Returns the pending decisions, through a client that connects only for this call. */
-const openAsks = async (ws: TestWorkspace): Promise<Wire<Ask>[]> =>
-  (await ws.svc(['ask', 'list', '--json'])).json<Wire<Ask>[]>();
+const openAsks = async (ws: TestWorkspace): Promise<WireValue<Ask>[]> =>
+  (await ws.svc(['ask', 'list', '--json'])).json<WireValue<Ask>[]>();
 
 async function worker(ws: TestWorkspace, script: string): Promise<string> {
   ws.repository.commit({ 'work.sh': script, 'by-tool.cjs': BY_TOOL }, 'work');

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Session, Task, Wire } from '../../engine/index.ts';
+import type { Session, Task, WireValue } from '../../engine/index.ts';
 import { report } from '../support/faults.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
@@ -18,12 +18,12 @@ describe('kill -9 of the daemon in the middle of a discard, a restore and an und
   });
   after(() => ws.close());
 
-  async function ran(): Promise<Wire<Session>> {
+  async function ran(): Promise<WireValue<Session>> {
     const added = await ws.svc(['task', 'add', '-p', '#agent: edit made.txt made', '--run', '-f', '--json']);
     assert.equal(added.code, 0, added.stderr);
-    return show(added.json<{ task: Wire<Task> }>().task.session_id ?? assert.fail());
+    return show(added.json<{ task: WireValue<Task> }>().task.session_id ?? assert.fail());
   }
-  async function show(id: string): Promise<Wire<Session>> {
+  async function show(id: string): Promise<WireValue<Session>> {
     const [row] = await (await ws.connect()).call('session.list', { ids: [id] });
     return row ?? assert.fail();
   }

@@ -1,5 +1,5 @@
 import { Readable, Writable } from 'node:stream';
-import { main, type Surroundings } from '../../cli/main.ts';
+import { type CliEnvironment, main } from '../../cli/main.ts';
 
 export interface Ran {
   code: number;
@@ -28,7 +28,7 @@ export async function runHere(
     signal: new AbortController().signal,
   };
   // Pipes, as for a program whose output is read by another one; none of them is a terminal.
-  const code = await main(args, around as unknown as Surroundings);
+  const code = await main(args, around as unknown as CliEnvironment);
   const stdout = out.text();
   return { code, stdout, stderr: err.text(), json: () => JSON.parse(stdout) };
 }

@@ -1,25 +1,25 @@
-import type { Effect } from '../../tui/actions/transition.ts';
+import type { DashboardEffect } from '../../tui/actions/transition.ts';
 import { type DashboardEvent, reduceState } from '../../tui/reducer.ts';
 import type { DataChange } from '../../tui/state/data.ts';
 import { getSubjectStamp } from '../../tui/state/details.ts';
 import type { State } from '../../tui/state/model.ts';
 import type {
-  AskRow,
   CommentRow,
-  DecisionRow,
-  Details,
-  Evidence,
-  LockRow,
-  MemoryRow,
-  MessageRow,
+  ListedAsk,
+  ListedEvidence,
+  ListedLock,
+  ListedMemory,
+  ListedMessage,
+  ListedPlan,
+  ListedTrial,
+  ListedUsageDay,
+  ListedWork,
   PeerRow,
-  Plan,
-  SessionRow,
-  Status,
-  TaskRow,
-  Trial,
-  UsageDay,
-  Work,
+  PendingDecision,
+  RowDetails,
+  ShownSession,
+  ShownTask,
+  StatusRow,
 } from '../../tui/state/rows.ts';
 import { createInitialState } from '../../tui/store.ts';
 
@@ -27,7 +27,7 @@ import { createInitialState } from '../../tui/store.ts';
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 const at = (minutesAgo: number): string => new Date(NOW - minutesAgo * 60_000).toISOString();
 
-export const taskRow = (id: number, more: Partial<TaskRow> = {}): TaskRow => ({
+export const taskRow = (id: number, more: Partial<ShownTask> = {}): ShownTask => ({
   task_id: `t-${id}`,
   title: `Task number ${id}`,
   agent: 'claude',
@@ -57,7 +57,7 @@ export const taskRow = (id: number, more: Partial<TaskRow> = {}): TaskRow => ({
   ...more,
 });
 
-export const decisionRow = (id: number, more: Partial<DecisionRow> = {}): DecisionRow => ({
+export const decisionRow = (id: number, more: Partial<PendingDecision> = {}): PendingDecision => ({
   decision_id: `d-${id}`,
   task_id: `t-${id}`,
   kind: 'dispatch',
@@ -83,7 +83,7 @@ export const decisionRow = (id: number, more: Partial<DecisionRow> = {}): Decisi
   ...more,
 });
 
-export const sessionRow = (id: number, more: Partial<SessionRow> = {}): SessionRow => ({
+export const sessionRow = (id: number, more: Partial<ShownSession> = {}): ShownSession => ({
   session_id: `s-${id}`,
   task_id: `t-${id}`,
   decision_id: `d-${id}`,
@@ -151,7 +151,7 @@ export const sessionRow = (id: number, more: Partial<SessionRow> = {}): SessionR
 });
 
 /** An ask from s-1, created five minutes ago, with five minutes left. */
-export const askRow = (id: number, more: Partial<AskRow> = {}): AskRow => ({
+export const askRow = (id: number, more: Partial<ListedAsk> = {}): ListedAsk => ({
   ask_id: id,
   status: 'open',
   from_session: 's-1',
@@ -170,7 +170,7 @@ export const askRow = (id: number, more: Partial<AskRow> = {}): AskRow => ({
   ...more,
 });
 
-export const messageRow = (id: number, more: Partial<MessageRow> = {}): MessageRow => ({
+export const messageRow = (id: number, more: Partial<ListedMessage> = {}): ListedMessage => ({
   message_id: id,
   kind: 'note',
   body: `Message number ${id}\nwith a second line`,
@@ -209,7 +209,7 @@ export const peerRow = (session: string, more: Partial<PeerRow> = {}): PeerRow =
   ...more,
 });
 
-export const lockRow = (path: string, more: Partial<LockRow> = {}): LockRow => ({
+export const lockRow = (path: string, more: Partial<ListedLock> = {}): ListedLock => ({
   path,
   holder: 's-1',
   fence: 1,
@@ -218,7 +218,7 @@ export const lockRow = (path: string, more: Partial<LockRow> = {}): LockRow => (
   ...more,
 });
 
-export const memoryRow = (id: number, more: Partial<MemoryRow> = {}): MemoryRow => ({
+export const memoryRow = (id: number, more: Partial<ListedMemory> = {}): ListedMemory => ({
   id: `m-${String(id).padStart(10, 'a')}`,
   type: 'fact',
   title: `Memory number ${id}`,
@@ -245,7 +245,7 @@ export const memoryRow = (id: number, more: Partial<MemoryRow> = {}): MemoryRow 
 });
 
 /** The status of an idle engine. */
-export const engineStatus = (more: Partial<Status> = {}): Status => ({
+export const engineStatus = (more: Partial<StatusRow> = {}): StatusRow => ({
   pid: 4242,
   version: '0.1.0',
   root: '/repository',
@@ -290,7 +290,7 @@ export const engineStatus = (more: Partial<Status> = {}): Status => ({
 });
 
 /** Complete evidence for the commit at which `sessionRow` and `trial` end. */
-export const evidence = (id: number, more: Partial<Evidence> = {}): Evidence => ({
+export const evidence = (id: number, more: Partial<ListedEvidence> = {}): ListedEvidence => ({
   session_id: `s-${id}`,
   task_id: `t-${id}`,
   state: 'verified',
@@ -313,7 +313,7 @@ export const evidence = (id: number, more: Partial<Evidence> = {}): Evidence => 
   ...more,
 });
 
-export const plan = (id: number, more: Partial<Plan> = {}): Plan => ({
+export const plan = (id: number, more: Partial<ListedPlan> = {}): ListedPlan => ({
   task_id: `t-${id}`,
   hash: 'f'.repeat(64),
   agent: 'claude',
@@ -341,7 +341,7 @@ export const plan = (id: number, more: Partial<Plan> = {}): Plan => ({
 });
 
 /** A trial merge without conflicts. */
-export const trial = (id: number, more: Partial<Trial> = {}): Trial => ({
+export const trial = (id: number, more: Partial<ListedTrial> = {}): ListedTrial => ({
   session_id: `s-${id}`,
   branch: `svc/s-${id}`,
   head: 'c'.repeat(40),
@@ -358,7 +358,7 @@ export const trial = (id: number, more: Partial<Trial> = {}): Trial => ({
   ...more,
 });
 
-export const work = (id: number, more: Partial<Work> = {}): Work => ({
+export const work = (id: number, more: Partial<ListedWork> = {}): ListedWork => ({
   branch: `svc/s-${id}`,
   base: 'main',
   head: 'c'.repeat(40),
@@ -390,7 +390,7 @@ export const commentRow = (id: number, more: Partial<CommentRow> = {}): CommentR
 });
 
 /** Spend of one session, model, provider or task. */
-type UsageSumRow = UsageDay['groups']['session'][number];
+type UsageSumRow = ListedUsageDay['groups']['session'][number];
 
 export const usageSum = (key: string | null, more: Partial<UsageSumRow> = {}): UsageSumRow => ({
   key,
@@ -411,7 +411,7 @@ export const usageSum = (key: string | null, more: Partial<UsageSumRow> = {}): U
   ...more,
 });
 
-export const usageDay = (more: Partial<UsageDay> = {}): UsageDay => ({
+export const usageDay = (more: Partial<ListedUsageDay> = {}): ListedUsageDay => ({
   of_session: null,
   day: '2026-03-01',
   resets_at: '2026-03-02T00:00:00.000Z',
@@ -443,13 +443,13 @@ export interface Bench {
   wait(ms: number): Bench;
   /** All calls to the engine so far. */
   calls(): { operation: string; input: object }[];
-  effects(): Effect[];
+  effects(): DashboardEffect[];
 }
 
 export function bench(columns = 80, rows = 24, { plain = false } = {}): Bench {
   let now = NOW;
   let state = createInitialState({ size: { columns, rows }, now, plain });
-  const effects: Effect[] = [];
+  const effects: DashboardEffect[] = [];
   const send = (event: DashboardEvent): Bench => {
     const step = reduceState(state, event);
     state = step.state;
@@ -486,11 +486,11 @@ export function bench(columns = 80, rows = 24, { plain = false } = {}): Bench {
 export function showDecision(
   self: Bench,
   id: number,
-  more: Partial<Plan> = {},
+  more: Partial<ListedPlan> = {},
   prompt = `Prompt of task ${id}`,
 ): Bench {
   const decision = self.state().data.decisions.get(`d-${id}`)!;
-  const task: Details['decision']['task'] = {
+  const task: RowDetails['decision']['task'] = {
     ...taskRow(id),
     body: prompt,
     prompt,
@@ -505,7 +505,7 @@ export function showDecision(
   });
 }
 
-export function showTask(self: Bench, id: number, more: Partial<Plan> = {}): Bench {
+export function showTask(self: Bench, id: number, more: Partial<ListedPlan> = {}): Bench {
   const row = self.state().data.tasks.get(`t-${id}`)!;
   const { waits: _waits, ...rest } = row;
   const task = { ...rest, body: row.title, prompt: row.title, context: null, acceptance_criteria: [] };
@@ -514,7 +514,7 @@ export function showTask(self: Bench, id: number, more: Partial<Plan> = {}): Ben
   return self.send({ type: 'detail', loaded: { kind: 'task', id: `t-${id}`, stamp, detail, problem: null } });
 }
 
-export function showWork(self: Bench, id: number, more: Partial<Work> = {}): Bench {
+export function showWork(self: Bench, id: number, more: Partial<ListedWork> = {}): Bench {
   const stamp = getSubjectStamp(self.state().data, { kind: 'session', id: `s-${id}` });
   return self.send({
     type: 'detail',
@@ -522,7 +522,7 @@ export function showWork(self: Bench, id: number, more: Partial<Work> = {}): Ben
   });
 }
 
-export function showEvidence(self: Bench, id: number, more: Partial<Evidence> = {}): Bench {
+export function showEvidence(self: Bench, id: number, more: Partial<ListedEvidence> = {}): Bench {
   const stamp = getSubjectStamp(self.state().data, { kind: 'session', id: `s-${id}` });
   return self.send({
     type: 'detail',

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { hostEngine, type Session, type Wire } from '../../engine/index.ts';
+import { hostEngine, type Session, type WireValue } from '../../engine/index.ts';
 import { type Script, type SeenRequest, type Step, startModel } from '../../fixtures/model/model.ts';
 import { AGENTS_BIN } from './agents.ts';
 import { type EngineHere, engineHere } from './engine.ts';
@@ -32,7 +32,7 @@ export interface RunWish {
   agent?: string;
   timeoutSec?: number;
   /** Called with the new session before its agent starts. */
-  begun?: (session: Wire<Session>) => Promise<unknown>;
+  begun?: (session: WireValue<Session>) => Promise<unknown>;
   /** The model's steps in a resumed run. `when` identifies it instead of the prompt and takes precedence. */
   again?: { when: string; steps: Step[] };
 }
@@ -40,10 +40,10 @@ export interface RunWish {
 /** One dispatch. */
 export interface DeskRun {
   id: string;
-  session(): Promise<Wire<Session>>;
+  session(): Promise<WireValue<Session>>;
   /** Waits until it ends or pauses. */
-  settled(): Promise<Wire<Session>>;
-  ended(): Promise<Wire<Session>>;
+  settled(): Promise<WireValue<Session>>;
+  ended(): Promise<WireValue<Session>>;
   /** All requests with its key that reached the model. */
   requests(): SeenRequest[];
   log(): string;
@@ -174,7 +174,7 @@ export async function openDesk({
       });
       if (wish.again !== undefined) scripts.unshift(wish.again);
       await wish.begun?.(ran.session);
-      const waited = async (isOver: (shown: Wire<Session>) => boolean): Promise<Wire<Session>> => {
+      const waited = async (isOver: (shown: WireValue<Session>) => boolean): Promise<WireValue<Session>> => {
         // Agents that retry forever are stopped by their time limit.
         await until(async () => isOver(await session(id)), `the end of ${id}`, limitMs + 60_000);
         return session(id);

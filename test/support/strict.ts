@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Host, hostEngine } from '../../engine/index.ts';
+import { type EngineHost, hostEngine } from '../../engine/index.ts';
 import {
   type Confinement,
   checkConfinement,
@@ -48,7 +48,7 @@ export const confinementOf = (ws: TestWorkspace, { engine }: EngineHere): Confin
   });
 
 /** The workspace's engine in this process, open to its workers and clients; closing the host closes it. */
-export async function openHere(ws: TestWorkspace): Promise<{ here: EngineHere; host: Host }> {
+export async function openHere(ws: TestWorkspace): Promise<{ here: EngineHere; host: EngineHost }> {
   const here = await engineHere(ws, { svc: [process.execPath, SVC], graceMs: 500 });
   const host = await hostEngine(here.engine);
   const end = async (): Promise<void> => {

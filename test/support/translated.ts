@@ -1,9 +1,9 @@
 import type { Protocol, SseEvent } from '../../engine/gateway/protocol.ts';
-import { createTranslation, type Translation } from '../../engine/gateway/translate/index.ts';
+import { createTranslation, type ProtocolTranslation } from '../../engine/gateway/translate/index.ts';
 import type { Json } from './plain-protocols.ts';
 
 export interface Exchanged {
-  translation: Translation;
+  translation: ProtocolTranslation;
   /** Returns the provider's body. */
   sent: Json;
   /** Returns the caller's events for the provider's complete stream. */

@@ -12,7 +12,7 @@ import {
   configuration,
   connectToEngine,
   type EngineClient,
-  type Host,
+  type EngineHost,
   hostEngine,
   openEngine,
   readDaemonRecord,
@@ -142,7 +142,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
   if (user !== undefined) execFileSync('chown', ['-R', '-h', `${user.uid}:${user.gid}`, folder]);
   const clients = new Set<EngineClient>();
 
-  let hosting: Promise<Host> | undefined;
+  let hosting: Promise<EngineHost> | undefined;
   /** Called before anything that would start an engine. */
   async function host(): Promise<void> {
     if (!hosted) return;
@@ -281,7 +281,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
 }
 
 /** Opens the engine in this process as `svc up` does. */
-async function hostHere(root: string, env: NodeJS.ProcessEnv): Promise<Host> {
+async function hostHere(root: string, env: NodeJS.ProcessEnv): Promise<EngineHost> {
   const file = join(root, 'svc.yaml');
   const engine = await openEngine({ file, env: { ...env, SVC_CONFIG: file }, svc: [process.execPath, SVC] });
   try {

@@ -2,16 +2,16 @@ import { describeOutcome, isOpenAsk } from '../panes/asks.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { State } from '../state/model.ts';
 import type { AnswerAsk } from '../state/overlays.ts';
-import type { AskRow } from '../state/rows.ts';
-import { callEngine, showMessage, type Transition, transitionTo, withdraw } from './transition.ts';
+import type { ListedAsk } from '../state/rows.ts';
+import { callEngine, type StateTransition, showMessage, transitionTo, withdraw } from './transition.ts';
 
-export function getSelectedAsk(state: State): AskRow | undefined {
+export function getSelectedAsk(state: State): ListedAsk | undefined {
   const { selected } = state.lists.asks;
   return selected === null ? undefined : state.data.asks.get(selected);
 }
 
 /** How messages and the list of pending calls refer to an ask. */
-const nameAsk = ({ ask_id: id }: AskRow): string => `ask ${id}`;
+const nameAsk = ({ ask_id: id }: ListedAsk): string => `ask ${id}`;
 
 export function checkCanOpenAsk(state: State): string | null {
   const ask = getSelectedAsk(state);
@@ -20,7 +20,7 @@ export function checkCanOpenAsk(state: State): string | null {
 }
 
 /** Opens an open ask for answering, a closed one for reading. */
-export function openAsk(state: State): Transition {
+export function openAsk(state: State): StateTransition {
   const ask = getSelectedAsk(state)!;
   if (!isOpenAsk(ask)) return transitionTo({ ...state, view: 'full' });
   return transitionTo({
@@ -31,7 +31,7 @@ export function openAsk(state: State): Transition {
 }
 
 /** Sends an answer to the ask that was on the screen, even if the selection has moved since. */
-export function sendAnswer(state: State, overlay: AnswerAsk, answer: string): Transition {
+export function sendAnswer(state: State, overlay: AnswerAsk, answer: string): StateTransition {
   const { ask } = overlay;
   if (state.link.phase === 'lost')
     return transitionTo(

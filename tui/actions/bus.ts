@@ -6,10 +6,16 @@ import { getLockId } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { State } from '../state/model.ts';
 import type { WriteMessage } from '../state/overlays.ts';
-import type { MessageRow, PeerRow } from '../state/rows.ts';
-import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
+import type { ListedMessage, PeerRow } from '../state/rows.ts';
+import {
+  callEngine,
+  type ScreenQuestion,
+  type StateTransition,
+  showMessage,
+  transitionTo,
+} from './transition.ts';
 
-export function getSelectedMessage(state: State): MessageRow | undefined {
+export function getSelectedMessage(state: State): ListedMessage | undefined {
   const { selected } = state.lists.bus;
   return selected === null ? undefined : state.data.messages.get(selected);
 }
@@ -17,7 +23,7 @@ export function getSelectedMessage(state: State): MessageRow | undefined {
 const NOTHING_SELECTED = 'no message is selected';
 
 /** The live session that will read a message itself; undefined when a person may acknowledge it instead. */
-function findLiveReader({ data: { peers } }: State, message: MessageRow): PeerRow | undefined {
+function findLiveReader({ data: { peers } }: State, message: ListedMessage): PeerRow | undefined {
   const { to_session: session, to_worker: worker, to_agent: agent } = message;
   return peers.find(
     (each) =>
@@ -38,7 +44,7 @@ export function checkCanAcknowledge(state: State): string | null {
 }
 
 /** Acknowledges the selected message. That destroys nothing, so it needs no confirmation. */
-export function acknowledgeMessage(state: State): Transition {
+export function acknowledgeMessage(state: State): StateTransition {
   const { message_id: id } = getSelectedMessage(state)!;
   return callEngine(state, {
     operation: 'msg.ack',
@@ -65,7 +71,7 @@ const EMPTY_MESSAGE = {
   long: null,
 } as const;
 
-export function openReply(state: State): Transition {
+export function openReply(state: State): StateTransition {
   const parent = getSelectedMessage(state)!;
   const { from_name: name, from_agent: agent, from_session: session } = parent;
   const target = { session: session!, about: name ?? agent ?? '' };
@@ -76,7 +82,7 @@ const describePeer = ({ seat, agent, task_id: task, title }: PeerRow): string =>
   [seat, agent, task, title].filter(Boolean).join(' · ');
 
 /** Opens a new message to the Chair or to a live session, starting with the session under the cursor. */
-export function openNewMessage(state: State): Transition {
+export function openNewMessage(state: State): StateTransition {
   const here = state.data.peers.filter((each) => each.state === 'live');
   const targets = [
     { session: 'chair', about: 'the current Chair' },
@@ -93,7 +99,7 @@ export function openNewMessage(state: State): Transition {
   });
 }
 
-export function sendWrittenMessage(state: State, overlay: WriteMessage): Transition {
+export function sendWrittenMessage(state: State, overlay: WriteMessage): StateTransition {
   const body = overlay.long ?? overlay.text.value.trim();
   const target = overlay.targets[overlay.to];
   if (target === undefined || body.trim() === '')
@@ -132,7 +138,7 @@ export function sendWrittenMessage(state: State, overlay: WriteMessage): Transit
 }
 
 /** Describes when a message is read: a worker may read it later, an ended one never does. */
-function describeSent({ data }: State, kind: MessageRow['kind'], id: string): string {
+function describeSent({ data }: State, kind: ListedMessage['kind'], id: string): string {
   const reads = data.sessions.get(id)?.reads_messages;
   if (reads === undefined) return `the ${kind} is sent to ${id}`;
   return reads === 'never'
@@ -141,7 +147,7 @@ function describeSent({ data }: State, kind: MessageRow['kind'], id: string): st
 }
 
 /** Opens a message to the worker under the cursor. */
-export function openWorkerMessage(state: State): Transition {
+export function openWorkerMessage(state: State): StateTransition {
   const { session_id: session, agent, title } = state.data.sessions.get(state.lists.workers.selected ?? '')!;
   const target = { session, about: `${agent} · ${title}` };
   return transitionTo({
@@ -153,7 +159,7 @@ export function openWorkerMessage(state: State): Transition {
 /** Shows the list of peers or locks instead of the messages; Esc returns. */
 export const openBusList =
   (pane: PaneId) =>
-  (state: State): Transition =>
+  (state: State): StateTransition =>
     transitionTo({ ...state, focus: pane, view: 'list' });
 
 const getSelectedLock = (state: State) =>
@@ -162,7 +168,7 @@ const getSelectedLock = (state: State) =>
 export const checkCanReleaseLock = (state: State): string | null =>
   getSelectedLock(state) === undefined ? 'no lock is selected' : null;
 
-export function askToReleaseLock(state: State): Question {
+export function askToReleaseLock(state: State): ScreenQuestion {
   const lock = getSelectedLock(state)!;
   const { path, holder } = lock;
   const { sessions } = state.data;

@@ -6,7 +6,13 @@ import type { WriteComment } from '../state/overlays.ts';
 import { findLineAnchor } from '../state/patch.ts';
 import type { CommentRow } from '../state/rows.ts';
 import { checkHasPatch, findOpenWork, getCursorRow, showDiffCursor } from './diff-cursor.ts';
-import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
+import {
+  callEngine,
+  type ScreenQuestion,
+  type StateTransition,
+  showMessage,
+  transitionTo,
+} from './transition.ts';
 
 /** Finds comments on the line under the cursor. */
 function findComments(state: State): readonly CommentRow[] {
@@ -21,7 +27,7 @@ export const checkCanComment = (state: State): string | null => {
 };
 
 /** Opens a comment on the line under the cursor; without a cursor, shows it first. */
-export function openComment(state: State): Transition {
+export function openComment(state: State): StateTransition {
   const { session, work } = findOpenWork(state)!;
   const anchor = findLineAnchor(getCursorRow(state));
   if (anchor === null) return showDiffCursor(state);
@@ -41,21 +47,21 @@ export function openComment(state: State): Transition {
 const fitText = (text: string): Pick<WriteComment, 'input' | 'long'> =>
   text.includes('\n') ? { input: EMPTY_INPUT, long: text } : { input: createInput(text), long: null };
 
-const readText = ({ input, long }: WriteComment): string => long ?? input.value;
+const readCommentText = ({ input, long }: WriteComment): string => long ?? input.value;
 
 /** Opens the editor for a comment; the edited text is saved. */
-export const editComment = (state: State, overlay: WriteComment): Transition =>
+export const editComment = (state: State, overlay: WriteComment): StateTransition =>
   transitionTo(state, {
     do: 'edit',
-    text: readText(overlay),
+    text: readCommentText(overlay),
     name: 'comment.md',
     onEdited: (now, edited) => keepComment(now, { ...overlay, ...fitText(edited.trim()) }),
   });
 
 /** Sends the text. */
-export function keepComment(state: State, overlay: WriteComment): Transition {
+export function keepComment(state: State, overlay: WriteComment): StateTransition {
   const { session, head, path, side, line } = overlay;
-  const body = readText(overlay).trim();
+  const body = readCommentText(overlay).trim();
   if (body === '')
     return transitionTo(showMessage({ ...state, overlay: null }, 'nothing was written; C removes a comment'));
   if (state.link.phase === 'lost')
@@ -86,7 +92,7 @@ export function checkCanRemoveComment(state: State): string | null {
   return findComments(state).length === 0 ? 'there is no comment on this line' : null;
 }
 
-export function askToRemoveComment(state: State): Question {
+export function askToRemoveComment(state: State): ScreenQuestion {
   const { session } = findOpenWork(state)!;
   const { comment_id: id, path, line } = findComments(state)[0]!;
   return {

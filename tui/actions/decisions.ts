@@ -2,27 +2,27 @@ import { describeUnseen } from '../../engine/index.ts';
 import { findDetail, getSubjectStamp } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { State } from '../state/model.ts';
-import type { Overlay, WritePrompt } from '../state/overlays.ts';
-import type { DecisionRow, Plan } from '../state/rows.ts';
+import type { OverlayState, WritePrompt } from '../state/overlays.ts';
+import type { ListedPlan, PendingDecision } from '../state/rows.ts';
 import { splitCleanLines } from '../text/text.ts';
 import { jumpToWorker } from './navigation.ts';
 import { isHeldByLedger } from './tasks.ts';
 import {
   callEngine,
   closeOverlay,
-  type Question,
+  type ScreenQuestion,
+  type StateTransition,
   showMessage,
-  type Transition,
   transitionTo,
 } from './transition.ts';
 
-export function getSelectedDecision(state: State): DecisionRow | undefined {
+export function getSelectedDecision(state: State): PendingDecision | undefined {
   const { selected } = state.lists.decisions;
   return selected === null ? undefined : state.data.decisions.get(selected);
 }
 
 /** An approval needs the current plan on the screen: an older one may describe another run. */
-function checkPlanIsFetched(state: State, { decision_id: id }: DecisionRow): string | null {
+function checkPlanIsFetched(state: State, { decision_id: id }: PendingDecision): string | null {
   const loaded = findDetail(state, 'decision', id);
   const isCurrent = loaded?.stamp === getSubjectStamp(state.data, { kind: 'decision', id });
   return loaded?.detail && isCurrent ? null : 'what would run is still being fetched';
@@ -45,10 +45,10 @@ export function checkCanApprove(state: State): string | null {
 }
 
 /** Reports whether no sandbox can be set up for a task from an untrusted author. A person may still run it by typing its id. */
-const isUnconfinable = ({ stranger }: DecisionRow, { problem }: Plan): boolean =>
+const isUnconfinable = ({ stranger }: PendingDecision, { problem }: ListedPlan): boolean =>
   stranger !== null && (problem?.code === 'confinement_unavailable' || problem?.code === 'tool_missing');
 
-export function askToApprove(state: State): Question {
+export function askToApprove(state: State): ScreenQuestion {
   const decision = getSelectedDecision(state)!;
   const { decision_id: id, task_id: taskId, agent, hash } = decision;
   const holds = describeUnseen(decision.unseen);
@@ -101,7 +101,7 @@ export function askToApprove(state: State): Question {
 export const approveUnconfined = (
   state: State,
   { decision: id, task, hash }: { decision: string; task: string; hash: string },
-): Transition =>
+): StateTransition =>
   callEngine(state, {
     operation: 'decision.approve',
     input: { id, hash, unconfined: task },
@@ -112,7 +112,7 @@ export const approveUnconfined = (
     onAnswer: (later, { session }) => jumpToWorker(later, session),
   });
 
-export function askToDeny(state: State): Question {
+export function askToDeny(state: State): ScreenQuestion {
   const { decision_id: id, hash, task_id: taskId } = getSelectedDecision(state)!;
   return {
     subject: { kind: 'decision', id },
@@ -129,7 +129,12 @@ export function askToDeny(state: State): Question {
   };
 }
 
-export const denyWithReason = (state: State, id: string, reason: string, form?: Overlay): Transition =>
+export const denyWithReason = (
+  state: State,
+  id: string,
+  reason: string,
+  form?: OverlayState,
+): StateTransition =>
   callEngine(state, {
     operation: 'decision.deny',
     input: { id, reason },
@@ -140,7 +145,7 @@ export const denyWithReason = (state: State, id: string, reason: string, form?: 
   });
 
 /** Opens the prompt in the person's editor. A changed text creates a new decision, so no one approves unread text. */
-export function editDecisionPrompt(state: State): Transition {
+export function editDecisionPrompt(state: State): StateTransition {
   const { decision_id: decision, hash } = getSelectedDecision(state)!;
   const { body, title } = findDetail(state, 'decision', decision)!.detail!.task;
   const before = body === '' ? title : body;
@@ -148,7 +153,7 @@ export function editDecisionPrompt(state: State): Transition {
 }
 
 /** Opens the editor for a prompt; the edited text is saved. */
-export const editPrompt = (state: State, overlay: WritePrompt): Transition =>
+export const editPrompt = (state: State, overlay: WritePrompt): StateTransition =>
   transitionTo(state, {
     do: 'edit',
     text: overlay.long,
@@ -157,7 +162,7 @@ export const editPrompt = (state: State, overlay: WritePrompt): Transition =>
   });
 
 /** Saves the text. */
-export function savePrompt(state: State, overlay: WritePrompt): Transition {
+export function savePrompt(state: State, overlay: WritePrompt): StateTransition {
   const { decision: id, hash, before, long: prompt } = overlay;
   if (prompt.trimEnd() === before.trimEnd()) return transitionTo(showMessage(state, `prompt unchanged`));
   if (prompt.trim() === '')

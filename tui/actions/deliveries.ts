@@ -1,5 +1,5 @@
 import type { State } from '../state/model.ts';
-import { callEngine, type Question } from './transition.ts';
+import { callEngine, type ScreenQuestion } from './transition.ts';
 
 const getSelectedDelivery = (state: State) =>
   state.data.deliveries.get(state.lists.deliveries.selected ?? '');
@@ -7,7 +7,7 @@ const getSelectedDelivery = (state: State) =>
 export const checkCanRedeliver = (state: State): string | null =>
   getSelectedDelivery(state) === undefined ? 'no delivery is selected' : null;
 
-export function askToRedeliver(state: State): Question {
+export function askToRedeliver(state: State): ScreenQuestion {
   const { id, event, url } = getSelectedDelivery(state)!;
   return {
     subject: { kind: 'delivery', id: String(id) },

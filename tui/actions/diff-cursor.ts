@@ -2,16 +2,16 @@ import { getPatchRows } from '../panes/patch-lines.ts';
 import { findDetail, findDiffCursor, getWorkersMode } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { PatchRow } from '../state/patch.ts';
-import type { Work } from '../state/rows.ts';
+import type { ListedWork } from '../state/rows.ts';
 import * as navigation from './navigation.ts';
 import { getPreviewPage, getPreviewTop, getScroll, measurePreview, scrollPreviewTo } from './navigation.ts';
-import { showMessage, type Transition, transitionTo } from './transition.ts';
+import { type StateTransition, showMessage, transitionTo } from './transition.ts';
 
 /** How many lines stay above a jump target. */
 const CONTEXT_LINES = 3;
 
 /** Returns the work whose patch is fully open; null for none. */
-export function findOpenWork(state: State): { session: string; work: Work } | null {
+export function findOpenWork(state: State): { session: string; work: ListedWork } | null {
   const session = state.lists.workers.selected;
   if (state.focus !== 'workers' || state.view !== 'full' || getWorkersMode(state) !== 'work') return null;
   const work = session === null ? null : findDetail(state, 'work', session)?.detail;
@@ -57,7 +57,7 @@ function findFirstVisibleRow(state: State, isWanted: (row: PatchRow) => boolean)
 const isFileLine = ({ kind }: PatchRow): boolean => ['added', 'removed', 'same'].includes(kind);
 
 /** Shows the cursor on the first line that can have a comment. */
-export function showDiffCursor(state: State): Transition {
+export function showDiffCursor(state: State): StateTransition {
   const row = findFirstVisibleRow(state, isFileLine);
   if (row === -1) return transitionTo(showMessage(state, 'the patch has no line to comment on'));
   return transitionTo(
@@ -82,7 +82,7 @@ const isStart = (what: 'hunk' | 'file', rows: readonly PatchRow[], index: number
 /** Moves to the next or previous hunk or file, from the cursor or from the visible part. */
 export const goToPatchStart =
   (what: 'hunk' | 'file', by: 1 | -1) =>
-  (state: State): Transition => {
+  (state: State): StateTransition => {
     const open = findOpenWork(state);
     if (open === null) return transitionTo(state);
     const rows = getPatchRows(open.work);
@@ -100,8 +100,8 @@ export const goToPatchStart =
 
 /** Lets scroll keys move the cursor in a diff that has one. */
 const withDiffCursor =
-  (by: (state: State) => number, move: (state: State) => Transition) =>
-  (state: State): Transition =>
+  (by: (state: State) => number, move: (state: State) => StateTransition) =>
+  (state: State): StateTransition =>
     findDiffCursor(state) === null ? move(state) : transitionTo(moveDiffCursorBy(state, by(state)));
 
 export const moveUpOrCursor = withDiffCursor(() => -1, navigation.moveUp);

@@ -1,7 +1,7 @@
 import type { State } from '../state/model.ts';
 import { findLineAnchor } from '../state/patch.ts';
 import { findOpenWork, getCursorRow } from './diff-cursor.ts';
-import { showMessage, type Transition, transitionTo } from './transition.ts';
+import { type StateTransition, showMessage, transitionTo } from './transition.ts';
 import { getSelectedSession } from './workers.ts';
 
 export function checkCanEnterWorktree(state: State): string | null {
@@ -30,7 +30,7 @@ export function checkCanEdit(state: State): string | null {
 
 const runIn =
   (what: string, listWords: (state: State) => readonly string[]) =>
-  (state: State): Transition => {
+  (state: State): StateTransition => {
     const { session_id: id } = getSelectedSession(state)!;
     return transitionTo(state, {
       do: 'command',

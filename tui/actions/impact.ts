@@ -1,5 +1,5 @@
 import type { State } from '../state/model.ts';
-import { type Transition, transitionTo } from './transition.ts';
+import { type StateTransition, transitionTo } from './transition.ts';
 
 /** The selected worker or, in Tasks, the latest run of the selected task. */
 function findSelectedRun({ focus, data, lists }: State): string | null {
@@ -15,7 +15,7 @@ export function checkCanShowImpact(state: State): string | null {
 }
 
 /** Requests the impact of a session's work again: files change without an event. */
-export function openImpact(state: State): Transition {
+export function openImpact(state: State): StateTransition {
   const session = findSelectedRun(state)!;
   return transitionTo({
     ...state,

@@ -4,7 +4,7 @@ import { getSubjectStamp } from '../state/details.ts';
 import { dropMarks } from '../state/lists.ts';
 import type { ListView, State } from '../state/model.ts';
 import { moveWithinList, replaceList } from './navigation.ts';
-import { showMessage, type Transition, transitionTo } from './transition.ts';
+import { type StateTransition, showMessage, transitionTo } from './transition.ts';
 
 /** Explains why rows of the focused list cannot be marked; null if they can. */
 export function checkCanMark(state: State): string | null {
@@ -35,7 +35,7 @@ const dropMark = (list: ListView, id: string): ListView => ({
 });
 
 /** Marks or unmarks the selected row, and moves to the next one. */
-export function toggleMark(state: State): Transition {
+export function toggleMark(state: State): StateTransition {
   const list = state.lists[state.focus];
   const id = list.selected!;
   const marked = list.marks.has(id)
@@ -45,7 +45,7 @@ export function toggleMark(state: State): Transition {
 }
 
 /** Marks every row between the last marked one and the cursor. */
-export function markRange(state: State): Transition {
+export function markRange(state: State): StateTransition {
   const { ids, index, anchor } = state.lists[state.focus];
   const from = anchor === null ? -1 : ids.indexOf(anchor);
   if (from < 0) return transitionTo(addMarks(state, ids.slice(index, index + 1)));
@@ -55,14 +55,14 @@ export function markRange(state: State): Transition {
 /** Marks the selected row, and the row that the cursor moves to. */
 export const markOnTheWay =
   (by: -1 | 1) =>
-  (state: State): Transition => {
+  (state: State): StateTransition => {
     const start = addMarks(state, [state.lists[state.focus].selected!]);
     const moved = moveWithinList(start, by);
     return transitionTo(addMarks(moved, [moved.lists[moved.focus].selected!]));
   };
 
 /** Marks every row that the list shows; removes the marks if all of them are marked. */
-export function toggleAllMarks(state: State): Transition {
+export function toggleAllMarks(state: State): StateTransition {
   const list = state.lists[state.focus];
   return list.ids.every((id) => list.marks.has(id))
     ? transitionTo(tellMarks(replaceList(state, state.focus, dropMarks(list))))

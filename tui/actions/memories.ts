@@ -1,26 +1,26 @@
 import { findMemoryEdits, writeMemoryText } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import type { WriteMemory } from '../state/overlays.ts';
-import type { MemoryRow } from '../state/rows.ts';
+import type { ListedMemory } from '../state/rows.ts';
 import { cleanText, truncateText } from '../text/text.ts';
 import { setFormAside } from './set-aside.ts';
 import {
   callEngine,
   closeOverlay,
-  type Question,
+  type ScreenQuestion,
+  type StateTransition,
   showMessage,
-  type Transition,
   transitionTo,
 } from './transition.ts';
 
 const QUOTED_CELLS = 48;
 
-export function getSelectedMemory(state: State): MemoryRow | undefined {
+export function getSelectedMemory(state: State): ListedMemory | undefined {
   const { selected } = state.lists.memories;
   return selected === null ? undefined : state.data.memories?.memories.find((each) => each.id === selected);
 }
 
-export const openMemories = (state: State): Transition =>
+export const openMemories = (state: State): StateTransition =>
   transitionTo({ ...state, focus: 'memories', view: 'list' });
 
 export const checkIsSelected = (state: State): string | null =>
@@ -34,9 +34,9 @@ export function checkCanKeep(state: State): string | null {
     : null;
 }
 
-const quoteTitle = ({ title }: MemoryRow): string => `"${truncateText(cleanText(title), QUOTED_CELLS)}"`;
+const quoteTitle = ({ title }: ListedMemory): string => `"${truncateText(cleanText(title), QUOTED_CELLS)}"`;
 
-export function askToKeep(state: State): Question {
+export function askToKeep(state: State): ScreenQuestion {
   const memory = getSelectedMemory(state)!;
   const { id, against, unreviewed } = memory;
   const others = against.map((each) => each.id).join(', ');
@@ -69,7 +69,7 @@ export function askToKeep(state: State): Question {
   };
 }
 
-export function askToForget(state: State): Question {
+export function askToForget(state: State): ScreenQuestion {
   const memory = getSelectedMemory(state)!;
   const { id } = memory;
   return {
@@ -101,13 +101,13 @@ export function checkCanEdit(state: State): string | null {
 }
 
 /** Opens title and text in the person's editor. */
-export function editMemory(state: State): Transition {
+export function editMemory(state: State): StateTransition {
   const memory = getSelectedMemory(state)!;
   return editMemoryText(state, { kind: 'memory', memory, long: writeMemoryText(memory) });
 }
 
 /** Opens the editor for a memory; the edited text is saved. */
-export const editMemoryText = (state: State, overlay: WriteMemory): Transition =>
+export const editMemoryText = (state: State, overlay: WriteMemory): StateTransition =>
   transitionTo(state, {
     do: 'edit',
     text: overlay.long,
@@ -116,7 +116,7 @@ export const editMemoryText = (state: State, overlay: WriteMemory): Transition =
   });
 
 /** Saves the text. */
-export function saveMemory(state: State, overlay: WriteMemory): Transition {
+export function saveMemory(state: State, overlay: WriteMemory): StateTransition {
   const { memory, long } = overlay;
   const { id } = memory;
   const edits = findMemoryEdits(memory, long);

@@ -2,14 +2,14 @@ import { getLayout, getListHeight, getPreviewSize } from '../layout/layout.ts';
 import type { PaneId } from '../pane-ids.ts';
 import { isCombinedPane } from '../pane-ids.ts';
 import { getPreview, getTabPane, PANES } from '../panes/index.ts';
-import { listWaiting, type Waiting } from '../panes/waiting.ts';
+import { listWaiting, type WaitingRow } from '../panes/waiting.ts';
 import { findDiffCursor, getWorkersMode } from '../state/details.ts';
 import { createInput, EMPTY_INPUT } from '../state/input.ts';
 import { dropMarks, moveCursorTo, selectRow } from '../state/lists.ts';
 import { pauseLog, resumeLog } from '../state/log.ts';
-import type { Scroll, State } from '../state/model.ts';
+import type { ScrollPosition, State } from '../state/model.ts';
 import { toPlainText } from '../text/theme.ts';
-import { showMessage, type Transition, transitionTo } from './transition.ts';
+import { type StateTransition, showMessage, transitionTo } from './transition.ts';
 
 export const replaceList = (state: State, pane: PaneId, list: State['lists'][PaneId]): State => ({
   ...state,
@@ -20,7 +20,7 @@ export const replaceList = (state: State, pane: PaneId, list: State['lists'][Pan
 export const getPreviewKey = (state: State): string =>
   `${state.focus} ${state.lists[state.focus].selected} ${getWorkersMode(state)}`;
 
-export const getScroll = (state: State): Scroll =>
+export const getScroll = (state: State): ScrollPosition =>
   state.scroll.of === getPreviewKey(state) ? state.scroll : { of: getPreviewKey(state), top: 0, left: 0 };
 
 /** Reports whether the preview is a log. A followed log shows its end; all other previews keep their scroll position. */
@@ -62,7 +62,7 @@ export function scrollPreviewTo(state: State, top: number): State {
 
 const scrollPreviewBy =
   (lines: number) =>
-  (state: State): Transition =>
+  (state: State): StateTransition =>
     transitionTo(scrollPreviewTo(state, getPreviewTop(state) + lines));
 
 /** Reports whether a list holds the rows of all workspaces. */
@@ -77,15 +77,15 @@ export function moveWithinList(state: State, by: number): State {
 
 const moveCursorBy =
   (by: (state: State) => number) =>
-  (state: State): Transition =>
+  (state: State): StateTransition =>
     isCombinedList(state, state.focus)
       ? transitionTo(state, { do: 'across', step: { to: 'row', by: by(state) } })
       : transitionTo(moveWithinList(state, by(state)));
 
 /** Decides what a key moves: the cursor in a list, or the text in a full preview. */
 const inListOrPreview =
-  (inList: (state: State) => Transition, inFull: (state: State) => Transition) =>
-  (state: State): Transition =>
+  (inList: (state: State) => StateTransition, inFull: (state: State) => StateTransition) =>
+  (state: State): StateTransition =>
     state.view === 'full' ? inFull(state) : inList(state);
 
 export const getPreviewPage = (state: State): number => Math.max(1, measurePreview(state).page - 1);
@@ -106,9 +106,9 @@ export const moveToBottom = inListOrPreview(
   moveCursorBy(() => Infinity),
   (state) => transitionTo(scrollPreviewTo(state, Number.MAX_SAFE_INTEGER)),
 );
-export const scrollPageUp = (state: State): Transition =>
+export const scrollPageUp = (state: State): StateTransition =>
   transitionTo(scrollPreviewTo(state, getPreviewTop(state) - getPreviewPage(state)));
-export const scrollPageDown = (state: State): Transition =>
+export const scrollPageDown = (state: State): StateTransition =>
   transitionTo(scrollPreviewTo(state, getPreviewTop(state) + getPreviewPage(state)));
 
 const getListPage = (state: State): number => getListHeight(getLayout(state), state.focus);
@@ -120,14 +120,14 @@ export const pageListDown = inListOrPreview(moveCursorBy(getListPage), scrollPag
 
 export const scrollSideways =
   (cells: number) =>
-  (state: State): Transition => {
+  (state: State): StateTransition => {
     const scroll = getScroll(state);
     return transitionTo({ ...state, scroll: { ...scroll, left: Math.max(0, scroll.left + cells) } });
   };
 
 export const focusPane =
   (pane: PaneId) =>
-  (state: State): Transition =>
+  (state: State): StateTransition =>
     isShowingAll(state)
       ? transitionTo(state, { do: 'across', step: { to: 'pane', pane } })
       : transitionTo({ ...state, focus: pane, view: 'list' });
@@ -137,13 +137,13 @@ export const isShowingAll = ({ across }: Pick<State, 'across'>): boolean => acro
 
 export const focusNextPane =
   (by: 1 | -1) =>
-  (state: State): Transition => {
+  (state: State): StateTransition => {
     const at = PANES.findIndex((each) => each.id === getTabPane(state.focus));
     const next = PANES[(at + by + PANES.length) % PANES.length]!;
     return focusPane(next.id)(state);
   };
 
-export function goToNextWaiting(state: State): Transition {
+export function goToNextWaiting(state: State): StateTransition {
   if (isShowingAll(state)) return transitionTo(state, { do: 'across', step: { to: 'waiting' } });
   const all = listWaiting(state);
   if (state.link.phase === 'connecting')
@@ -153,7 +153,7 @@ export function goToNextWaiting(state: State): Transition {
   return transitionTo(goToWaiting(state, all[(here + 1) % all.length]!));
 }
 
-export function goToWaiting(state: State, { pane, id }: Pick<Waiting, 'pane' | 'id'>): State {
+export function goToWaiting(state: State, { pane, id }: Pick<WaitingRow, 'pane' | 'id'>): State {
   const isReview = pane === 'workers';
   return {
     ...state,
@@ -165,20 +165,20 @@ export function goToWaiting(state: State, { pane, id }: Pick<Waiting, 'pane' | '
 }
 
 /** Switches between all workspaces and a single one. */
-export const switchWorkspace = (state: State): Transition =>
+export const switchWorkspace = (state: State): StateTransition =>
   transitionTo(state, { do: 'across', step: { to: 'workspace' } });
 
 export const checkHasWorkspaces = ({ across }: State): string | null =>
   across === null ? 'svc dash --all shows all workspaces of this machine' : null;
 
-export function openPreview(state: State): Transition {
+export function openPreview(state: State): StateTransition {
   if (state.lists[state.focus].selected === null)
     return transitionTo(showMessage(state, 'nothing is selected'));
   return transitionTo({ ...state, view: 'full', workers: getWorkersMode(state) });
 }
 
 /** Goes back one level: search, full view, message, marks, filter, zoom, then the pane that a list belongs to. */
-export function goBack(state: State): Transition {
+export function goBack(state: State): StateTransition {
   if (findDiffCursor(state) !== null) return transitionTo({ ...state, diffCursor: null });
   if (state.search !== null && state.view === 'full') return transitionTo({ ...state, search: null });
   if (state.view === 'full') return transitionTo({ ...state, view: 'list' });
@@ -190,7 +190,7 @@ export function goBack(state: State): Transition {
   return transitionTo({ ...state, focus: getTabPane(state.focus) });
 }
 
-export function openFilter(state: State): Transition {
+export function openFilter(state: State): StateTransition {
   const { filter: before } = state.lists[state.focus];
   return transitionTo({
     ...state,
@@ -198,7 +198,7 @@ export function openFilter(state: State): Transition {
   });
 }
 
-export const openSearch = (state: State): Transition =>
+export const openSearch = (state: State): StateTransition =>
   transitionTo({ ...state, overlay: { kind: 'search', of: getPreviewKey(state), input: EMPTY_INPUT } });
 
 const findHits = (state: State, query: string): number[] => {
@@ -210,7 +210,7 @@ const findHits = (state: State, query: string): number[] => {
 
 export const goToNextHit =
   (by: 1 | -1) =>
-  (state: State): Transition => {
+  (state: State): StateTransition => {
     const { search } = state;
     if (search === null) return transitionTo(state);
     const found = findHits(state, search.query);
@@ -224,7 +224,7 @@ export const goToNextHit =
   };
 
 /** Starts a search at the first visible line. */
-export function searchPreview(state: State, query: string): Transition {
+export function searchPreview(state: State, query: string): StateTransition {
   if (query === '') return transitionTo({ ...state, search: null });
   return goToNextHit(1)({
     ...state,

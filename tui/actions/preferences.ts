@@ -4,14 +4,14 @@ import type { PreferenceChange, Preferences } from '../preferences/preferences.t
 import type { State } from '../state/model.ts';
 import { rotateIndex } from '../state/numbers.ts';
 import { THEME_NAMES, toPlainText } from '../text/theme.ts';
-import { showMessage, type Transition, transitionTo } from './transition.ts';
+import { type StateTransition, showMessage, transitionTo } from './transition.ts';
 
 /** A choice in the dashboard, with its current value. */
-export interface Choice {
+export interface PreferenceChoice {
   name: string;
   value: string;
   about: string;
-  change(state: State): Transition;
+  change(state: State): StateTransition;
 }
 
 const SWITCHES = {
@@ -22,7 +22,11 @@ const SWITCHES = {
 } as const;
 
 /** Applies a preference, and writes it to ui.yaml. */
-const choosePreference = (state: State, next: Partial<Preferences>, change: PreferenceChange): Transition =>
+const choosePreference = (
+  state: State,
+  next: Partial<Preferences>,
+  change: PreferenceChange,
+): StateTransition =>
   transitionTo(
     { ...state, preferences: { ...state.preferences, ...next } },
     { do: 'save', changes: [change] },
@@ -33,7 +37,7 @@ const listHeads = (state: State): readonly string[] => [
 ];
 
 /** Shows a column of the focused list, or hides it; the last one stays. */
-function toggleColumn(state: State, head: string): Transition {
+function toggleColumn(state: State, head: string): StateTransition {
   const { focus, preferences } = state;
   const all = listHeads(state);
   const chosen = preferences.columns[focus] ?? all;
@@ -52,7 +56,7 @@ function toggleColumn(state: State, head: string): Transition {
 }
 
 /** Lists the choices for the focused list: theme, switches, columns. */
-export function listChoices(state: State): Choice[] {
+export function listChoices(state: State): PreferenceChoice[] {
   const { preferences, focus } = state;
   const { theme } = preferences;
   const nextTheme = THEME_NAMES[rotateIndex(THEME_NAMES.indexOf(theme), 1, THEME_NAMES.length)]!;
@@ -65,7 +69,7 @@ export function listChoices(state: State): Choice[] {
       about: 'colours; colour-blind uses blue and yellow instead of green and red',
       change: (now) => choosePreference(now, { theme: nextTheme }, { path: ['theme'], value: nextTheme }),
     },
-    ...Object.entries(SWITCHES).map(([key, about]): Choice => {
+    ...Object.entries(SWITCHES).map(([key, about]): PreferenceChoice => {
       const name = key as keyof typeof SWITCHES;
       const value = preferences[name];
       return {
@@ -76,7 +80,7 @@ export function listChoices(state: State): Choice[] {
       };
     }),
     ...listHeads(state).map(
-      (head): Choice => ({
+      (head): PreferenceChoice => ({
         name: `column ${head}`,
         value: chosen.includes(head) ? 'shown' : 'left out',
         about: `of ${title}`,
@@ -86,7 +90,7 @@ export function listChoices(state: State): Choice[] {
   ];
 }
 
-export const openPreferences = (state: State): Transition =>
+export const openPreferences = (state: State): StateTransition =>
   transitionTo({ ...state, overlay: { kind: 'preferences', index: 0 } });
 
 /** Terminals refuse longer texts, or hang. */
@@ -98,7 +102,7 @@ export function checkCanCopy(state: State): string | null {
 }
 
 /** Copies the id of the selected row, or the text of an opened one. */
-export function copySelected(state: State): Transition {
+export function copySelected(state: State): StateTransition {
   const id = state.lists[state.focus].selected!;
   if (state.view === 'list')
     return transitionTo(showMessage(state, `${id} was sent to the terminal clipboard`), {

@@ -1,7 +1,7 @@
 import { buildPullRequest, chooseRemote, guessProgram, quoteForShell } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import type { OpenPullRequest } from '../state/overlays.ts';
-import { callEngine, showMessage, type Transition, transitionTo } from './transition.ts';
+import { callEngine, type StateTransition, showMessage, transitionTo } from './transition.ts';
 import { getSelectedSession } from './workers.ts';
 
 export function checkCanPublish(state: State): string | null {
@@ -15,7 +15,7 @@ export function checkCanPublish(state: State): string | null {
 }
 
 /** Opens what would be pushed and opened; a second key confirms it. */
-export function openPullRequest(state: State): Transition {
+export function openPullRequest(state: State): StateTransition {
   const { session_id: id } = getSelectedSession(state)!;
   return callEngine(state, {
     operation: 'worktree.pr',
@@ -59,7 +59,7 @@ export function chooseAnotherRemote(overlay: OpenPullRequest, key: string, at: n
   return remote === undefined ? overlay : { ...overlay, remote: remote.name, openedAt: at };
 }
 
-const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoteForShell(word));
+const quoteArgument = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoteForShell(word));
 
 /** Fetches the commands that `svc worktree pr` runs; for an unknown host it checks which program is installed. */
 export function listCommands({ material, remote: chosen }: OpenPullRequest): string[] {
@@ -68,11 +68,15 @@ export function listCommands({ material, remote: chosen }: OpenPullRequest): str
   return [
     ['cd', material.repository],
     ...buildPullRequest({ ...material, usesLfs: material.uses_lfs }, remote.name, program),
-  ].map((words) => words.map(quote).join(' '));
+  ].map((words) => words.map(quoteArgument).join(' '));
 }
 
 /** Hands the terminal to `svc worktree pr`: only this pushes and calls a code host. */
-export function runPullRequest(state: State, overlay: OpenPullRequest, what: 'open' | 'state'): Transition {
+export function runPullRequest(
+  state: State,
+  overlay: OpenPullRequest,
+  what: 'open' | 'state',
+): StateTransition {
   const { session: id, material, remote } = overlay;
   if (what === 'open' && mustChooseRemote(overlay)) return transitionTo(showMessage(state, CHOOSE_REMOTE));
   const where = material.remotes.length > 1 && remote !== null ? ['--remote', remote] : [];
@@ -97,7 +101,7 @@ export function runPullRequest(state: State, overlay: OpenPullRequest, what: 'op
 }
 
 /** Copies the commands if copying is on, and always leaves them on the terminal after the dashboard. */
-export function keepCommands(state: State, overlay: OpenPullRequest): Transition {
+export function keepCommands(state: State, overlay: OpenPullRequest): StateTransition {
   if (mustChooseRemote(overlay)) return transitionTo(showMessage(state, CHOOSE_REMOTE));
   const lines = listCommands(overlay);
   const farewell = [...state.farewell.filter((line) => !lines.includes(line)), ...lines];

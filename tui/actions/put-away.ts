@@ -1,9 +1,9 @@
 import { nameSessionState } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
-import type { SessionRow, TaskRow } from '../state/rows.ts';
+import type { ShownSession, ShownTask } from '../state/rows.ts';
 import { cleanText } from '../text/text.ts';
 import { getSelectedTask } from './tasks.ts';
-import { callEngine, type Question } from './transition.ts';
+import { callEngine, type ScreenQuestion } from './transition.ts';
 import { getSelectedSession } from './workers.ts';
 
 /** How much of a title a question shows. */
@@ -27,7 +27,7 @@ export function checkCanDiscard(state: State): string | null {
   return session.branch_state === 'gone' ? `the branch of ${id} is gone` : null;
 }
 
-export function askToDiscard(state: State): Question {
+export function askToDiscard(state: State): ScreenQuestion {
   const session = getSelectedSession(state)!;
   const { session_id: id, branch, commits } = session;
   const work =
@@ -61,12 +61,12 @@ export function checkCanUndo(state: State): string | null {
 }
 
 /** Asks to undo the last action on the selected worker: its discard, or its promotion. */
-export function askToUndo(state: State): Question {
+export function askToUndo(state: State): ScreenQuestion {
   const session = getSelectedSession(state)!;
   return session.branch_state === 'discarded' ? askToRestore(session) : askToUndoPromotion(session);
 }
 
-const askToRestore = (session: SessionRow): Question => {
+const askToRestore = (session: ShownSession): ScreenQuestion => {
   const { session_id: id, branch } = session;
   return {
     subject: { kind: 'session', id },
@@ -89,7 +89,7 @@ const askToRestore = (session: SessionRow): Question => {
   };
 };
 
-const askToUndoPromotion = (session: SessionRow): Question => {
+const askToUndoPromotion = (session: ShownSession): ScreenQuestion => {
   const { session_id: id, branch, base } = session;
   return {
     subject: { kind: 'session', id },
@@ -122,7 +122,7 @@ export function checkCanArchive(state: State): string | null {
     : null;
 }
 
-export function askToArchive(state: State): Question {
+export function askToArchive(state: State): ScreenQuestion {
   const task = getSelectedTask(state)!;
   const { task_id: id } = task;
   return {
@@ -150,8 +150,8 @@ export function askToArchive(state: State): Question {
 }
 
 /** Returns the last archived task that this screen has seen. */
-function findLastArchived({ data }: State): TaskRow | undefined {
-  let last: TaskRow | undefined;
+function findLastArchived({ data }: State): ShownTask | undefined {
+  let last: ShownTask | undefined;
   for (const task of data.tasks.values())
     if (task.archived_at !== null && task.archived_at > (last?.archived_at ?? '')) last = task;
   return last;
@@ -162,7 +162,7 @@ export const checkCanUnarchive = (state: State): string | null =>
     ? 'no task has been archived since this screen was opened: svc task list --archived'
     : null;
 
-export function askToUnarchive(state: State): Question {
+export function askToUnarchive(state: State): ScreenQuestion {
   const task = findLastArchived(state)!;
   const { task_id: id } = task;
   return {

@@ -3,13 +3,13 @@ import { findDetail, getSubjectStamp } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { ChooseRacers, CompareRace } from '../state/overlays.ts';
 import { findRace, listRacers } from '../state/races.ts';
-import type { SessionRow, TaskRow } from '../state/rows.ts';
-import { callEngine, showMessage, type Transition, transitionTo } from './transition.ts';
+import type { ShownSession, ShownTask } from '../state/rows.ts';
+import { callEngine, type StateTransition, showMessage, transitionTo } from './transition.ts';
 
 const getStamp = (state: State, id: string): string => getSubjectStamp(state.data, { kind: 'task', id });
 
 /** Finds the selected task or, in Decisions, the task of the selected decision. */
-function findTask(state: State): TaskRow | undefined {
+function findTask(state: State): ShownTask | undefined {
   const { tasks, decisions } = state.lists;
   const id =
     state.focus === 'decisions'
@@ -31,7 +31,7 @@ export function checkCanRace(state: State): string | null {
   return null;
 }
 
-export function openRaceChoice(state: State): Transition {
+export function openRaceChoice(state: State): StateTransition {
   const { task_id: task } = findTask(state)!;
   return transitionTo({
     ...state,
@@ -48,7 +48,7 @@ export const listChosen = (state: State, { counts }: ChooseRacers): string[] =>
   listRaceAgents(state).flatMap(({ id }) => Array<string>(counts[id] ?? 0).fill(id));
 
 /** Starts the race, unless the task has changed since. */
-export function startRace(state: State, overlay: ChooseRacers): Transition {
+export function startRace(state: State, overlay: ChooseRacers): StateTransition {
   const { task: id } = overlay;
   const agents = listChosen(state, overlay);
   const closed = { ...state, overlay: null };
@@ -74,14 +74,14 @@ export function checkCanCompare(state: State): string | null {
   return isRaced ? null : `${task.task_id} has no race: B starts several agents on it`;
 }
 
-export const openCompare = (state: State): Transition =>
+export const openCompare = (state: State): StateTransition =>
   transitionTo({
     ...state,
     overlay: { kind: 'compare', task: findTask(state)!.task_id, index: 0, path: null, top: 0, askedAt: null },
   });
 
 /** Names the other sessions that a promotion of this one discards, as a sentence; empty outside a race. */
-export function describeOthers(state: State, session: Pick<SessionRow, 'session_id' | 'race'>): string {
+export function describeOthers(state: State, session: Pick<ShownSession, 'session_id' | 'race'>): string {
   if (session.race === null) return '';
   const others = listRacers(state.data, session.race).filter(
     (each) => each.session_id !== session.session_id && each.branch_state !== 'discarded',
@@ -120,7 +120,11 @@ export function describePromotion(state: State, { task, index }: CompareRace): s
   return `Promote ${id} by ${agent}: ${branch} into ${base ?? 'its base'}? ${doubt}${describeOthers(state, racer)} This completes ${task}.`;
 }
 
-export function promoteRacer(state: State, overlay: CompareRace, strategy: 'merge' | 'rebase'): Transition {
+export function promoteRacer(
+  state: State,
+  overlay: CompareRace,
+  strategy: 'merge' | 'rebase',
+): StateTransition {
   const reason = checkCanWin(state, overlay);
   const now: State = { ...state, overlay: { ...overlay, askedAt: null } };
   if (reason !== null) return transitionTo(showMessage(now, reason, 'bad'));

@@ -1,8 +1,8 @@
 import { getLayout, getPreviewSize } from '../layout/layout.ts';
 import { getPreview } from '../panes/index.ts';
-import type { Armed, State } from '../state/model.ts';
+import type { ArmedKey, State } from '../state/model.ts';
 import { getPreviewTop, getScroll, scrollPageDown } from './navigation.ts';
-import { type Transition, transitionTo } from './transition.ts';
+import { type StateTransition, transitionTo } from './transition.ts';
 
 /** Shows a worker's work instead of its log, as a question about it does. */
 const switchToWork = (state: State): State =>
@@ -13,7 +13,7 @@ const switchToWork = (state: State): State =>
  * the same time, before and during the question. In the full view, lines scrolled past count as seen. In plain mode
  * only an opened item has been printed.
  */
-export const isEssentialRead = (state: State, armed: Armed): boolean =>
+export const isEssentialRead = (state: State, armed: ArmedKey): boolean =>
   isEssentialVisible(state, armed.binding) &&
   (state.view === 'full' || isEssentialVisible({ ...state, armed, message: null }, armed.binding));
 
@@ -31,7 +31,7 @@ function isEssentialVisible(given: State, binding: string): boolean {
 }
 
 /** Opens the preview over the whole screen; if it is already open, scrolls one page down. */
-export function readFurther(state: State): Transition {
+export function readFurther(state: State): StateTransition {
   if (state.view === 'full') return scrollPageDown(state);
   const opened: State = { ...switchToWork(state), view: 'full' };
   return transitionTo({ ...opened, scroll: { ...getScroll(opened), top: 0, left: 0 } });

@@ -3,10 +3,16 @@ import { describeRetryTime, formatClockTime } from '../panes/time.ts';
 import { findDetail } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
-import type { HeldRow, SessionRow } from '../state/rows.ts';
+import type { HeldRow, ShownSession } from '../state/rows.ts';
 import { jumpToWorker } from './navigation.ts';
 import { draftFollowUp, openFollowUp, sendWrittenFollowUp } from './send-follow-up.ts';
-import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
+import {
+  callEngine,
+  type ScreenQuestion,
+  type StateTransition,
+  showMessage,
+  transitionTo,
+} from './transition.ts';
 import { getSelectedSession } from './workers.ts';
 
 /** Exit code of a program that Ctrl-C ended. */
@@ -14,10 +20,10 @@ const INTERRUPTED = 130;
 
 const NOTHING_SELECTED = 'no worker is selected';
 
-const hasWorkFolder = ({ worktree, inplace }: SessionRow): boolean => worktree !== null || inplace;
+const hasWorkFolder = ({ worktree, inplace }: ShownSession): boolean => worktree !== null || inplace;
 
 /** Finds a later session of the same task, or one that continues in its worktree. */
-const findLaterSession = ({ data }: State, session: SessionRow): SessionRow | undefined =>
+const findLaterSession = ({ data }: State, session: ShownSession): ShownSession | undefined =>
   [...data.sessions.values()].find(
     (each) =>
       each.continues === session.session_id ||
@@ -42,7 +48,7 @@ export function checkCanResume(state: State): string | null {
 }
 
 /** Asks to resume: a paused worker before its time, or a failed one as a new session. Both spend tokens. */
-export function askToResume(state: State): Question {
+export function askToResume(state: State): ScreenQuestion {
   const session = getSelectedSession(state)!;
   const { session_id: id, agent, agent_session: conversation, resume_at: at, pause } = session;
   const held = state.data.held.find((each) => each.agent === agent);
@@ -87,14 +93,14 @@ export function checkCanFollowUp(state: State): string | null {
 }
 
 /** Opens the material for a follow-up: comments on its diff, conflicts with its base. */
-export const openSelectedFollowUp = (state: State): Transition =>
+export const openSelectedFollowUp = (state: State): StateTransition =>
   openFollowUp(state, getSelectedSession(state)!);
 
 /**
  * Asks first, because the text starts an agent as soon as the editor is closed. Null if there is material, which is
  * opened instead.
  */
-export function askToFollowUp(state: State): Question | null {
+export function askToFollowUp(state: State): ScreenQuestion | null {
   const session = getSelectedSession(state)!;
   if (draftFollowUp(state, session) !== null) return null;
   const { session_id: id, agent, agent_session: conversation } = session;
@@ -105,7 +111,7 @@ export function askToFollowUp(state: State): Question | null {
   };
 }
 
-const writeFollowUp = (state: State, id: string): Transition =>
+const writeFollowUp = (state: State, id: string): StateTransition =>
   transitionTo(state, {
     do: 'edit',
     text: '',
@@ -127,7 +133,7 @@ export function checkCanAttach(state: State): string | null {
 }
 
 /** Hands the terminal to the session's agent through `svc worker attach`, which asks the engine itself. */
-export function attachToSession(state: State): Transition {
+export function attachToSession(state: State): StateTransition {
   const { session_id: id } = getSelectedSession(state)!;
   return transitionTo(state, {
     do: 'command',
@@ -156,7 +162,7 @@ function findHeldAgent(state: State): HeldRow | undefined {
 export const checkCanResetAgent = (state: State): string | null =>
   findHeldAgent(state) === undefined ? 'no agent is suspended' : null;
 
-export function askToResetAgent(state: State): Question {
+export function askToResetAgent(state: State): ScreenQuestion {
   const { agent, failures, code, text } = findHeldAgent(state)!;
   return {
     subject: { kind: 'agent', id: agent },

@@ -2,14 +2,14 @@ import { writeFollowUpMessage } from '../../engine/index.ts';
 import { findDetail, getSubjectStamp } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { SendFollowUp } from '../state/overlays.ts';
-import type { SessionRow } from '../state/rows.ts';
+import type { ShownSession } from '../state/rows.ts';
 import { jumpToWorker } from './navigation.ts';
-import { callEngine, showMessage, type Transition, transitionTo } from './transition.ts';
+import { callEngine, type StateTransition, showMessage, transitionTo } from './transition.ts';
 
 /** Returns the material for a follow-up of an ended session: comments on its diff, and conflicts with its base; null for none. */
 export function draftFollowUp(
   state: State,
-  { session_id: session, branch, promoted_at: promoted }: SessionRow,
+  { session_id: session, branch, promoted_at: promoted }: ShownSession,
 ): Pick<SendFollowUp, 'text' | 'comments'> | null {
   const comments = findDetail(state, 'comments', session)?.detail ?? [];
   const trial = findDetail(state, 'work', session)?.detail?.trial;
@@ -29,7 +29,7 @@ const getSessionStamp = (state: State, id: string): string =>
   getSubjectStamp(state.data, { kind: 'session', id });
 
 /** Opens the follow-up for reading; nothing is sent yet. */
-export function openFollowUp(state: State, session: SessionRow): Transition {
+export function openFollowUp(state: State, session: ShownSession): StateTransition {
   const id = session.session_id;
   const draft = draftFollowUp(state, session);
   if (draft === null) return transitionTo(state);
@@ -47,7 +47,7 @@ export function openFollowUp(state: State, session: SessionRow): Transition {
   });
 }
 
-export const editFollowUp = (state: State, overlay: SendFollowUp): Transition =>
+export const editFollowUp = (state: State, overlay: SendFollowUp): StateTransition =>
   transitionTo(state, {
     do: 'edit',
     text: overlay.text,
@@ -61,7 +61,7 @@ export const editFollowUp = (state: State, overlay: SendFollowUp): Transition =>
   });
 
 /** Sends the follow-up that was read, unless the session has changed since. */
-export function sendFollowUp(state: State, overlay: SendFollowUp): Transition {
+export function sendFollowUp(state: State, overlay: SendFollowUp): StateTransition {
   const { session, stamp } = overlay;
   const current = getSessionStamp(state, session);
   if (current !== stamp) {
@@ -78,7 +78,7 @@ export function sendFollowUp(state: State, overlay: SendFollowUp): Transition {
 }
 
 /** Sends a text from the editor as a follow-up, without showing it on the screen first. */
-export const sendWrittenFollowUp = (state: State, session: string, text: string): Transition =>
+export const sendWrittenFollowUp = (state: State, session: string, text: string): StateTransition =>
   sendOn(state, {
     kind: 'follow-up',
     session,
@@ -90,7 +90,7 @@ export const sendWrittenFollowUp = (state: State, session: string, text: string)
   });
 
 /** Gives a finished session more work. */
-const sendOn = (state: State, form: SendFollowUp): Transition => {
+const sendOn = (state: State, form: SendFollowUp): StateTransition => {
   const { session: id, text: prompt, comments } = form;
   return callEngine(state, {
     operation: 'worker.follow_up',

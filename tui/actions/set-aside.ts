@@ -1,11 +1,11 @@
 import { formatCount } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
-import type { Overlay } from '../state/overlays.ts';
+import type { OverlayState } from '../state/overlays.ts';
 import { closeStaleAnswer } from './asks.ts';
-import { type Question, showMessage, type Transition, transitionTo } from './transition.ts';
+import { type ScreenQuestion, type StateTransition, showMessage, transitionTo } from './transition.ts';
 
 /** Keeps a form that the engine has refused, until the person can continue it. */
-export const setFormAside = (state: State, form: Overlay): State => ({
+export const setFormAside = (state: State, form: OverlayState): State => ({
   ...state,
   setAside: [...state.setAside, form],
 });
@@ -29,7 +29,7 @@ export function bringFormBack(before: State, state: State): State {
 const countSetAside = ({ setAside, across }: State): number => setAside.length + (across?.setAside ?? 0);
 
 /** Asks before unsent text is lost. */
-export function askToQuit(state: State): Question | null {
+export function askToQuit(state: State): ScreenQuestion | null {
   const count = countSetAside(state);
   if (count === 0) return null;
   return {
@@ -39,7 +39,7 @@ export function askToQuit(state: State): Question | null {
   };
 }
 
-const hasWriting = (overlay: Overlay): boolean => {
+const hasWriting = (overlay: OverlayState): boolean => {
   switch (overlay.kind) {
     case 'comment':
       return overlay.long !== null || overlay.input.value !== '';
@@ -65,7 +65,7 @@ const hasWriting = (overlay: Overlay): boolean => {
  * Keeps a form left with Esc while the engine is not running: it cannot be sent before, and the key that starts the
  * engine must not become text.
  */
-export function keepWhileAway(before: State, next: Transition): Transition {
+export function keepWhileAway(before: State, next: StateTransition): StateTransition {
   const { overlay, link } = before;
   const isLeft = overlay !== null && next.state.overlay === null && link.phase === 'lost';
   if (!isLeft || !hasWriting(overlay)) return next;

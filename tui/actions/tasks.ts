@@ -3,19 +3,25 @@ import { describeRetryTime, formatSeconds } from '../panes/time.ts';
 import { findDetail } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { State } from '../state/model.ts';
-import type { Plan, SessionRow, TaskRow } from '../state/rows.ts';
+import type { ListedPlan, ShownSession, ShownTask } from '../state/rows.ts';
 import { jumpToWorker } from './navigation.ts';
-import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
+import {
+  callEngine,
+  type ScreenQuestion,
+  type StateTransition,
+  showMessage,
+  transitionTo,
+} from './transition.ts';
 
-export function getSelectedTask(state: State): TaskRow | undefined {
+export function getSelectedTask(state: State): ShownTask | undefined {
   const { selected } = state.lists.tasks;
   return selected === null ? undefined : state.data.tasks.get(selected);
 }
 
-const isEndedTask = (task: TaskRow): boolean => task.status === 'done' || task.status === 'failed';
+const isEndedTask = (task: ShownTask): boolean => task.status === 'done' || task.status === 'failed';
 const NOTHING_SELECTED = 'no task is selected';
 
-const findTaskPlan = (state: State, { task_id: id }: TaskRow): Plan | undefined =>
+const findTaskPlan = (state: State, { task_id: id }: ShownTask): ListedPlan | undefined =>
   findDetail(state, 'task', id)?.detail?.plan;
 
 /** Warns, in a question, of a prompt that is not what it looks like; empty for any other prompt. */
@@ -25,13 +31,14 @@ export function warnOfPrompt(state: State, task: string): string {
 }
 
 /** Reports whether only its ledger blocks the task. A person may override that. */
-export const isHeldByLedger = ({ problem }: Plan): boolean => problem?.code === 'ledger_gate';
+export const isHeldByLedger = ({ problem }: ListedPlan): boolean => problem?.code === 'ledger_gate';
 
 export const checkCanRunSelectedTask = (state: State): string | null =>
   checkCanRunTask(state, getSelectedTask(state));
-export const askToRunSelectedTask = (state: State): Question => askToRunTask(state, getSelectedTask(state)!);
+export const askToRunSelectedTask = (state: State): ScreenQuestion =>
+  askToRunTask(state, getSelectedTask(state)!);
 
-export function checkCanRunTask(state: State, task: TaskRow | undefined): string | null {
+export function checkCanRunTask(state: State, task: ShownTask | undefined): string | null {
   if (task === undefined) return NOTHING_SELECTED;
   if (task.status === 'done') return `${task.task_id} is done`;
   if (task.status !== 'failed' && (task.session_id !== null || task.race !== null))
@@ -44,7 +51,7 @@ export function checkCanRunTask(state: State, task: TaskRow | undefined): string
   return plan.problem === null || isHeldByLedger(plan) ? null : `it could not start: ${plan.problem.message}`;
 }
 
-export function askToRunTask(state: State, task: TaskRow): Question {
+export function askToRunTask(state: State, task: ShownTask): ScreenQuestion {
   const plan = findTaskPlan(state, task)!;
   const { hash, agent, timeout_sec: timeout, starts, held_back: held } = plan;
   const again = task.status === 'failed';
@@ -76,7 +83,7 @@ const startTask = (
   id: string,
   how: { hash: string; force?: true },
   again: boolean,
-): Transition =>
+): StateTransition =>
   callEngine(state, {
     operation: again ? 'task.retry' : 'task.run',
     input: { id, ...how },
@@ -107,15 +114,16 @@ export function checkCanMarkTask(state: State): string | null {
 }
 
 /** The live session of a task. A worker may have marked its task already, but the end of the run decides. */
-function findLiveSession({ data }: State, { session_id: id }: TaskRow): SessionRow | null {
+function findLiveSession({ data }: State, { session_id: id }: ShownTask): ShownSession | null {
   const session = id === null ? undefined : data.sessions.get(id);
   return session === undefined || session.state === 'ended' ? null : session;
 }
 
-export const askToCancelSelectedTask = (state: State): Question => askToCancelTask(getSelectedTask(state)!);
+export const askToCancelSelectedTask = (state: State): ScreenQuestion =>
+  askToCancelTask(getSelectedTask(state)!);
 
 /** Asks to cancel a task, which stops its worker too. */
-export const askToCancelTask = (task: TaskRow): Question => {
+export const askToCancelTask = (task: ShownTask): ScreenQuestion => {
   const { task_id: id, session_id: session } = task;
   return {
     subject: { kind: 'task', id },
@@ -142,7 +150,7 @@ export const askToCancelTask = (task: TaskRow): Question => {
   };
 };
 
-export function askToMarkTask(state: State): Question {
+export function askToMarkTask(state: State): ScreenQuestion {
   const { task_id: id } = getSelectedTask(state)!;
   const markAs = (status: 'done' | 'failed') => (now: State) =>
     callEngine(now, {
@@ -172,7 +180,7 @@ export function checkCanAssignTask(state: State): string | null {
     : `${task.task_id} is ${nameTaskState(task, state.now)} already`;
 }
 
-export function openAgentChoice(state: State): Transition {
+export function openAgentChoice(state: State): StateTransition {
   const task = getSelectedTask(state)!;
   const index = Math.max(
     0,
@@ -181,7 +189,7 @@ export function openAgentChoice(state: State): Transition {
   return transitionTo({ ...state, overlay: { kind: 'agent', task: task.task_id, index } });
 }
 
-export const assignTask = (state: State, id: string, agent: string): Transition =>
+export const assignTask = (state: State, id: string, agent: string): StateTransition =>
   callEngine(state, {
     operation: 'task.assign',
     input: { id, agent },
@@ -193,7 +201,7 @@ export const assignTask = (state: State, id: string, agent: string): Transition 
 export const checkCanAddTask = (state: State): string | null =>
   state.data.choices === null ? 'the agents are still being fetched' : null;
 
-export function openNewTask(state: State): Transition {
+export function openNewTask(state: State): StateTransition {
   const { agents, default_agent: fallback } = state.data.choices!;
   const who = Math.max(
     0,
@@ -223,7 +231,7 @@ const parseCriteria = (text: string): string[] =>
     .filter((line) => line !== '');
 
 /** Creates the task of the form. That spends nothing; running it is a separate step. */
-export function createNewTask(state: State): Transition {
+export function createNewTask(state: State): StateTransition {
   const { overlay } = state;
   if (overlay?.kind !== 'new-task') return transitionTo(state);
   const { agents, templates, projects } = state.data.choices!;

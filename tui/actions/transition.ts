@@ -1,11 +1,11 @@
 import { type Api, localizeTimes } from '../../engine/index.ts';
 import type { PaneId } from '../pane-ids.ts';
 import type { PreferenceChange } from '../preferences/preferences.ts';
-import type { Message, State, Subject } from '../state/model.ts';
-import type { Overlay } from '../state/overlays.ts';
+import type { DetailSubject, State, StatusMessage } from '../state/model.ts';
+import type { OverlayState } from '../state/overlays.ts';
 
 /** Work outside the state. The reducer only requests it; the engine sync and the terminal carry it out. */
-export type Effect =
+export type DashboardEffect =
   | {
       do: 'call';
       operation: keyof Api;
@@ -19,11 +19,11 @@ export type Effect =
       /** Further changes by the answer, such as to the selection. */
       onAnswer?(state: State, answer: never): State;
       /** The form that was sent. It comes back if the engine refuses it, so that no typed text is lost. */
-      form?: Overlay;
+      form?: OverlayState;
     }
   /** Sequential calls, regardless of failures before. */
-  | { do: 'calls'; calls: readonly Extract<Effect, { do: 'call' }>[] }
-  | { do: 'edit'; text: string; name: string; onEdited(state: State, text: string): Transition }
+  | { do: 'calls'; calls: readonly Extract<DashboardEffect, { do: 'call' }>[] }
+  | { do: 'edit'; text: string; name: string; onEdited(state: State, text: string): StateTransition }
   /** Hands the terminal to `svc` with these arguments. */
   | { do: 'command'; words: readonly string[]; onExit(state: State, code: number): State }
   | { do: 'start-engine' }
@@ -50,17 +50,20 @@ export type AcrossStep =
   | { to: 'workspace' };
 
 /** The next state, and the effects that it requests. */
-export interface Transition {
+export interface StateTransition {
   state: State;
-  effects: readonly Effect[];
+  effects: readonly DashboardEffect[];
 }
 
-export const transitionTo = (state: State, ...effects: Effect[]): Transition => ({ state, effects });
+export const transitionTo = (state: State, ...effects: DashboardEffect[]): StateTransition => ({
+  state,
+  effects,
+});
 
 export const showMessage = (
   state: State,
   text: string,
-  tone: Message['tone'] = 'info',
+  tone: StatusMessage['tone'] = 'info',
   hint?: string,
 ): State => ({
   ...state,
@@ -73,7 +76,7 @@ export const showMessage = (
 });
 
 /** Closes this overlay, but not another one that has replaced it. */
-export const closeOverlay = (state: State, overlay: Overlay): State =>
+export const closeOverlay = (state: State, overlay: OverlayState): State =>
   state.overlay === overlay ? { ...state, overlay: null } : state;
 
 /** Removes a question or form without a key, and explains why. Keys meant for it must not do anything else. */
@@ -95,9 +98,9 @@ export function callEngine<K extends keyof Api>(
     describeAnswer(answer: Api[K]['output']): string;
     findRefusal?(answer: Api[K]['output']): string | null;
     onAnswer?(state: State, answer: Api[K]['output']): State;
-    form?: Overlay;
+    form?: OverlayState;
   },
-): Transition {
+): StateTransition {
   const { operation, input, busy, doing } = request;
   const next = showMessage({ ...state, busy: [...state.busy, busy] }, `${doing} …`);
   return transitionTo(next, {
@@ -109,12 +112,12 @@ export function callEngine<K extends keyof Api>(
     ...(request.findRefusal ? { findRefusal: request.findRefusal } : {}),
     ...(request.onAnswer ? { onAnswer: request.onAnswer } : {}),
     ...(request.form ? { form: request.form } : {}),
-  } as Effect);
+  } as DashboardEffect);
 }
 
 /** A question that a second key answers. The answer runs only if its subject has not changed since it was asked. */
-export interface Question {
-  subject: Subject;
+export interface ScreenQuestion {
+  subject: DetailSubject;
   text: string;
-  answers: readonly { key: string; label: string; run(state: State): Transition }[];
+  answers: readonly { key: string; label: string; run(state: State): StateTransition }[];
 }

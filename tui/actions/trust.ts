@@ -1,5 +1,5 @@
 import type { State } from '../state/model.ts';
-import { showMessage, type Transition, transitionTo } from './transition.ts';
+import { type StateTransition, showMessage, transitionTo } from './transition.ts';
 
 const listPendingConsents = ({ data }: State): readonly string[] => data.status?.consent_pending ?? [];
 
@@ -11,7 +11,7 @@ export const checkCanTrust = (state: State): string | null =>
  * time, but all of svc.yaml at once if no one ever agreed to it: with a single key in use, workers would start
  * without the guards of the other keys.
  */
-export function runTrustCommand(state: State): Transition {
+export function runTrustCommand(state: State): StateTransition {
   const isFirst = state.data.status?.consent === 'none';
   const key = listPendingConsents(state)[0]!;
   const what = isFirst ? 'svc.yaml' : `${key} of svc.yaml`;

@@ -2,10 +2,10 @@ import { getSelectedRow } from '../panes/index.ts';
 import { USAGE_KINDS, type UsageLine } from '../panes/usage.ts';
 import type { State } from '../state/model.ts';
 import { replaceList } from './navigation.ts';
-import { type Transition, transitionTo } from './transition.ts';
+import { type StateTransition, transitionTo } from './transition.ts';
 
 /** Filters the list to sessions, then models, providers, tasks, and shows all again. */
-export function showNextUsageKind(state: State): Transition {
+export function showNextUsageKind(state: State): StateTransition {
   const list = state.lists.usage;
   const filters = ['', ...USAGE_KINDS.map((kind) => `by:${kind}`)];
   const next = filters[(filters.indexOf(list.filter) + 1) % filters.length] ?? '';

@@ -12,14 +12,20 @@ import { explainCheckout } from '../panes/work-lines.ts';
 import { findDetail } from '../state/details.ts';
 import { pauseLog, resumeLog } from '../state/log.ts';
 import type { State } from '../state/model.ts';
-import type { Evidence, SessionRow, Trial } from '../state/rows.ts';
+import type { ListedEvidence, ListedTrial, ShownSession } from '../state/rows.ts';
 import { isWideScreen } from '../state/size.ts';
 import { cleanText } from '../text/text.ts';
 import { describeOthers } from './races.ts';
 import { askToCancelTask, askToRunTask, checkCanRunTask } from './tasks.ts';
-import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
+import {
+  callEngine,
+  type ScreenQuestion,
+  type StateTransition,
+  showMessage,
+  transitionTo,
+} from './transition.ts';
 
-export function getSelectedSession(state: State): SessionRow | undefined {
+export function getSelectedSession(state: State): ShownSession | undefined {
   const { selected } = state.lists.workers;
   return selected === null ? undefined : state.data.sessions.get(selected);
 }
@@ -29,11 +35,11 @@ const NOTHING_SELECTED = 'no worker is selected';
 const MOST_NAMED_FILES = 3;
 const findSessionTask = (state: State) => state.data.tasks.get(getSelectedSession(state)?.task_id ?? '');
 
-export const toggleLogFollowing = (state: State): Transition =>
+export const toggleLogFollowing = (state: State): StateTransition =>
   transitionTo({ ...state, log: state.log.following ? pauseLog(state.log) : resumeLog(state.log) });
 
 /** Switches between log and work. On a wide screen both are visible, so it opens the log in full. */
-export const toggleWorkersMode = (state: State): Transition =>
+export const toggleWorkersMode = (state: State): StateTransition =>
   isWideScreen(state.size) && state.view === 'list'
     ? transitionTo({ ...state, view: 'full', workers: 'log' })
     : transitionTo({ ...state, workers: state.workers === 'log' ? 'work' : 'log' });
@@ -69,7 +75,7 @@ export function checkCanInterrupt(state: State): string | null {
   return transport === 'acp' ? null : `${id} does not run over the agent client protocol; x stops it`;
 }
 
-export function askToInterrupt(state: State): Question {
+export function askToInterrupt(state: State): ScreenQuestion {
   const { session_id: id } = getSelectedSession(state)!;
   return {
     subject: { kind: 'session', id },
@@ -92,7 +98,7 @@ export function askToInterrupt(state: State): Question {
 }
 
 /** Asks to stop a worker, which cancels its task; in a race only this worker is stopped. */
-export function askToStop(state: State): Question {
+export function askToStop(state: State): ScreenQuestion {
   const { session_id: id, race } = getSelectedSession(state)!;
   if (race === null) return askToCancelTask(findSessionTask(state)!);
   return {
@@ -123,20 +129,20 @@ export function checkCanRetry(state: State): string | null {
   return task?.status === 'done' ? `${task.task_id} is done` : checkCanRunTask(state, task);
 }
 
-export const askToRetry = (state: State): Question => askToRunTask(state, findSessionTask(state)!);
+export const askToRetry = (state: State): ScreenQuestion => askToRunTask(state, findSessionTask(state)!);
 
 /** Goes to the task of the selected worker. */
-export function goToTask(state: State): Transition {
+export function goToTask(state: State): StateTransition {
   const id = getSelectedSession(state)!.task_id;
   return transitionTo({ ...state, focus: 'tasks', view: 'list', jump: { pane: 'tasks', id } });
 }
 
 /** Goes to a worker, for example from its task or its message. */
-export function goToWorker(state: State, session: string): Transition {
+export function goToWorker(state: State, session: string): StateTransition {
   return transitionTo({ ...state, focus: 'workers', view: 'list', jump: { pane: 'workers', id: session } });
 }
 
-const findTrial = (state: State): Trial | { problem: string } | undefined => {
+const findTrial = (state: State): ListedTrial | { problem: string } | undefined => {
   const session = getSelectedSession(state);
   return session === undefined ? undefined : findDetail(state, 'work', session.session_id)?.detail?.trial;
 };
@@ -180,7 +186,7 @@ function describeDoubt(state: State, id: string): string | null {
 /** Evidence of the selected worker or, in Tasks, of the latest run of the selected task. */
 function findSelectedEvidence(
   state: State,
-): { id: string; session: SessionRow | undefined; evidence: Evidence | null } | null {
+): { id: string; session: ShownSession | undefined; evidence: ListedEvidence | null } | null {
   const id =
     state.focus === 'tasks'
       ? (state.data.tasks.get(state.lists.tasks.selected ?? '')?.session_id ?? null)
@@ -206,13 +212,13 @@ export function checkCanRerunTests(state: State): string | null {
   return evidence.rerun_hash === null ? `${id} has reported no test that ran` : null;
 }
 
-const describeRerun = ({ session_id: id, rerun, state }: Evidence): string =>
+const describeRerun = ({ session_id: id, rerun, state }: ListedEvidence): string =>
   rerun?.agrees === false
     ? `${id}: a command did not end as reported; the preview has its output`
     : `${id}: every command ended as reported; the evidence is ${state === 'none' ? 'empty' : state}`;
 
 /** Asks to rerun the reported commands. A worker chose them, so the question shows them. */
-export function askToRerunTests(state: State): Question {
+export function askToRerunTests(state: State): ScreenQuestion {
   const { id, evidence } = findSelectedEvidence(state)!;
   const { tests, checks } = selectRerunCommands(evidence!.tests, evidence!.checks);
   const counts = [
@@ -244,9 +250,9 @@ export function askToRerunTests(state: State): Question {
   };
 }
 
-export function askToPromote(state: State): Question {
+export function askToPromote(state: State): ScreenQuestion {
   const { session_id: id } = getSelectedSession(state)!;
-  const { branch, base, head, sensitive } = findTrial(state) as Trial;
+  const { branch, base, head, sensitive } = findTrial(state) as ListedTrial;
   const warning = describeDoubt(state, id);
   const work = findDetail(state, 'work', id)?.detail;
   const holds = work ? describeUnseen(countUnseenOfPatch(work)) : null;

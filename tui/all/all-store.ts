@@ -16,14 +16,14 @@ export function createAllStore(
   deps: { run(effect: MemberEffect): void; crash(error: unknown): void },
 ): AllStore {
   let all = first;
-  let drawn = draw(all);
+  let drawn = drawAll(all);
   const listeners = new Set<() => void>();
 
-  function send(event: AllEvent): void {
+  function sendEvent(event: AllEvent): void {
     try {
       const { all: next, effects } = reduceAll(all, event);
       all = next;
-      drawn = draw(all);
+      drawn = drawAll(all);
       for (const listener of listeners) listener();
       for (const effect of effects) deps.run(effect);
     } catch (error) {
@@ -38,11 +38,11 @@ export function createAllStore(
   return {
     getAll: () => all,
     getDrawn: () => drawn,
-    send,
+    send: sendEvent,
     subscribe,
     storeOf: (file) => ({
       getState: () => findMember(all, file).state,
-      send: (event) => send({ type: 'member', file, event }),
+      send: (event) => sendEvent({ type: 'member', file, event }),
       subscribe(listener) {
         let last = findMember(all, file).state;
         return subscribe(() => {
@@ -56,7 +56,7 @@ export function createAllStore(
   };
 }
 
-const draw = (all: AllState): DrawnState => ({
+const drawAll = (all: AllState): DrawnState => ({
   state: getActive(all).state,
   all: all.isAlone ? null : all,
 });

@@ -1,12 +1,12 @@
 import { toLatinKey } from '../keymap/latin-keys.ts';
 import { countLive } from '../layout/layout.ts';
 import { listWaiting } from '../panes/waiting.ts';
-import type { Link, State } from '../state/model.ts';
+import type { EngineLink, State } from '../state/model.ts';
 import { clampNumber, rotateIndex } from '../state/numbers.ts';
 import { measureCells } from '../text/cells.ts';
 import { makeDrawable, padText, truncateText } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
-import type { AllState, Member } from './state.ts';
+import { type StyledLine, span } from '../text/theme.ts';
+import type { AllState, WorkspaceMember } from './state.ts';
 import { activate } from './steps.ts';
 
 // Chooses one of the workspaces, which is then shown alone.
@@ -29,13 +29,13 @@ function handleChooserKey(all: AllState, key: string, isBurst: boolean): AllStat
   return key === 'enter' ? showAlone(all, members[chooser]!) : all;
 }
 
-function showAlone(all: AllState, { file }: Member): AllState {
+function showAlone(all: AllState, { file }: WorkspaceMember): AllState {
   const focus = all.members.find((each) => each.file === all.active)!.state.focus;
   return { ...activate(all, file, focus), isAlone: true, chooser: null };
 }
 
 /** The known state of a workspace's engine. */
-export const ENGINE_WORDS: Readonly<Record<Link['phase'], string>> = {
+export const ENGINE_WORDS: Readonly<Record<EngineLink['phase'], string>> = {
   live: 'running',
   connecting: 'connecting',
   lost: 'stopped',
@@ -43,7 +43,7 @@ export const ENGINE_WORDS: Readonly<Record<Link['phase'], string>> = {
 
 const HEADS = ['workspace', 'engine', 'waits', 'live', 'folder'] as const;
 
-const describeMember = ({ label, root, state }: Member): string[] => {
+const describeMember = ({ label, root, state }: WorkspaceMember): string[] => {
   const isKnown = state.link.phase !== 'connecting';
   return [
     label,
@@ -58,7 +58,7 @@ const describeMember = ({ label, root, state }: Member): string[] => {
 export function renderChooser(
   { members, chooser }: AllState,
   { cells, rows }: { cells: number; rows: number },
-): Line[] {
+): StyledLine[] {
   const table = members.map((each) => describeMember(each).map(makeDrawable));
   const widths = HEADS.map((head, column) =>
     Math.min(24, Math.max(head.length, ...table.map((row) => measureCells(row[column]!)))),
@@ -72,7 +72,7 @@ export function renderChooser(
   const top = clampNumber(at - room + 1, 0, Math.max(0, table.length - room));
   return [
     [span(` ${layOut(HEADS)}`, 'dim')],
-    ...table.slice(top, top + room).map((row, index): Line => {
+    ...table.slice(top, top + room).map((row, index): StyledLine => {
       const isChosen = top + index === at;
       const text = truncateText(`${isChosen ? '▶' : ' '}${layOut(row)}`, cells);
       const filled = text + ' '.repeat(Math.max(0, cells - measureCells(text)));

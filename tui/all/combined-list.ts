@@ -2,12 +2,12 @@ import { type FittedColumn, fitColumns } from '../frame/fit-columns.ts';
 import { explainEmptyList, renderEmptyLines, renderRows } from '../frame/list-lines.ts';
 import type { CombinedPaneId } from '../pane-ids.ts';
 import { getPane } from '../panes/index.ts';
-import type { Column, Pane } from '../panes/pane.ts';
+import type { Pane, PaneColumn } from '../panes/pane.ts';
 import { measureCells } from '../text/cells.ts';
 import { makeDrawable } from '../text/text.ts';
-import type { Line } from '../text/theme.ts';
+import type { StyledLine } from '../text/theme.ts';
 import { countCombinedRows, findCombinedIndex, listVisibleRows } from './rows.ts';
-import { type AllState, findMember, type Member } from './state.ts';
+import { type AllState, findMember, type WorkspaceMember } from './state.ts';
 
 /** The limits for the column of labels, which fits the longest one. */
 const COLUMN_CELLS = { least: 9, most: 16 };
@@ -19,10 +19,10 @@ const workspaceColumn = (width: number): FittedColumn<object> => ({
     head: 'workspace',
     text: (_, { across, link }) => `${link.phase === 'lost' ? '✗ ' : ''}${across?.label ?? ''}`,
     style: (_, { link }) => (link.phase === 'lost' ? 'bad' : undefined),
-  } satisfies Column<object>,
+  } satisfies PaneColumn<object>,
 });
 
-const fitWorkspaceColumn = (members: readonly Member[]): number =>
+const fitWorkspaceColumn = (members: readonly WorkspaceMember[]): number =>
   Math.min(
     COLUMN_CELLS.most,
     Math.max(COLUMN_CELLS.least, ...members.map(({ label }) => measureCells(makeDrawable(label)) + 2)),
@@ -33,7 +33,7 @@ export function renderCombinedList(
   all: AllState,
   id: CombinedPaneId,
   { cells, rows, focused }: { cells: number; rows: number; focused: boolean },
-): Line[] {
+): StyledLine[] {
   const pane = getPane(id) as unknown as Pane<object>;
   const { state: of } = findMember(all, all.cursors[id]);
   if (countCombinedRows(all, id) === 0) return renderEmptyLines(explainEmptyAll(all, pane), rows);

@@ -3,7 +3,7 @@ import { countLive } from '../layout/layout.ts';
 import { alignEnds } from '../panes/lines.ts';
 import { measureCells } from '../text/cells.ts';
 import { makeDrawable, truncateText } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 import type { AllState } from './state.ts';
 import { getActive } from './state.ts';
 import { listAllWaiting } from './steps.ts';
@@ -11,12 +11,12 @@ import { listAllWaiting } from './steps.ts';
 /** Counts the pending items of all workspaces, for the terminal title. */
 export function describeAllWaiting({ members }: AllState): string {
   const { length } = listAllWaiting(members);
-  const count = length === 0 ? 'nothing waits' : formatCount(length, 'waits', 'wait');
-  return `svc: ${count} in ${formatCount(members.length, 'workspace')}`;
+  const countPhase = length === 0 ? 'nothing waits' : formatCount(length, 'waits', 'wait');
+  return `svc: ${countPhase} in ${formatCount(members.length, 'workspace')}`;
 }
 
 /** Renders the number of workspaces and the selected one at the left, the number of running engines at the right. */
-export function renderAllHeaderLine(all: AllState): Line {
+export function renderAllHeaderLine(all: AllState): StyledLine {
   const { label, state } = getActive(all);
   const { columns } = state.size;
   const count = (phase: string): number =>

@@ -38,7 +38,7 @@ function createAllDashboard(
     { run: ({ file, effect }) => performEffect(handlers.get(file)!, effect), crash: fail },
   );
 
-  function follow(workspace: WorkspacePlace): void {
+  function followWorkspace(workspace: WorkspacePlace): void {
     const { file } = workspace;
     const own = store.storeOf(file);
     const sync = createEngineSync({
@@ -61,7 +61,7 @@ function createAllDashboard(
     });
   }
   function followNew(): void {
-    for (const each of store.getAll().members) if (!syncs.has(each.file)) follow(each);
+    for (const each of store.getAll().members) if (!syncs.has(each.file)) followWorkspace(each);
   }
   function lookForWorkspaces(): void {
     const known = new Set(store.getAll().members.map(({ file }) => file));

@@ -1,4 +1,4 @@
-import type { Effect } from '../actions/transition.ts';
+import type { DashboardEffect } from '../actions/transition.ts';
 import { type DashboardEvent, reduceState } from '../reducer.ts';
 import type { State } from '../state/model.ts';
 import { handleChooserKeys } from './chooser.ts';
@@ -17,7 +17,7 @@ export type AllEvent =
 /** An effect with its workspace. */
 export interface MemberEffect {
   file: string;
-  effect: Effect;
+  effect: DashboardEffect;
 }
 
 export interface AllTransition {
@@ -39,7 +39,7 @@ function applyToAll(all: AllState, event: AllEvent): AllTransition {
       const members = addMembers(all.members, event.places, event.createState);
       const news = members.slice(all.members.length).map(({ label }) => label);
       const next = { ...all, members };
-      return { all: news.length === 0 ? next : tell(next, `new here: ${news.join(', ')}`), effects: [] };
+      return { all: news.length === 0 ? next : showText(next, `new here: ${news.join(', ')}`), effects: [] };
     }
     case 'resize':
     case 'tick':
@@ -86,7 +86,7 @@ function tellOfLink(all: AllState, file: string, before: State): AllState {
   const { label, state } = findMember(all, file);
   const [was, is] = [before.link.phase, state.link.phase];
   if (file === all.active || was === is || was === 'connecting') return all;
-  return tell(
+  return showText(
     all,
     is === 'lost'
       ? `${label}: its engine is not running (${state.link.reason})`
@@ -95,6 +95,6 @@ function tellOfLink(all: AllState, file: string, before: State): AllState {
 }
 
 /** Shows a message, unless an undismissed failure is on the screen. */
-function tell(all: AllState, text: string): AllState {
+function showText(all: AllState, text: string): AllState {
   return getActive(all).state.message?.tone === 'bad' ? all : tellActive(all, text);
 }

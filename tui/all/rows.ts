@@ -1,12 +1,12 @@
 import type { ListedRow } from '../frame/list-lines.ts';
 import type { CombinedPaneId } from '../pane-ids.ts';
 import { clampNumber } from '../state/numbers.ts';
-import { type AllState, findMember, type Member } from './state.ts';
+import { type AllState, findMember, type WorkspaceMember } from './state.ts';
 
 // The rows of a combined list are grouped by workspace, in the order of the members, each in the order of its own
 // list. Nothing is copied: ten thousand rows are counted, and only the visible ones are read.
 
-const countOwn = ({ state }: Member, pane: CombinedPaneId): number => state.lists[pane].ids.length;
+const countOwn = ({ state }: WorkspaceMember, pane: CombinedPaneId): number => state.lists[pane].ids.length;
 
 export const countCombinedRows = ({ members }: AllState, pane: CombinedPaneId): number =>
   members.reduce((sum, each) => sum + countOwn(each, pane), 0);

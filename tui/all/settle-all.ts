@@ -4,10 +4,10 @@ import type { CombinedPaneId } from '../pane-ids.ts';
 import { COMBINED_PANE_IDS, isCombinedPane } from '../pane-ids.ts';
 import { reduceState } from '../reducer.ts';
 import { dropMarks } from '../state/lists.ts';
-import type { Across, CombinedLists, ListView, State } from '../state/model.ts';
+import type { AcrossWorkspaces, CombinedLists, ListView, State } from '../state/model.ts';
 import { clampNumber } from '../state/numbers.ts';
 import { countCombinedRows, findCombinedIndex, findCombinedRow } from './rows.ts';
-import { type AllState, findMember, getActive, type Member } from './state.ts';
+import { type AllState, findMember, getActive, type WorkspaceMember } from './state.ts';
 import { changeMember, selectCombinedRow } from './steps.ts';
 
 /** Aligns the parts of all workspaces with the active one, and the combined lists with their rows. */
@@ -122,16 +122,16 @@ function collectMessages(all: AllState): AllState {
 function tellMembers(all: AllState): AllState {
   const lists = all.isAlone ? null : combineLists(all);
   const setAside = all.members.reduce((sum, { state }) => sum + state.setAside.length, 0);
-  const members = all.members.map((member): Member => {
-    const across: Across = {
+  const members = all.members.map((member): WorkspaceMember => {
+    const across: AcrossWorkspaces = {
       label: member.label,
       isActive: member.file === all.active,
       lists,
       setAside: setAside - member.state.setAside.length,
     };
     if (isSameAcross(member.state.across, across)) return member;
-    const change = (state: State): State => ({ ...state, across });
-    return { ...member, state: reduceState(member.state, { type: 'replace', change }).state };
+    const changeAcross = (state: State): State => ({ ...state, across });
+    return { ...member, state: reduceState(member.state, { type: 'replace', change: changeAcross }).state };
   });
   return members.every((each, index) => each === all.members[index]) ? all : { ...all, members };
 }
@@ -143,7 +143,7 @@ const combineLists = (all: AllState): CombinedLists => ({
   live: all.members.reduce((sum, { state }) => sum + countLive(state.data), 0),
 });
 
-const isSameAcross = (one: Across | null, other: Across): boolean =>
+const isSameAcross = (one: AcrossWorkspaces | null, other: AcrossWorkspaces): boolean =>
   one !== null &&
   one.isActive === other.isActive &&
   one.label === other.label &&

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { CombinedPaneId } from '../pane-ids.ts';
 import { COMBINED_PANE_IDS } from '../pane-ids.ts';
 import type { Preferences } from '../preferences/preferences.ts';
-import type { Size, State } from '../state/model.ts';
+import type { ScreenSize, State } from '../state/model.ts';
 import { createInitialState } from '../store.ts';
 
 // The dashboard of several workspaces consists of one dashboard each, of which one has the keyboard. Its lists show
@@ -19,7 +19,7 @@ export interface WorkspacePlace {
   name: string;
 }
 
-export interface Member extends WorkspacePlace {
+export interface WorkspaceMember extends WorkspacePlace {
   /** Its name, made unique. */
   label: string;
   state: State;
@@ -28,7 +28,7 @@ export interface Member extends WorkspacePlace {
 /** The dashboard of all workspaces. Only `reduceAll` changes it. */
 export interface AllState {
   /** In the order in which they were first seen, at least one. */
-  members: readonly Member[];
+  members: readonly WorkspaceMember[];
   /** `file` of the member that has the keyboard. */
   active: string;
   /** True if the active member is shown alone. */
@@ -47,7 +47,7 @@ const recordOf = <T>(value: T): Record<CombinedPaneId, T> =>
 /** @param here `file` of the workspace that the person is in, which has the keyboard at first */
 export function createAllState(
   places: readonly [WorkspacePlace, ...WorkspacePlace[]],
-  { here, ...options }: { here: string | null; size: Size; now: number; preferences?: Preferences },
+  { here, ...options }: { here: string | null; size: ScreenSize; now: number; preferences?: Preferences },
 ): AllState {
   const members = addMembers([], places, () => createInitialState(options));
   const active = members.find(({ file }) => file === here)?.file ?? places[0].file;
@@ -63,10 +63,10 @@ export function createAllState(
 
 /** Adds new members. Labels stay unchanged. */
 export function addMembers(
-  before: readonly Member[],
+  before: readonly WorkspaceMember[],
   places: readonly WorkspacePlace[],
   createState: () => State,
-): readonly Member[] {
+): readonly WorkspaceMember[] {
   const added = places.filter(({ file }) => !before.some((each) => each.file === file));
   const members = [...before];
   for (const place of added) {
@@ -90,7 +90,7 @@ function chooseLabel(
   }
 }
 
-export const findMember = ({ members }: Pick<AllState, 'members'>, file: string): Member =>
+export const findMember = ({ members }: Pick<AllState, 'members'>, file: string): WorkspaceMember =>
   members.find((each) => each.file === file)!;
 
-export const getActive = (all: AllState): Member => findMember(all, all.active);
+export const getActive = (all: AllState): WorkspaceMember => findMember(all, all.active);

@@ -2,12 +2,12 @@ import { focusPane, goToWaiting } from '../actions/navigation.ts';
 import { type AcrossStep, showMessage } from '../actions/transition.ts';
 import type { PaneId } from '../pane-ids.ts';
 import { isCombinedPane } from '../pane-ids.ts';
-import { listWaiting, type Waiting } from '../panes/waiting.ts';
+import { listWaiting, type WaitingRow } from '../panes/waiting.ts';
 import { reduceState } from '../reducer.ts';
 import { selectRow } from '../state/lists.ts';
-import type { Message, State } from '../state/model.ts';
+import type { State, StatusMessage } from '../state/model.ts';
 import { findCombinedIndex, findCombinedRow } from './rows.ts';
-import { type AllState, findMember, getActive, type Member } from './state.ts';
+import { type AllState, findMember, getActive, type WorkspaceMember } from './state.ts';
 
 /** Changes the part of one workspace; its lists follow, as after an event. */
 export const changeMember = (all: AllState, file: string, change: (state: State) => State): AllState => ({
@@ -20,7 +20,7 @@ export const changeMember = (all: AllState, file: string, change: (state: State)
 });
 
 /** Shows a message that is not about one workspace. */
-export const tellActive = (all: AllState, text: string, tone: Message['tone'] = 'info'): AllState =>
+export const tellActive = (all: AllState, text: string, tone: StatusMessage['tone'] = 'info'): AllState =>
   changeMember(all, all.active, (state) => {
     const told = showMessage(state, text, tone);
     return { ...told, message: told.message && { ...told.message, workspace: '' } };
@@ -85,7 +85,7 @@ function goToPane(all: AllState, pane: PaneId): AllState {
 }
 
 /** Lists the pending items of all workspaces: decisions first, then questions, then work to review. */
-export function listAllWaiting(members: readonly Member[]): (Waiting & { file: string })[] {
+export function listAllWaiting(members: readonly WorkspaceMember[]): (WaitingRow & { file: string })[] {
   const all = members.flatMap(({ file, state }) => listWaiting(state).map((each) => ({ ...each, file })));
   const RANKS: readonly PaneId[] = ['decisions', 'asks', 'workers'];
   return all.sort((one, other) => RANKS.indexOf(one.pane) - RANKS.indexOf(other.pane));
@@ -106,8 +106,8 @@ function goToNextWaitingOfAll(all: AllState): AllState {
 
 function findNextWaiting(
   all: AllState,
-  waiting: readonly (Waiting & { file: string })[],
-): (Waiting & { file: string }) | undefined {
+  waiting: readonly (WaitingRow & { file: string })[],
+): (WaitingRow & { file: string }) | undefined {
   const { focus, lists } = findMember(all, all.active).state;
   const here = waiting.findIndex(
     (each) => each.file === all.active && each.pane === focus && each.id === lists[focus].selected,

@@ -1,10 +1,10 @@
 import { getLayout } from '../layout/layout.ts';
 import type { PaneId } from '../pane-ids.ts';
-import type { Column, Pane } from '../panes/pane.ts';
+import type { Pane, PaneColumn } from '../panes/pane.ts';
 import type { State } from '../state/model.ts';
 
 export interface FittedColumn<R> {
-  column: Column<R>;
+  column: PaneColumn<R>;
   width: number;
 }
 
@@ -14,13 +14,17 @@ const LEAST_CELLS = 4;
 const SIDE_CELLS = 5;
 
 /** The columns of a list of a given width. */
-export const listColumns = <R>({ columns }: Pane<R>, cells: number): readonly Column<R>[] =>
+export const listColumns = <R>({ columns }: Pane<R>, cells: number): readonly PaneColumn<R>[] =>
   columns.filter(
     ({ minWidth = 0, maxWidth = Number.POSITIVE_INFINITY }) => cells >= minWidth && cells <= maxWidth,
   );
 
 /** Returns a person's chosen columns, as many as fit, in their order. */
-function listChosenColumns<R>(pane: Pane<R>, chosen: readonly string[], cells: number): readonly Column<R>[] {
+function listChosenColumns<R>(
+  pane: Pane<R>,
+  chosen: readonly string[],
+  cells: number,
+): readonly PaneColumn<R>[] {
   const here = listColumns(pane, cells);
   const found = chosen.flatMap((head) => [...here, ...pane.columns].find((each) => each.head === head) ?? []);
   let room = cells + 1;

@@ -7,7 +7,7 @@ import { describeToday, sumToday } from '../panes/today.ts';
 import type { State } from '../state/model.ts';
 import { measureCells } from '../text/cells.ts';
 import { makeDrawable, truncateText } from '../text/text.ts';
-import { type Line, type Span, span } from '../text/theme.ts';
+import { type StyledLine, type StyledSpan, span } from '../text/theme.ts';
 
 const formatNonZero = (count: number, what: string): string | null =>
   count === 0 ? null : `${count} ${what}`;
@@ -26,7 +26,7 @@ function describeTotals({ data, now, size }: State): string {
 const WIDE_HEADER = 120;
 
 /** Renders the workspace at the left, the engine at the right. */
-export function renderHeaderLine(state: State): Line {
+export function renderHeaderLine(state: State): StyledLine {
   const { link, data, size, across } = state;
   const { columns } = size;
   const back = across === null ? '' : ' (W all)';
@@ -73,7 +73,7 @@ const BRIEF_TITLE = 3;
  * Renders the panes with their counts. The focused one is in brackets.
  * @param states of all workspaces whose rows are in the lists; other text of a tab is about one
  */
-export function renderTabsLine(state: State, states: readonly State[] = [state]): Line {
+export function renderTabsLine(state: State, states: readonly State[] = [state]): StyledLine {
   const tabs = PANES.map((pane) => {
     const isCombined = states.length > 1 && isCombinedPane(pane.id);
     const counted = isCombined ? states : [state];
@@ -107,14 +107,14 @@ export function renderTabsLine(state: State, states: readonly State[] = [state])
   return [
     span(' '),
     ...tabs.map(
-      ({ isFocusedTab, text, waits }): Span =>
+      ({ isFocusedTab, text, waits }): StyledSpan =>
         isFocusedTab ? span(`[${text}] `, 'title') : span(`${text}  `, waits ? 'warn' : undefined),
     ),
   ];
 }
 
 /** Renders the suspended agents, with the reason and the next try. */
-export function renderHeldLines({ data: { held }, now, size }: State): Line[] {
+export function renderHeldLines({ data: { held }, now, size }: State): StyledLine[] {
   if (held.length === 0) return [];
   const each = held.map(({ agent, code, reopen_at: at }) => {
     const isDue = Date.parse(at) <= now;
@@ -126,7 +126,7 @@ export function renderHeldLines({ data: { held }, now, size }: State): Line[] {
 }
 
 /** Renders the keys of svc.yaml that wait for consent, and what is in use until then. */
-export function renderConsentLines({ data: { status }, size }: State): Line[] {
+export function renderConsentLines({ data: { status }, size }: State): StyledLine[] {
   const waits = status?.consent_pending ?? [];
   if (waits.length === 0) return [];
   const [first = '', ...others] = waits;
@@ -144,11 +144,11 @@ export function renderConsentLines({ data: { status }, size }: State): Line[] {
 }
 
 /** Lines above the panes: the engine is gone, svc.yaml waits for consent, agents are suspended. */
-export function renderBannerLines(state: State): Line[] {
+export function renderBannerLines(state: State): StyledLine[] {
   return [...renderEngineGoneLines(state), ...renderConsentLines(state), ...renderHeldLines(state)];
 }
 
-function renderEngineGoneLines({ link, size, across }: State): Line[] {
+function renderEngineGoneLines({ link, size, across }: State): StyledLine[] {
   if (link.phase !== 'lost') return [];
   const since = formatLocalTime(new Date(link.since).toISOString()).slice(5);
   const whose = across === null ? '' : `${makeDrawable(across.label)}: `;

@@ -1,13 +1,13 @@
 import type { AnyPane, Pane } from '../panes/pane.ts';
 import { isPaneFetched } from '../state/data.ts';
-import type { ListView, Sort, State } from '../state/model.ts';
+import type { ListSort, ListView, State } from '../state/model.ts';
 import { measureCells } from '../text/cells.ts';
 import { makeDrawable, padText, truncateText } from '../text/text.ts';
-import { type Line, type Span, span } from '../text/theme.ts';
+import { type StyledLine, type StyledSpan, span } from '../text/theme.ts';
 import { type FittedColumn, fitColumns } from './fit-columns.ts';
 
 /** Renders the headings, with an arrow at the sort column. */
-const renderHeadings = (columns: readonly FittedColumn<object>[], sort: Sort | null): Line => [
+const renderHeadings = (columns: readonly FittedColumn<object>[], sort: ListSort | null): StyledLine => [
   span(' '),
   ...columns.map(({ column: { head, align }, width }, index) => {
     const isSorted = sort?.column === head;
@@ -32,7 +32,7 @@ export function renderListLines(
   anyPane: AnyPane,
   state: State,
   { cells, rows, focused }: { cells: number; rows: number; focused: boolean },
-): Line[] {
+): StyledLine[] {
   const pane = anyPane as unknown as Pane<object>;
   const list: ListView = state.lists[pane.id];
   if (list.ids.length === 0) return renderEmptyLines(explainEmptyList(pane, state), rows);
@@ -59,11 +59,11 @@ export function renderRows(
     selected: string | null;
     of: State;
   },
-): Line[] {
-  const renderRow = ({ state, id }: ListedRow): Line => {
+): StyledLine[] {
+  const renderRow = ({ state, id }: ListedRow): StyledLine => {
     const row = pane.findRow(state.data, id);
     if (row === undefined) return [];
-    const cellsOf = columns.map(({ column, width: room }, index): Span => {
+    const cellsOf = columns.map(({ column, width: room }, index): StyledSpan => {
       const text = makeDrawable(column.text(row, state));
       // The last column needs no padding, which would only slow drawing down.
       const isLast = index === columns.length - 1;
@@ -83,7 +83,7 @@ export function renderRows(
   return [renderHeadings(columns, of.lists[pane.id].sort), ...rows.map(renderRow)];
 }
 
-export function renderEmptyLines(text: readonly string[], rows: number): Line[] {
+export function renderEmptyLines(text: readonly string[], rows: number): StyledLine[] {
   return [...(rows > text.length ? [''] : []), ...text].map((line) => [span(`  ${line}`, 'dim')]);
 }
 

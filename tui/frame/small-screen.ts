@@ -4,12 +4,12 @@ import { findOldestWaiting } from '../panes/waiting.ts';
 import { isPaneFetched } from '../state/data.ts';
 import type { State } from '../state/model.ts';
 import { makeDrawable, truncateText, wrapText } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 import { listColumns } from './fit-columns.ts';
 import { explainEmptyList } from './list-lines.ts';
 
 /** Renders a screen without room for lists: the selected row, the longest pending item, and counts. */
-export function renderSmallScreen(state: State, rows: number): Line[] {
+export function renderSmallScreen(state: State, rows: number): StyledLine[] {
   const { columns } = state.size;
   const pane = getPane(state.focus) as unknown as Pane<object>;
   const row = getSelectedRow(state, state.focus);
@@ -32,7 +32,7 @@ export function renderSmallScreen(state: State, rows: number): Line[] {
   }).join(' · ');
   const oldest = findOldestWaiting(state);
   const isHere = oldest?.pane === state.focus && oldest.id === list.selected;
-  const lines: Line[] = [
+  const lines: StyledLine[] = [
     [span(` ${head}`, 'title')],
     ...(row === undefined
       ? [[span(` ${explainEmptyList(pane, state)[0]}`, 'dim')]]
@@ -40,12 +40,12 @@ export function renderSmallScreen(state: State, rows: number): Line[] {
           [span(truncateText(` ▶ ${others.join(' ')}`, columns), 'marked')],
           ...wrapText(title, columns - 4)
             .slice(0, 2)
-            .map((text): Line => [span(`   ${text}`)]),
+            .map((text): StyledLine => [span(`   ${text}`)]),
         ]),
     ...(oldest === undefined || isHere
       ? []
-      : [[span(truncateText(` . waits: ${makeDrawable(oldest.text)}`, columns), 'warn')] as Line]),
-    ...wrapText(counts, columns - 2).map((text): Line => [span(` ${text}`, 'dim')]),
+      : [[span(truncateText(` . waits: ${makeDrawable(oldest.text)}`, columns), 'warn')] as StyledLine]),
+    ...wrapText(counts, columns - 2).map((text): StyledLine => [span(` ${text}`, 'dim')]),
   ];
   return lines.slice(0, rows);
 }

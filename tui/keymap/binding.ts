@@ -1,5 +1,5 @@
 import type { Api } from '../../engine/index.ts';
-import type { Question, Transition } from '../actions/transition.ts';
+import type { ScreenQuestion, StateTransition } from '../actions/transition.ts';
 import type { PaneId } from '../pane-ids.ts';
 import type { State } from '../state/model.ts';
 
@@ -22,7 +22,7 @@ export const KEY_GROUPS = [
 export type KeyGroup = (typeof KEY_GROUPS)[number];
 
 /** A key and what it does. Input, hint bar, help, palette and docs/reference/keys.md all come from this table. */
-export interface Binding {
+export interface KeyBinding {
   id: string;
   /** The engine operation behind it, for sentences that mention it. */
   operation?: keyof Api;
@@ -48,14 +48,14 @@ export interface Binding {
   hasUse?(state: State): boolean;
   /** Explains why the key does nothing now; null if it works. */
   disabledReason?(state: State): string | null;
-  run?(state: State): Transition;
+  run?(state: State): StateTransition;
   /** Options of `operation` that the key determines itself. */
   covers?: readonly string[];
   /**
    * Asks first, or does what `run` does if it returns null. Anything that spends, destroys or sends is confirmed by a
    * second, different key from `confirm`.
    */
-  ask?(state: State): Question | null;
+  ask?(state: State): ScreenQuestion | null;
   /** Names what is still being fetched for the question; the key then shows this, and asks when it has arrived. */
   waitsFor?(state: State): string | null;
   /** True if it asks only to prevent a loss and otherwise runs immediately, and concerns no row. */

@@ -1,10 +1,10 @@
 import { formatCount } from '../../engine/index.ts';
 import { replaceList } from '../actions/navigation.ts';
 import {
-  type Effect,
-  type Question,
+  type DashboardEffect,
+  type ScreenQuestion,
+  type StateTransition,
   showMessage,
-  type Transition,
   transitionTo,
 } from '../actions/transition.ts';
 import { getPane } from '../panes/index.ts';
@@ -12,10 +12,10 @@ import { findDetail, getSubjectStamp, listBulkDetails } from '../state/details.t
 import type { State } from '../state/model.ts';
 import type { BulkQuestion, BulkRun, LeftOut } from '../state/overlays.ts';
 import { wrapText } from '../text/text.ts';
-import { type Line, span, toPlainText } from '../text/theme.ts';
-import { type Binding, getDisabledReason } from './index.ts';
+import { type StyledLine, span, toPlainText } from '../text/theme.ts';
+import { getDisabledReason, type KeyBinding } from './index.ts';
 
-type Call = Extract<Effect, { do: 'call' }>;
+type Call = Extract<DashboardEffect, { do: 'call' }>;
 
 /** How many rows one question may cover. Reading each takes separate calls. */
 const MOST_ROWS = { rows: 500, details: 100 } as const;
@@ -37,14 +37,14 @@ interface AskedRow {
 }
 
 /** Reports whether a key applies to the marked rows instead of the selected one. */
-export const isAboutMarks = (binding: Binding, state: State): boolean =>
+export const isAboutMarks = (binding: KeyBinding, state: State): boolean =>
   binding.bulk !== undefined &&
   state.view === 'list' &&
   (binding.panes?.includes(state.focus) ?? false) &&
   state.lists[state.focus].marks.size > 0;
 
 /** Opens the question about every marked row. */
-export function openBulkQuestion(state: State, binding: Binding, at: number): Transition {
+export function openBulkQuestion(state: State, binding: KeyBinding, at: number): StateTransition {
   const pane = state.focus;
   const { size } = state.lists[pane].marks;
   const most = MOST_ROWS[binding.bulk!];
@@ -93,9 +93,9 @@ function selectMarked(state: State, { pane }: BulkQuestion, id: string): AskedRo
 function renderAgreedLines(
   { here, row }: AskedRow,
   overlay: BulkQuestion,
-  binding: Binding,
+  binding: KeyBinding,
   cells: number,
-): Line[] {
+): StyledLine[] {
   const pane = getPane(overlay.pane);
   if (binding.requiresReading === true) {
     const { lines, essential } = pane.renderPreview(here, row as never, cells);
@@ -108,8 +108,8 @@ function renderAgreedLines(
 }
 
 /** The effect of a key on one row: the calls of its answers. Answers that open an input line work for a single row only. */
-function listCalls({ here }: AskedRow, binding: Binding): BulkEntry['answers'] {
-  const answers: Question['answers'] = binding.ask?.(here)?.answers ?? [
+function listCalls({ here }: AskedRow, binding: KeyBinding): BulkEntry['answers'] {
+  const answers: ScreenQuestion['answers'] = binding.ask?.(here)?.answers ?? [
     { key: 'y', label: binding.label, run: binding.run! },
   ];
   const calls = answers.flatMap(({ key, label, run }) => {
@@ -119,7 +119,7 @@ function listCalls({ here }: AskedRow, binding: Binding): BulkEntry['answers'] {
   return new Map(calls);
 }
 
-const listEntry = (state: State, overlay: BulkQuestion, binding: Binding, id: string): BulkEntry => {
+const listEntry = (state: State, overlay: BulkQuestion, binding: KeyBinding, id: string): BulkEntry => {
   const leaveOut = (reason: string): BulkEntry => ({ id, reason, answers: new Map() });
   const marked = selectMarked(state, overlay, id);
   if (marked === null) return leaveOut('it is gone');
@@ -143,7 +143,7 @@ const listEntry = (state: State, overlay: BulkQuestion, binding: Binding, id: st
 };
 
 /** Describes everything the question states about a row, to detect changes. */
-function describeAgreement(marked: AskedRow, overlay: BulkQuestion, binding: Binding): string {
+function describeAgreement(marked: AskedRow, overlay: BulkQuestion, binding: KeyBinding): string {
   const lines =
     binding.requiresReading === true ? renderAgreedLines(marked, overlay, binding, COMPARED_CELLS) : [];
   const question = binding.ask?.(marked.here)?.text ?? '';
@@ -154,7 +154,11 @@ function describeAgreement(marked: AskedRow, overlay: BulkQuestion, binding: Bin
 const entriesCache = new WeakMap<State, { overlay: BulkQuestion; entries: readonly BulkEntry[] }>();
 
 /** Lists the marked rows in the order of the list, then the ones that it does not show. */
-export function listBulkEntries(state: State, overlay: BulkQuestion, binding: Binding): readonly BulkEntry[] {
+export function listBulkEntries(
+  state: State,
+  overlay: BulkQuestion,
+  binding: KeyBinding,
+): readonly BulkEntry[] {
   const known = entriesCache.get(state);
   if (known?.overlay === overlay) return known.entries;
   const { ids, marks } = state.lists[overlay.pane];
@@ -171,10 +175,10 @@ export function listBulkEntries(state: State, overlay: BulkQuestion, binding: Bi
 export const renderBulkEntry = (
   state: State,
   overlay: BulkQuestion,
-  binding: Binding,
+  binding: KeyBinding,
   { id, reason }: BulkEntry,
   cells: number,
-): Line[] => {
+): StyledLine[] => {
   const marked = reason === null ? selectMarked(state, overlay, id) : null;
   return marked === null ? [] : renderAgreedLines(marked, overlay, binding, cells);
 };
@@ -186,7 +190,7 @@ export const countMissingDetails = (state: State, overlay: BulkQuestion): number
   ).length;
 
 /** Asks the question once all of its text is known. From then on a row whose text would change is left out. */
-export function askWhenKnown(state: State, findById: (id: string) => Binding | undefined): State {
+export function askWhenKnown(state: State, findById: (id: string) => KeyBinding | undefined): State {
   const { overlay } = state;
   if (overlay?.kind !== 'bulk' || overlay.asked !== null || countMissingDetails(state, overlay) > 0)
     return state;
@@ -199,7 +203,12 @@ export function askWhenKnown(state: State, findById: (id: string) => Binding | u
 }
 
 /** Answers the question for every row that has this answer. Their answers become one message. */
-export function answerForAll(state: State, overlay: BulkQuestion, binding: Binding, key: string): Transition {
+export function answerForAll(
+  state: State,
+  overlay: BulkQuestion,
+  binding: KeyBinding,
+  key: string,
+): StateTransition {
   const entries = listBulkEntries(state, overlay, binding);
   const calls = entries.flatMap(({ answers }) => answers.get(key)?.call ?? []);
   const acted = new Set(entries.flatMap(({ id, answers }) => (answers.has(key) ? [id] : [])));

@@ -2,7 +2,7 @@ import * as asks from '../actions/asks.ts';
 import * as bus from '../actions/bus.ts';
 import * as workers from '../actions/workers.ts';
 import type { State } from '../state/model.ts';
-import type { Binding } from './binding.ts';
+import type { KeyBinding } from './binding.ts';
 
 const inAsks = { group: 'Asks', panes: ['asks'] } as const;
 const inBus = { group: 'Bus', panes: ['bus'] } as const;
@@ -13,7 +13,7 @@ const findAskingWorker = (state: State): string | null => {
 };
 
 /** Keys of asks, messages and locks. */
-export const BUS_KEYS: readonly Binding[] = [
+export const BUS_KEYS: readonly KeyBinding[] = [
   {
     id: 'answer',
     operation: 'ask.answer',

@@ -1,7 +1,7 @@
 import * as comments from '../actions/comments.ts';
 import * as diff from '../actions/diff-cursor.ts';
 import * as enter from '../actions/enter-worktree.ts';
-import type { Binding } from './binding.ts';
+import type { KeyBinding } from './binding.ts';
 
 const inDiff = { group: 'Workers', panes: ['workers'], view: 'full' } as const;
 const jumps = {
@@ -12,7 +12,7 @@ const jumps = {
 } as const;
 
 /** Keys of the diff of a session, while it fills the screen. */
-export const DIFF_KEYS: readonly Binding[] = [
+export const DIFF_KEYS: readonly KeyBinding[] = [
   {
     id: 'comment',
     operation: 'comment.add',
@@ -70,7 +70,7 @@ export const DIFF_KEYS: readonly Binding[] = [
 ];
 
 /** Keys that open the folder of a session's work. */
-export const WORKTREE_KEYS: readonly Binding[] = [
+export const WORKTREE_KEYS: readonly KeyBinding[] = [
   {
     id: 'edit-worktree',
     group: 'Workers',

@@ -1,5 +1,5 @@
 import type { State } from '../state/model.ts';
-import { type Binding, isEngineGone } from './binding.ts';
+import { isEngineGone, type KeyBinding } from './binding.ts';
 import { BUS_KEYS } from './bus-keys.ts';
 import { LIST_KEYS } from './list-keys.ts';
 import { MARK_KEYS } from './mark-keys.ts';
@@ -10,10 +10,10 @@ import { STATS_KEYS } from './stats-keys.ts';
 import { USAGE_KEYS } from './usage-keys.ts';
 import { WORK_KEYS } from './work-keys.ts';
 
-export { type Binding, KEY_GROUPS } from './binding.ts';
+export { KEY_GROUPS, type KeyBinding } from './binding.ts';
 
 /** Every key, in the order of the hint bar. */
-export const KEYMAP: readonly Binding[] = [
+export const KEYMAP: readonly KeyBinding[] = [
   ...WORK_KEYS,
   ...BUS_KEYS,
   ...USAGE_KEYS,
@@ -26,22 +26,22 @@ export const KEYMAP: readonly Binding[] = [
 ];
 
 /** Reports whether a binding belongs to the focused pane and its view. */
-export const isBindingHere = (binding: Binding, state: Pick<State, 'focus' | 'view'>): boolean =>
+export const isBindingHere = (binding: KeyBinding, state: Pick<State, 'focus' | 'view'>): boolean =>
   (binding.panes?.includes(state.focus) ?? true) && (binding.view ?? state.view) === state.view;
 
 /** Explains why a binding does nothing now; null if it works. */
-export const getDisabledReason = (binding: Binding, state: State): string | null =>
+export const getDisabledReason = (binding: KeyBinding, state: State): string | null =>
   isEngineGone(state) && !binding.offline
     ? 'the engine is not running; u starts it'
     : (binding.disabledReason?.(state) ?? binding.waitsFor?.(state) ?? null);
 
-export const findBindingById = (id: string): Binding | undefined => KEYMAP.find((each) => each.id === id);
+export const findBindingById = (id: string): KeyBinding | undefined => KEYMAP.find((each) => each.id === id);
 
 // A person's keys do not change, so their keymap is built once.
-const ownKeymaps = new WeakMap<State['preferences']['keys'], readonly Binding[]>();
+const ownKeymaps = new WeakMap<State['preferences']['keys'], readonly KeyBinding[]>();
 
 /** Returns every key, with a person's own keys instead of the built-in ones. */
-export function getKeymap({ preferences: { keys } }: Pick<State, 'preferences'>): readonly Binding[] {
+export function getKeymap({ preferences: { keys } }: Pick<State, 'preferences'>): readonly KeyBinding[] {
   const known = ownKeymaps.get(keys);
   if (known !== undefined) return known;
   const own = KEYMAP.map((each) => {
@@ -52,5 +52,5 @@ export function getKeymap({ preferences: { keys } }: Pick<State, 'preferences'>)
   return own;
 }
 
-export const findBinding = (key: string, state: State): Binding | undefined =>
+export const findBinding = (key: string, state: State): KeyBinding | undefined =>
   getKeymap(state).find((each) => each.keys.includes(key) && isBindingHere(each, state));

@@ -1,10 +1,10 @@
 import * as sorting from '../actions/sorting.ts';
-import type { Binding } from './binding.ts';
+import type { KeyBinding } from './binding.ts';
 
 const inLists = { group: 'View', view: 'list', offline: true, isHiddenInHints: true } as const;
 
 /** Keys for how lists look. */
-export const LIST_KEYS: readonly Binding[] = [
+export const LIST_KEYS: readonly KeyBinding[] = [
   {
     id: 'zoom',
     ...inLists,

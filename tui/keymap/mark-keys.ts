@@ -1,5 +1,5 @@
 import * as marks from '../actions/marks.ts';
-import type { Binding } from './binding.ts';
+import type { KeyBinding } from './binding.ts';
 
 const marking = {
   group: 'Mark',
@@ -10,7 +10,7 @@ const marking = {
 } as const;
 
 /** Keys that mark rows. Keys that act on a row then act on all marked ones, after one question. */
-export const MARK_KEYS: readonly Binding[] = [
+export const MARK_KEYS: readonly KeyBinding[] = [
   {
     id: 'mark',
     ...marking,

@@ -1,10 +1,10 @@
 import * as memories from '../actions/memories.ts';
-import type { Binding } from './binding.ts';
+import type { KeyBinding } from './binding.ts';
 
 const inMemory = { group: 'Memory', panes: ['memories'] } as const;
 
 /** Keys of the memories. */
-export const MEMORY_KEYS: readonly Binding[] = [
+export const MEMORY_KEYS: readonly KeyBinding[] = [
   {
     id: 'memories',
     operation: 'memory.browse',

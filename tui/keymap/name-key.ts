@@ -1,8 +1,8 @@
-import { type Mention, nameCommand } from '../../engine/index.ts';
-import { type Binding, KEYMAP } from './index.ts';
+import { nameCommand, type OperationMention } from '../../engine/index.ts';
+import { KEYMAP, type KeyBinding } from './index.ts';
 
 /** Returns the key for an operation that a sentence mentions, e.g. `r (run) on t-3`; the command if there is none. */
-export function nameKey(mention: Mention, keymap: readonly Binding[] = KEYMAP): string {
+export function nameKey(mention: OperationMention, keymap: readonly KeyBinding[] = KEYMAP): string {
   const { operation, on, options } = mention;
   const binding = keymap.find((each) => each.operation === operation);
   const isCovered = Object.keys(options).every((option) => binding?.covers?.includes(option));

@@ -2,13 +2,13 @@ import * as diffCursor from '../actions/diff-cursor.ts';
 import * as navigation from '../actions/navigation.ts';
 import { PANE_IDS } from '../pane-ids.ts';
 import { PANES } from '../panes/index.ts';
-import type { Binding } from './binding.ts';
+import type { KeyBinding } from './binding.ts';
 
 const moves = { group: 'Move', moves: true, offline: true, isHiddenInHints: true } as const;
 const always = { offline: true, isHiddenInHints: true } as const;
 
 /** Keys that move, read and search. All of them work while the engine is not running. */
-export const NAVIGATION_KEYS: readonly Binding[] = [
+export const NAVIGATION_KEYS: readonly KeyBinding[] = [
   {
     id: 'open',
     group: 'View',
@@ -106,7 +106,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     run: navigation.switchWorkspace,
   },
   ...PANES.map(
-    (each): Binding => ({
+    (each): KeyBinding => ({
       id: `pane-${each.id}`,
       ...always,
       group: 'Panes',

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { splitGraphemes } from '../text/text.ts';
-import type { Binding } from './binding.ts';
+import type { KeyBinding } from './binding.ts';
 import { KEYMAP } from './index.ts';
 
 const NAMED_KEYS =
@@ -24,7 +24,7 @@ const overlaps = <T>(one: readonly T[] | undefined, other: readonly T[] | undefi
   one === undefined || other === undefined || one.some((each) => other.includes(each));
 
 /** Reports whether two bindings can be active at the same time. */
-const canMeet = (one: Binding, other: Binding): boolean =>
+const canMeet = (one: KeyBinding, other: KeyBinding): boolean =>
   overlaps(one.panes, other.panes) &&
   (one.view === undefined || other.view === undefined || one.view === other.view);
 
@@ -32,7 +32,7 @@ const canMeet = (one: Binding, other: Binding): boolean =>
 export function findClashes(
   own: Readonly<Record<string, readonly string[] | undefined>>,
 ): { id: string; message: string }[] {
-  const keysOf = (binding: Binding): readonly string[] => own[binding.id] ?? binding.keys;
+  const keysOf = (binding: KeyBinding): readonly string[] => own[binding.id] ?? binding.keys;
   return KEYMAP.filter(({ id }) => own[id] !== undefined).flatMap((binding) => {
     const keys = keysOf(binding);
     const second = binding.confirm?.find((key) => keys.includes(key));

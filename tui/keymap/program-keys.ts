@@ -3,12 +3,12 @@ import { askToQuit } from '../actions/set-aside.ts';
 import { transitionTo } from '../actions/transition.ts';
 import { checkCanTrust, runTrustCommand } from '../actions/trust.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
-import { type Binding, isEngineGone } from './binding.ts';
+import { isEngineGone, type KeyBinding } from './binding.ts';
 
 const always = { offline: true, isHiddenInHints: true } as const;
 
 /** Keys of the program itself. */
-export const PROGRAM_KEYS: readonly Binding[] = [
+export const PROGRAM_KEYS: readonly KeyBinding[] = [
   {
     id: 'palette',
     group: 'Program',

@@ -1,9 +1,9 @@
 import { isEssentialRead, readFurther } from '../actions/required-reading.ts';
-import { showMessage, type Transition, transitionTo, withdraw } from '../actions/transition.ts';
+import { type StateTransition, showMessage, transitionTo, withdraw } from '../actions/transition.ts';
 import { getSubjectStamp } from '../state/details.ts';
-import type { Armed, State } from '../state/model.ts';
+import type { ArmedKey, State } from '../state/model.ts';
 import { isAboutMarks, openBulkQuestion } from './bulk.ts';
-import { type Binding, getDisabledReason, KEYMAP } from './index.ts';
+import { getDisabledReason, KEYMAP, type KeyBinding } from './index.ts';
 
 /** A key pressed this soon after the program moved the selection was meant for the previous row. */
 const SETTLE_MS = 250;
@@ -11,7 +11,7 @@ const SETTLE_MS = 250;
 export const TOO_FAST_MS = 30;
 
 /** Runs a binding, chosen by its key or in the palette; or asks, or explains why it does nothing. */
-export function runBinding(state: State, binding: Binding, at: number): Transition {
+export function runBinding(state: State, binding: KeyBinding, at: number): StateTransition {
   if (isAboutMarks(binding, state)) return openBulkQuestion(state, binding, at);
   const reason = getDisabledReason(binding, state);
   if (isWaiting(binding, state)) {
@@ -28,7 +28,7 @@ export function runBinding(state: State, binding: Binding, at: number): Transiti
   const { subject, text, answers } = asked;
   if (state.busy.includes(subject.id))
     return transitionTo(showMessage(state, `${subject.id}: the answer is on its way`));
-  const armed: Armed = {
+  const armed: ArmedKey = {
     binding: binding.id,
     subject,
     stamp: getSubjectStamp(state.data, subject),
@@ -41,7 +41,7 @@ export function runBinding(state: State, binding: Binding, at: number): Transiti
 }
 
 /** Handles the second key. Only a key of the question acts; any other key cancels it. */
-export function answerQuestion(state: State, key: string, at: number): Transition {
+export function answerQuestion(state: State, key: string, at: number): StateTransition {
   const { armed } = state;
   if (armed === null) return transitionTo(state);
   const disarmed = { ...state, armed: null };
@@ -61,7 +61,7 @@ export function answerQuestion(state: State, key: string, at: number): Transitio
 }
 
 /** Reports whether a key only waits for something that is still being fetched. */
-function isWaiting(binding: Binding, state: State): boolean {
+function isWaiting(binding: KeyBinding, state: State): boolean {
   const reason = getDisabledReason(binding, state);
   return reason !== null && reason === binding.waitsFor?.(state);
 }

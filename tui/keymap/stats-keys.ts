@@ -1,8 +1,8 @@
 import { openStats, showNextStatsKind } from '../actions/stats.ts';
-import type { Binding } from './binding.ts';
+import type { KeyBinding } from './binding.ts';
 
 /** Keys of the figures. */
-export const STATS_KEYS: readonly Binding[] = [
+export const STATS_KEYS: readonly KeyBinding[] = [
   {
     id: 'stats',
     operation: 'stats.read',

@@ -1,11 +1,11 @@
 import * as usage from '../actions/usage.ts';
 import * as workers from '../actions/workers.ts';
-import type { Binding } from './binding.ts';
+import type { KeyBinding } from './binding.ts';
 
 const inUsage = { group: 'Usage', panes: ['usage'] } as const;
 
 /** Keys of the usage of model calls. */
-export const USAGE_KEYS: readonly Binding[] = [
+export const USAGE_KEYS: readonly KeyBinding[] = [
   {
     id: 'usage-kind',
     ...inUsage,

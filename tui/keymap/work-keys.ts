@@ -11,7 +11,7 @@ import * as workers from '../actions/workers.ts';
 import type { State } from '../state/model.ts';
 import { listRacers } from '../state/races.ts';
 import { isWideScreen } from '../state/size.ts';
-import type { Binding } from './binding.ts';
+import type { KeyBinding } from './binding.ts';
 import { DIFF_KEYS, WORKTREE_KEYS } from './diff-keys.ts';
 
 const inTasks = { group: 'Tasks', panes: ['tasks'] } as const;
@@ -26,7 +26,7 @@ function findTaskSession(state: State): string | null {
 }
 
 /** Keys that act on the selected decision, task, worker or delivery. */
-export const WORK_KEYS: readonly Binding[] = [
+export const WORK_KEYS: readonly KeyBinding[] = [
   {
     id: 'approve',
     operation: 'decision.approve',

@@ -1,16 +1,16 @@
 import type { State } from '../state/model.ts';
 import { measureCells } from '../text/cells.ts';
 import { makeDrawable, truncateText, wrapText } from '../text/text.ts';
-import { type Line, type Style, span } from '../text/theme.ts';
+import { type StyledLine, span, type TextStyle } from '../text/theme.ts';
 
 /** How many lines a failure may take. `!` shows all of it. */
 const MOST_LINES = 3;
 
-const TONES: Readonly<Record<string, Style>> = { good: 'good', bad: 'bad' };
+const TONES: Readonly<Record<string, TextStyle>> = { good: 'good', bad: 'bad' };
 const GLYPHS: Readonly<Record<string, string>> = { good: '✓', bad: '✗', info: '·' };
 
 /** Renders the last message, with the next step. */
-export function renderMessageLines({ message, size }: Pick<State, 'message' | 'size'>): Line[] {
+export function renderMessageLines({ message, size }: Pick<State, 'message' | 'size'>): StyledLine[] {
   if (message === null) return [];
   const { text, hint, tone, workspace } = message;
   const about = workspace ? `${workspace}: ` : '';
@@ -29,9 +29,9 @@ export function renderQuestionLines({
   armed,
   size,
   across,
-}: Pick<State, 'armed' | 'size' | 'across'>): Line[] {
+}: Pick<State, 'armed' | 'size' | 'across'>): StyledLine[] {
   if (armed === null) return [];
-  const answers: Line = [
+  const answers: StyledLine = [
     ...armed.answers.flatMap(({ key, label }) => [span(`   ${key}`, 'key'), span(` ${label}`)]),
     span('   Esc', 'key'),
     span(' cancel'),
@@ -45,5 +45,5 @@ export function renderQuestionLines({
   const shown = lines.slice(0, MOST_LINES);
   if (shown.length < lines.length)
     shown[shown.length - 1] = `${truncateText(shown.at(-1) ?? '', size.columns - 4)} …`;
-  return [...shown.map((text): Line => [span(` ${text}`, 'question')]), answers];
+  return [...shown.map((text): StyledLine => [span(` ${text}`, 'question')]), answers];
 }

@@ -1,24 +1,24 @@
 import type { PaneId } from '../pane-ids.ts';
 import { isCombinedPane, SOLE_PANES } from '../pane-ids.ts';
 import { isPaneFetched } from '../state/data.ts';
-import type { Size, State } from '../state/model.ts';
+import type { ScreenSize, State } from '../state/model.ts';
 import { clampNumber } from '../state/numbers.ts';
 import { isWideScreen } from '../state/size.ts';
 import { renderMessageLines, renderQuestionLines } from './bottom-lines.ts';
 
 /** The content of a box: a pane's list, the preview of the focused pane, or the log of the selected worker. */
-export type Content = { list: PaneId } | { preview: PaneId } | { log: true };
+export type BoxContent = { list: PaneId } | { preview: PaneId } | { log: true };
 
-export interface Box {
-  content: Content;
+export interface LayoutBox {
+  content: BoxContent;
   width: number;
   height: number;
 }
 
 /** Columns from left to right, each a stack of boxes. */
-export interface Layout {
+export interface ScreenLayout {
   kind: 'wide' | 'tabs' | 'small' | 'too-small';
-  columns: readonly (readonly Box[])[];
+  columns: readonly (readonly LayoutBox[])[];
   /** Rows between the header lines and the bottom lines. */
   body: number;
 }
@@ -28,19 +28,19 @@ export const LIST_EDGE = 3;
 export const PREVIEW_EDGE = 2;
 
 /** Below this size, one line says what size is needed. */
-export const SMALLEST: Size = { columns: 40, rows: 10 };
-const SMALLEST_TABS: Size = { columns: 60, rows: 15 };
+export const SMALLEST: ScreenSize = { columns: 40, rows: 10 };
+const SMALLEST_TABS: ScreenSize = { columns: 60, rows: 15 };
 
 // States are immutable, so each layout is computed once.
-const layoutCache = new WeakMap<State, Layout>();
+const layoutCache = new WeakMap<State, ScreenLayout>();
 
-export function getLayout(state: State): Layout {
+export function getLayout(state: State): ScreenLayout {
   const layout = layoutCache.get(state) ?? computeLayout(state);
   layoutCache.set(state, layout);
   return layout;
 }
 
-function computeLayout(state: State): Layout {
+function computeLayout(state: State): ScreenLayout {
   const { size, view, focus } = state;
   const { columns, rows } = size;
   if (columns < SMALLEST.columns || rows < SMALLEST.rows)
@@ -159,14 +159,14 @@ function shareLeftHeight(state: State, body: number): Record<LeftPane, number> {
 }
 
 /** Returns how many rows of a pane's list are visible, or would be if the layout showed the list. */
-export function getListHeight(layout: Layout, pane: PaneId): number {
+export function getListHeight(layout: ScreenLayout, pane: PaneId): number {
   const boxes = layout.columns.flat();
   const own = boxes.find(({ content }) => 'list' in content && content.list === pane);
   return Math.max(1, (own?.height ?? layout.body) - LIST_EDGE);
 }
 
 /** Returns the inner size of the preview's box; null if the layout has none. */
-export function getPreviewSize(layout: Layout): { cells: number; lines: number } | null {
+export function getPreviewSize(layout: ScreenLayout): { cells: number; lines: number } | null {
   const box = layout.columns.flat().find(({ content }) => 'preview' in content);
   return box === undefined ? null : { cells: box.width - 4, lines: Math.max(1, box.height - PREVIEW_EDGE) };
 }

@@ -1,13 +1,13 @@
 import { sendAnswer } from '../actions/asks.ts';
-import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
+import { type StateTransition, showMessage, transitionTo } from '../actions/transition.ts';
 import { getLayout, getPreviewSize } from '../layout/layout.ts';
 import { renderAskLines, renderOptionLines } from '../panes/asks.ts';
 import { formatTimeLeft } from '../panes/time.ts';
 import { editInput, insertText, showCaret } from '../state/input.ts';
 import type { State } from '../state/model.ts';
 import type { AnswerAsk } from '../state/overlays.ts';
-import type { AskRow } from '../state/rows.ts';
-import { type Line, span } from '../text/theme.ts';
+import type { ListedAsk } from '../state/rows.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 
 /** How many options single digits can select. */
 const DIGITS = 9;
@@ -15,10 +15,10 @@ const DIGITS = 9;
 const TOO_FAST_MS = 30;
 
 /** Reports whether a single digit sends the answer. Without options, or with too many for digits, a line is typed instead. */
-export const isAnsweredByDigit = ({ options }: AskRow): boolean =>
+export const isAnsweredByDigit = ({ options }: ListedAsk): boolean =>
   options.length > 0 && options.length <= DIGITS;
 
-export function handleAnswerKey(state: State, overlay: AnswerAsk, key: string, at: number): Transition {
+export function handleAnswerKey(state: State, overlay: AnswerAsk, key: string, at: number): StateTransition {
   const { ask } = overlay;
   if (key === 'esc') return transitionTo({ ...state, overlay: null });
   const by = { up: -1, down: 1, pageup: -10, pagedown: 10 }[key];
@@ -31,13 +31,13 @@ export function handleAnswerKey(state: State, overlay: AnswerAsk, key: string, a
   return at - overlay.openedAt < TOO_FAST_MS ? transitionTo(state) : sendAnswer(state, overlay, chosen);
 }
 
-function editAnswer(state: State, overlay: AnswerAsk, key: string): Transition {
+function editAnswer(state: State, overlay: AnswerAsk, key: string): StateTransition {
   const input = editInput(overlay.input, key);
   return transitionTo(input === null ? state : { ...state, overlay: { ...overlay, input } });
 }
 
 /** Sends the typed text: any text or, if there are options, one of them or its number. */
-function submitTypedAnswer(state: State, overlay: AnswerAsk): Transition {
+function submitTypedAnswer(state: State, overlay: AnswerAsk): StateTransition {
   const { options } = overlay.ask;
   const value = overlay.input.value.trim();
   if (value === '') return transitionTo(showMessage(state, 'an answer is required; Esc cancel'));
@@ -61,7 +61,7 @@ function scrollAnswer(state: State, overlay: AnswerAsk, by: number): State {
   return { ...state, overlay: { ...overlay, top: Math.max(0, Math.min(overlay.top + by, end)) } };
 }
 
-const renderAskBody = (state: State, ask: AskRow, cells: number): Line[] => [
+const renderAskBody = (state: State, ask: ListedAsk, cells: number): StyledLine[] => [
   ...renderAskLines(state, ask, cells),
   [],
   ...renderOptionLines(ask, cells),
@@ -75,7 +75,7 @@ export function fitsInPreview(state: State, { ask }: AnswerAsk): boolean {
   return renderAskBody(state, ask, size.cells).length + typed <= size.lines;
 }
 
-const describeAnswerKeys = ({ options }: AskRow): string =>
+const describeAnswerKeys = ({ options }: ListedAsk): string =>
   options.length === 1
     ? '1 sends that answer, Esc cancel'
     : `1-${options.length} sends that answer, Esc cancel`;
@@ -84,8 +84,8 @@ export function renderAnswer(
   state: State,
   { ask, input, top }: AnswerAsk,
   { cells, rows }: { cells: number; rows: number },
-): { title: string; note: string; lines: Line[]; keys: string } {
-  const line: Line[] = isAnsweredByDigit(ask) ? [] : [[], [span('> ', 'key'), span(showCaret(input))]];
+): { title: string; note: string; lines: StyledLine[]; keys: string } {
+  const line: StyledLine[] = isAnsweredByDigit(ask) ? [] : [[], [span('> ', 'key'), span(showCaret(input))]];
   const all = renderAskBody(state, ask, cells);
   // The typed line stays visible, even for a long question.
   const room = Math.max(1, rows - line.length);

@@ -3,20 +3,20 @@ import { editComment, keepComment } from '../actions/comments.ts';
 import { approveUnconfined, denyWithReason, editPrompt, savePrompt } from '../actions/decisions.ts';
 import { editMemoryText, saveMemory } from '../actions/memories.ts';
 import { replaceList, searchPreview } from '../actions/navigation.ts';
-import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
+import { type StateTransition, showMessage, transitionTo } from '../actions/transition.ts';
 import { getPane } from '../panes/index.ts';
 import { editInput, insertText } from '../state/input.ts';
 import type { State } from '../state/model.ts';
-import type { Input, Overlay, WriteComment, WriteMemory, WritePrompt } from '../state/overlays.ts';
+import type { LineInput, OverlayState, WriteComment, WriteMemory, WritePrompt } from '../state/overlays.ts';
 import { cleanText, splitCleanLines } from '../text/text.ts';
 
 /** Overlays that are a line of text at the bottom of the screen. */
 export type LineOverlay = Extract<
-  Overlay,
+  OverlayState,
   { kind: 'filter' | 'search' | 'reason' | 'unconfined' | 'comment' | 'prompt' | 'memory' }
 >;
 
-export const isLineOverlay = (overlay: Overlay): overlay is LineOverlay =>
+export const isLineOverlay = (overlay: OverlayState): overlay is LineOverlay =>
   ['filter', 'search', 'reason', 'unconfined', 'comment', 'prompt', 'memory'].includes(overlay.kind);
 
 const REFUSED_KEYS = 'Enter save  C-e editor  Esc cancel';
@@ -55,7 +55,7 @@ const isLong = (overlay: LineOverlay): overlay is LongText & { long: string } =>
   'long' in overlay && overlay.long !== null;
 
 /** Renders the typed text with the caret; for a text of several lines its first one. */
-export function describeTyped(overlay: LineOverlay, showInput: (input: Input) => string): string {
+export function describeTyped(overlay: LineOverlay, showInput: (input: LineInput) => string): string {
   if (!isLong(overlay)) return showInput(overlay.input);
   const lines = splitCleanLines(overlay.long.trim());
   return lines.length === 1 ? lines[0]! : `${lines[0]} … (${formatCount(lines.length, 'line')})`;
@@ -67,16 +67,19 @@ export const insertInLine = (state: State, overlay: LineOverlay, text: string): 
     ? { ...state, overlay: { ...overlay, long: overlay.long + splitCleanLines(text).join('\n') } }
     : setLineInput(state, overlay, insertText(overlay.input, text));
 
-const setPaneFilter = (state: State, overlay: Extract<Overlay, { kind: 'filter' }>, filter: string): State =>
-  replaceList(state, overlay.pane, { ...state.lists[overlay.pane], filter });
+const setPaneFilter = (
+  state: State,
+  overlay: Extract<OverlayState, { kind: 'filter' }>,
+  filter: string,
+): State => replaceList(state, overlay.pane, { ...state.lists[overlay.pane], filter });
 
 /** Sets the typed text. A filter takes effect immediately. */
-function setLineInput(state: State, overlay: LineOverlay & { input: Input }, input: Input): State {
+function setLineInput(state: State, overlay: LineOverlay & { input: LineInput }, input: LineInput): State {
   const next = { ...state, overlay: { ...overlay, input } };
   return overlay.kind === 'filter' ? setPaneFilter(next, overlay, input.value) : next;
 }
 
-function handleCommentKey(state: State, overlay: WriteComment, key: string): Transition {
+function handleCommentKey(state: State, overlay: WriteComment, key: string): StateTransition {
   if (key === 'ctrl+e') return editComment(state, overlay);
   if (key === 'enter') return keepComment(state, overlay);
   const input = overlay.long === null ? editInput(overlay.input, key) : null;
@@ -84,7 +87,11 @@ function handleCommentKey(state: State, overlay: WriteComment, key: string): Tra
 }
 
 /** Reports whether only the editor changes the text. */
-function handleRefusedTextKey(state: State, overlay: WritePrompt | WriteMemory, key: string): Transition {
+function handleRefusedTextKey(
+  state: State,
+  overlay: WritePrompt | WriteMemory,
+  key: string,
+): StateTransition {
   const closed = { ...state, overlay: null };
   if (key === 'ctrl+e')
     return overlay.kind === 'prompt' ? editPrompt(state, overlay) : editMemoryText(state, overlay);
@@ -93,7 +100,7 @@ function handleRefusedTextKey(state: State, overlay: WritePrompt | WriteMemory, 
   return transitionTo(state);
 }
 
-export function handleLineKey(state: State, overlay: LineOverlay, key: string): Transition {
+export function handleLineKey(state: State, overlay: LineOverlay, key: string): StateTransition {
   const closed = { ...state, overlay: null };
   if (key === 'esc')
     return transitionTo(overlay.kind === 'filter' ? setPaneFilter(closed, overlay, overlay.before) : closed);

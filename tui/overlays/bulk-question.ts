@@ -1,5 +1,5 @@
 import { formatCount } from '../../engine/index.ts';
-import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
+import { type StateTransition, showMessage, transitionTo } from '../actions/transition.ts';
 import {
   answerForAll,
   type BulkEntry,
@@ -7,19 +7,19 @@ import {
   listBulkEntries,
   renderBulkEntry,
 } from '../keymap/bulk.ts';
-import { type Binding, findBindingById } from '../keymap/index.ts';
+import { findBindingById, type KeyBinding } from '../keymap/index.ts';
 import { TOO_FAST_MS } from '../keymap/run-binding.ts';
 import { getLayout, PREVIEW_EDGE } from '../layout/layout.ts';
 import type { State } from '../state/model.ts';
 import { clampNumber } from '../state/numbers.ts';
 import type { BulkQuestion } from '../state/overlays.ts';
 import { cleanText, wrapText } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 
 interface Rendered {
-  binding: Binding;
+  binding: KeyBinding;
   entries: readonly BulkEntry[];
-  lines: Line[];
+  lines: StyledLine[];
   /** The first lines that must have been on the screen before an answer is accepted. */
   essential: number;
 }
@@ -43,19 +43,20 @@ function renderAnew(state: State, overlay: BulkQuestion, cells: number): Rendere
   const reached = entries.filter(({ reason }) => reason === null);
   const isRead = binding.requiresReading === true;
   const width = Math.max(0, ...entries.map(({ id }) => id.length)) + 2;
-  const said = reached.flatMap((entry): Line[] => {
+  const said = reached.flatMap((entry): StyledLine[] => {
     const keys = [...entry.answers.keys()].join(' ');
     const text = renderBulkEntry(state, overlay, binding, entry, cells - (isRead ? 2 : width));
     const name = span(isRead ? entry.id : entry.id.padEnd(width), 'title');
     if (!isRead) return [[name, ...(text[0] ?? [])]];
-    return [[name, span(`  ${keys}`, 'dim')], ...text.map((line): Line => [span('  '), ...line]), []];
+    return [[name, span(`  ${keys}`, 'dim')], ...text.map((line): StyledLine => [span('  '), ...line]), []];
   });
   const left = entries.filter(({ reason }) => reason !== null);
   const leftOut = left.flatMap(({ id, reason }) =>
-    wrapText(cleanText(`${id}: ${reason}`), cells - 2).map((text): Line => [span(`  ${text}`, 'warn')]),
+    wrapText(cleanText(`${id}: ${reason}`), cells - 2).map((text): StyledLine => [span(`  ${text}`, 'warn')]),
   );
-  const head: Line[] = left.length === 0 ? [] : [[span(`left out: ${left.length}`, 'warn')], ...leftOut, []];
-  const lines = [...head, ...(reached.length === 0 ? [[span(NOTHING_FITS, 'bad')] as Line] : said)];
+  const head: StyledLine[] =
+    left.length === 0 ? [] : [[span(`left out: ${left.length}`, 'warn')], ...leftOut, []];
+  const lines = [...head, ...(reached.length === 0 ? [[span(NOTHING_FITS, 'bad')] as StyledLine] : said)];
   return { binding, entries, lines, essential: isRead ? lines.length : 0 };
 }
 
@@ -74,7 +75,7 @@ const measureView = (state: State): { cells: number; rows: number } => ({
 });
 
 /** Remembers the lines that have been on the screen. A screen reader's lines were all printed. */
-const scrollTo = (state: State, overlay: BulkQuestion, top: number): Transition => {
+const scrollTo = (state: State, overlay: BulkQuestion, top: number): StateTransition => {
   const { cells, rows } = measureView(state);
   const { lines } = renderQuestion(state, overlay, cells);
   const to = clampNumber(top, 0, Math.max(0, lines.length - rows));
@@ -89,7 +90,7 @@ const getSeenLines = (state: State, overlay: BulkQuestion): number =>
   state.isPlain ? Number.MAX_SAFE_INTEGER : Math.max(overlay.seen, overlay.top + measureView(state).rows);
 
 /** Handles a key while the question about several rows is open. */
-export function handleBulkKey(state: State, overlay: BulkQuestion, key: string, at: number): Transition {
+export function handleBulkKey(state: State, overlay: BulkQuestion, key: string, at: number): StateTransition {
   const { cells, rows } = measureView(state);
   const { binding, entries, essential, lines } = renderQuestion(state, overlay, cells);
   const by = SCROLL_KEYS[key];
@@ -134,7 +135,7 @@ export function renderBulkQuestion(
   state: State,
   overlay: BulkQuestion,
   { cells, rows }: { cells: number; rows: number },
-): { title: string; note?: string; lines: Line[]; keys: string } {
+): { title: string; note?: string; lines: StyledLine[]; keys: string } {
   const { binding, entries, lines, essential } = renderQuestion(state, overlay, cells);
   const reached = entries.filter(({ reason }) => reason === null).length;
   const missing = overlay.asked === null ? countMissingDetails(state, overlay) : 0;

@@ -1,15 +1,15 @@
 import { assignTask } from '../actions/tasks.ts';
-import { type Transition, transitionTo } from '../actions/transition.ts';
+import { type StateTransition, transitionTo } from '../actions/transition.ts';
 import type { State } from '../state/model.ts';
-import type { Overlay } from '../state/overlays.ts';
+import type { OverlayState } from '../state/overlays.ts';
 import { padText } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 
-type AgentOverlay = Extract<Overlay, { kind: 'agent' }>;
+type AgentOverlay = Extract<OverlayState, { kind: 'agent' }>;
 
-export function handleAgentKey(state: State, overlay: AgentOverlay, key: string): Transition {
+export function handleAgentKey(state: State, overlay: AgentOverlay, key: string): StateTransition {
   const agents = state.data.choices?.agents ?? [];
-  const highlightAgent = (index: number): Transition =>
+  const highlightAgent = (index: number): StateTransition =>
     transitionTo({
       ...state,
       overlay: { ...overlay, index: Math.max(0, Math.min(index, agents.length - 1)) },
@@ -28,7 +28,7 @@ export const renderAgentLines = (
   overlay: AgentOverlay,
   cells: number,
   rows: number,
-): Line[] => {
+): StyledLine[] => {
   const agents = state.data.choices?.agents ?? [];
   const top = Math.max(0, Math.min(overlay.index - Math.floor(rows / 2), agents.length - rows));
   return agents.slice(top, top + rows).map((agent, index) => {

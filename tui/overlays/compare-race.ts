@@ -1,6 +1,6 @@
 import { nameSessionState } from '../../engine/index.ts';
 import { checkCanWin, describePromotion, promoteRacer } from '../actions/races.ts';
-import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
+import { type StateTransition, showMessage, transitionTo } from '../actions/transition.ts';
 import { TOO_FAST_MS } from '../keymap/run-binding.ts';
 import { getLayout, PREVIEW_EDGE } from '../layout/layout.ts';
 import { getPatchRows, renderPatchRow } from '../panes/patch-lines.ts';
@@ -10,27 +10,27 @@ import { formatCost, formatLineCounts, formatRunTime } from '../panes/worker-col
 import { findDetail } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import type { CompareRace } from '../state/overlays.ts';
-import { findRace, type Racer } from '../state/races.ts';
-import type { Work } from '../state/rows.ts';
+import { findRace, type RacerRow } from '../state/races.ts';
+import type { ListedWork } from '../state/rows.ts';
 import { cleanText, padText, truncateText, wrapText } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 
-const findWork = (state: State, { session_id: id }: Pick<Racer, 'session_id'>): Work | null =>
+const findWork = (state: State, { session_id: id }: Pick<RacerRow, 'session_id'>): ListedWork | null =>
   findDetail(state, 'work', id)?.detail ?? null;
 
 /** Lists every file that a session has changed, as far as their diffs are known. */
-function listPaths(state: State, racers: readonly Racer[]): string[] {
+function listPaths(state: State, racers: readonly RacerRow[]): string[] {
   const paths = racers.flatMap((each) => findWork(state, each)?.files.map(({ path }) => path) ?? []);
   return [...new Set(paths)].sort();
 }
 
 /** Returns the shown file: the chosen one for all sessions, otherwise the first. */
-function choosePath(state: State, { path }: CompareRace, racers: readonly Racer[]): string | null {
+function choosePath(state: State, { path }: CompareRace, racers: readonly RacerRow[]): string | null {
   return path ?? listPaths(state, racers)[0] ?? null;
 }
 
 /** The diff of one file in one session. */
-function listFileLines(state: State, racer: Racer | undefined, path: string | null): Line[] {
+function listFileLines(state: State, racer: RacerRow | undefined, path: string | null): StyledLine[] {
   if (racer === undefined) return [];
   if (racer.state !== 'ended') return [[span(`${racer.session_id} is still ${racer.state}`, 'dim')]];
   if (racer.branch_state === 'discarded')
@@ -54,18 +54,24 @@ function listFileLines(state: State, racer: Racer | undefined, path: string | nu
   return rows.map(renderPatchRow);
 }
 
-const describeRacerState = (state: State, racer: Racer, winner: string | null): string =>
+const describeRacerState = (state: State, racer: RacerRow, winner: string | null): string =>
   racer.session_id === winner ? 'promoted' : nameSessionState(racer, state.now);
 
-function describeEvidence({ evidence: { state, rerun, rerun_state: under } }: Racer): string {
+function describeEvidence({ evidence: { state, rerun, rerun_state: under } }: RacerRow): string {
   if (under !== null) return under === 'running' ? 'rerunning' : 'rerun waits';
   return rerun === null ? state : `${state} ${rerun.agree}/${rerun.ran}`;
 }
 
 /** Renders one line of a session. A narrow screen cuts it from the right. */
-function renderRacer(state: State, racer: Racer, at: number, isShown: boolean, winner: string | null): Line {
+function renderRacer(
+  state: State,
+  racer: RacerRow,
+  at: number,
+  isShown: boolean,
+  winner: string | null,
+): StyledLine {
   const told = describeRacerState(state, racer, winner);
-  const parts: Line = [
+  const parts: StyledLine = [
     span(
       `${isShown ? '▶' : ' '}${at + 1} ${padText(racer.session_id, 5)} ${padText(cleanText(racer.agent), 9)} `,
     ),
@@ -83,7 +89,11 @@ function renderRacer(state: State, racer: Racer, at: number, isShown: boolean, w
 const HEAD = `   ${padText('id', 5)} ${padText('agent', 9)} ${padText('state', 9)} ${padText('evidence', 12)} ${padText('files', 5, 'right')}${padText('+/-', 11, 'right')}${padText('tokens', 7, 'right')}${padText('cost', 6, 'right')}${padText('time', 5, 'right')}`;
 
 /** Renders the lines above the diff, and the diff. */
-function renderParts(state: State, overlay: CompareRace, cells: number): { above: Line[]; diff: Line[] } {
+function renderParts(
+  state: State,
+  overlay: CompareRace,
+  cells: number,
+): { above: StyledLine[]; diff: StyledLine[] } {
   const found = findRace(state, overlay.task);
   const loaded = findDetail(state, 'race', overlay.task);
   if (found === null)
@@ -95,7 +105,9 @@ function renderParts(state: State, overlay: CompareRace, cells: number): { above
   const question =
     overlay.askedAt === null
       ? []
-      : wrapText(describePromotion(state, overlay), cells).map((part): Line => [span(part, 'question')]);
+      : wrapText(describePromotion(state, overlay), cells).map(
+          (part): StyledLine => [span(part, 'question')],
+        );
   const file =
     path === null
       ? ''
@@ -112,14 +124,19 @@ function renderParts(state: State, overlay: CompareRace, cells: number): { above
   };
 }
 
-export function handleCompareKey(state: State, overlay: CompareRace, key: string, at: number): Transition {
-  const change = (more: Partial<CompareRace>): Transition =>
+export function handleCompareKey(
+  state: State,
+  overlay: CompareRace,
+  key: string,
+  at: number,
+): StateTransition {
+  const changeComparison = (more: Partial<CompareRace>): StateTransition =>
     transitionTo({ ...state, overlay: { ...overlay, ...more } });
   if (overlay.askedAt !== null) {
     const strategy = key === 'm' ? 'merge' : key === 'b' ? 'rebase' : null;
-    if (strategy === null) return change({ askedAt: null });
+    if (strategy === null) return changeComparison({ askedAt: null });
     return at - overlay.askedAt < TOO_FAST_MS
-      ? change({ askedAt: at })
+      ? changeComparison({ askedAt: at })
       : promoteRacer(state, overlay, strategy);
   }
   const racers = findRace(state, overlay.task)?.racers ?? [];
@@ -128,18 +145,18 @@ export function handleCompareKey(state: State, overlay: CompareRace, key: string
   const { above, diff } = renderParts(state, overlay, cells);
   const page = Math.max(1, getLayout(state).body - PREVIEW_EDGE - above.length);
   const last = Math.max(0, diff.length - page);
-  const scroll = (by: number): Transition =>
-    change({ top: Math.max(0, Math.min(Math.min(overlay.top, last) + by, last)) });
-  const showFile = (by: number): Transition => {
+  const scroll = (by: number): StateTransition =>
+    changeComparison({ top: Math.max(0, Math.min(Math.min(overlay.top, last) + by, last)) });
+  const showFile = (by: number): StateTransition => {
     const now = paths.indexOf(choosePath(state, overlay, racers) ?? '');
     const next = paths[Math.max(0, Math.min(now + by, paths.length - 1))];
-    return next === undefined ? transitionTo(state) : change({ path: next, top: 0 });
+    return next === undefined ? transitionTo(state) : changeComparison({ path: next, top: 0 });
   };
   // Another session at the same position: the file and the scroll stay.
-  const showRacer = (index: number): Transition =>
+  const showRacer = (index: number): StateTransition =>
     racers[index] === undefined
       ? transitionTo(state)
-      : change({ index, path: choosePath(state, overlay, racers) });
+      : changeComparison({ index, path: choosePath(state, overlay, racers) });
   if (/^[1-9]$/.test(key)) return showRacer(Number(key) - 1);
   switch (key) {
     case 'esc':
@@ -173,7 +190,7 @@ export function handleCompareKey(state: State, overlay: CompareRace, key: string
     case 'p': {
       const reason = checkCanWin(state, overlay);
       return reason === null
-        ? change({ askedAt: at })
+        ? changeComparison({ askedAt: at })
         : transitionTo(showMessage(state, `promote: ${reason}`));
     }
     default:
@@ -189,7 +206,7 @@ export function renderCompare(
   state: State,
   overlay: CompareRace,
   { cells, rows }: { cells: number; rows: number },
-): { title: string; note?: string; lines: Line[]; keys: string } {
+): { title: string; note?: string; lines: StyledLine[]; keys: string } {
   const { above, diff } = renderParts(state, overlay, cells);
   const page = Math.max(1, rows - above.length);
   const top = Math.max(0, Math.min(overlay.top, diff.length - page));

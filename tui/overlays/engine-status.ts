@@ -1,7 +1,7 @@
 import { describeLink, formatLocalTime, isLinkTroubled } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import { renderFacts } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 
 const formatAddress = ({ host, port }: { host: string; port: number }): string => `${host}:${port}`;
 
@@ -9,7 +9,7 @@ const formatAddress = ({ host, port }: { host: string; port: number }): string =
 const PADDING = 4;
 
 /** Renders what runs, where it listens and what it uses, for a table of `cells`. */
-export function renderEngineLines({ data: { status } }: Pick<State, 'data'>, cells: number): Line[] {
+export function renderEngineLines({ data: { status } }: Pick<State, 'data'>, cells: number): StyledLine[] {
   if (status === null) return [[span('The engine has not answered yet.', 'dim')]];
   const { deliveries, workers } = status;
   return renderFacts(

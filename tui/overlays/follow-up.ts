@@ -1,27 +1,32 @@
 import { editFollowUp, sendFollowUp } from '../actions/send-follow-up.ts';
-import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
+import { type StateTransition, showMessage, transitionTo } from '../actions/transition.ts';
 import { getLayout, PREVIEW_EDGE } from '../layout/layout.ts';
 import type { State } from '../state/model.ts';
 import type { SendFollowUp } from '../state/overlays.ts';
 import { splitCleanLines, wrapText } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 
 /** No hand presses two different keys this fast, see `run-binding.ts`. */
 const TOO_FAST_MS = 30;
 
-const renderText = ({ text }: SendFollowUp, cells: number): Line[] =>
+const renderText = ({ text }: SendFollowUp, cells: number): StyledLine[] =>
   splitCleanLines(text)
     .flatMap((line) => wrapText(line, cells))
-    .map((line): Line => [span(line, line.startsWith('> ') ? 'dim' : undefined)]);
+    .map((line): StyledLine => [span(line, line.startsWith('> ') ? 'dim' : undefined)]);
 
-function measure(state: State, overlay: SendFollowUp): { last: number; page: number } {
+function measureForm(state: State, overlay: SendFollowUp): { last: number; page: number } {
   const page = Math.max(1, getLayout(state).body - PREVIEW_EDGE);
   const lines = renderText(overlay, state.size.columns - 4).length;
   return { last: Math.max(0, lines - page), page };
 }
 
-export function handleFollowUpKey(state: State, overlay: SendFollowUp, key: string, at: number): Transition {
-  const { last, page } = measure(state, overlay);
+export function handleFollowUpKey(
+  state: State,
+  overlay: SendFollowUp,
+  key: string,
+  at: number,
+): StateTransition {
+  const { last, page } = measureForm(state, overlay);
   const by = { j: 1, down: 1, k: -1, up: -1, space: page, pagedown: page, pageup: -page, G: last, g: -last }[
     key
   ];
@@ -41,7 +46,7 @@ export function handleFollowUpKey(state: State, overlay: SendFollowUp, key: stri
 export function renderFollowUp(
   overlay: SendFollowUp,
   { cells, rows }: { cells: number; rows: number },
-): { title: string; note?: string; lines: Line[]; keys: string } {
+): { title: string; note?: string; lines: StyledLine[]; keys: string } {
   const lines = renderText(overlay, cells);
   const below = lines.length - overlay.top - rows;
   return {

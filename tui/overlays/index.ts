@@ -1,11 +1,11 @@
-import { type Transition, transitionTo } from '../actions/transition.ts';
+import { type StateTransition, transitionTo } from '../actions/transition.ts';
 import { getLayout, PREVIEW_EDGE } from '../layout/layout.ts';
 import { renderImpactLines } from '../panes/impact-lines.ts';
 import { insertText, isCharacterKey, showCaret } from '../state/input.ts';
 import type { State } from '../state/model.ts';
-import type { Overlay } from '../state/overlays.ts';
+import type { OverlayState } from '../state/overlays.ts';
 import { wrapText } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 import { handleAnswerKey, insertInAnswer, isAnsweredByDigit, renderAnswer } from './answer-ask.ts';
 import { handleLineKey, insertInLine, isLineOverlay } from './bottom-line.ts';
 import { handleBulkKey, renderBulkQuestion } from './bulk-question.ts';
@@ -21,7 +21,12 @@ import { handlePullRequestKey, renderPullRequest } from './pull-request.ts';
 import { handleMessageKey, insertInMessage, renderMessageForm } from './write-message.ts';
 
 /** Handles a key while an overlay has the keyboard. */
-export function handleOverlayKey(state: State, overlay: Overlay, key: string, at: number): Transition {
+export function handleOverlayKey(
+  state: State,
+  overlay: OverlayState,
+  key: string,
+  at: number,
+): StateTransition {
   if (isLineOverlay(overlay)) return handleLineKey(state, overlay, key);
   switch (overlay.kind) {
     case 'help':
@@ -68,13 +73,13 @@ export function handleOverlayKey(state: State, overlay: Overlay, key: string, at
 }
 
 type ReadOnlyKind = 'text' | 'impact' | 'engine';
-type ReadOnly = Overlay & { kind: ReadOnlyKind };
+type ReadOnly = OverlayState & { kind: ReadOnlyKind };
 
 /** Overlays without input: their titles, and all of their lines. */
 const READ_ONLY: {
   [K in ReadOnlyKind]: {
-    title(overlay: Overlay & { kind: K }): string;
-    render(state: State, overlay: Overlay & { kind: K }, cells: number): Line[];
+    title(overlay: OverlayState & { kind: K }): string;
+    render(state: State, overlay: OverlayState & { kind: K }, cells: number): StyledLine[];
   };
 } = {
   engine: { title: () => 'Engine', render: (state, _, cells) => renderEngineLines(state, cells) },
@@ -85,15 +90,15 @@ const READ_ONLY: {
   text: {
     title: ({ title }) => title,
     render: (_, { lines }, cells) =>
-      lines.flatMap((line) => wrapText(line, cells).map((part): Line => [span(part)])),
+      lines.flatMap((line) => wrapText(line, cells).map((part): StyledLine => [span(part)])),
   },
 };
 
-const renderReadOnlyLines = (state: State, overlay: ReadOnly, cells: number): Line[] =>
+const renderReadOnlyLines = (state: State, overlay: ReadOnly, cells: number): StyledLine[] =>
   READ_ONLY[overlay.kind].render(state, overlay as never, cells);
 
 /** Inserts characters that arrived together, typed fast or pasted. Overlays without a text field ignore them. */
-export function insertInOverlay(state: State, overlay: Overlay, text: string): State {
+export function insertInOverlay(state: State, overlay: OverlayState, text: string): State {
   if (isLineOverlay(overlay)) return insertInLine(state, overlay, text);
   if (overlay.kind === 'help' || overlay.kind === 'palette')
     return setFinderQuery(state, overlay, insertText(overlay.input, text));
@@ -110,11 +115,11 @@ export function insertInOverlay(state: State, overlay: Overlay, text: string): S
 }
 
 /** Reports whether letters are text in an overlay, not commands. */
-export const takesText = (overlay: Overlay): boolean =>
+export const takesText = (overlay: OverlayState): boolean =>
   isLineOverlay(overlay) || ['help', 'palette', 'new-task', 'answer', 'write'].includes(overlay.kind);
 
 /** Reports whether a single key would do something in the overlay other than moving or typing. */
-function choosesBy(overlay: Overlay, key: string): boolean {
+function choosesBy(overlay: OverlayState, key: string): boolean {
   if (overlay.kind === 'answer') return isAnsweredByDigit(overlay.ask) && isCharacterKey(key);
   if (overlay.kind === 'compare') return !MOVES_IN_COMPARE.test(key);
   return (overlay.kind === 'race' || overlay.kind === 'pull-request') && isCharacterKey(key);
@@ -123,10 +128,10 @@ function choosesBy(overlay: Overlay, key: string): boolean {
 /** Handles keys that arrived together. Enter and single-key choices are dropped: no person meant them. */
 export function handleOverlayBurst(
   state: State,
-  overlay: Overlay,
+  overlay: OverlayState,
   keys: readonly string[],
   at: number,
-): Transition {
+): StateTransition {
   const text = keys
     .filter((key) => isCharacterKey(key) || key === 'space')
     .map((key) => (key === 'space' ? ' ' : key));
@@ -134,7 +139,7 @@ export function handleOverlayBurst(
     return transitionTo(insertInOverlay(state, overlay, text.join('')));
   return keys
     .filter((key) => key !== 'enter' && !choosesBy(overlay, key))
-    .reduce<Transition>(
+    .reduce<StateTransition>(
       (sofar, key) =>
         sofar.state.overlay === null ? sofar : handleOverlayKey(sofar.state, sofar.state.overlay, key, at),
       transitionTo(state),
@@ -144,13 +149,13 @@ export function handleOverlayBurst(
 /** Renders an overlay in a frame, with its keys; null for overlays on the bottom line. */
 export function renderOverlay(
   state: State,
-  overlay: Overlay,
+  overlay: OverlayState,
   { cells, rows }: { cells: number; rows: number },
-): { title: string; note?: string; lines: Line[]; keys: string } | null {
+): { title: string; note?: string; lines: StyledLine[]; keys: string } | null {
   switch (overlay.kind) {
     case 'help':
     case 'palette': {
-      const query: Line = [span('> ', 'key'), span(showCaret(overlay.input))];
+      const query: StyledLine = [span('> ', 'key'), span(showCaret(overlay.input))];
       return {
         title: overlay.kind === 'help' ? 'Help' : 'Commands',
         note: 'type to search, Enter runs',

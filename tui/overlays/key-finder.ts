@@ -1,32 +1,32 @@
-import type { Transition } from '../actions/transition.ts';
+import type { StateTransition } from '../actions/transition.ts';
 import { transitionTo } from '../actions/transition.ts';
-import { type Binding, getDisabledReason, getKeymap, isBindingHere, KEY_GROUPS } from '../keymap/index.ts';
+import { getDisabledReason, getKeymap, isBindingHere, KEY_GROUPS, type KeyBinding } from '../keymap/index.ts';
 import { formatKey } from '../keymap/name-key.ts';
 import { runBinding } from '../keymap/run-binding.ts';
 import { editInput } from '../state/input.ts';
 import type { State } from '../state/model.ts';
-import type { Input, Overlay } from '../state/overlays.ts';
+import type { LineInput, OverlayState } from '../state/overlays.ts';
 import { markHits, padText } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 
 /** A binding of this many panes belongs to none of them. */
 const MANY_PANES = 5;
 
-type Finder = Extract<Overlay, { kind: 'help' | 'palette' }>;
+type Finder = Extract<OverlayState, { kind: 'help' | 'palette' }>;
 
 /**
  * Lists the bindings that match the query, those of the focused pane first. Help searches all of them, the palette
  * only the available ones.
  */
-export function findBindings(state: State, { kind, input }: Finder): readonly Binding[] {
+export function findBindings(state: State, { kind, input }: Finder): readonly KeyBinding[] {
   const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
   const keymap = getKeymap(state);
-  const isOwn = (each: Binding): boolean =>
+  const isOwnKey = (each: KeyBinding): boolean =>
     each.panes?.includes(state.focus) === true && isBindingHere(each, state);
   const all =
     kind === 'help' ? keymap : keymap.filter((each) => isBindingHere(each, state) && each.id !== 'palette');
   // A key of many panes, such as Enter, is not the pane's own.
-  const own = all.filter((each) => isOwn(each) && (each.panes?.length ?? 0) < MANY_PANES);
+  const own = all.filter((each) => isOwnKey(each) && (each.panes?.length ?? 0) < MANY_PANES);
   const others = all.filter((each) => !own.includes(each));
   const ordered = [...own, ...KEY_GROUPS.flatMap((group) => others.filter((each) => each.group === group))];
   return ordered.filter((each) => {
@@ -35,9 +35,9 @@ export function findBindings(state: State, { kind, input }: Finder): readonly Bi
   });
 }
 
-export function handleFinderKey(state: State, overlay: Finder, key: string, at: number): Transition {
+export function handleFinderKey(state: State, overlay: Finder, key: string, at: number): StateTransition {
   const all = findBindings(state, overlay);
-  const highlightBinding = (index: number): Transition =>
+  const highlightBinding = (index: number): StateTransition =>
     transitionTo({ ...state, overlay: { ...overlay, index: Math.max(0, Math.min(index, all.length - 1)) } });
   switch (key) {
     case 'esc':
@@ -70,7 +70,7 @@ export function handleFinderKey(state: State, overlay: Finder, key: string, at: 
   }
 }
 
-export const setFinderQuery = (state: State, overlay: Finder, input: Input): State => ({
+export const setFinderQuery = (state: State, overlay: Finder, input: LineInput): State => ({
   ...state,
   overlay: { ...overlay, input, index: 0 },
 });
@@ -78,7 +78,7 @@ export const setFinderQuery = (state: State, overlay: Finder, input: Input): Sta
 const KEY_CELLS = 12;
 
 /** The keys to type, including the second key that confirms. */
-export const formatBindingKeys = ({ keys, confirm, asksOnlyOnLoss }: Binding): string => {
+export const formatBindingKeys = ({ keys, confirm, asksOnlyOnLoss }: KeyBinding): string => {
   const [first = '', second] = keys.map(formatKey);
   if (confirm !== undefined && asksOnlyOnLoss !== true)
     return confirm.map((key) => `${first} ${key}`).join(', ');
@@ -86,7 +86,7 @@ export const formatBindingKeys = ({ keys, confirm, asksOnlyOnLoss }: Binding): s
 };
 
 /** Renders one row for each binding, with its group in front, scrolled to the highlighted one. */
-export function renderFinderLines(state: State, overlay: Finder, cells: number, rows: number): Line[] {
+export function renderFinderLines(state: State, overlay: Finder, cells: number, rows: number): StyledLine[] {
   const all = findBindings(state, overlay);
   const top = Math.max(0, Math.min(overlay.index - Math.floor(rows / 2), all.length - rows));
   const query = overlay.input.value.trim();
@@ -96,7 +96,7 @@ export function renderFinderLines(state: State, overlay: Finder, cells: number, 
     const reason = getDisabledReason(each, state);
     const keys = formatBindingKeys(each);
     const about = reason !== null && isBindingHere(each, state) ? `${each.about} (${reason})` : each.about;
-    const line: Line = [
+    const line: StyledLine = [
       span(padText(group, 11), 'dim'),
       span(padText(keys, KEY_CELLS), 'key'),
       span(about, reason !== null && isBindingHere(each, state) ? 'dim' : undefined),

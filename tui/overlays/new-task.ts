@@ -1,11 +1,11 @@
 import { createNewTask } from '../actions/tasks.ts';
-import { type Transition, transitionTo } from '../actions/transition.ts';
+import { type StateTransition, transitionTo } from '../actions/transition.ts';
 import { editInput, insertText, showCaret } from '../state/input.ts';
 import type { State } from '../state/model.ts';
 import { rotateIndex } from '../state/numbers.ts';
-import type { NewTask } from '../state/overlays.ts';
+import type { NewTaskForm } from '../state/overlays.ts';
 import { splitCleanLines } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 import { renderEditorText, renderFormField } from './form-field.ts';
 
 const FIELDS = ['who', 'project', 'title', 'prompt', 'criteria', 'context', 'ledger'] as const;
@@ -26,7 +26,7 @@ const EMPTY_HINTS: Readonly<Record<'prompt' | 'criteria' | 'context', string>> =
   context: '(none; background for the worker, in addition to the prompt)',
 };
 
-const editField = (state: State, overlay: NewTask, field: keyof typeof EMPTY_HINTS): Transition =>
+const editField = (state: State, overlay: NewTaskForm, field: keyof typeof EMPTY_HINTS): StateTransition =>
   transitionTo(state, {
     do: 'edit',
     text: overlay[field],
@@ -39,9 +39,9 @@ const editField = (state: State, overlay: NewTask, field: keyof typeof EMPTY_HIN
       ),
   });
 
-export function handleNewTaskKey(state: State, overlay: NewTask, key: string): Transition {
+export function handleNewTaskKey(state: State, overlay: NewTaskForm, key: string): StateTransition {
   const { agents, templates, projects } = state.data.choices!;
-  const changeNewTask = (change: Partial<NewTask>): Transition =>
+  const changeNewTask = (change: Partial<NewTaskForm>): StateTransition =>
     transitionTo({ ...state, overlay: { ...overlay, ...change } });
   const field = FIELDS[overlay.field];
   if (key === 'esc') return transitionTo({ ...state, overlay: null });
@@ -65,7 +65,7 @@ export function handleNewTaskKey(state: State, overlay: NewTask, key: string): T
 }
 
 /** Inserts typed or pasted text into the focused field. Editor fields keep its line breaks. */
-export function insertInNewTask(state: State, overlay: NewTask, text: string): State {
+export function insertInNewTask(state: State, overlay: NewTaskForm, text: string): State {
   const field = FIELDS[overlay.field];
   if (isLineField(field))
     return { ...state, overlay: { ...overlay, [field]: insertText(overlay[field], text) } };
@@ -74,7 +74,7 @@ export function insertInNewTask(state: State, overlay: NewTask, text: string): S
     : state;
 }
 
-function describeAssignee(state: State, { who }: NewTask): string {
+function describeAssignee(state: State, { who }: NewTaskForm): string {
   const { agents, templates } = state.data.choices!;
   const agent = agents[who];
   if (agent !== undefined) return `agent ${agent.id}${agent.installed ? '' : ' (not installed)'}`;
@@ -82,15 +82,15 @@ function describeAssignee(state: State, { who }: NewTask): string {
   return `template ${template?.id} (${template?.agent ?? 'no agent'})`;
 }
 
-export function renderNewTaskLines(state: State, overlay: NewTask, cells: number): Line[] {
+export function renderNewTaskLines(state: State, overlay: NewTaskForm, cells: number): StyledLine[] {
   const project = state.data.choices!.projects[overlay.project];
   const place =
     project === undefined || project.own ? state.link.workspace : `${project.id} (${project.folder})`;
   const isFocused = (name: Field): boolean => FIELDS[overlay.field] === name;
-  const renderField = (name: Field, text: string): Line => renderFormField(name, text, isFocused(name));
-  const renderLineField = (name: 'title' | 'ledger', emptyHint: string): Line =>
+  const renderField = (name: Field, text: string): StyledLine => renderFormField(name, text, isFocused(name));
+  const renderLineField = (name: 'title' | 'ledger', emptyHint: string): StyledLine =>
     renderField(name, isFocused(name) ? showCaret(overlay[name]) : overlay[name].value || emptyHint);
-  const renderEditorField = (name: keyof typeof EMPTY_HINTS): Line[] =>
+  const renderEditorField = (name: keyof typeof EMPTY_HINTS): StyledLine[] =>
     overlay[name] === ''
       ? [renderField(name, isFocused(name) ? EDITOR_HINT : EMPTY_HINTS[name])]
       : [renderField(name, ''), ...renderEditorText(overlay[name], cells)];

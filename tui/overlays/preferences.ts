@@ -1,19 +1,23 @@
 import { listChoices } from '../actions/preferences.ts';
-import { type Transition, transitionTo } from '../actions/transition.ts';
+import { type StateTransition, transitionTo } from '../actions/transition.ts';
 import type { State } from '../state/model.ts';
 import { clampNumber } from '../state/numbers.ts';
-import type { Overlay } from '../state/overlays.ts';
+import type { OverlayState } from '../state/overlays.ts';
 import { padText } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 
-type PreferencesOverlay = Extract<Overlay, { kind: 'preferences' }>;
+type PreferencesOverlay = Extract<OverlayState, { kind: 'preferences' }>;
 
 const NAME_CELLS = 18;
 const VALUE_CELLS = 14;
 
-export function handlePreferencesKey(state: State, overlay: PreferencesOverlay, key: string): Transition {
+export function handlePreferencesKey(
+  state: State,
+  overlay: PreferencesOverlay,
+  key: string,
+): StateTransition {
   const choices = listChoices(state);
-  const goTo = (index: number): Transition =>
+  const goTo = (index: number): StateTransition =>
     transitionTo({ ...state, overlay: { ...overlay, index: clampNumber(index, 0, choices.length - 1) } });
   if (key === 'j' || key === 'down') return goTo(overlay.index + 1);
   if (key === 'k' || key === 'up') return goTo(overlay.index - 1);
@@ -26,10 +30,10 @@ export function renderPreferences(
   state: State,
   overlay: PreferencesOverlay,
   { cells, rows }: { cells: number; rows: number },
-): Line[] {
+): StyledLine[] {
   const choices = listChoices(state);
   const top = clampNumber(overlay.index - Math.floor(rows / 2), 0, Math.max(0, choices.length - rows));
-  return choices.slice(top, top + rows).map(({ name, value, about }, index): Line => {
+  return choices.slice(top, top + rows).map(({ name, value, about }, index): StyledLine => {
     const line = [
       span(padText(name, NAME_CELLS), 'key'),
       span(padText(value, VALUE_CELLS)),

@@ -7,12 +7,12 @@ import {
   mustChooseRemote,
   runPullRequest,
 } from '../actions/pull-requests.ts';
-import { type Transition, transitionTo } from '../actions/transition.ts';
+import { type StateTransition, transitionTo } from '../actions/transition.ts';
 import { TOO_FAST_MS } from '../keymap/run-binding.ts';
 import type { State } from '../state/model.ts';
 import type { OpenPullRequest } from '../state/overlays.ts';
 import { cleanText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 
 type Facts = Parameters<typeof renderFacts>[0];
 
@@ -28,7 +28,7 @@ function describeRemotes({ material: { remotes }, remote }: OpenPullRequest): Fa
   ]);
 }
 
-function renderLines(overlay: OpenPullRequest, cells: number): Line[] {
+function renderLines(overlay: OpenPullRequest, cells: number): StyledLine[] {
   const { material } = overlay;
   const pull = material.pull_request;
   const known =
@@ -48,12 +48,12 @@ function renderLines(overlay: OpenPullRequest, cells: number): Line[] {
     ),
     [],
     ...splitCleanLines(material.body).flatMap((line) =>
-      wrapText(line, cells).map((part): Line => [span(part, 'dim')]),
+      wrapText(line, cells).map((part): StyledLine => [span(part, 'dim')]),
     ),
     [],
     ...(mustChooseRemote(overlay) ? [CHOOSE_REMOTE] : listCommands(overlay)).flatMap((line) =>
       splitCleanLines(line).flatMap((part) =>
-        wrapText(cleanText(part), cells).map((each): Line => [span(each)]),
+        wrapText(cleanText(part), cells).map((each): StyledLine => [span(each)]),
       ),
     ),
   ];
@@ -64,9 +64,9 @@ export function handlePullRequestKey(
   overlay: OpenPullRequest,
   key: string,
   at: number,
-): Transition {
+): StateTransition {
   const lines = renderLines(overlay, state.size.columns - 4).length;
-  const scroll = (by: number): Transition =>
+  const scroll = (by: number): StateTransition =>
     transitionTo({
       ...state,
       overlay: { ...overlay, top: Math.max(0, Math.min(overlay.top + by, lines - 1)) },
@@ -100,7 +100,7 @@ export function handlePullRequestKey(
 export function renderPullRequest(
   overlay: OpenPullRequest,
   { cells, rows }: { cells: number; rows: number },
-): { title: string; note?: string; lines: Line[]; keys: string } {
+): { title: string; note?: string; lines: StyledLine[]; keys: string } {
   const lines = renderLines(overlay, cells);
   const below = lines.length - overlay.top - rows;
   const isThere = overlay.material.pull_request !== null;

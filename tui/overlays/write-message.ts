@@ -1,21 +1,21 @@
 import { READING_WORDS } from '../../engine/index.ts';
 import { sendWrittenMessage } from '../actions/bus.ts';
-import { type Transition, transitionTo } from '../actions/transition.ts';
+import { type StateTransition, transitionTo } from '../actions/transition.ts';
 import { formatFirstLine } from '../panes/bus.ts';
 import { createInput, editInput, insertText, showCaret } from '../state/input.ts';
 import type { State } from '../state/model.ts';
 import { rotateIndex } from '../state/numbers.ts';
 import type { WriteMessage } from '../state/overlays.ts';
-import type { MessageRow } from '../state/rows.ts';
+import type { ListedMessage } from '../state/rows.ts';
 import { cleanText, splitCleanLines, wrapText } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 import { renderEditorText, renderFormField } from './form-field.ts';
 
 const FIELDS = 3;
 const TEXT = 2;
-const KINDS: readonly MessageRow['kind'][] = ['note', 'handoff', 'alert'];
+const KINDS: readonly ListedMessage['kind'][] = ['note', 'handoff', 'alert'];
 
-const editMessageBody = (state: State, overlay: WriteMessage): Transition =>
+const editMessageBody = (state: State, overlay: WriteMessage): StateTransition =>
   transitionTo(state, {
     do: 'edit',
     text: overlay.long ?? overlay.text.value,
@@ -28,8 +28,8 @@ const editMessageBody = (state: State, overlay: WriteMessage): Transition =>
     },
   });
 
-export function handleMessageKey(state: State, overlay: WriteMessage, key: string): Transition {
-  const changeMessage = (change: Partial<WriteMessage>): Transition =>
+export function handleMessageKey(state: State, overlay: WriteMessage, key: string): StateTransition {
+  const changeMessage = (change: Partial<WriteMessage>): StateTransition =>
     transitionTo({ ...state, overlay: { ...overlay, ...change } });
   if (key === 'esc') return transitionTo({ ...state, overlay: null });
   if (key === 'ctrl+e') return editMessageBody(state, overlay);
@@ -59,11 +59,11 @@ export function renderMessageForm(
   overlay: WriteMessage,
   sessions: State['data']['sessions'],
   cells: number,
-): Line[] {
+): StyledLine[] {
   const { parent, targets, to, message, field, text, long } = overlay;
   const target = targets[to];
   const reads = sessions.get(target?.session ?? '')?.reads_messages;
-  const renderField = (index: number, name: string, value: string): Line =>
+  const renderField = (index: number, name: string, value: string): StyledLine =>
     renderFormField(name, value, field === index);
   const name = cleanText(`${target?.session ?? ''}${target?.about ? ` (${target.about})` : ''}`);
   return [
@@ -72,11 +72,13 @@ export function renderMessageForm(
     renderField(TEXT, 'text', long !== null ? '' : field === TEXT ? showCaret(text) : text.value),
     ...(long === null ? [] : renderEditorText(long, cells)),
     [],
-    ...(reads === undefined ? [] : [[span(`  ${target?.session} ${READING_WORDS[reads]}`, 'dim')] as Line]),
+    ...(reads === undefined
+      ? []
+      : [[span(`  ${target?.session} ${READING_WORDS[reads]}`, 'dim')] as StyledLine]),
     ...(parent === null
       ? []
       : wrapText(`answers ${parent.message_id}: ${formatFirstLine(parent.body)}`, cells - 2).map(
-          (part): Line => [span(`  ${part}`, 'dim')],
+          (part): StyledLine => [span(`  ${part}`, 'dim')],
         )),
   ];
 }

@@ -1,8 +1,8 @@
 import { nameSessionState } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
-import type { AskRow, Data } from '../state/rows.ts';
+import type { DashboardData, ListedAsk } from '../state/rows.ts';
 import { cleanText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 import { renderHeading, renderQuote } from './lines.ts';
 import { definePane, type Pane } from './pane.ts';
 import { getStateStyle } from './states.ts';
@@ -11,20 +11,20 @@ import { formatTimeLeft, formatTimeSince } from './time.ts';
 /** How many closed asks are listed. */
 const MOST_CLOSED = 30;
 
-export const isOpenAsk = (ask: AskRow): boolean => ask.status === 'open';
+export const isOpenAsk = (ask: ListedAsk): boolean => ask.status === 'open';
 
 /** Lists open asks in the order of arrival, so that new ones move none of them; then closed ones, newest first. */
-function sortAsks({ asks }: Data): AskRow[] {
+function sortAsks({ asks }: DashboardData): ListedAsk[] {
   const all = [...asks.values()].sort((one, other) => one.ask_id - other.ask_id);
   const closed = all.filter((each) => !isOpenAsk(each)).reverse();
   return [...all.filter(isOpenAsk), ...closed.slice(0, MOST_CLOSED)];
 }
 
-export const listOpenAsks = ({ asks }: Data): AskRow[] =>
+export const listOpenAsks = ({ asks }: DashboardData): ListedAsk[] =>
   [...asks.values()].filter(isOpenAsk).sort((one, other) => one.ask_id - other.ask_id);
 
 /** Describes who asks: the worker and its agent if they are known, otherwise the session. */
-export function describeAsker({ from_session: id }: AskRow, { data }: Pick<State, 'data'>): string {
+export function describeAsker({ from_session: id }: ListedAsk, { data }: Pick<State, 'data'>): string {
   if (id === null) return 'no session';
   const session = data.sessions.get(id);
   if (session !== undefined) return `${session.worker_id} ${session.agent}`;
@@ -33,10 +33,10 @@ export function describeAsker({ from_session: id }: AskRow, { data }: Pick<State
 }
 
 /** Describes the result of a closed ask, in one line. */
-export const describeOutcome = ({ status, answer, answered_by: by }: AskRow): string =>
+export const describeOutcome = ({ status, answer, answered_by: by }: ListedAsk): string =>
   status === 'answered' ? `${by ?? 'someone'} answered: ${answer ?? ''}` : 'it ended without an answer';
 
-export const asksPane = definePane<AskRow>({
+export const asksPane = definePane<ListedAsk>({
   id: 'asks',
   digit: '3',
   title: 'Asks',
@@ -93,14 +93,14 @@ export const asksPane = definePane<AskRow>({
       ...(isOpenAsk(row) ? [[], ...renderOptionLines(row, cells)] : []),
     ],
   }),
-} satisfies Pane<AskRow>);
+} satisfies Pane<ListedAsk>);
 
-function dimClosedAsk(ask: AskRow): 'dim' | undefined {
+function dimClosedAsk(ask: ListedAsk): 'dim' | undefined {
   return isOpenAsk(ask) ? undefined : 'dim';
 }
 
 /** Renders who asks, about which task, and whether anyone still waits for the answer. */
-function describeAskContext(state: State, ask: AskRow): string[] {
+function describeAskContext(state: State, ask: ListedAsk): string[] {
   const { from_session: id, task_id: taskId } = ask;
   const session = id === null ? undefined : state.data.sessions.get(id);
   const task = taskId === null ? undefined : state.data.tasks.get(taskId);
@@ -120,16 +120,16 @@ function describeAskContext(state: State, ask: AskRow): string[] {
 }
 
 /** Renders everything about an ask except its options. */
-export function renderAskLines(state: State, ask: AskRow, cells: number): Line[] {
+export function renderAskLines(state: State, ask: ListedAsk, cells: number): StyledLine[] {
   const { symbol_ref: ref } = ask;
   const place =
     ref === null ? null : `${ref.path}${ref.line === null ? '' : `:${ref.line}`} ${ref.symbol ?? ''}`.trim();
   return [
     ...describeAskContext(state, ask).flatMap((line) =>
-      wrapText(line, cells).map((text): Line => [span(text, 'dim')]),
+      wrapText(line, cells).map((text): StyledLine => [span(text, 'dim')]),
     ),
     ...splitCleanLines(ask.question.trimEnd()).flatMap((line) =>
-      wrapText(line, cells).map((text): Line => [span(text, 'strong')]),
+      wrapText(line, cells).map((text): StyledLine => [span(text, 'strong')]),
     ),
     ...(ask.context === null || ask.context.trim() === ''
       ? []
@@ -158,13 +158,13 @@ export function renderAskLines(state: State, ask: AskRow, cells: number): Line[]
 }
 
 /** Renders the numbered options. Without any, explains that a text answers it. */
-export function renderOptionLines({ options }: AskRow, cells: number): Line[] {
+export function renderOptionLines({ options }: ListedAsk, cells: number): StyledLine[] {
   if (options.length === 0) return [renderHeading('Any text answers it')];
   return [
     renderHeading('Answer (must be one of these)'),
     ...options.flatMap((option, index) =>
       wrapText(cleanText(option), cells - 5).map(
-        (text, row): Line => [
+        (text, row): StyledLine => [
           span(row === 0 ? `${String(index + 1).padStart(3)}  ` : '     ', 'key'),
           span(text),
         ],

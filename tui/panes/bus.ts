@@ -1,16 +1,16 @@
 import { formatCount, formatLocalTime } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
-import type { Data, MessageRow } from '../state/rows.ts';
+import type { DashboardData, ListedMessage } from '../state/rows.ts';
 import { describeWindow } from '../state/windows.ts';
 import { cleanText, renderFacts, splitCleanLines } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 import { renderHeading, renderQuote } from './lines.ts';
 import { definePane } from './pane.ts';
 import { getStateStyle } from './states.ts';
 import { formatTimeSince } from './time.ts';
 
 /** Newest first. */
-const sortMessages = ({ messages }: Data): MessageRow[] =>
+const sortMessages = ({ messages }: DashboardData): ListedMessage[] =>
   [...messages.values()].sort((one, other) => other.message_id - one.message_id);
 
 /** The sending session with the sender's own name or its agent. */
@@ -18,21 +18,21 @@ export const describeSender = ({
   from_session: session,
   from_agent: agent,
   from_name: name,
-}: MessageRow): string => [session, name ?? agent].filter(Boolean).join(' ') || 'svc';
+}: ListedMessage): string => [session, name ?? agent].filter(Boolean).join(' ') || 'svc';
 
 export const describeRecipient = ({
   to_session: session,
   to_worker: worker,
   to_agent: agent,
-}: MessageRow): string => session ?? worker ?? (agent === null ? '-' : `any ${agent}`);
+}: ListedMessage): string => session ?? worker ?? (agent === null ? '-' : `any ${agent}`);
 
 /** The first line of a message, without the marks of a Markdown heading. */
 export const formatFirstLine = (body: string): string =>
   cleanText((body.trim().split(/\r?\n/)[0] ?? '').replace(/^#+ +/, ''));
 
-const isUnreadMessage = (message: MessageRow): boolean => message.acked_at === null;
+const isUnreadMessage = (message: ListedMessage): boolean => message.acked_at === null;
 
-export const busPane = definePane<MessageRow>({
+export const busPane = definePane<ListedMessage>({
   id: 'bus',
   digit: '5',
   title: 'Bus',
@@ -104,7 +104,7 @@ export const busPane = definePane<MessageRow>({
 const formatTries = (attempts: number): string => formatCount(attempts, 'try', 'tries');
 
 /** Describes the progress of a message's notice. The message itself is always in the inbox. */
-function describeNoticeDelivery({ delivery, attempts, delivered_at: at }: MessageRow): string {
+function describeNoticeDelivery({ delivery, attempts, delivered_at: at }: ListedMessage): string {
   switch (delivery) {
     case 'none':
       return 'in the inbox only';
@@ -117,7 +117,7 @@ function describeNoticeDelivery({ delivery, attempts, delivered_at: at }: Messag
   }
 }
 
-function renderMessagePreview(state: State, row: MessageRow, cells: number): Line[] {
+function renderMessagePreview(state: State, row: ListedMessage, cells: number): StyledLine[] {
   const { messages } = state.data;
   const parent = row.parent_id === null ? undefined : messages.get(String(row.parent_id));
   const replies = [...messages.values()]
@@ -151,7 +151,7 @@ function renderMessagePreview(state: State, row: MessageRow, cells: number): Lin
     ...renderQuote(splitCleanLines(row.body.trimEnd()), cells),
     ...(replies.length === 0 ? [] : [[], renderHeading(formatCount(replies.length, 'reply', 'replies'))]),
     ...replies.map(
-      (each): Line => [
+      (each): StyledLine => [
         span(`${each.message_id} `, 'key'),
         span(`${describeSender(each)}: `, 'dim'),
         span(formatFirstLine(each.body)),

@@ -1,8 +1,8 @@
 import { findDetail } from '../state/details.ts';
 import { parseIdNumber } from '../state/numbers.ts';
-import type { Data, DecisionRow } from '../state/rows.ts';
+import type { DashboardData, PendingDecision } from '../state/rows.ts';
 import { renderFacts } from '../text/text.ts';
-import type { Style } from '../text/theme.ts';
+import type { TextStyle } from '../text/theme.ts';
 import { renderProblem } from './lines.ts';
 import { definePane } from './pane.ts';
 import { renderAgreement, renderPlanLines } from './plan.ts';
@@ -15,7 +15,7 @@ const ROUTES: Readonly<Record<string, string>> = {
 };
 
 /** The receiver's route or, for a code host or chat, the reference there. */
-const describeSource = ({ source, source_ref: ref, stranger }: DecisionRow): string =>
+const describeSource = ({ source, source_ref: ref, stranger }: PendingDecision): string =>
   source === 'task' || ref === null
     ? (ROUTES[source] ?? source)
     : `${stranger === null ? '' : 'stranger: '}${ref}`;
@@ -23,20 +23,20 @@ const describeSource = ({ source, source_ref: ref, stranger }: DecisionRow): str
 /** Lists inputs that have changed since the request. An approval covers the new values. */
 const listInputChanges = (
   name: string,
-  changes: DecisionRow['changes'],
-): [name: string, text: string | null, style?: Style][] =>
+  changes: PendingDecision['changes'],
+): [name: string, text: string | null, style?: TextStyle][] =>
   changes.map(({ input, before, after }, index) => [
     index === 0 ? name : '',
     `${input}: was ${JSON.stringify(before)}, now ${JSON.stringify(after)}`,
     'warn',
   ]);
 
-const listPendingDecisions = (data: Data): DecisionRow[] =>
+const listPendingDecisions = (data: DashboardData): PendingDecision[] =>
   [...data.decisions.values()]
     .filter((each) => each.state === 'pending')
     .sort((one, other) => parseIdNumber(one.decision_id) - parseIdNumber(other.decision_id));
 
-export const decisionsPane = definePane<DecisionRow>({
+export const decisionsPane = definePane<PendingDecision>({
   id: 'decisions',
   digit: '2',
   title: 'Decisions',

@@ -1,11 +1,11 @@
 import { formatCount, formatLocalTime } from '../../engine/index.ts';
-import type { DeliveryRow } from '../state/rows.ts';
+import type { ListedDelivery } from '../state/rows.ts';
 import { renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';
 import { getStateStyle } from './states.ts';
 import { formatTimeSince } from './time.ts';
 
-export const deliveriesPane = definePane<DeliveryRow>({
+export const deliveriesPane = definePane<ListedDelivery>({
   id: 'deliveries',
   digit: '8',
   title: 'Deliveries',

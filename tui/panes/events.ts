@@ -1,8 +1,8 @@
 import { formatLocalTime } from '../../engine/index.ts';
-import type { Data, EventRow, Notice } from '../state/rows.ts';
+import type { DashboardData, EventRow, ListedNotice } from '../state/rows.ts';
 import { describeWindow } from '../state/windows.ts';
 import { cleanText, renderFacts, splitCleanLines } from '../text/text.ts';
-import { type Style, span } from '../text/theme.ts';
+import { span, type TextStyle } from '../text/theme.ts';
 import { formatFirstLine } from './bus.ts';
 import { renderQuote } from './lines.ts';
 import { definePane } from './pane.ts';
@@ -30,9 +30,11 @@ export function describeEvent({ kind, at, data }: EventRow): string {
 }
 
 /** An event or a notice. */
-type TimelineRow = { id: string; at: string; event: EventRow } | { id: string; at: string; notice: Notice };
+type TimelineRow =
+  | { id: string; at: string; event: EventRow }
+  | { id: string; at: string; notice: ListedNotice };
 
-const listTimeline = ({ events, notices }: Data): TimelineRow[] =>
+const listTimeline = ({ events, notices }: DashboardData): TimelineRow[] =>
   [
     ...events.map((event): TimelineRow => ({ id: `e-${event.seq}`, at: event.at, event })),
     ...notices.map((notice): TimelineRow => ({ id: notice.id, at: notice.at, notice })),
@@ -53,7 +55,7 @@ const NOTICE_HEAD = /^\s*## Message .*\n(?:\n|- (?:from|to): .*\n)*/;
 const describeRow = (row: TimelineRow): string =>
   'event' in row ? describeEvent(row.event) : formatFirstLine(row.notice.text.replace(NOTICE_HEAD, ''));
 
-const getKindStyle = (kind: string): Style | undefined => {
+const getKindStyle = (kind: string): TextStyle | undefined => {
   if (/failed|alert|dead|conflict/.test(kind)) return 'bad';
   if (kind === 'session_paused' || kind === 'session_dropped') return 'warn';
   return /^(?:session_resumed|circuit_reset)$/.test(kind) ? 'good' : undefined;

@@ -1,25 +1,28 @@
 import { formatCount, VERIFICATION_WORDS } from '../../engine/index.ts';
-import type { Evidence, Work } from '../state/rows.ts';
+import type { ListedEvidence, ListedWork } from '../state/rows.ts';
 import { cleanText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
-import { type Line, type Style, span } from '../text/theme.ts';
+import { type StyledLine, span, type TextStyle } from '../text/theme.ts';
 import { renderHeading, renderQuote } from './lines.ts';
 import { formatTimeSince } from './time.ts';
 
-type Fact = readonly [name: string, text: string, style: Style];
+type Fact = readonly [name: string, text: string, style: TextStyle];
 
 const RERUN_WORDS = {
   running: ' · its tests are being rerun',
   waiting: ' · its tests wait to be rerun',
 } as const;
 
-const describeVerification = (state: Evidence['state'], { rerun_state: rerun }: Evidence): string => {
+const describeVerification = (
+  state: ListedEvidence['state'],
+  { rerun_state: rerun }: ListedEvidence,
+): string => {
   const words = `${state === 'none' ? '' : `${state}: `}${VERIFICATION_WORDS[state]}`;
   if (state === 'verified') return words;
   return `not verified · ${words}${rerun === null ? '' : RERUN_WORDS[rerun]}`;
 };
 
 /** Signs, with the words next to them. */
-const SIGNS: Readonly<Record<string, readonly [sign: string, word: string, style: Style]>> = {
+const SIGNS: Readonly<Record<string, readonly [sign: string, word: string, style: TextStyle]>> = {
   met: ['✓', 'met', 'good'],
   not_met: ['✗', 'not met', 'bad'],
   unreported: ['?', 'unreported', 'warn'],
@@ -30,15 +33,18 @@ const SIGNS: Readonly<Record<string, readonly [sign: string, word: string, style
 };
 
 /** Returns the state of evidence for a commit. A rerun of another commit makes it stale. */
-export const getStateAtHead = ({ state, rerun }: Evidence, head: string | null): Evidence['state'] =>
+export const getStateAtHead = (
+  { state, rerun }: ListedEvidence,
+  head: string | null,
+): ListedEvidence['state'] =>
   state === 'verified' && head !== null && head !== rerun?.head ? 'stale' : state;
 
 /** Returns the commit that would be promoted; null if it is unknown. */
-export const getTrialHead = (work: Work | null | undefined): string | null =>
+export const getTrialHead = (work: ListedWork | null | undefined): string | null =>
   work && !('problem' in work.trial) ? work.trial.head : null;
 
 /** Summarizes the report in one line: `3 passed, acceptance 2 of 2 met`. */
-function summarizeReport({ tests, criteria }: Evidence): string {
+function summarizeReport({ tests, criteria }: ListedEvidence): string {
   const results = listResults(tests);
   return [
     ...(results.length === 0 ? ['no tests'] : results),
@@ -46,25 +52,25 @@ function summarizeReport({ tests, criteria }: Evidence): string {
   ].join(', ');
 }
 
-const summarizeCriteria = (criteria: Evidence['criteria']): string =>
+const summarizeCriteria = (criteria: ListedEvidence['criteria']): string =>
   `acceptance ${criteria.filter((each) => each.status === 'met').length} of ${criteria.length} met`;
 
 /** Counts tests by result, such as `2 passed` and `1 failed`. */
-const listResults = (tests: Evidence['tests']): string[] =>
+const listResults = (tests: ListedEvidence['tests']): string[] =>
   ['passed', 'failed', 'skipped'].flatMap((result) => {
     const count = tests.filter((each) => each.result === result).length;
     return count === 0 ? [] : [`${count} ${result}`];
   });
 
 /** Summarizes the evidence in one line, and whether it is enough for a merge. */
-function summarizeEvidence(evidence: Evidence, head: string | null): { text: string; isGood: boolean } {
+function summarizeEvidence(evidence: ListedEvidence, head: string | null): { text: string; isGood: boolean } {
   const state = getStateAtHead(evidence, head);
   const report = state === 'none' ? '' : `verify_report: ${summarizeReport(evidence)} · `;
   return { text: `${report}${describeVerification(state, evidence)}`, isGood: state === 'verified' };
 }
 
 /** Explains why the evidence is not enough for a merge; null if it is verified. `V` reruns the reported tests. */
-export function explainDoubt(evidence: Evidence, head: string | null): string | null {
+export function explainDoubt(evidence: ListedEvidence, head: string | null): string | null {
   const state = getStateAtHead(evidence, head);
   if (state === 'verified') return null;
   const { tests, criteria, rerun, rerun_state: rerunState } = evidence;
@@ -78,7 +84,7 @@ export function explainDoubt(evidence: Evidence, head: string | null): string | 
   return `the worker says ${results}${met}; svc has not rerun ${tests.length === 1 ? 'it' : 'them'} (V)`;
 }
 
-function renderSignedLines(status: string, text: string, note: string | null, cells: number): Line[] {
+function renderSignedLines(status: string, text: string, note: string | null, cells: number): StyledLine[] {
   const [sign, word, style] = SIGNS[status] ?? ['?', status, 'warn' as const];
   const said = cleanText(note === null || note === '' ? text : `${text} (${note})`);
   return wrapText(said, Math.max(8, cells - 13)).map((part, index) => [
@@ -92,11 +98,11 @@ function renderSignedLines(status: string, text: string, note: string | null, ce
  * reported command.
  */
 export function renderEvidenceLines(
-  evidence: Evidence,
+  evidence: ListedEvidence,
   now: number,
   cells: number,
   lead: readonly Fact[] = [],
-): { lines: Line[]; commands: number } {
+): { lines: StyledLine[]; commands: number } {
   const { criteria, tests, symbols, reasons, rerun, checks } = evidence;
   const missing = symbols.filter((each) => !each.exists);
   const reported = [
@@ -123,7 +129,7 @@ export function renderEvidenceLines(
   ];
   const lines = [
     ...reported,
-    ...missing.flatMap(({ path, symbol }): Line[] => [
+    ...missing.flatMap(({ path, symbol }): StyledLine[] => [
       [span('✗ missing    ', 'bad'), span(cleanText([path, symbol].filter(Boolean).join(' ')))],
     ]),
     ...(rerun === null ? [] : renderRerunLines(rerun, now, cells)),
@@ -131,13 +137,17 @@ export function renderEvidenceLines(
   return { lines, commands: reported.length };
 }
 
-function renderRerunLines(rerun: NonNullable<Evidence['rerun']>, now: number, cells: number): Line[] {
+function renderRerunLines(
+  rerun: NonNullable<ListedEvidence['rerun']>,
+  now: number,
+  cells: number,
+): StyledLine[] {
   const agrees = rerun.agrees ? 'agrees' : 'DISAGREES';
   return [
     renderHeading(
       `rerun ${formatTimeSince(rerun.at, now)} by ${cleanText(rerun.by)} at ${rerun.head?.slice(0, 10) ?? 'an unknown commit'}: ${agrees} with the report`,
     ),
-    ...rerun.results.flatMap(({ command, exit_code: code, agrees: same, output }): Line[] => [
+    ...rerun.results.flatMap(({ command, exit_code: code, agrees: same, output }): StyledLine[] => [
       [
         span(`${same ? '✓ matches' : '✗ differs'}`.padEnd(13), same ? 'good' : 'bad'),
         span(`${cleanText(command)} ${code === null ? 'was stopped' : `ended with ${code}`}`),
@@ -148,7 +158,7 @@ function renderRerunLines(rerun: NonNullable<Evidence['rerun']>, now: number, ce
 }
 
 /** Returns the summary as an entry for a list of facts. */
-export const createEvidenceFact = (evidence: Evidence, head: string | null): Fact => {
+export const createEvidenceFact = (evidence: ListedEvidence, head: string | null): Fact => {
   const { text, isGood } = summarizeEvidence(evidence, head);
   return ['tests', text, isGood ? 'good' : 'warn'];
 };

@@ -7,7 +7,7 @@ import { deliveriesPane } from './deliveries.ts';
 import { eventsPane } from './events.ts';
 import { locksPane } from './locks.ts';
 import { memoriesPane } from './memories.ts';
-import type { AnyPane, Preview } from './pane.ts';
+import type { AnyPane, PanePreview } from './pane.ts';
 import { peersPane } from './peers.ts';
 import { statsPane } from './stats.ts';
 import { tasksPane } from './tasks.ts';
@@ -44,10 +44,10 @@ export function getSelectedRow(state: State, id: PaneId): object | undefined {
 }
 
 // States are immutable, so each preview is rendered once for both scrolling and drawing.
-const previewCache = new WeakMap<State, { id: PaneId; cells: number; preview: Preview | null }>();
+const previewCache = new WeakMap<State, { id: PaneId; cells: number; preview: PanePreview | null }>();
 
 /** Renders the preview of a pane's selected row; null if nothing is selected. */
-export function getPreview(state: State, id: PaneId, cells: number): Preview | null {
+export function getPreview(state: State, id: PaneId, cells: number): PanePreview | null {
   const last = previewCache.get(state);
   if (last?.id === id && last.cells === cells) return last.preview;
   const row = getSelectedRow(state, id);

@@ -1,15 +1,18 @@
 import { localizeTimes } from '../../engine/index.ts';
 import { measureCells } from '../text/cells.ts';
 import { cleanText, wrapText } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 
 /** Renders text from outside, wrapped behind a bar that shows where it starts and ends. */
-export const renderQuote = (text: readonly string[], cells: number): Line[] =>
+export const renderQuote = (text: readonly string[], cells: number): StyledLine[] =>
   text.flatMap((line) => wrapText(line, cells - 2).map((part) => [span('│ ', 'border'), span(part)]));
 
-export const renderHeading = (text: string): Line => [span(text, 'dim')];
+export const renderHeading = (text: string): StyledLine => [span(text, 'dim')];
 
-export const renderProblem = (problem: { message: string; hint?: string | null }, cells: number): Line[] =>
+export const renderProblem = (
+  problem: { message: string; hint?: string | null },
+  cells: number,
+): StyledLine[] =>
   [problem.message, ...(problem.hint == null ? [] : [`next: ${problem.hint}`])].flatMap((text, index) =>
     wrapText(cleanText(localizeTimes(text)), cells).map((part) => [
       span(part, index === 0 ? 'bad' : undefined),

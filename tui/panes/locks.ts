@@ -1,12 +1,12 @@
 import { formatLocalTime, nameSessionState } from '../../engine/index.ts';
 import { getLockId } from '../state/details.ts';
-import type { LockRow, SessionRow } from '../state/rows.ts';
+import type { ListedLock, ShownSession } from '../state/rows.ts';
 import { renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';
 import { formatTimeLeft, formatTimeSince } from './time.ts';
 
 /** The holder of a lock, with the worker if it is one. */
-export const describeHolder = (holder: string, sessions: ReadonlyMap<string, SessionRow>): string => {
+export const describeHolder = (holder: string, sessions: ReadonlyMap<string, ShownSession>): string => {
   const session = sessions.get(holder);
   return session === undefined
     ? holder
@@ -14,7 +14,7 @@ export const describeHolder = (holder: string, sessions: ReadonlyMap<string, Ses
 };
 
 /** Paths that a session has locked for a while. */
-export const locksPane = definePane<LockRow>({
+export const locksPane = definePane<ListedLock>({
   id: 'locks',
   digit: '',
   parent: 'bus',

@@ -1,8 +1,8 @@
 import { formatCount, formatLocalTime } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
-import type { Memories, MemoryRow } from '../state/rows.ts';
+import type { ListedMemories, ListedMemory } from '../state/rows.ts';
 import { padText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
-import { type Line, span, toPlainText } from '../text/theme.ts';
+import { type StyledLine, span, toPlainText } from '../text/theme.ts';
 import { renderHeading, renderQuote } from './lines.ts';
 import { definePane } from './pane.ts';
 import { formatTimeSince } from './time.ts';
@@ -10,47 +10,49 @@ import { formatTimeSince } from './time.ts';
 /** Minimum width of each text for showing two of them side by side. */
 const LEAST_SIDE = 30;
 
-const describeState = ({ unreviewed, against, is_in_brief: isInBrief }: MemoryRow): string =>
+const describeMemoryState = ({ unreviewed, against, is_in_brief: isInBrief }: ListedMemory): string =>
   unreviewed !== null ? 'waits' : against.length > 0 ? 'conflict' : isInBrief ? 'brief' : '';
 
-const describeBrief = ({ brief }: Memories): string =>
+const describeBrief = ({ brief }: ListedMemories): string =>
   brief === null
     ? 'no worker has received any yet'
     : `${formatCount(brief.ids.length, 'memory', 'memories')}, about ${formatCount(brief.tokens, 'token')} (${brief.bytes} bytes), to ${brief.session_id} for ${brief.task_id}, ${formatLocalTime(brief.at)}`;
 
-const describeAuthor = ({ session_id: session, agent, task_id: task, actor }: MemoryRow): string =>
+const describeAuthor = ({ session_id: session, agent, task_id: task, actor }: ListedMemory): string =>
   session === null
     ? actor
     : `${session}${agent === null ? '' : ` (${agent})`}${task === null ? '' : ` for ${task}`}`;
 
-type Side = Pick<MemoryRow, 'id' | 'text' | 'changed_at'>;
+type Side = Pick<ListedMemory, 'id' | 'text' | 'changed_at'>;
 
-const renderSide = (side: Side, now: number, cells: number): Line[] => [
+const renderSide = (side: Side, now: number, cells: number): StyledLine[] => [
   [span(`${side.id} (${formatTimeSince(side.changed_at, now)})`, 'title')],
-  ...splitCleanLines(side.text).flatMap((line) => wrapText(line, cells).map((part): Line => [span(part)])),
+  ...splitCleanLines(side.text).flatMap((line) =>
+    wrapText(line, cells).map((part): StyledLine => [span(part)]),
+  ),
 ];
 
 /** Renders contradicting texts next to one another, or below if there is no room. */
-function renderConflict(row: MemoryRow, now: number, cells: number): Line[] {
+function renderConflict(row: ListedMemory, now: number, cells: number): StyledLine[] {
   const width = Math.floor((cells - 3) / 2);
   return row.against.flatMap((other) => {
     if (width < LEAST_SIDE)
-      return [...renderSide(row, now, cells), [], ...renderSide(other, now, cells), [] as Line];
+      return [...renderSide(row, now, cells), [], ...renderSide(other, now, cells), [] as StyledLine];
     const [left, right] = [renderSide(row, now, width), renderSide(other, now, width)];
     const lines = Array.from(
       { length: Math.max(left.length, right.length) },
-      (_, at): Line => [
+      (_, at): StyledLine => [
         span(padText(toPlainText(left[at] ?? []), width), at === 0 ? 'title' : undefined),
         span(' │ ', 'border'),
         ...(right[at] ?? []),
       ],
     );
-    return [...lines, [] as Line];
+    return [...lines, [] as StyledLine];
   });
 }
 
 /** Memories that outlive a session. */
-export const memoriesPane = definePane<MemoryRow>({
+export const memoriesPane = definePane<ListedMemory>({
   id: 'memories',
   digit: 'M',
   parent: 'tasks',
@@ -67,7 +69,7 @@ export const memoriesPane = definePane<MemoryRow>({
     {
       head: 'state',
       width: 8,
-      text: describeState,
+      text: describeMemoryState,
       style: (row) => (row.unreviewed !== null || row.against.length > 0 ? 'warn' : 'dim'),
     },
     { head: 'age', width: 4, align: 'right', text: (row, { now }) => formatTimeSince(row.changed_at, now) },

@@ -1,10 +1,10 @@
 import type { PaneId } from '../pane-ids.ts';
-import type { Fields } from '../state/filter.ts';
-import type { State, Subject } from '../state/model.ts';
-import type { Data } from '../state/rows.ts';
-import type { Line, Style } from '../text/theme.ts';
+import type { FilterFields } from '../state/filter.ts';
+import type { DetailSubject, State } from '../state/model.ts';
+import type { DashboardData } from '../state/rows.ts';
+import type { StyledLine, TextStyle } from '../text/theme.ts';
 
-export interface Column<R> {
+export interface PaneColumn<R> {
   head: string;
   /** In cells. Columns without a width share what the others leave. */
   width?: number;
@@ -18,17 +18,17 @@ export interface Column<R> {
   /** Returns the sort value, if it is not the text; null for unknown values, which come last. */
   value?(row: R, state: State): number | string | null;
   text(row: R, state: State): string;
-  style?(row: R, state: State): Style | undefined;
+  style?(row: R, state: State): TextStyle | undefined;
 }
 
-export interface Preview {
+export interface PanePreview {
   title: string;
   /** At the right end of the upper border. */
   note?: string;
   /** Lines that stay above the scrolled ones. */
-  pinned?: readonly Line[];
+  pinned?: readonly StyledLine[];
   /** All lines; the frame shows a part of them. */
-  lines: readonly Line[];
+  lines: readonly StyledLine[];
   /** Returns the line of a patch row. */
   findPatchLine?(row: number): number;
   /** By binding: how many of the first lines must have been on the screen before its question may be asked. */
@@ -44,19 +44,19 @@ export interface Pane<R> {
   parent?: PaneId;
   title: string;
   /** The parts of the data that the rows depend on. The list is rebuilt only when one of them changes. */
-  dataParts: readonly (keyof Data)[];
+  dataParts: readonly (keyof DashboardData)[];
   /** All rows, in the order of the list. */
-  listRows(data: Data): readonly R[];
+  listRows(data: DashboardData): readonly R[];
   getRowId(row: R): string;
   /** The name of its rows, if several can be marked for one action. */
-  markedAs?: Subject['kind'];
-  findRow(data: Data, id: string): R | undefined;
-  fields: Fields<R>;
+  markedAs?: DetailSubject['kind'];
+  findRow(data: DashboardData, id: string): R | undefined;
+  fields: FilterFields<R>;
   /** True if the engine searches by the filter and lists the best first: its results are not filtered again. */
   isSearchedByEngine?: true;
-  columns: readonly Column<R>[];
+  columns: readonly PaneColumn<R>[];
   /** The number in the pane's tab. */
-  countUnfinished(data: Data): number;
+  countUnfinished(data: DashboardData): number;
   /** Text after the number in the tab, with its separator. */
   describeTab?(state: State): string;
   /** True if a count of 0 is normal and not shown. */
@@ -64,10 +64,10 @@ export interface Pane<R> {
   /** True if the cursor stays on the first row while another pane has the focus. */
   staysOnFirstRow?: true;
   /** Returns the text of an empty list, which may depend on the reason. */
-  empty: readonly string[] | ((data: Data) => readonly string[]);
+  empty: readonly string[] | ((data: DashboardData) => readonly string[]);
   /** At the right end of the list's upper border. */
   note?(state: State): string | undefined;
-  renderPreview(state: State, row: R, cells: number): Preview;
+  renderPreview(state: State, row: R, cells: number): PanePreview;
 }
 
 /** Width of the list whose columns a printed row has. */

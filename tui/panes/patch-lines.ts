@@ -1,11 +1,11 @@
 import { countUnseen } from '../../engine/index.ts';
 import { findLineAnchor, type PatchRow, parsePatch } from '../state/patch.ts';
-import type { CommentRow, Work } from '../state/rows.ts';
+import type { CommentRow, ListedWork } from '../state/rows.ts';
 import { cleanText, splitCleanLines, wrapText } from '../text/text.ts';
-import { type Line, type Style, span } from '../text/theme.ts';
+import { type StyledLine, span, type TextStyle } from '../text/theme.ts';
 import { renderHeading } from './lines.ts';
 
-const STYLES: Readonly<Record<PatchRow['kind'], Style | undefined>> = {
+const STYLES: Readonly<Record<PatchRow['kind'], TextStyle | undefined>> = {
   file: 'strong',
   hunk: 'hunk',
   added: 'added',
@@ -14,17 +14,17 @@ const STYLES: Readonly<Record<PatchRow['kind'], Style | undefined>> = {
   note: 'dim',
 };
 
-export const renderPatchRow = ({ text, kind }: PatchRow): Line => [
+export const renderPatchRow = ({ text, kind }: PatchRow): StyledLine => [
   span(cleanText(text.replace(/\r$/, '')), STYLES[kind]),
 ];
 
 // A patch may have tens of thousands of lines, so it is read only once.
 const patchCache = new WeakMap<
-  Work['patch'],
-  { rows: readonly PatchRow[]; lines: readonly Line[]; unseen: number }
+  ListedWork['patch'],
+  { rows: readonly PatchRow[]; lines: readonly StyledLine[]; unseen: number }
 >();
 
-function readPatch({ patch }: Pick<Work, 'patch'>) {
+function readPatch({ patch }: Pick<ListedWork, 'patch'>) {
   const known = patchCache.get(patch);
   if (known) return known;
   const rows = parsePatch(patch.text);
@@ -35,9 +35,9 @@ function readPatch({ patch }: Pick<Work, 'patch'>) {
 }
 
 /** Counts the invisible characters of a patch. */
-export const countUnseenOfPatch = (work: Pick<Work, 'patch'>): number => readPatch(work).unseen;
+export const countUnseenOfPatch = (work: Pick<ListedWork, 'patch'>): number => readPatch(work).unseen;
 
-export const getPatchRows = (work: Pick<Work, 'patch'>): readonly PatchRow[] => readPatch(work).rows;
+export const getPatchRows = (work: Pick<ListedWork, 'patch'>): readonly PatchRow[] => readPatch(work).rows;
 
 /** The patch row above each comment; -1 for a line that is not in the patch. */
 function placeComments(rows: readonly PatchRow[], comments: readonly CommentRow[]): number[] {
@@ -63,24 +63,24 @@ export function findCommentsAt(
 }
 
 /** Renders a comment behind a bar, with its author and version. */
-function renderComment(comment: CommentRow, cells: number, place = ''): Line[] {
+function renderComment(comment: CommentRow, cells: number, place = ''): StyledLine[] {
   const { comment_id: id, actor, body, outdated } = comment;
   const about = `comment ${id}${place} by ${cleanText(actor)}${outdated ? ' (on an older version)' : ''}: `;
   const [first = '', ...rest] = splitCleanLines(body);
   return [`${about}${first}`, ...rest]
     .flatMap((line) => wrapText(line, Math.max(8, cells - 4)))
-    .map((part): Line => [span('  ┃ ', 'question'), span(part, 'warn')]);
+    .map((part): StyledLine => [span('  ┃ ', 'question'), span(part, 'warn')]);
 }
 
 export interface PatchView {
-  lines: readonly Line[];
+  lines: readonly StyledLine[];
   /** Returns the position of a patch row among the lines. */
   findLine(row: number): number;
 }
 
 /** Renders the patch with its comments below their lines, and a mark on the row under the cursor. */
 export function renderPatch(
-  work: Pick<Work, 'patch'>,
+  work: Pick<ListedWork, 'patch'>,
   comments: readonly CommentRow[],
   cursor: number | null,
   cells: number,
@@ -93,12 +93,12 @@ export function renderPatch(
     };
   const places = placeComments(rows, comments);
   const lost = comments.filter((_, index) => places[index] === -1);
-  const below = new Map<number, Line[]>();
+  const below = new Map<number, StyledLine[]>();
   comments.forEach((comment, index) => {
     const at = places[index]!;
     if (at !== -1) below.set(at, [...(below.get(at) ?? []), ...renderComment(comment, cells)]);
   });
-  const head: Line[] = [
+  const head: StyledLine[] = [
     ...(lost.length === 0 ? [] : [[], renderHeading('comments on lines that are not in the patch')]),
     ...lost.flatMap((each) => renderComment(each, cells, ` on ${cleanText(each.path)}:${each.line}`)),
     [],

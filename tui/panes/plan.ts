@@ -6,9 +6,9 @@ import {
   listSetupFacts,
 } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
-import type { Plan, SessionRow } from '../state/rows.ts';
+import type { ListedPlan, ShownSession } from '../state/rows.ts';
 import { renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
-import { type Line, type Style, span } from '../text/theme.ts';
+import { type StyledLine, span, type TextStyle } from '../text/theme.ts';
 import { renderHeading, renderProblem, renderQuote } from './lines.ts';
 import { describeRetryTime, formatSeconds } from './time.ts';
 
@@ -23,7 +23,7 @@ export const describeRunMode = ({
   transport,
   auth,
   profile,
-}: Pick<SessionRow, 'transport' | 'auth' | 'profile'> & { agent: string | null }): string =>
+}: Pick<ShownSession, 'transport' | 'auth' | 'profile'> & { agent: string | null }): string =>
   [
     transport === null ? null : TRANSPORT_WORDS[transport],
     auth === null
@@ -36,7 +36,7 @@ export const describeRunMode = ({
     .filter((each) => each !== null)
     .join(' · ');
 
-const describeAccount = ({ auth, key_before_login: key }: Plan): string =>
+const describeAccount = ({ auth, key_before_login: key }: ListedPlan): string =>
   auth === null
     ? ''
     : auth === 'gateway'
@@ -45,11 +45,13 @@ const describeAccount = ({ auth, key_before_login: key }: Plan): string =>
         ? ', billed to its own login'
         : `, billed to the account of ${key}, not to its login`;
 
-const describeCost = ({ agent, race, ...plan }: Plan): string =>
+const describeCost = ({ agent, race, ...plan }: ListedPlan): string =>
   `${race === null ? `one run of ${agent ?? 'an agent'}` : `a run each of ${race.length} agents`}${describeAccount({ agent, race, ...plan })}; shown live if ${race === null ? (agent ?? 'it') : 'they'} ${race === null ? 'reports' : 'report'} it`;
 
 /** Lists commands of the project that run outside the sandbox. A person reads them before consenting. */
-const listCarriedFacts = ({ carries }: Plan): [name: string, text: string | null, style?: Style][] =>
+const listCarriedFacts = ({
+  carries,
+}: ListedPlan): [name: string, text: string | null, style?: TextStyle][] =>
   carries === null
     ? []
     : [
@@ -59,10 +61,10 @@ const listCarriedFacts = ({ carries }: Plan): [name: string, text: string | null
 
 /** Renders what a run would do, when it would start and what it would cost. */
 export function renderPlanLines(
-  plan: Plan,
+  plan: ListedPlan,
   { link, now }: Pick<State, 'link' | 'now'>,
   cells: number,
-): Line[] {
+): StyledLine[] {
   const { agent, command, project, base, workers, held_back: held } = plan;
   const where = base === null ? 'in the folder itself' : `new worktree ${plan.branch_prefix}… from ${base}`;
   const at =
@@ -114,9 +116,9 @@ const BEGINNING_LINES = 3;
  * the full prompt, or empty if the start is all of it.
  */
 export function renderAgreement(
-  { plan, prompt, hash }: { plan: Plan; prompt: string; hash: string },
+  { plan, prompt, hash }: { plan: ListedPlan; prompt: string; hash: string },
   cells: number,
-): { lines: Line[]; whole: Line[] } {
+): { lines: StyledLine[]; whole: StyledLine[] } {
   const all = renderQuote(splitCleanLines(prompt.trimEnd()), cells);
   const more = all.length - BEGINNING_LINES;
   const length = `${prompt.length} chars, sha ${hash.slice(0, 16)}…`;
@@ -138,7 +140,7 @@ export function renderAgreement(
       ...(holds === null
         ? []
         : wrapText(`it ${holds}; they are written by number`, cells).map(
-            (part): Line => [span(part, 'bad')],
+            (part): StyledLine => [span(part, 'bad')],
           )),
       ...all.slice(0, BEGINNING_LINES),
     ],

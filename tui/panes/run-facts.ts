@@ -1,13 +1,13 @@
 import { formatCount, formatDollars, formatTokenCount, isPausedRun } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
-import type { Data, SessionRow } from '../state/rows.ts';
+import type { DashboardData, ShownSession } from '../state/rows.ts';
 import { cleanText, renderFacts, truncateText, wrapText } from '../text/text.ts';
-import { type Line, type Style, span } from '../text/theme.ts';
+import { type StyledLine, span, type TextStyle } from '../text/theme.ts';
 import { describeRunMode } from './plan.ts';
 import { describeRetryTime, formatClockTime, formatWait } from './time.ts';
 
 /** All tokens of a session, input and output. */
-export const formatSessionTokens = ({ usage }: Pick<SessionRow, 'usage'>): string =>
+export const formatSessionTokens = ({ usage }: Pick<ShownSession, 'usage'>): string =>
   usage === null ? '-' : formatTokenCount(usage.input + usage.output);
 
 function describeSpending({
@@ -15,7 +15,7 @@ function describeSpending({
   tool_calls: calls,
   token_budget: budget,
   saved_tokens: saved,
-}: SessionRow): string {
+}: ShownSession): string {
   return [
     usage === null
       ? null
@@ -29,15 +29,15 @@ function describeSpending({
     .join(' · ');
 }
 
-const findHeldRow = ({ held }: Data, { agent, state }: SessionRow) =>
+const findHeldRow = ({ held }: DashboardData, { agent, state }: ShownSession) =>
   state === 'queued' ? held.find((each) => each.agent === agent) : undefined;
 
 /** Renders what a run waits for or does, with which agent and model, and its cost. Unknown facts are left out. */
 export function renderRunLines(
   { data, now }: Pick<State, 'data' | 'now'>,
-  row: SessionRow,
+  row: ShownSession,
   cells: number,
-): Line[] {
+): StyledLine[] {
   const { pause, resume_at: at, runs, continues, model, untold } = row;
   const held = findHeldRow(data, row);
   const isWaiting = at !== null && isPausedRun(row, now);
@@ -72,7 +72,7 @@ export function renderRunLines(
 }
 
 /** A mark for each state. Plain mode spells them `[x]`, `[>]` and `[ ]` (`PLAIN_MARKS`). */
-const MARKS: Readonly<Record<SessionRow['plan'][number]['state'], { mark: string; style?: Style }>> = {
+const MARKS: Readonly<Record<ShownSession['plan'][number]['state'], { mark: string; style?: TextStyle }>> = {
   done: { mark: '▣', style: 'good' },
   active: { mark: '▷', style: 'live' },
   pending: { mark: '☐' },
@@ -80,7 +80,7 @@ const MARKS: Readonly<Record<SessionRow['plan'][number]['state'], { mark: string
 
 export const PLAIN_MARKS: Readonly<Record<string, string>> = { '▣': '[x]', '▷': '[>]', '☐': '[ ]' };
 
-const renderPlanSummary = ({ plan }: SessionRow, cells: number): Line => {
+const renderPlanSummary = ({ plan }: ShownSession, cells: number): StyledLine => {
   const done = plan.filter((each) => each.state === 'done').length;
   const next = plan.find((each) => each.state === 'active') ?? plan.find((each) => each.state === 'pending');
   const counts = `plan  ${done} of ${plan.length} done`;
@@ -91,10 +91,14 @@ const renderPlanSummary = ({ plan }: SessionRow, cells: number): Line => {
 };
 
 /** Renders the plan as a checklist of at most `rows` lines. With few rows, only a summary with the current step. */
-export function renderChecklist(row: SessionRow, cells: number, rows = Number.POSITIVE_INFINITY): Line[] {
+export function renderChecklist(
+  row: ShownSession,
+  cells: number,
+  rows = Number.POSITIVE_INFINITY,
+): StyledLine[] {
   const { plan } = row;
   if (plan.length === 0 || rows < 1) return [];
-  const all = plan.map((each): Line[] => {
+  const all = plan.map((each): StyledLine[] => {
     const { mark, style } = MARKS[each.state];
     const texts = wrapText(cleanText(each.text), cells - 2);
     return texts.map((text, index) => [

@@ -1,6 +1,6 @@
 import { workLeftBy } from '../../engine/index.ts';
-import type { SessionFacts, TaskRow } from '../state/rows.ts';
-import type { Style } from '../text/theme.ts';
+import type { SessionFacts, ShownTask } from '../state/rows.ts';
+import type { TextStyle } from '../text/theme.ts';
 import { formatClockTime, formatWait } from './time.ts';
 
 /** Adds the remaining time to `paused`, as lists show it. */
@@ -11,7 +11,7 @@ export const addWait = (state: string, at: string | null, now: number): string =
 export const addResumeTime = (state: string, at: string | null, now: number): string =>
   state === 'paused' && at !== null ? `paused until ${formatClockTime(at, now)}` : state;
 
-const STYLES: Readonly<Record<string, Style>> = {
+const STYLES: Readonly<Record<string, TextStyle>> = {
   waits: 'warn',
   running: 'live',
   racing: 'live',
@@ -40,14 +40,14 @@ const STYLES: Readonly<Record<string, Style>> = {
   none: 'dim',
 };
 
-export const getStateStyle = (state: string): Style | undefined => STYLES[state];
+export const getStateStyle = (state: string): TextStyle | undefined => STYLES[state];
 
 /** Reports whether the task has not run yet, or has failed. */
 export const canStillRun = ({
   status,
   session_id: session,
   race,
-}: Pick<TaskRow, 'status' | 'session_id' | 'race'>): boolean =>
+}: Pick<ShownTask, 'status' | 'session_id' | 'race'>): boolean =>
   status === 'failed' || (status !== 'done' && session === null && race === null);
 
 /** Reports whether the run has ended and its commits could not be read, which is not the same as having none. */

@@ -11,13 +11,13 @@ import {
   renderBar,
   renderSparkline,
 } from '../../engine/index.ts';
-import type { Data, Stats } from '../state/rows.ts';
+import type { DashboardData, ListedStats } from '../state/rows.ts';
 import { cleanText, renderFacts } from '../text/text.ts';
-import { type Line, type Style, span } from '../text/theme.ts';
+import { type StyledLine, span, type TextStyle } from '../text/theme.ts';
 import { renderHeading } from './lines.ts';
 import { definePane } from './pane.ts';
 
-type Figures = Stats['total'];
+type Figures = ListedStats['total'];
 
 /** All figures, or those of one agent, project or day. */
 export interface StatsRow {
@@ -27,13 +27,13 @@ export interface StatsRow {
   figures: Figures;
 }
 
-const NOBODY: Readonly<Record<Stats['by'], string>> = {
+const NOBODY: Readonly<Record<ListedStats['by'], string>> = {
   agent: '(no agent)',
   project: '(this workspace)',
   day: '(no day)',
 };
 
-function listRows(stats: Stats): StatsRow[] {
+function listRows(stats: ListedStats): StatsRow[] {
   const { by, total, groups } = stats;
   if (total.tasks === 0) return [];
   const rows = groups.map((figures): StatsRow => {
@@ -46,9 +46,9 @@ function listRows(stats: Stats): StatsRow[] {
 }
 
 // The data is immutable, so each report is listed once.
-const rowsOf = new WeakMap<Stats, readonly StatsRow[]>();
+const rowsOf = new WeakMap<ListedStats, readonly StatsRow[]>();
 
-function listStatsRows({ stats }: Pick<Data, 'stats'>): readonly StatsRow[] {
+function listStatsRows({ stats }: Pick<DashboardData, 'stats'>): readonly StatsRow[] {
   if (stats === null) return [];
   const rows = rowsOf.get(stats) ?? listRows(stats);
   rowsOf.set(stats, rows);
@@ -58,12 +58,12 @@ function listStatsRows({ stats }: Pick<Data, 'stats'>): readonly StatsRow[] {
 const TONES = { done: 'good', failed: 'bad', denied: 'warn', cancelled: 'dim', unfinished: 'live' } as const;
 
 /** Renders a bar for each outcome, next to its count. */
-function renderOutcomes({ outcomes }: Figures, cells: number): Line[] {
+function renderOutcomes({ outcomes }: Figures, cells: number): StyledLine[] {
   const shown = Object.entries(outcomes).filter(([, count]) => count > 0);
   const most = Math.max(0, ...shown.map(([, count]) => count));
   const countCells = String(most).length;
   return shown.map(
-    ([name, count]): Line => [
+    ([name, count]): StyledLine => [
       span(name.padEnd(11), 'dim'),
       span(String(count).padStart(countCells)),
       span(' '),
@@ -73,7 +73,7 @@ function renderOutcomes({ outcomes }: Figures, cells: number): Line[] {
 }
 
 /** Renders each kind of end as a line of columns, one for a day or for several adjacent ones. */
-function renderDays({ days }: Stats, cells: number): Line[] {
+function renderDays({ days }: ListedStats, cells: number): StyledLine[] {
   if (days.length < 2) return [];
   const columns = Math.max(8, cells - 11);
   const kinds = (['done', 'failed', 'denied', 'cancelled'] as const).filter((name) =>
@@ -91,7 +91,10 @@ function renderDays({ days }: Stats, cells: number): Line[] {
       `${days[0]!.day} to ${days.at(-1)!.day}${perColumn === 1 ? '' : `, ${perColumn} days to a column`}`,
     ),
     ...kinds.map(
-      (name, at): Line => [span(name.padEnd(11), 'dim'), span(renderSparkline(drawn[at]!), TONES[name])],
+      (name, at): StyledLine => [
+        span(name.padEnd(11), 'dim'),
+        span(renderSparkline(drawn[at]!), TONES[name]),
+      ],
     ),
   ];
 }
@@ -180,7 +183,7 @@ export const statsPane = definePane<StatsRow>({
           [],
           renderHeading('how tasks ended'),
           ...renderOutcomes(figures, cells),
-          ...(isWhole && stats.days.length > 1 ? [[] as Line, ...renderDays(stats, cells)] : []),
+          ...(isWhole && stats.days.length > 1 ? [[] as StyledLine, ...renderDays(stats, cells)] : []),
         ];
     const facts = [
       ...(isWhole
@@ -192,5 +195,5 @@ export const statsPane = definePane<StatsRow>({
   },
 });
 
-const styleOf = (fact: string, { outcomes }: Figures): Style | undefined =>
+const styleOf = (fact: string, { outcomes }: Figures): TextStyle | undefined =>
   fact === 'success' && outcomes.failed > outcomes.done ? 'bad' : undefined;

@@ -2,9 +2,9 @@ import { formatLocalTime, isPausedRun, nameTaskState } from '../../engine/index.
 import { findDetail } from '../state/details.ts';
 import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
-import type { Data, Details, TaskRow } from '../state/rows.ts';
+import type { DashboardData, RowDetails, ShownTask } from '../state/rows.ts';
 import { cleanText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 import { createEvidenceFact, describeLocksOf, renderEvidenceLines } from './evidence.ts';
 import { renderHeading, renderProblem, renderQuote } from './lines.ts';
 import { definePane } from './pane.ts';
@@ -12,14 +12,14 @@ import { renderAgreement, renderPlanLines } from './plan.ts';
 import { addResumeTime, addWait, canStillRun, getStateStyle } from './states.ts';
 import { formatClockTime, formatTimeSince, formatWait } from './time.ts';
 
-const isFinishedTask = (task: TaskRow): boolean => task.status === 'done' || task.status === 'failed';
+const isFinishedTask = (task: ShownTask): boolean => task.status === 'done' || task.status === 'failed';
 
-const isArchived = (task: TaskRow): boolean => task.archived_at !== null;
+const isArchived = (task: ShownTask): boolean => task.archived_at !== null;
 
 /** Lists unfinished tasks in the order of arrival, then finished ones, newest first; no archived ones. */
-function sortTasks(tasks: ReadonlyMap<string, TaskRow>): TaskRow[] {
-  const open: TaskRow[] = [];
-  const ended: { at: number; row: TaskRow }[] = [];
+function sortTasks(tasks: ReadonlyMap<string, ShownTask>): ShownTask[] {
+  const open: ShownTask[] = [];
+  const ended: { at: number; row: ShownTask }[] = [];
   for (const row of tasks.values()) {
     if (isArchived(row)) continue;
     if (isFinishedTask(row)) ended.push({ at: Date.parse(row.ended_at ?? row.created_at), row });
@@ -35,7 +35,7 @@ function sortTasks(tasks: ReadonlyMap<string, TaskRow>): TaskRow[] {
 const describeTaskSource = (task: { source: string; source_ref: string | null }): string =>
   task.source_ref === null ? task.source : `${task.source} (${task.source_ref})`;
 
-export const tasksPane = definePane<TaskRow>({
+export const tasksPane = definePane<ShownTask>({
   id: 'tasks',
   digit: '1',
   title: 'Tasks',
@@ -69,7 +69,7 @@ export const tasksPane = definePane<TaskRow>({
       style: (task) => (isFinishedTask(task) ? 'dim' : undefined),
     },
   ],
-  countUnfinished: (data: Data) =>
+  countUnfinished: (data: DashboardData) =>
     [...data.tasks.values()].filter((task) => !isFinishedTask(task) && !isArchived(task)).length,
   empty: [
     'No tasks yet.',
@@ -90,7 +90,7 @@ export const tasksPane = definePane<TaskRow>({
       detail && canStillRun(detail.task)
         ? renderAgreement({ plan: detail.plan, prompt: detail.task.prompt, hash: detail.plan.hash }, cells)
         : null;
-    const above: readonly Line[] = [
+    const above: readonly StyledLine[] = [
       ...(agreement?.lines ?? []),
       ...renderTaskFacts(state, row, cells, agreement ? (detail?.task.prompt ?? null) : null),
       ...(loaded?.problem ? renderProblem({ message: loaded.problem }, cells) : []),
@@ -112,7 +112,7 @@ export const tasksPane = definePane<TaskRow>({
 });
 
 /** @param shown the prompt, if agent and prompt are shown above already */
-function renderTaskFacts(state: State, row: TaskRow, cells: number, shown: string | null): Line[] {
+function renderTaskFacts(state: State, row: ShownTask, cells: number, shown: string | null): StyledLine[] {
   const session = row.session_id === null ? undefined : state.data.sessions.get(row.session_id);
   const isLive = session !== undefined && session.state !== 'ended';
   return [
@@ -157,7 +157,7 @@ function renderTaskFacts(state: State, row: TaskRow, cells: number, shown: strin
 
 /** Explains why the worker has paused, and when it resumes. */
 const describePause = (
-  { status, resume_at: at }: TaskRow,
+  { status, resume_at: at }: ShownTask,
   pause: { code: string; text: string } | null,
   now: number,
 ): string | null => {
@@ -168,14 +168,14 @@ const describePause = (
 
 /** `commands` counts the lines down to the last reported command; null if there is none to run again. */
 interface LinesWithCommands {
-  lines: Line[];
+  lines: StyledLine[];
   commands: number | null;
 }
 
 /** Renders the acceptance criteria, and the evidence for them. */
 function renderAcceptanceLines(
   state: State,
-  task: Details['task']['task'],
+  task: RowDetails['task']['task'],
   cells: number,
 ): LinesWithCommands {
   const evidence =
@@ -185,12 +185,15 @@ function renderAcceptanceLines(
     return { lines: [[], ...told.lines], commands: 1 + told.commands };
   }
   if (task.acceptance_criteria.length === 0) return { lines: [], commands: null };
-  const lines: Line[] = [
+  const lines: StyledLine[] = [
     [],
     renderHeading('acceptance criteria, nothing reported yet'),
     ...task.acceptance_criteria.flatMap((each) =>
       wrapText(cleanText(each), cells - 13).map(
-        (text, index): Line => [span(index === 0 ? '? unreported ' : ' '.repeat(13), 'warn'), span(text)],
+        (text, index): StyledLine => [
+          span(index === 0 ? '? unreported ' : ' '.repeat(13), 'warn'),
+          span(text),
+        ],
       ),
     ),
   ];
@@ -200,9 +203,9 @@ function renderAcceptanceLines(
 /** @param promptRest the lines of the prompt that are still to be shown; null if none has been shown yet */
 function renderTaskDetail(
   state: State,
-  { task, timeline, plan }: Details['task'],
+  { task, timeline, plan }: RowDetails['task'],
   cells: number,
-  promptRest: readonly Line[] | null,
+  promptRest: readonly StyledLine[] | null,
 ): LinesWithCommands {
   const above = [
     ...renderFacts([['stranger', task.stranger, 'bad']], cells),
@@ -219,7 +222,7 @@ function renderTaskDetail(
     ]),
     [],
     renderHeading('what happened'),
-    ...[...timeline].reverse().map((event): Line => {
+    ...[...timeline].reverse().map((event): StyledLine => {
       const reason = typeof event.data.reason === 'string' ? `: ${event.data.reason}` : '';
       const who = event.actor === null ? '' : ` by ${event.actor}`;
       return [

@@ -1,5 +1,5 @@
 import { formatCount, formatDollars, formatTokenCount } from '../../engine/index.ts';
-import type { Data, SessionRow, UsageDay } from '../state/rows.ts';
+import type { DashboardData, ListedUsageDay, ShownSession } from '../state/rows.ts';
 import { describeDay } from './usage.ts';
 
 /** Usage of the runs and model calls of a UTC day, the day of budgets. */
@@ -16,7 +16,11 @@ const addCosts = (one: number | null, other: number | null): number | null =>
   one === null && other === null ? null : (one ?? 0) + (other ?? 0);
 
 /** Adds the usage of one run: as its agent reports it, or as the gateway counted it if that is more. */
-function addRun(totals: Totals, { usage, session_id: id }: SessionRow, routed: UsageDay | null): Totals {
+function addRun(
+  totals: Totals,
+  { usage, session_id: id }: ShownSession,
+  routed: ListedUsageDay | null,
+): Totals {
   const own = usage === null ? 0 : usage.input + usage.output;
   const counted = routed?.groups.session.find(({ key }) => key === id);
   const isCounted = counted !== undefined && counted.tokens >= own;
@@ -29,10 +33,16 @@ function addRun(totals: Totals, { usage, session_id: id }: SessionRow, routed: U
 }
 
 // The data is immutable: rows and usage stay the same from one paint to the next.
-const totalsCache = new WeakMap<Data['sessions'], { usage: UsageDay | null; totals: Totals }>();
+const totalsCache = new WeakMap<
+  DashboardData['sessions'],
+  { usage: ListedUsageDay | null; totals: Totals }
+>();
 
 /** Sums the known usage of the day: its runs, and the calls of people's own agents. */
-export function sumToday({ sessions, usage }: Pick<Data, 'sessions' | 'usage'>, now: number): Totals {
+export function sumToday(
+  { sessions, usage }: Pick<DashboardData, 'sessions' | 'usage'>,
+  now: number,
+): Totals {
   const day = getUtcDay(now);
   const known = totalsCache.get(sessions);
   if (known?.usage === usage && known.totals.day === day) return known.totals;
@@ -47,7 +57,7 @@ export function sumToday({ sessions, usage }: Pick<Data, 'sessions' | 'usage'>, 
 /** Formats the totals, each empty if there is nothing to report. With a budget, the tokens are those that count against it. */
 export function describeToday(
   { runs, tokens, costUsd }: Totals,
-  usage: UsageDay | null,
+  usage: ListedUsageDay | null,
 ): { runs: string; tokens: string; money: string } {
   const budgeted = usage !== null && usage.budget_tokens_day > 0 ? describeDay(usage) : null;
   const counted = budgeted ?? (tokens === 0 ? null : formatTokenCount(tokens));

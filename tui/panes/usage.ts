@@ -1,5 +1,5 @@
 import { formatCount, formatDollars, formatTokenCount, renderSparkline } from '../../engine/index.ts';
-import type { Data, UsageDay } from '../state/rows.ts';
+import type { DashboardData, ListedUsageDay } from '../state/rows.ts';
 import { cleanText, renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';
 
@@ -8,7 +8,7 @@ export const USAGE_KINDS = ['session', 'model', 'provider', 'task'] as const;
 type UsageKind = (typeof USAGE_KINDS)[number];
 
 type Fact = Parameters<typeof renderFacts>[0][number];
-type NamedUsage = UsageDay['groups'][UsageKind][number];
+type NamedUsage = ListedUsageDay['groups'][UsageKind][number];
 
 /** Usage of one session, model, provider or task today, or of all of them. */
 export interface UsageLine {
@@ -26,7 +26,7 @@ const NOBODY: Readonly<Record<UsageKind, string>> = {
   provider: 'the gateway itself',
 };
 
-function listLines({ total, groups, of_session: session }: UsageDay): UsageLine[] {
+function listLines({ total, groups, of_session: session }: ListedUsageDay): UsageLine[] {
   if (total.calls === 0) return [];
   const all: UsageLine = {
     id: 'all',
@@ -48,9 +48,9 @@ function listLines({ total, groups, of_session: session }: UsageDay): UsageLine[
 }
 
 // The data is immutable, so each day is listed once.
-const linesOf = new WeakMap<UsageDay, readonly UsageLine[]>();
+const linesOf = new WeakMap<ListedUsageDay, readonly UsageLine[]>();
 
-function listUsageLines({ usage }: Pick<Data, 'usage'>): readonly UsageLine[] {
+function listUsageLines({ usage }: Pick<DashboardData, 'usage'>): readonly UsageLine[] {
   if (usage === null) return [];
   const lines = linesOf.get(usage) ?? listLines(usage);
   linesOf.set(usage, lines);
@@ -64,18 +64,22 @@ function formatCost({ cost_usd: cost, unpriced }: Pick<NamedUsage, 'cost_usd' | 
 }
 
 /** Formats the tokens of today, and the budget if its total is known. */
-export function describeDay({ total, budget_tokens_day: budget, of_session: session }: UsageDay): string {
+export function describeDay({
+  total,
+  budget_tokens_day: budget,
+  of_session: session,
+}: ListedUsageDay): string {
   const spent = formatTokenCount(total.spent);
   return budget === 0 || session !== null ? spent : `${spent} of ${formatTokenCount(budget)}`;
 }
 
-const isSpent = ({ total, budget_tokens_day: budget, of_session: session }: UsageDay): boolean =>
+const isSpent = ({ total, budget_tokens_day: budget, of_session: session }: ListedUsageDay): boolean =>
   budget > 0 && session === null && total.spent >= budget;
 
 /** The budget is for a day in UTC. */
-const describeReset = ({ resets_at: at }: UsageDay): string => `resets at ${at.slice(11, 16)} UTC`;
+const describeReset = ({ resets_at: at }: ListedUsageDay): string => `resets at ${at.slice(11, 16)} UTC`;
 
-function describeBudget(day: UsageDay): string {
+function describeBudget(day: ListedUsageDay): string {
   const { budget_tokens_day: budget, of_session: session } = day;
   if (budget === 0) return 'none: ai.budget_tokens_day is 0';
   const tokens = session === null ? describeDay(day) : `${formatTokenCount(budget)}`;
@@ -94,7 +98,7 @@ function describeBusiestHour(hours: readonly number[]): string | null {
 }
 
 /** Lists facts of the day in addition to its sums. */
-const listDayFacts = (day: UsageDay, isPlain: boolean): Fact[] => [
+const listDayFacts = (day: ListedUsageDay, isPlain: boolean): Fact[] => [
   // A screen reader would read it bar by bar.
   ['hours', isPlain ? null : renderSparkline(day.hours)],
   ['busiest', describeBusiestHour(day.hours)],
@@ -106,7 +110,7 @@ const listDayFacts = (day: UsageDay, isPlain: boolean): Fact[] => [
 ];
 
 /** Explains what would fill the list, or why nothing can. */
-function explainEmptyUsage({ usage }: Data): string[] {
+function explainEmptyUsage({ usage }: DashboardData): string[] {
   if (usage === null) return ['No usage data yet.'];
   const { mode, has_providers: hasProviders } = usage;
   if (mode === 'off')

@@ -2,7 +2,7 @@ import { formatCount } from '../../engine/index.ts';
 import type { PaneId } from '../pane-ids.ts';
 import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
-import type { DecisionRow } from '../state/rows.ts';
+import type { PendingDecision } from '../state/rows.ts';
 import { makeDrawable } from '../text/text.ts';
 import { describeAsker, listOpenAsks } from './asks.ts';
 import { getPane } from './index.ts';
@@ -10,7 +10,7 @@ import { formatTimeLeft } from './time.ts';
 import { isWaitingForReview } from './workers.ts';
 
 /** An item that waits for a person. */
-export interface Waiting {
+export interface WaitingRow {
   pane: PaneId;
   id: string;
   since: string;
@@ -19,8 +19,8 @@ export interface Waiting {
 }
 
 /** Lists everything that waits for a person: decisions first, then asks, then work to review. */
-export function listWaiting(state: State): Waiting[] {
-  const decisions = getPane('decisions').listRows(state.data) as readonly DecisionRow[];
+export function listWaiting(state: State): WaitingRow[] {
+  const decisions = getPane('decisions').listRows(state.data) as readonly PendingDecision[];
   const sessions = [...state.data.sessions.values()].filter(isWaitingForReview);
   return [
     ...decisions.map((each) => ({
@@ -47,7 +47,7 @@ export function listWaiting(state: State): Waiting[] {
 }
 
 /** Finds the item that has waited longest. */
-export const findOldestWaiting = (state: State): Waiting | undefined =>
+export const findOldestWaiting = (state: State): WaitingRow | undefined =>
   listWaiting(state).sort((one, other) => Date.parse(one.since) - Date.parse(other.since))[0];
 
 /** Counts the items that wait for a person, for a terminal title and for notices: `svc acme: 2 wait`. */

@@ -6,10 +6,17 @@ import {
   outcomeOfSession,
   workLeftBy,
 } from '../../engine/index.ts';
-import type { CommentRow, Evidence, LockRow, SessionRow, Trial, Work } from '../state/rows.ts';
+import type {
+  CommentRow,
+  ListedEvidence,
+  ListedLock,
+  ListedTrial,
+  ListedWork,
+  ShownSession,
+} from '../state/rows.ts';
 import { measureCells } from '../text/cells.ts';
 import { cleanText, makeDrawable, renderFacts, truncateText } from '../text/text.ts';
-import { type Line, type Style, span } from '../text/theme.ts';
+import { type StyledLine, span, type TextStyle } from '../text/theme.ts';
 import { createEvidenceFact, describeLocksOf, getTrialHead, renderEvidenceLines } from './evidence.ts';
 import { renderProblem } from './lines.ts';
 import { countUnseenOfPatch, renderPatch } from './patch-lines.ts';
@@ -17,22 +24,22 @@ import { countUnseenOfPatch, renderPatch } from './patch-lines.ts';
 const BAR_CELLS = 24;
 
 /** Explains why the checkout of the base cannot follow a promotion. */
-export const explainCheckout = ({ base, checkout }: Trial): string =>
+export const explainCheckout = ({ base, checkout }: ListedTrial): string =>
   `the checkout of ${base} ${checkout.reason ?? `has changes in ${checkout.paths.slice(0, 5).join(', ')}`}`;
 
-const canGoOn = ({ state, worktree }: SessionRow): boolean => state === 'ended' && worktree !== null;
+const canGoOn = ({ state, worktree }: ShownSession): boolean => state === 'ended' && worktree !== null;
 
 /** Lists facts on whether a promotion would succeed. */
 function listTrialFacts(
-  { trial, tried_at: at }: Work,
-  row: SessionRow,
-): readonly (readonly [string, string, Style?])[] {
+  { trial, tried_at: at }: ListedWork,
+  row: ShownSession,
+): readonly (readonly [string, string, TextStyle?])[] {
   const tried = `tried ${formatLocalTime(at).slice(11)}`;
   if ('problem' in trial) return [['trial', `${trial.problem} (${tried})`, 'warn']];
   if (trial.refused !== null)
     return [['trial', `${trial.refused.message}. ${trial.refused.hint ?? ''} (${tried})`, 'warn']];
   if (trial.already_merged) return [['trial', `${trial.base} already contains this work, ${tried}`, 'good']];
-  const facts: (readonly [string, string, Style?])[] =
+  const facts: (readonly [string, string, TextStyle?])[] =
     trial.conflicts.length === 0
       ? [['trial', `no conflicts, ${tried} (nothing was written)`, 'good']]
       : [
@@ -52,35 +59,35 @@ function listTrialFacts(
 /** The context of a preview, in addition to the work itself. */
 export interface WorkContext {
   /** Null while it is being fetched, an error message if that failed. */
-  evidence: Evidence | string | null;
+  evidence: ListedEvidence | string | null;
   comments: readonly CommentRow[];
   /** The row of the patch that the cursor is on; null for none. */
   cursor: number | null;
-  locks: readonly LockRow[];
+  locks: readonly ListedLock[];
   /** The impact of the work, while a promotion is being asked about. */
-  impact: readonly [string, string, Style?] | null;
+  impact: readonly [string, string, TextStyle?] | null;
   /** Facts about the run. */
-  run: readonly Line[];
+  run: readonly StyledLine[];
   /** Effects of a rerun of the task; empty if it cannot be rerun. */
-  again: readonly Line[];
+  again: readonly StyledLine[];
   now: number;
 }
 
 function listEvidenceFacts(
   { evidence }: WorkContext,
   head: string | null,
-): readonly (readonly [string, string, Style?])[] {
+): readonly (readonly [string, string, TextStyle?])[] {
   if (evidence === null) return [];
   return [typeof evidence === 'string' ? ['tests', evidence, 'warn'] : createEvidenceFact(evidence, head)];
 }
 
 /** Renders trial merge, evidence, commits, files and patch of a session. The facts that a promotion depends on come first. */
 export function renderWorkLines(
-  work: Work,
-  row: SessionRow,
+  work: ListedWork,
+  row: ShownSession,
   beside: WorkContext,
   cells: number,
-): { lines: Line[]; essential: Record<string, number>; findPatchLine(row: number): number } {
+): { lines: StyledLine[]; essential: Record<string, number>; findPatchLine(row: number): number } {
   const { evidence, comments } = beside;
   const head = getTrialHead(work);
   const { commits, files, patch } = work;
@@ -89,7 +96,7 @@ export function renderWorkLines(
   const removed = files.reduce((sum, each) => sum + each.deletions, 0);
   const isPromoted = row.promoted_at !== null;
   const holds = describeUnseen(countUnseenOfPatch(work));
-  const essential: (readonly [string, string, Style?])[] = [
+  const essential: (readonly [string, string, TextStyle?])[] = [
     [
       'branch',
       `${work.branch ?? 'gone'} → ${work.base ?? 'no branch'}   ${formatCount(commits.length, 'commit')} · ${formatCount(files.length, 'file')} · +${added} -${removed}`,
@@ -137,9 +144,9 @@ export function renderWorkLines(
   ];
   const above = [
     ...ofRun,
-    ...(commits.length === 0 ? [[span(explainNoCommits(row), 'dim')] as Line] : []),
+    ...(commits.length === 0 ? [[span(explainNoCommits(row), 'dim')] as StyledLine] : []),
     ...commits.map(
-      (commit): Line => [
+      (commit): StyledLine => [
         span(commit.id.slice(0, 10), 'dim'),
         span(` ${cleanText(commit.subject)}`),
         span(` (${cleanText(commit.author)})`, 'dim'),
@@ -155,7 +162,7 @@ export function renderWorkLines(
     ...(reported?.lines ?? []),
     ...shown.lines,
     ...(patch.truncated
-      ? [[span('the patch continues: svc worktree diff shows all of it', 'warn')] as Line]
+      ? [[span('the patch continues: svc worktree diff shows all of it', 'warn')] as StyledLine]
       : []),
   ];
   return {
@@ -170,15 +177,15 @@ export function renderWorkLines(
 }
 
 /** Explains why the run failed, and what its worker reported if that differs. */
-export const describeFailure = (row: SessionRow): string => {
+export const describeFailure = (row: ShownSession): string => {
   const { failure, contradiction } = getOutcome(row);
   return `${failure?.text ?? ''}${contradiction === null ? '' : ` (${contradiction})`}`;
 };
 
-const getOutcome = (row: SessionRow) =>
+const getOutcome = (row: ShownSession) =>
   outcomeOfSession({ ...row, ownWord: row.own_word }, { mayRetry: false });
 
-const explainNoCommits = (row: SessionRow): string => {
+const explainNoCommits = (row: ShownSession): string => {
   if (row.state !== 'ended') return 'no commits yet';
   return workLeftBy(row) === 'unreadable'
     ? 'its commits could not be read when it ended'
@@ -186,7 +193,7 @@ const explainNoCommits = (row: SessionRow): string => {
 };
 
 /** Path, count and bar of each file, as in `git diff --stat`. */
-function renderStatLines(files: Work['files'], cells: number): Line[] {
+function renderStatLines(files: ListedWork['files'], cells: number): StyledLine[] {
   const most = Math.max(1, ...files.map((each) => each.insertions + each.deletions));
   const scale = Math.min(1, BAR_CELLS / most);
   const scaleBar = (count: number): number => (count === 0 ? 0 : Math.max(1, Math.round(count * scale)));

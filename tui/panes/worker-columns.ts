@@ -1,9 +1,9 @@
 import { formatCount, formatDollars, isPausedRun, nameSessionState } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
-import type { SessionFacts, SessionRow } from '../state/rows.ts';
+import type { SessionFacts, ShownSession } from '../state/rows.ts';
 import { listOpenAsks } from './asks.ts';
-import type { Column } from './pane.ts';
+import type { PaneColumn } from './pane.ts';
 import { formatSessionTokens } from './run-facts.ts';
 import { addWait, getStateStyle, isUnreadableWork } from './states.ts';
 import { formatQuietTime, formatSeconds, formatTimeSince } from './time.ts';
@@ -17,7 +17,7 @@ const QUIET_UNLIMITED_SEC = 600;
 
 /** Returns the state of a session, `blocked` while it waits for an answer. */
 export const describeCurrentState = (
-  session: SessionRow,
+  session: ShownSession,
   { data, now }: Pick<State, 'data' | 'now'>,
 ): string =>
   nameSessionState(
@@ -26,20 +26,20 @@ export const describeCurrentState = (
     listOpenAsks(data).some((each) => each.from_session === session.session_id),
   );
 
-const getQuietSince = (session: SessionRow): string | null =>
+const getQuietSince = (session: ShownSession): string | null =>
   session.state === 'running' ? (session.log_written_at ?? session.started_at) : null;
 
 const getSeconds = (since: string | null, now: number): number | null =>
   since === null ? null : Math.max(0, (now - Date.parse(since)) / 1000);
 
 /** Reports whether a worker has been silent long enough for a person to check; not while it waits for an answer. */
-export function isTooQuiet(session: SessionRow, state: Pick<State, 'data' | 'now'>): boolean {
+export function isTooQuiet(session: ShownSession, state: Pick<State, 'data' | 'now'>): boolean {
   const quiet = getSeconds(getQuietSince(session), state.now);
   const limit = session.idle_timeout_sec || QUIET_UNLIMITED_SEC;
   return quiet !== null && quiet > limit * QUIET_SHARE && describeCurrentState(session, state) !== 'blocked';
 }
 
-const describeStateWithSign = (session: SessionRow, state: State): string => {
+const describeStateWithSign = (session: ShownSession, state: State): string => {
   const told = addWait(describeCurrentState(session, state), session.resume_at, state.now);
   return isTooQuiet(session, state) ? `${told} ${QUIET_SIGN}` : told;
 };
@@ -69,7 +69,7 @@ export function formatRunTime(session: SessionFacts, { now }: Pick<State, 'now'>
 }
 
 /** Formats the commits: at its end, or so far. */
-const getCounts = (session: SessionFacts): Pick<SessionRow, 'files' | 'insertions' | 'deletions'> | null =>
+const getCounts = (session: SessionFacts): Pick<ShownSession, 'files' | 'insertions' | 'deletions'> | null =>
   session.commits === null ? session.committed : session;
 
 export const formatLineCounts = (session: SessionFacts): string => {
@@ -83,7 +83,7 @@ export const formatCost = ({ usage }: SessionFacts): string =>
 
 /** Describes what the worker does now or, if its agent does not report that, its last output; or why it does nothing. */
 function describePresent(
-  session: SessionRow,
+  session: ShownSession,
   { now }: Pick<State, 'now'>,
   printed: string | null,
 ): string | null {
@@ -94,18 +94,18 @@ function describePresent(
 /** Describes the worker's current activity, then the title of its task. */
 const describeActivity =
   ({ hasLine }: { hasLine: boolean }) =>
-  (session: SessionRow, state: Pick<State, 'now'>): string => {
+  (session: ShownSession, state: Pick<State, 'now'>): string => {
     const present = describePresent(session, state, hasLine ? null : session.last_line);
     return present === null ? session.title : `${present} · ${session.title}`;
   };
 
-const getLiveStyle = ({ state }: SessionRow): 'dim' | undefined => (state === 'ended' ? 'dim' : undefined);
+const getLiveStyle = ({ state }: ShownSession): 'dim' | undefined => (state === 'ended' ? 'dim' : undefined);
 
 /** The width from which the last line of the log has a separate column. */
 const LINE_CELLS = 130;
 
 /** The columns an operator needs, in the order of the list. Narrow lists leave out what a preview shows anyway. */
-export const WORKER_COLUMNS: readonly Column<SessionRow>[] = [
+export const WORKER_COLUMNS: readonly PaneColumn<ShownSession>[] = [
   {
     head: 'id',
     width: 6,

@@ -4,14 +4,14 @@ import { findDetail, findDiffCursor, getWorkersMode } from '../state/details.ts'
 import { countUnseenLines, getLogLines } from '../state/log.ts';
 import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
-import type { Data, SessionRow } from '../state/rows.ts';
+import type { DashboardData, ShownSession } from '../state/rows.ts';
 import { describeWindow } from '../state/windows.ts';
 import { cleanText } from '../text/text.ts';
-import { type Line, span } from '../text/theme.ts';
+import { type StyledLine, span } from '../text/theme.ts';
 import { describeLocksOf } from './evidence.ts';
 import { createImpactFact } from './impact-lines.ts';
 import { renderHeading, renderProblem } from './lines.ts';
-import { definePane, type Preview } from './pane.ts';
+import { definePane, type PanePreview } from './pane.ts';
 import { renderAgreement } from './plan.ts';
 import { renderChecklist, renderRunLines } from './run-facts.ts';
 import { addResumeTime, canStillRun } from './states.ts';
@@ -19,7 +19,7 @@ import { describeFailure, renderWorkLines } from './work-lines.ts';
 import { describeCurrentState, describeQuietRuns, WORKER_COLUMNS } from './worker-columns.ts';
 
 /** Lists live sessions in the order of arrival, then ended ones, newest first. */
-const sortSessions = (data: Data): SessionRow[] => {
+const sortSessions = (data: DashboardData): ShownSession[] => {
   const all = [...data.sessions.values()];
   const live = all
     .filter((each) => each.state !== 'ended')
@@ -30,10 +30,10 @@ const sortSessions = (data: Data): SessionRow[] => {
   return [...live, ...ended];
 };
 
-const isLiveSession = (session: SessionRow): boolean => session.state !== 'ended';
+const isLiveSession = (session: ShownSession): boolean => session.state !== 'ended';
 
 /** Reports whether a finished run has unreviewed work: commits, or unreadable work, on an unmerged branch. */
-export const isWaitingForReview = (session: SessionRow): boolean =>
+export const isWaitingForReview = (session: ShownSession): boolean =>
   !isLiveSession(session) &&
   session.failure === null &&
   session.branch !== null &&
@@ -41,7 +41,7 @@ export const isWaitingForReview = (session: SessionRow): boolean =>
   session.promoted_at === null &&
   session.branch_state === null;
 
-export const workersPane = definePane<SessionRow>({
+export const workersPane = definePane<ShownSession>({
   id: 'workers',
   digit: '4',
   title: 'Workers',
@@ -87,7 +87,7 @@ export const workersPane = definePane<SessionRow>({
 const HEAD_SHARE = 0.6;
 
 /** Pins facts about the run above its log. */
-function pinRunFacts(state: State, row: SessionRow, cells: number, log: Preview): Preview {
+function pinRunFacts(state: State, row: ShownSession, cells: number, log: PanePreview): PanePreview {
   const room = Math.floor((getPreviewSize(getLayout(state))?.lines ?? 0) * HEAD_SHARE) - 1;
   if (room < 1) return log;
   const facts = renderRunLines(state, row, cells).slice(0, room);
@@ -96,7 +96,7 @@ function pinRunFacts(state: State, row: SessionRow, cells: number, log: Preview)
 }
 
 /** The log of a worker as it grows. */
-export function renderLogPreview(state: State, row: SessionRow): Preview {
+export function renderLogPreview(state: State, row: ShownSession): PanePreview {
   const { log } = state;
   const isOurs = log.session === row.session_id;
   const missed = countUnseenLines(log);
@@ -109,15 +109,17 @@ export function renderLogPreview(state: State, row: SessionRow): Preview {
         ? 'ended'
         : 'following';
   const note = [locked, following].filter(Boolean).join(' · ');
-  const lines: Line[] = isOurs ? getLogLines(log).map((text) => [span(text)]) : [];
+  const lines: StyledLine[] = isOurs ? getLogLines(log).map((text) => [span(text)]) : [];
   if (isOurs && lines.length === 0)
     lines.push([span(log.ended ? 'it has printed nothing' : 'nothing printed yet', 'dim')]);
   const failure =
-    row.failure === null ? [] : [[], [span(`ended: ${cleanText(describeFailure(row))}`, 'bad')] as Line];
+    row.failure === null
+      ? []
+      : [[], [span(`ended: ${cleanText(describeFailure(row))}`, 'bad')] as StyledLine];
   return { title: `${row.session_id} log`, note, lines: [...lines, ...(isOurs && log.ended ? failure : [])] };
 }
 
-export function renderWorkPreview(state: State, row: SessionRow, cells: number): Preview {
+export function renderWorkPreview(state: State, row: ShownSession, cells: number): PanePreview {
   const loaded = findDetail(state, 'work', row.session_id);
   const isAsked = state.armed?.binding === 'promote';
   const title = isAsked ? `Promote ${row.session_id}` : `${row.session_id} work`;
@@ -131,7 +133,7 @@ export function renderWorkPreview(state: State, row: SessionRow, cells: number):
   const above = isLiveSession(row) && !isAsked && run.length > 0 ? [...run, []] : [];
   const again = renderRunAgreement(state, row, cells);
   if (!loaded?.detail) {
-    const instead: Line[] = loaded?.problem
+    const instead: StyledLine[] = loaded?.problem
       ? renderProblem({ message: loaded.problem }, cells)
       : [[span('checking the branch …', 'dim')]];
     const lines = [...above, ...instead, ...again];
@@ -172,7 +174,7 @@ export function renderWorkPreview(state: State, row: SessionRow, cells: number):
 }
 
 /** Renders what rerunning the task, or resuming its session, agrees to. The whole prompt is shown with the task. */
-function renderRunAgreement(state: State, row: SessionRow, cells: number): Line[] {
+function renderRunAgreement(state: State, row: ShownSession, cells: number): StyledLine[] {
   const detail = findDetail(state, 'task', row.task_id)?.detail;
   if (!detail) return [];
   const { plan, task } = detail;

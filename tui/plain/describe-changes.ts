@@ -16,7 +16,7 @@ import { getLogEnd } from '../state/log.ts';
 import type { State } from '../state/model.ts';
 import type { EventRow } from '../state/rows.ts';
 import { cleanText, splitCleanLines } from '../text/text.ts';
-import { type Line, toPlainText } from '../text/theme.ts';
+import { type StyledLine, toPlainText } from '../text/theme.ts';
 
 const MOST_ROWS = 1000;
 
@@ -126,7 +126,7 @@ function formatPreview(state: State): string {
 }
 
 /** Drops rules and spells out marks, since a screen reader would read their Unicode names. */
-const formatSpokenLine = (line: Line): string => {
+const formatSpokenLine = (line: StyledLine): string => {
   const text = toPlainText(line).trimEnd();
   return /^─+$/.test(text)
     ? ''

@@ -26,11 +26,11 @@ export async function openPlainDashboard(
 ): Promise<DashboardEnd> {
   const { stdin, stdout } = options;
   const isInteractive = stdin.isTTY === true;
-  let end: () => void = () => undefined;
-  let fail: (error: unknown) => void = () => undefined;
+  let endDashboard: () => void = () => undefined;
+  let failDashboard: (error: unknown) => void = () => undefined;
   const ended = new Promise<void>((resolve, reject) => {
-    end = resolve;
-    fail = reject;
+    endDashboard = resolve;
+    failDashboard = reject;
   });
 
   const handlers: EffectHandlers = {
@@ -47,14 +47,14 @@ export async function openPlainDashboard(
     save: ({ changes }) => file.save(changes, (text) => store.send({ type: 'message', text, tone: 'bad' })),
     // There is no other workspace.
     across: () => undefined,
-    quit: () => end(),
+    quit: () => endDashboard(),
   };
   const size = { columns: stdout.columns || 100, rows: PAGE_ROWS };
   const store = createStore(
     createInitialState({ size, now: Date.now(), preferences: file.preferences, plain: true }),
     {
       run: (effect) => performEffect(handlers, effect),
-      crash: fail,
+      crash: failDashboard,
     },
   );
   let printed = store.getState();
@@ -97,12 +97,12 @@ export async function openPlainDashboard(
 
   // Esc may be the start of another key for this long.
   if (isInteractive) emitKeypressEvents(stdin, { escapeCodeTimeout: ESCAPE_MS } as unknown as Interface);
-  const sync = createEngineSync({ store, connect: options.connect, onFirstConnectFailed: fail });
-  const onSignal = (): void => end();
+  const sync = createEngineSync({ store, connect: options.connect, onFirstConnectFailed: failDashboard });
+  const onSignal = (): void => endDashboard();
   options.signal.addEventListener('abort', onSignal, { once: true });
   process.once('SIGHUP', onSignal);
   stdout.on('error', onSignal);
-  if (options.signal.aborted) end();
+  if (options.signal.aborted) endDashboard();
   listenToKeys(true);
   try {
     await ended;

@@ -1,5 +1,5 @@
 import type { PaneId } from '../pane-ids.ts';
-import type { Style, Theme, ThemeName } from '../text/theme.ts';
+import type { TextStyle, Theme, ThemeName } from '../text/theme.ts';
 import { THEMES } from '../text/theme.ts';
 
 /** A person's preferences for the dashboard. `ui.yaml` in the machine home has what differs from the defaults. */
@@ -48,7 +48,7 @@ const themeCache = new WeakMap<Preferences, Theme>();
 export function getTheme(preferences: Preferences): Theme {
   const known = themeCache.get(preferences);
   if (known !== undefined) return known;
-  const given = Object.entries(preferences.colours).filter((each): each is [Style, Theme[Style]] =>
+  const given = Object.entries(preferences.colours).filter((each): each is [TextStyle, Theme[TextStyle]] =>
     Boolean(each[1]),
   );
   const theme = { ...THEMES[preferences.theme], ...Object.fromEntries(given) };

@@ -1,28 +1,28 @@
 import type { PaneId } from '../pane-ids.ts';
 import type { State } from './model.ts';
 import type {
-  AskRow,
-  Choices,
-  Data,
-  DecisionRow,
-  DeliveryRow,
+  ChoiceRows,
+  DashboardData,
   EventRow,
   HeldRow,
-  LockRow,
-  Memories,
-  MessageRow,
-  Notice,
+  ListedAsk,
+  ListedDelivery,
+  ListedLock,
+  ListedMemories,
+  ListedMessage,
+  ListedNotice,
+  ListedStats,
+  ListedUsageDay,
   PeerRow,
-  SessionRow,
-  Stats,
-  Status,
-  TaskRow,
-  Unread,
-  UsageDay,
+  PendingDecision,
+  ShownSession,
+  ShownTask,
+  StatusRow,
+  UnreadCounts,
 } from './rows.ts';
 import { WINDOWS } from './windows.ts';
 
-export const EMPTY_DATA: Data = {
+export const EMPTY_DATA: DashboardData = {
   tasks: new Map(),
   decisions: new Map(),
   sessions: new Map(),
@@ -57,36 +57,39 @@ export const isPaneFetched = (pane: PaneId, { link, data }: Pick<State, 'link' |
 
 /** Rows that are new or have changed, as they come from the engine. */
 export interface DataChange {
-  tasks?: readonly TaskRow[];
-  decisions?: readonly DecisionRow[];
-  sessions?: readonly SessionRow[];
+  tasks?: readonly ShownTask[];
+  decisions?: readonly PendingDecision[];
+  sessions?: readonly ShownSession[];
   /** All of them, newest first. */
-  deliveries?: readonly DeliveryRow[];
-  asks?: readonly AskRow[];
-  messages?: readonly MessageRow[];
-  unread?: Unread;
+  deliveries?: readonly ListedDelivery[];
+  asks?: readonly ListedAsk[];
+  messages?: readonly ListedMessage[];
+  unread?: UnreadCounts;
   /** All of them. */
   peers?: readonly PeerRow[];
   /** All of them. */
-  locks?: readonly LockRow[];
+  locks?: readonly ListedLock[];
   /** All of them. */
   held?: readonly HeldRow[];
   events?: readonly EventRow[];
-  notices?: readonly Notice[];
-  usage?: UsageDay;
-  status?: Status;
-  choices?: Choices;
-  memories?: Memories;
-  stats?: Stats;
+  notices?: readonly ListedNotice[];
+  usage?: ListedUsageDay;
+  status?: StatusRow;
+  choices?: ChoiceRows;
+  memories?: ListedMemories;
+  stats?: ListedStats;
   complete?: boolean;
   /** Drops all earlier data: it belongs to a data folder that no longer exists. */
   reset?: boolean;
 }
 
 /** Merges a change into the data. `arrived` is true if something new waits for a person. */
-export function applyDataChange(before: Data, change: DataChange): { data: Data; arrived: boolean } {
+export function applyDataChange(
+  before: DashboardData,
+  change: DataChange,
+): { data: DashboardData; arrived: boolean } {
   const base = change.reset ? { ...EMPTY_DATA, choices: before.choices } : before;
-  const data: Data = {
+  const data: DashboardData = {
     tasks: mergeRows(base.tasks, change.tasks, (row) => row.task_id),
     decisions: mergeRows(base.decisions, change.decisions, (row) => row.decision_id),
     sessions: mergeRows(base.sessions, change.sessions, (row) => row.session_id),
@@ -148,17 +151,20 @@ function keepLatestRows<R>(rows: ReadonlyMap<string, R>, most: number): Readonly
 }
 
 /** Keeps every open ask, and the latest of the closed ones. */
-function keepLatestAsks(rows: Data['asks']): Data['asks'] {
+function keepLatestAsks(rows: DashboardData['asks']): DashboardData['asks'] {
   const { most } = WINDOWS.closedAsks;
   if (rows.size <= most) return rows;
-  const isOpenEntry = ([, row]: [string, AskRow]): boolean => row.status === 'open';
+  const isOpenEntry = ([, row]: [string, ListedAsk]): boolean => row.status === 'open';
   const closed = new Map([...rows].filter((each) => !isOpenEntry(each)));
   if (closed.size <= most) return rows;
   return new Map([...[...rows].filter(isOpenEntry), ...keepLatestRows(closed, most)]);
 }
 
 /** Remembers, for each session, the newest event about its evidence. */
-function recordReports(before: Data['reports'], events: readonly EventRow[] = []): Data['reports'] {
+function recordReports(
+  before: DashboardData['reports'],
+  events: readonly EventRow[] = [],
+): DashboardData['reports'] {
   const told = events.filter(
     ({ kind, session_id: id }) => id !== null && /^verification_(?:reported|rerun)$/.test(kind),
   );

@@ -1,11 +1,12 @@
 import type { PaneId } from '../pane-ids.ts';
-import type { State, Subject } from './model.ts';
+import type { DetailSubject, State } from './model.ts';
 import type { BulkQuestion, CompareRace } from './overlays.ts';
-import type { Data, DetailKind, LoadedDetail, LockRow } from './rows.ts';
+import type { DashboardData, DetailKind, ListedLock, LoadedDetail } from './rows.ts';
 import { isWideScreen } from './size.ts';
 
 /** Competitors of a race may hold the same path. */
-export const getLockId = ({ path, holder }: Pick<LockRow, 'path' | 'holder'>): string => `${holder}:${path}`;
+export const getLockId = ({ path, holder }: Pick<ListedLock, 'path' | 'holder'>): string =>
+  `${holder}:${path}`;
 
 /** How many details are kept. Enough to go back and forth; each may hold a whole patch. */
 const MOST_DETAILS = 20;
@@ -38,13 +39,13 @@ export const isOfBranch = (kind: DetailKind): boolean => kind === 'work' || kind
 /** Drops details about work in a repository whose branches have moved. */
 export const dropWorkDetails = (
   details: readonly LoadedDetail[],
-  data: Data,
+  data: DashboardData,
   repository: string,
 ): readonly LoadedDetail[] =>
   details.filter(({ kind, id }) => !isOfBranch(kind) || data.sessions.get(id)?.repository !== repository);
 
 /** Returns a stamp that changes whenever a detail or an armed question about a subject goes out of date. Empty if it is gone. */
-export function getSubjectStamp(data: Data, { kind, id }: Subject): string {
+export function getSubjectStamp(data: DashboardData, { kind, id }: DetailSubject): string {
   switch (kind) {
     case 'task':
       return data.tasks.has(id) ? JSON.stringify(data.tasks.get(id)) : '';
@@ -104,14 +105,18 @@ export interface WantedDetails {
   log: string | null;
 }
 
-const wantDetail = (data: Data, kind: DetailKind, subject: Subject): WantedDetails['details'][number] => ({
+const wantDetail = (
+  data: DashboardData,
+  kind: DetailKind,
+  subject: DetailSubject,
+): WantedDetails['details'][number] => ({
   kind,
   id: subject.id,
   stamp: getSubjectStamp(data, subject),
 });
 
 /** Comments belong to a session and to the sessions that it continues, so any event about comments matters. */
-const wantComments = (data: Data, id: string): WantedDetails['details'][number] => ({
+const wantComments = (data: DashboardData, id: string): WantedDetails['details'][number] => ({
   kind: 'comments',
   id,
   stamp: `${getSubjectStamp(data, { kind: 'session', id })} ${data.commented}`,
@@ -163,7 +168,7 @@ function listCompareDetails(state: State, { task, index }: CompareRace): WantedD
 }
 
 /** Returns a stamp that changes with a task's race. */
-export function getRaceStamp(data: Data, task: string): string {
+export function getRaceStamp(data: DashboardData, task: string): string {
   const ids = [...data.sessions.values()]
     .filter((each) => each.task_id === task && each.race !== null)
     .map((each) => `${each.session_id} ${getSubjectStamp(data, { kind: 'session', id: each.session_id })}`);

@@ -1,5 +1,5 @@
 /** Reads the text of each filterable field of a row. */
-export type Fields<R> = Readonly<Record<string, (row: R) => string | null>>;
+export type FilterFields<R> = Readonly<Record<string, (row: R) => string | null>>;
 
 interface Term {
   field: string | null;
@@ -32,7 +32,7 @@ export function splitSearch(filter: string): { query: string; type: string | nul
  * Returns the rows that match a filter, ignoring case. A word without a field is searched in every field. An unknown
  * field name is part of the word, as in `http://…`.
  */
-export function filterRows<R>(rows: readonly R[], filter: string, fields: Fields<R>): readonly R[] {
+export function filterRows<R>(rows: readonly R[], filter: string, fields: FilterFields<R>): readonly R[] {
   const terms = parseFilter(filter);
   if (terms.length === 0) return rows;
   const matchesTerm = (row: R, { field, word, negated }: Term): boolean => {

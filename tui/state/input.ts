@@ -1,16 +1,16 @@
 import { splitGraphemes } from '../text/text.ts';
-import type { Input } from './overlays.ts';
+import type { LineInput } from './overlays.ts';
 
-export const EMPTY_INPUT: Input = { value: '', caret: 0 };
+export const EMPTY_INPUT: LineInput = { value: '', caret: 0 };
 
-export const createInput = (value: string): Input => ({ value, caret: value.length });
+export const createInput = (value: string): LineInput => ({ value, caret: value.length });
 
 /** Renders the line with a bar at the caret. */
-export const showCaret = ({ value, caret }: Input): string =>
+export const showCaret = ({ value, caret }: LineInput): string =>
   `${value.slice(0, caret)}▏${value.slice(caret)}`;
 
 /** Inserts text at the caret. Line breaks become spaces and control characters are dropped: the input is one line. */
-export function insertText({ value, caret }: Input, text: string): Input {
+export function insertText({ value, caret }: LineInput, text: string): LineInput {
   const plain = text.replace(/[\r\n\t]+/g, ' ').replace(/[\u0000-\u001f\u007f-\u009f]/g, '');
   return { value: value.slice(0, caret) + plain + value.slice(caret), caret: caret + plain.length };
 }
@@ -24,7 +24,7 @@ function moveCaret(value: string, caret: number, by: -1 | 1): number {
 }
 
 /** Applies an editing key; null if the key edits nothing. */
-export function editInput(input: Input, key: string): Input | null {
+export function editInput(input: LineInput, key: string): LineInput | null {
   const { value, caret } = input;
   switch (key) {
     case 'left':

@@ -1,7 +1,7 @@
 import type { CombinedPaneId, PaneId } from '../pane-ids.ts';
 import type { Preferences } from '../preferences/preferences.ts';
-import type { BulkRun, Overlay } from './overlays.ts';
-import type { Data, LoadedDetail, Stats } from './rows.ts';
+import type { BulkRun, OverlayState } from './overlays.ts';
+import type { DashboardData, ListedStats, LoadedDetail } from './rows.ts';
 
 /** A list on the screen. The cursor belongs to a row, not to a position. */
 export interface ListView {
@@ -16,12 +16,12 @@ export interface ListView {
   /** The last marked row, from which a range starts. */
   anchor: string | null;
   /** The column chosen for sorting; null for the pane's own order. */
-  sort: Sort | null;
+  sort: ListSort | null;
   /** All ids in the last sort order. Later changes and arrivals move no row; null in the pane's own order. */
   order: readonly string[] | null;
 }
 
-export interface Sort {
+export interface ListSort {
   /** The heading of the column. */
   column: string;
   descending: boolean;
@@ -42,7 +42,7 @@ export interface LogView {
 }
 
 /** How far a preview is scrolled; `of` is the key of the preview (`getPreviewKey`). */
-export interface Scroll {
+export interface ScrollPosition {
   of: string;
   top: number;
   left: number;
@@ -56,7 +56,7 @@ export interface DiffCursor {
   at: number;
 }
 
-export interface Search {
+export interface ListSearch {
   of: string;
   query: string;
   /** Index of the line that the last `n` went to. */
@@ -64,22 +64,22 @@ export interface Search {
 }
 
 /** A question on the bottom line, which a second, different key answers. */
-export interface Armed {
+export interface ArmedKey {
   binding: string;
   /** The subject of the question; `stamp` is the subject's stamp at the time of the question. */
-  subject: Subject;
+  subject: DetailSubject;
   stamp: string;
   at: number;
   question: string;
   answers: readonly { key: string; label: string }[];
 }
 
-export interface Subject {
+export interface DetailSubject {
   kind: 'task' | 'decision' | 'session' | 'delivery' | 'lock' | 'agent' | 'memory' | 'message' | 'program';
   id: string;
 }
 
-export interface Message {
+export interface StatusMessage {
   text: string;
   /** The workspace of the message, if it differs from the selected row's; empty for none. */
   workspace?: string;
@@ -90,7 +90,7 @@ export interface Message {
 }
 
 /** The connection. While it is `lost`, the last data stays on the screen. */
-export interface Link {
+export interface EngineLink {
   phase: 'connecting' | 'live' | 'lost';
   since: number;
   reason: string | null;
@@ -98,13 +98,13 @@ export interface Link {
   root: string;
 }
 
-export interface Size {
+export interface ScreenSize {
   columns: number;
   rows: number;
 }
 
 /** One of the workspaces of `svc dash --all`, as seen by its part of the dashboard. */
-export interface Across {
+export interface AcrossWorkspaces {
   /** Its label among the workspaces. */
   label: string;
   /** True if it has the keyboard. */
@@ -125,10 +125,10 @@ export interface CombinedLists {
 
 /** The whole dashboard of a workspace. Only the reducer changes it. */
 export interface State {
-  size: Size;
+  size: ScreenSize;
   now: number;
-  link: Link;
-  data: Data;
+  link: EngineLink;
+  data: DashboardData;
   lists: Readonly<Record<PaneId, ListView>>;
   focus: PaneId;
   /** `full`: the preview of the selected item fills the screen. */
@@ -138,21 +138,21 @@ export interface State {
   /** The view in the preview of a worker: its log or its work. */
   workers: 'log' | 'work';
   /** The grouping of the figures. */
-  statsBy: Stats['by'];
-  scroll: Scroll;
+  statsBy: ListedStats['by'];
+  scroll: ScrollPosition;
   diffCursor: DiffCursor | null;
-  search: Search | null;
+  search: ListSearch | null;
   log: LogView;
   details: readonly LoadedDetail[];
-  overlay: Overlay | null;
+  overlay: OverlayState | null;
   /** Forms that wait to come back: refused while the person was busy, or left while the engine was not running. */
-  setAside: readonly Overlay[];
+  setAside: readonly OverlayState[];
   /** A row to select as soon as it is listed. */
   jump: { pane: PaneId; id: string } | null;
-  armed: Armed | null;
+  armed: ArmedKey | null;
   /** A question that is asked once its data has been fetched; any key cancels it. */
   pending: { binding: string; subject: string } | null;
-  message: Message | null;
+  message: StatusMessage | null;
   /** Ids of the subjects of calls that the engine has not answered yet. */
   busy: readonly string[];
   /** Null if no action on many rows is in progress. */
@@ -163,7 +163,7 @@ export interface State {
   withdrawnAt: number | null;
   preferences: Preferences;
   /** Null in a dashboard of one workspace. */
-  across: Across | null;
+  across: AcrossWorkspaces | null;
   /** True if changes are printed as lines, without a screen. */
   isPlain: boolean;
   /** Lines to print on the terminal after the dashboard has closed. */

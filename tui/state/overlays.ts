@@ -1,22 +1,22 @@
 import type { Api } from '../../engine/index.ts';
 import type { PaneId } from '../pane-ids.ts';
-import type { AskRow, MemoryRow, MessageRow } from './rows.ts';
+import type { ListedAsk, ListedMemory, ListedMessage } from './rows.ts';
 
 /** A line of text that is being typed. */
-export interface Input {
+export interface LineInput {
   value: string;
   /** In UTF-16 units. */
   caret: number;
 }
 
 /** Something over the panes that has the keyboard. Esc closes it. */
-export type Overlay =
-  | { kind: 'help' | 'palette'; input: Input; index: number }
-  | { kind: 'filter'; pane: PaneId; before: string; input: Input }
-  | { kind: 'search'; of: string; input: Input }
-  | { kind: 'reason'; decision: string; hash: string; input: Input }
+export type OverlayState =
+  | { kind: 'help' | 'palette'; input: LineInput; index: number }
+  | { kind: 'filter'; pane: PaneId; before: string; input: LineInput }
+  | { kind: 'search'; of: string; input: LineInput }
+  | { kind: 'reason'; decision: string; hash: string; input: LineInput }
   /** Asks for the id of a task from an untrusted author that would run without a sandbox. */
-  | { kind: 'unconfined'; decision: string; task: string; hash: string; input: Input }
+  | { kind: 'unconfined'; decision: string; task: string; hash: string; input: LineInput }
   | { kind: 'agent'; task: string; index: number }
   | ChooseRacers
   | CompareRace
@@ -27,7 +27,7 @@ export type Overlay =
   | SendFollowUp
   | AnswerAsk
   | WriteMessage
-  | NewTask
+  | NewTaskForm
   | BulkQuestion
   | { kind: 'text'; title: string; lines: readonly string[]; top: number }
   | { kind: 'impact'; session: string; top: number }
@@ -69,18 +69,18 @@ export interface LeftOut {
   reason: string;
 }
 
-export interface NewTask {
+export interface NewTaskForm {
   kind: 'new-task';
   field: number;
   /** Index into the agents followed by the templates. */
   who: number;
   project: number;
-  title: Input;
+  title: LineInput;
   prompt: string;
   /** One criterion per line. */
   criteria: string;
   context: string;
-  ledger: Input;
+  ledger: LineInput;
 }
 
 /** The agents for the race of a task. */
@@ -130,7 +130,7 @@ export interface WriteComment {
   path: string;
   side: 'new' | 'old';
   line: number;
-  input: Input;
+  input: LineInput;
   /** A text of several lines, which only the editor changes; null if it fits into `input`. */
   long: string | null;
 }
@@ -149,7 +149,7 @@ export interface WritePrompt {
 /** Edited title and text of a memory that were not saved. */
 export interface WriteMemory {
   kind: 'memory';
-  memory: MemoryRow;
+  memory: ListedMemory;
   long: string;
 }
 
@@ -170,8 +170,8 @@ export interface SendFollowUp {
 /** An opened ask. `ask` is the row at that moment, so that the answer goes to the ask that was read. */
 export interface AnswerAsk {
   kind: 'answer';
-  ask: AskRow;
-  input: Input;
+  ask: ListedAsk;
+  input: LineInput;
   /** Index of the first visible line. */
   top: number;
   openedAt: number;
@@ -181,13 +181,13 @@ export interface AnswerAsk {
 export interface WriteMessage {
   kind: 'write';
   /** The message that this one replies to. */
-  parent: MessageRow | null;
+  parent: ListedMessage | null;
   /** The live sessions when writing started. */
   targets: readonly { session: string; about: string }[];
   to: number;
-  message: MessageRow['kind'];
+  message: ListedMessage['kind'];
   field: number;
-  text: Input;
+  text: LineInput;
   /** A text of several lines from the editor, which replaces `text`. */
   long: string | null;
 }

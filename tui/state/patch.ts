@@ -57,10 +57,10 @@ export function parsePatch(patch: string): PatchRow[] {
   let place = { path: null as string | null, oldPath: null as string | null, oldLine: 0, newLine: 0 };
   let left = { old: 0, new: 0 };
   for (const text of patch === '' ? [] : patch.replace(/\n$/, '').split('\n')) {
-    const push = (kind: PatchRow['kind']): void => void rows.push({ kind, text, ...place });
+    const pushRow = (kind: PatchRow['kind']): void => void rows.push({ kind, text, ...place });
     const sign = text[0] ?? ' ';
     if ((left.old > 0 || left.new > 0) && '+- '.includes(sign)) {
-      push(sign === '+' ? 'added' : sign === '-' ? 'removed' : 'same');
+      pushRow(sign === '+' ? 'added' : sign === '-' ? 'removed' : 'same');
       const isOld = sign !== '+' ? 1 : 0;
       const isNew = sign !== '-' ? 1 : 0;
       left = { old: left.old - isOld, new: left.new - isNew };
@@ -72,19 +72,19 @@ export function parsePatch(patch: string): PatchRow[] {
       const [, oldFrom = '0', oldCount = '1', newFrom = '0', newCount = '1'] = hunk;
       left = { old: Number(oldCount), new: Number(newCount) };
       place = { ...place, oldLine: Number(oldFrom), newLine: Number(newFrom) };
-      push('hunk');
+      pushRow('hunk');
     } else if (text.startsWith('diff --git ')) {
       const path = readGitLine(text);
       left = { old: 0, new: 0 };
       place = { path, oldPath: path, oldLine: 0, newLine: 0 };
-      push('file');
-    } else if (text.startsWith('\\')) push('note');
+      pushRow('file');
+    } else if (text.startsWith('\\')) pushRow('note');
     else {
       if (text.startsWith('--- ')) place = { ...place, oldPath: readSidePath(text.slice(4)) };
       if (text.startsWith('+++ ')) place = { ...place, path: readSidePath(text.slice(4)) };
       if (text.startsWith('rename from ')) place = { ...place, oldPath: unquotePath(text.slice(12)) };
       if (text.startsWith('rename to ')) place = { ...place, path: unquotePath(text.slice(10)) };
-      push('file');
+      pushRow('file');
     }
   }
   return rows;

@@ -1,21 +1,21 @@
 import { findDetail } from './details.ts';
 import type { State } from './model.ts';
-import type { Data, RaceView, SessionFacts, SessionRow } from './rows.ts';
+import type { DashboardData, RaceView, SessionFacts, ShownSession } from './rows.ts';
 
 /** Lists the sessions of a race that the list has, in the order of its agents. */
-export const listRacers = (data: Data, race: number): SessionRow[] =>
+export const listRacers = (data: DashboardData, race: number): ShownSession[] =>
   [...data.sessions.values()]
     .filter((each) => each.race === race)
     .sort((one, other) => Number(one.session_id.slice(2)) - Number(other.session_id.slice(2)));
 
 /** A session of a race, with its row of the list if it has one. */
-export type Racer = SessionFacts & Pick<RaceView['sessions'][number], 'evidence'>;
+export type RacerRow = SessionFacts & Pick<RaceView['sessions'][number], 'evidence'>;
 
 /** Lists the sessions of a race with what was fetched of each, and the current rows of the list. */
-export function findRace(state: State, task: string): { race: RaceView['race']; racers: Racer[] } | null {
+export function findRace(state: State, task: string): { race: RaceView['race']; racers: RacerRow[] } | null {
   const detail = findDetail(state, 'race', task)?.detail;
   if (!detail) return null;
-  const racers = detail.sessions.map((each): Racer => {
+  const racers = detail.sessions.map((each): RacerRow => {
     const row = state.data.sessions.get(each.session_id);
     return { ...each, committed: null, ...row };
   });

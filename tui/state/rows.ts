@@ -4,62 +4,62 @@ import type {
   Ask,
   Message as BusMessage,
   Decision,
-  Delivery,
   EngineStatus,
+  EventDelivery,
   ListedDecision,
   ListedSession,
   ListedTask,
   Lock,
   LoggedEvent,
-  Peer,
   Session,
+  SessionPeer,
   SessionTrial,
   Task,
   TaskChoices,
   TaskPlan,
   Verification,
-  Wire,
+  WireValue,
 } from '../../engine/index.ts';
 
 /** A task as `task.list` returns it. */
-export type TaskRow = Wire<ListedTask>;
-export type TaskView = Wire<Task>;
-export type DecisionRow = Wire<ListedDecision>;
-export type SessionRow = Wire<ListedSession>;
+export type ShownTask = WireValue<ListedTask>;
+export type TaskView = WireValue<Task>;
+export type PendingDecision = WireValue<ListedDecision>;
+export type ShownSession = WireValue<ListedSession>;
 /** The facts about a session that all views share. */
-export type SessionFacts = Wire<Session> & Pick<SessionRow, 'committed'>;
-export type DeliveryRow = Wire<Delivery>;
-export type EventRow = Wire<LoggedEvent>;
-export type AskRow = Wire<Ask>;
-export type MessageRow = Wire<BusMessage>;
-export type LockRow = Wire<Lock>;
-export type PeerRow = Wire<Peer>;
+export type SessionFacts = WireValue<Session> & Pick<ShownSession, 'committed'>;
+export type ListedDelivery = WireValue<EventDelivery>;
+export type EventRow = WireValue<LoggedEvent>;
+export type ListedAsk = WireValue<Ask>;
+export type ListedMessage = WireValue<BusMessage>;
+export type ListedLock = WireValue<Lock>;
+export type PeerRow = WireValue<SessionPeer>;
 /** An agent whose circuit is open: it failed repeatedly and gets no work (`agent.held`). */
-export type HeldRow = Wire<AgentCircuit>;
+export type HeldRow = WireValue<AgentCircuit>;
 /** The result of `memory.browse`; `filter` is the query. */
-export type Memories = Api['memory.browse']['output'] & { filter: string };
-export type MemoryRow = Memories['memories'][number];
+export type ListedMemories = Api['memory.browse']['output'] & { filter: string };
+export type ListedMemory = ListedMemories['memories'][number];
 /** Statistics (`stats.read`). */
-export type Stats = Api['stats.read']['output'];
+export type ListedStats = Api['stats.read']['output'];
 /** A session's report about its work, and whether it still holds (`verify.show`). */
-export type Evidence = Wire<Verification>;
-export type Status = Wire<EngineStatus>;
+export type ListedEvidence = WireValue<Verification>;
+export type StatusRow = WireValue<EngineStatus>;
 /** Usage of one UTC day (`gateway.today`). */
-export type UsageDay = Api['gateway.today']['output'];
+export type ListedUsageDay = Api['gateway.today']['output'];
 
 /** The plan of a run of a task (`task.plan`). */
-export type Plan = Wire<TaskPlan>;
+export type ListedPlan = WireValue<TaskPlan>;
 /** The sessions of a race, side by side (`task.compare`). */
 export type RaceView = Api['task.compare']['output'];
 /** A person's comment on a line of a diff (`comment.list`). */
 export type CommentRow = Api['comment.list']['output']['comments'][number];
 /** Result of a trial merge (`worktree.trial`). */
-export type Trial = Wire<SessionTrial>;
+export type ListedTrial = WireValue<SessionTrial>;
 /** Agents, templates and projects that a new task may name (`task.choices`). */
-export type Choices = Wire<TaskChoices>;
+export type ChoiceRows = WireValue<TaskChoices>;
 
 /** The changes of a session (`worktree.diff`) and whether they would merge (`worktree.trial`). */
-export interface Work {
+export interface ListedWork {
   branch: string | null;
   base: string | null;
   /** The commit that the patch ends at. */
@@ -67,22 +67,22 @@ export interface Work {
   commits: { id: string; subject: string; author: string; at: string }[];
   files: { path: string; insertions: number; deletions: number }[];
   patch: { text: string; truncated: boolean };
-  trial: Trial | { problem: string };
+  trial: ListedTrial | { problem: string };
   /** When git was queried for all of this. */
   tried_at: string;
 }
 
 /** The impact of a session's changes (`impact`). */
-export type Impact = Api['impact']['output'];
+export type ListedImpact = Api['impact']['output'];
 
 /** Counts of unacknowledged messages (`message.counts`). */
-export interface Unread {
+export interface UnreadCounts {
   unread: number;
   alerts: number;
 }
 
 /** A notice from `.svc/notices`. */
-export interface Notice {
+export interface ListedNotice {
   id: string;
   session: string;
   at: string;
@@ -90,51 +90,56 @@ export interface Notice {
 }
 
 /** Data for previews beyond the row of the list. */
-export interface Details {
+export interface RowDetails {
   task: {
     task: TaskView;
-    decision: Wire<Decision> | null;
-    sessions: Wire<Session>[];
+    decision: WireValue<Decision> | null;
+    sessions: WireValue<Session>[];
     timeline: EventRow[];
-    plan: Plan;
+    plan: ListedPlan;
   };
   /** `changes` are inputs that have changed, for which an approval would be refused. */
-  decision: { decision: Wire<Decision>; task: TaskView; plan: Plan; changes: DecisionRow['changes'] };
-  work: Work;
-  evidence: Evidence;
-  impact: Impact;
+  decision: {
+    decision: WireValue<Decision>;
+    task: TaskView;
+    plan: ListedPlan;
+    changes: PendingDecision['changes'];
+  };
+  work: ListedWork;
+  evidence: ListedEvidence;
+  impact: ListedImpact;
   /** By file and line. */
   comments: readonly CommentRow[];
   /** The newest race of a task. */
   race: RaceView;
 }
 
-export type DetailKind = keyof Details;
+export type DetailKind = keyof RowDetails;
 
 /** A fetched detail. When the stamp of its subject changes (`getSubjectStamp`), it is shown until it is fetched again. */
 export interface LoadedDetail<K extends DetailKind = DetailKind> {
   kind: K;
   id: string;
   stamp: string;
-  detail: Details[K] | null;
+  detail: RowDetails[K] | null;
   problem: string | null;
   /** The engine's progress, while it is being fetched. */
   progress?: string;
 }
 
 /** Everything known from the engine. Maps are replaced, never mutated. */
-export interface Data {
-  tasks: ReadonlyMap<string, TaskRow>;
-  decisions: ReadonlyMap<string, DecisionRow>;
-  sessions: ReadonlyMap<string, SessionRow>;
-  deliveries: ReadonlyMap<string, DeliveryRow>;
+export interface DashboardData {
+  tasks: ReadonlyMap<string, ShownTask>;
+  decisions: ReadonlyMap<string, PendingDecision>;
+  sessions: ReadonlyMap<string, ShownSession>;
+  deliveries: ReadonlyMap<string, ListedDelivery>;
   /** By number, as text. */
-  asks: ReadonlyMap<string, AskRow>;
+  asks: ReadonlyMap<string, ListedAsk>;
   /** By number, as text. */
-  messages: ReadonlyMap<string, MessageRow>;
-  unread: Unread;
+  messages: ReadonlyMap<string, ListedMessage>;
+  unread: UnreadCounts;
   peers: readonly PeerRow[];
-  locks: readonly LockRow[];
+  locks: readonly ListedLock[];
   /** Agents that get no work. */
   held: readonly HeldRow[];
   /** For each session, the number of the newest event about its evidence. */
@@ -143,15 +148,15 @@ export interface Data {
   commented: number;
   /** Oldest first. */
   events: readonly EventRow[];
-  notices: readonly Notice[];
+  notices: readonly ListedNotice[];
   /** Null while it is unknown. */
-  usage: UsageDay | null;
-  status: Status | null;
-  choices: Choices | null;
+  usage: ListedUsageDay | null;
+  status: StatusRow | null;
+  choices: ChoiceRows | null;
   /** Null until the list of memories has been opened. */
-  memories: Memories | null;
+  memories: ListedMemories | null;
   /** Null until they have been opened. */
-  stats: Stats | null;
+  stats: ListedStats | null;
   /** False while older tasks are still being fetched. */
   complete: boolean;
 }

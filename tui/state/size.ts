@@ -1,4 +1,4 @@
-import type { Size } from './model.ts';
+import type { ScreenSize } from './model.ts';
 
 /** Reports whether all panes are on the screen. */
-export const isWideScreen = ({ columns, rows }: Size): boolean => columns >= 120 && rows >= 34;
+export const isWideScreen = ({ columns, rows }: ScreenSize): boolean => columns >= 120 && rows >= 34;

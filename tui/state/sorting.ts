@@ -1,4 +1,4 @@
-import type { Sort } from './model.ts';
+import type { ListSort } from './model.ts';
 
 type Value = number | string | null;
 
@@ -35,7 +35,7 @@ export function applyOrder(ids: readonly string[], order: readonly string[]): re
 }
 
 /** Parses a sort order from ui.yaml: `tokens`, or `-tokens` with the largest first. */
-export const parseSort = (text: string | undefined): Sort | null =>
+export const parseSort = (text: string | undefined): ListSort | null =>
   text === undefined ? null : { column: text.replace(/^-/, ''), descending: text.startsWith('-') };
 
-export const formatSort = ({ column, descending }: Sort): string => `${descending ? '-' : ''}${column}`;
+export const formatSort = ({ column, descending }: ListSort): string => `${descending ? '-' : ''}${column}`;

@@ -18,7 +18,7 @@ export function keepConnected(options: {
 }): { startEngine(): void; client(): EngineClient } {
   let current: EngineClient | null = null;
   let wantsStart = options.startsFirst;
-  let wake: () => void = () => undefined;
+  let wakeConnection: () => void = () => undefined;
 
   async function runConnectionLoop(): Promise<void> {
     for (let failures = 1; !options.signal.aborted; failures += 1) {
@@ -39,7 +39,7 @@ export function keepConnected(options: {
       }
       current = null;
       const waited = new AbortController();
-      wake = () => waited.abort();
+      wakeConnection = () => waited.abort();
       const signal = AbortSignal.any([waited.signal, options.signal]);
       await delay(backoffMs(failures, PAUSES), undefined, { signal }).catch(() => undefined);
     }
@@ -49,7 +49,7 @@ export function keepConnected(options: {
   return {
     startEngine() {
       wantsStart = true;
-      wake();
+      wakeConnection();
     },
     client() {
       if (current === null)

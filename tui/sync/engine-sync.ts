@@ -1,5 +1,5 @@
 import { asSvcError, type EngineClient } from '../../engine/index.ts';
-import type { Effect } from '../actions/transition.ts';
+import type { DashboardEffect } from '../actions/transition.ts';
 import type { DataChange } from '../state/data.ts';
 import type { Store } from '../store.ts';
 import { keepConnected } from './connection.ts';
@@ -23,9 +23,9 @@ const USAGE_POLLS = 5;
 
 export interface EngineSync {
   /** Sends a call that the reducer requested, and passes the answer to the store. */
-  performCall(effect: Extract<Effect, { do: 'call' }>): Promise<void>;
+  performCall(effect: Extract<DashboardEffect, { do: 'call' }>): Promise<void>;
   /** Sends calls sequentially: each one sees the changes of the one before, such as the base of a merge. */
-  performCalls(effects: readonly Extract<Effect, { do: 'call' }>[]): Promise<void>;
+  performCalls(effects: readonly Extract<DashboardEffect, { do: 'call' }>[]): Promise<void>;
   /** Restarts the engine after it has gone. */
   startEngine(): void;
   close(): Promise<void>;
@@ -181,7 +181,7 @@ export function createEngineSync(options: {
     setInterval(() => void pollPending().catch(() => undefined), POLL_MS),
   ];
 
-  async function performCall(effect: Extract<Effect, { do: 'call' }>): Promise<void> {
+  async function performCall(effect: Extract<DashboardEffect, { do: 'call' }>): Promise<void> {
     const { operation, input, busy, form } = effect;
     try {
       const answer = await connection.client().callByName(operation, input);

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { asSvcError, type EngineClient } from '../../engine/index.ts';
 import { findDetail, isOfBranch, listWantedDetails, type WantedDetails } from '../state/details.ts';
 import type { State } from '../state/model.ts';
-import type { Details, LoadedDetail } from '../state/rows.ts';
+import type { LoadedDetail, RowDetails } from '../state/rows.ts';
 
 /** The cursor must rest this long before details are fetched: a held key scrolls quickly through a list. */
 const REST_MS = 50;
@@ -33,9 +33,9 @@ export function fetchDetails(options: {
     asked.add(getDetailKey(detail));
     const before = findDetail(options.getState(), kind, id);
     // Known details stay on the screen in the meantime.
-    const tell = (progress: string): void =>
+    const reportProgress = (progress: string): void =>
       options.onLoaded({ detail: null, problem: null, ...before, kind, id, stamp: '', progress });
-    const loaded = await loadDetail(options.client(), { kind, id, tell })
+    const loaded = await loadDetail(options.client(), { kind, id, tell: reportProgress })
       .then(
         (value) => ({ detail: value, problem: null }),
         (error: unknown) => ({ detail: null, problem: asSvcError(error).message }),
@@ -105,7 +105,7 @@ const MOST_REACHED = 300;
 async function loadDetail(
   client: EngineClient,
   { kind, id, tell }: { kind: LoadedDetail['kind']; id: string; tell(progress: string): void },
-): Promise<Details[LoadedDetail['kind']]> {
+): Promise<RowDetails[LoadedDetail['kind']]> {
   switch (kind) {
     case 'task': {
       const [shown, plan] = await Promise.all([

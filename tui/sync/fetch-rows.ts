@@ -1,14 +1,14 @@
 import type { Api, EngineClient } from '../../engine/index.ts';
 import type { DataChange } from '../state/data.ts';
 import type {
-  AskRow,
-  DeliveryRow,
   EventRow,
   HeldRow,
-  MessageRow,
-  SessionRow,
-  TaskRow,
-  UsageDay,
+  ListedAsk,
+  ListedDelivery,
+  ListedMessage,
+  ListedUsageDay,
+  ShownSession,
+  ShownTask,
 } from '../state/rows.ts';
 import { WINDOWS } from '../state/windows.ts';
 
@@ -17,12 +17,12 @@ const FIRST_PAGE = 200;
 const PAGE = 1000;
 const IDS_PER_CALL = 500;
 
-async function fetchTasks(client: EngineClient, wanted: Api['task.list']['input']): Promise<TaskRow[]> {
+async function fetchTasks(client: EngineClient, wanted: Api['task.list']['input']): Promise<ShownTask[]> {
   const { tasks } = await client.call('task.list', wanted);
   return tasks;
 }
 
-async function fetchAsks(client: EngineClient, wanted: Api['ask.list']['input']): Promise<AskRow[]> {
+async function fetchAsks(client: EngineClient, wanted: Api['ask.list']['input']): Promise<ListedAsk[]> {
   const { asks } = await client.call('ask.list', wanted);
   return asks;
 }
@@ -42,11 +42,11 @@ export async function fetchFirstRows(client: EngineClient): Promise<DataChange> 
 }
 
 /** Deliveries change without an event, so they are polled. */
-export const fetchDeliveries = (client: EngineClient): Promise<DeliveryRow[]> =>
+export const fetchDeliveries = (client: EngineClient): Promise<ListedDelivery[]> =>
   client.call('notify.deliveries', { limit: WINDOWS.deliveries.first });
 
 /** Model calls are not events, so their sums are polled. */
-export const fetchUsage = (client: EngineClient): Promise<UsageDay> => client.call('gateway.today', {});
+export const fetchUsage = (client: EngineClient): Promise<ListedUsageDay> => client.call('gateway.today', {});
 
 const fetchHeldAgents = (client: EngineClient): Promise<HeldRow[]> => client.call('agent.held');
 
@@ -82,7 +82,7 @@ const fetchPeers = async (client: EngineClient) => (await client.call('msg.peers
 const fetchLocks = async (client: EngineClient) => (await client.call('lock.status', {})).locks;
 
 /** Fetches messages by id. No event reports the result of a notice, so pending ones are polled. */
-export const fetchMessages = (client: EngineClient, ids: readonly number[]): Promise<MessageRow[]> =>
+export const fetchMessages = (client: EngineClient, ids: readonly number[]): Promise<ListedMessage[]> =>
   fetchRowsByIds(ids, (part) => client.call('msg.list', { ids: part, limit: IDS_PER_CALL }));
 
 /** Fetches asks and messages that events refer to, and peers and locks if events changed them. */
@@ -167,7 +167,7 @@ export async function fetchChangedRows(
 }
 
 /** Fetches sessions by id. */
-export const fetchSessions = (client: EngineClient, ids: readonly string[]): Promise<SessionRow[]> =>
+export const fetchSessions = (client: EngineClient, ids: readonly string[]): Promise<ShownSession[]> =>
   fetchRowsByIds(ids, (part) => client.call('session.list', { ids: part, limit: IDS_PER_CALL }));
 
 /** Fetches rows by id, in as few calls as the engine allows. */

@@ -1,7 +1,7 @@
 import type { EngineClient } from '../../engine/index.ts';
 import { splitSearch } from '../state/filter.ts';
 import type { State } from '../state/model.ts';
-import type { Memories } from '../state/rows.ts';
+import type { ListedMemories } from '../state/rows.ts';
 
 /** Pause in typing that starts a search. */
 const TYPED_MS = 80;
@@ -10,7 +10,7 @@ const TYPED_MS = 80;
 export function followMemories(options: {
   client(): EngineClient;
   getState(): State;
-  onMemories(found: Memories): void;
+  onMemories(found: ListedMemories): void;
   onFailed(error: unknown): void;
 }): { onStateChange(): void; close(): void } {
   let timer: NodeJS.Timeout | null = null;
@@ -18,7 +18,7 @@ export function followMemories(options: {
   let answered = 0;
   let calls = 0;
 
-  const keyOf = ({ focus, link, lists, data }: State): string => {
+  const makeQueryKey = ({ focus, link, lists, data }: State): string => {
     if (focus !== 'memories' || link.phase !== 'live') return '';
     const changed = data.events.findLast(({ kind }) => kind === 'memory_changed')?.seq ?? 0;
     return `${link.since} ${changed} ${lists.memories.filter}`;
@@ -38,7 +38,7 @@ export function followMemories(options: {
 
   return {
     onStateChange() {
-      const key = keyOf(options.getState());
+      const key = makeQueryKey(options.getState());
       if (key === asked) return;
       asked = key;
       if (timer !== null) clearTimeout(timer);

@@ -1,7 +1,7 @@
 import type { EngineClient } from '../../engine/index.ts';
 import { isWaitingForReview } from '../panes/workers.ts';
 import type { State } from '../state/model.ts';
-import type { SessionRow } from '../state/rows.ts';
+import type { ShownSession } from '../state/rows.ts';
 
 /** How many repositories are followed at once. */
 const MOST_REPOSITORIES = 20;
@@ -20,8 +20,8 @@ export function followRefs(options: {
   /** The parts of the last state. Comparing them is cheap enough for every key. */
   let lastParts: readonly unknown[] = [];
 
-  function listWantedRepositories({ data, focus, lists }: State): Map<string, SessionRow> {
-    const all = new Map<string, SessionRow>();
+  function listWantedRepositories({ data, focus, lists }: State): Map<string, ShownSession> {
+    const all = new Map<string, ShownSession>();
     for (const session of data.sessions.values())
       if (session.repository !== null && isWaitingForReview(session) && all.size < MOST_REPOSITORIES)
         all.set(session.repository, session);
@@ -35,7 +35,7 @@ export function followRefs(options: {
     return all;
   }
 
-  function subscribeToRefs(key: string, { repository, session_id: session }: SessionRow): void {
+  function subscribeToRefs(key: string, { repository, session_id: session }: ShownSession): void {
     if (repository === null) return;
     const subscription = options
       .client()

@@ -1,6 +1,6 @@
 import type { EngineClient } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
-import type { Stats } from '../state/rows.ts';
+import type { ListedStats } from '../state/rows.ts';
 
 /** Minimum interval between two counts of the visible figures. */
 const PAUSE_MS = 30_000;
@@ -12,7 +12,7 @@ const PAUSE_MS = 30_000;
 export function followStats(options: {
   client(): EngineClient;
   getState(): State;
-  onStats(found: Stats): void;
+  onStats(found: ListedStats): void;
   onFailed(error: unknown): void;
 }): { onStateChange(): void } {
   /** The last requested view and connection; empty while the figures are hidden. */

@@ -1,7 +1,7 @@
 import type { EngineClient } from '../../engine/index.ts';
 import { isShowingWorkers } from '../state/details.ts';
 import type { State } from '../state/model.ts';
-import type { SessionRow } from '../state/rows.ts';
+import type { ShownSession } from '../state/rows.ts';
 import { fetchSessions } from './fetch-rows.ts';
 
 /** How often to poll what agents do, which changes without an event. */
@@ -9,7 +9,7 @@ const WATCH_MS = 1000;
 /** How many sessions one request covers: working ones, then queued ones that may have started. */
 const MOST_SESSIONS = 100;
 
-const isWorkingSession = ({ state }: SessionRow): boolean => state === 'running' || state === 'starting';
+const isWorkingSession = ({ state }: ShownSession): boolean => state === 'running' || state === 'starting';
 
 /**
  * Fetches what workers do, once a second while one works and the screen shows workers. Unchanged rows are not passed on,
@@ -18,7 +18,7 @@ const isWorkingSession = ({ state }: SessionRow): boolean => state === 'running'
 export function pollWorkers(options: {
   client(): EngineClient;
   getState(): State;
-  onSessions(sessions: readonly SessionRow[]): void;
+  onSessions(sessions: readonly ShownSession[]): void;
 }): { onStateChange(): void; close(): void } {
   let isAsking = false;
   let wasShown = false;

@@ -1,7 +1,7 @@
 import { constants, mkdirSync } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Notice } from '../state/rows.ts';
+import type { ListedNotice } from '../state/rows.ts';
 
 const MOST_BYTES = 64 * 1024;
 
@@ -11,7 +11,7 @@ const MOST_BYTES = 64 * 1024;
  */
 export async function watchNotices(options: {
   folder: string;
-  onNotices(notices: readonly Notice[]): void;
+  onNotices(notices: readonly ListedNotice[]): void;
 }): Promise<{ close(): Promise<void> }> {
   const { watch } = await import('chokidar');
   const read = new Map<string, number>();

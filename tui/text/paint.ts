@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { cleanText, makeDrawable } from './text.ts';
-import type { Line, Theme } from './theme.ts';
+import type { StyledLine, Theme } from './theme.ts';
 
 export interface PaintOptions {
   /** Null for no colour. */
@@ -13,7 +13,7 @@ export interface PaintOptions {
  * Turns lines into text for the terminal. It cleans everything again, so that even if a pane forgets to, no text from
  * outside moves the cursor, sets a colour or takes more cells than we count.
  */
-export function paintLines(lines: readonly Line[], { theme, isWhole = false }: PaintOptions): string {
+export function paintLines(lines: readonly StyledLine[], { theme, isWhole = false }: PaintOptions): string {
   return lines
     .map((line) =>
       line

@@ -1,6 +1,6 @@
 import { cutToWidth as cutTo, toPrintable } from '../../engine/index.ts';
 import { measureCells, replaceUnsureCharacters } from './cells.ts';
-import { type Line, type Span, type Style, span } from './theme.ts';
+import { type StyledLine, type StyledSpan, span, type TextStyle } from './theme.ts';
 
 const ASCII = /^[\u0020-\u007e]*$/;
 const TAB = 4;
@@ -31,7 +31,7 @@ export const cleanText = (text: string): string =>
 export const makeDrawable = (text: string): string =>
   ASCII.test(text) ? text : replaceUnsureCharacters(cleanText(text));
 
-export const makeLineDrawable = (line: Line): Line =>
+export const makeLineDrawable = (line: StyledLine): StyledLine =>
   line.map((each) => ({ ...each, text: makeDrawable(each.text) }));
 
 /** Splits text from outside into clean lines. */
@@ -69,8 +69,8 @@ function takeStart(text: string, cells: number): string {
 }
 
 /** Cuts a line to `cells`, after skipping the `left` cells that are scrolled away. */
-export function fitLine(line: Line, cells: number, left = 0): Line {
-  const shown: Span[] = [];
+export function fitLine(line: StyledLine, cells: number, left = 0): StyledLine {
+  const shown: StyledSpan[] = [];
   let skip = left;
   let room = cells;
   for (const each of line) {
@@ -94,13 +94,13 @@ export function fitLine(line: Line, cells: number, left = 0): Line {
 }
 
 /** Marks every occurrence of `query` in a line, ignoring case. */
-export function markHits(line: Line, query: string): Line {
+export function markHits(line: StyledLine, query: string): StyledLine {
   const wanted = query.toLowerCase();
   return line.flatMap(({ text, style }) => {
     const lower = text.toLowerCase();
     // A few letters change their length in lower case. No mark is better than a wrong one.
     if (wanted === '' || lower.length !== text.length || !lower.includes(wanted)) return [span(text, style)];
-    const parts: Span[] = [];
+    const parts: StyledSpan[] = [];
     let from = 0;
     for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, from)) {
       parts.push(span(text.slice(from, at), style), span(text.slice(at, at + wanted.length), 'hit'));
@@ -112,9 +112,13 @@ export function markHits(line: Line, query: string): Line {
 
 /** Renders lines of `name  value`, with long values wrapped and indented. Facts without a value are left out. */
 export function renderFacts(
-  facts: readonly (readonly [name: string, value: string | null | undefined, style?: Style | undefined])[],
+  facts: readonly (readonly [
+    name: string,
+    value: string | null | undefined,
+    style?: TextStyle | undefined,
+  ])[],
   cells: number,
-): Line[] {
+): StyledLine[] {
   const shown = facts.filter(([, value]) => value !== null && value !== undefined && value !== '');
   const nameWidth = Math.max(0, ...shown.map(([name]) => name.length)) + 1;
   return shown.flatMap(([name, value, style]) =>

@@ -11,7 +11,7 @@ const BRIGHT = [
 ] as const;
 /** The sixteen colours of a terminal, as `styleText` names them. */
 export const LOOKS = ['bold', 'dim', 'italic', 'underline', 'inverse', ...HUES, ...BRIGHT] as const;
-export type Look = (typeof LOOKS)[number];
+export type SpanStyle = (typeof LOOKS)[number];
 
 /**
  * Styles are named by meaning, not by look. Only the 16 ANSI colours are used, which work with light and dark themes.
@@ -36,12 +36,12 @@ const STANDARD = {
   removed: ['red'],
   hunk: ['cyan'],
   question: ['bold', 'yellow'],
-} as const satisfies Record<string, readonly Look[]>;
+} as const satisfies Record<string, readonly SpanStyle[]>;
 
-export type Style = keyof typeof STANDARD;
-export type Theme = Readonly<Record<Style, readonly Look[]>>;
+export type TextStyle = keyof typeof STANDARD;
+export type Theme = Readonly<Record<TextStyle, readonly SpanStyle[]>>;
 
-export const STYLES = Object.keys(STANDARD) as Style[];
+export const STYLES = Object.keys(STANDARD) as TextStyle[];
 export const THEME_NAMES = ['standard', 'colour-blind'] as const;
 export type ThemeName = (typeof THEME_NAMES)[number];
 
@@ -61,14 +61,15 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
 };
 
 /** A piece of a line with one style. */
-export interface Span {
+export interface StyledSpan {
   text: string;
-  style?: Style | undefined;
+  style?: TextStyle | undefined;
 }
 
 /** A line of the screen: spans from left to right, without line breaks or control characters. */
-export type Line = readonly Span[];
+export type StyledLine = readonly StyledSpan[];
 
-export const span = (text: string, style?: Style): Span => (style === undefined ? { text } : { text, style });
+export const span = (text: string, style?: TextStyle): StyledSpan =>
+  style === undefined ? { text } : { text, style };
 
-export const toPlainText = (line: Line): string => line.map((each) => each.text).join('');
+export const toPlainText = (line: StyledLine): string => line.map((each) => each.text).join('');

@@ -2,7 +2,7 @@ import { Box } from 'ink';
 import type { ReactNode } from 'react';
 import { hasSureWidth, measureCells } from '../text/cells.ts';
 import { fitLine, makeDrawable, makeLineDrawable, truncateText } from '../text/text.ts';
-import { type Line, span, type Theme, toPlainText } from '../text/theme.ts';
+import { type StyledLine, span, type Theme, toPlainText } from '../text/theme.ts';
 import { TextLines } from './lines.tsx';
 
 const SINGLE = { corners: ['╭', '╮', '╰', '╯'], across: '─', down: '│' } as const;
@@ -13,7 +13,7 @@ export interface FrameContent {
   title: string;
   /** At the right end of the upper border. */
   note?: string | undefined;
-  lines: readonly Line[];
+  lines: readonly StyledLine[];
   /** True if the box has the keyboard, which a double border shows. */
   focused: boolean;
   /** How many cells are scrolled away at the left. */
@@ -54,7 +54,7 @@ export function Frame({
   const [topLeft, topRight, bottomLeft, bottomRight] = corners;
   const right = note ? ` ${truncateText(makeDrawable(note), Math.max(0, cells - 12))} ` : '';
   const name = ` ${truncateText(makeDrawable(title), Math.max(1, cells - 7 - measureCells(right)))} `;
-  const top: Line = [
+  const top: StyledLine = [
     span(`${topLeft}${across}`, edge),
     span(name, focused ? 'title' : undefined),
     span(across.repeat(Math.max(0, cells - 4 - measureCells(name) - measureCells(right))), edge),
@@ -65,7 +65,7 @@ export function Frame({
   const shown = lines
     .slice(0, inside)
     .map((line) => fitLine(isWhole ? line : makeLineDrawable(line), cells - 4, left));
-  const side: Line[] = Array.from({ length: inside }, () => [span(down, edge)]);
+  const side: StyledLine[] = Array.from({ length: inside }, () => [span(down, edge)]);
   const rightSide = side.map((border, index) =>
     isWhole && !hasSureWidth(toPlainText(shown[index] ?? [])) ? [span(' ')] : border,
   );

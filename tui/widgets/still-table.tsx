@@ -2,11 +2,11 @@ import { Text } from 'ink';
 import { Table } from 'ink-table';
 import type { PropsWithChildren, ReactElement } from 'react';
 import { paintLines } from '../text/paint.ts';
-import { type Line, span, type Theme } from '../text/theme.ts';
+import { type StyledLine, span, type Theme } from '../text/theme.ts';
 
 interface Props {
   /** Each line is a name and a value. */
-  lines: readonly Line[];
+  lines: readonly StyledLine[];
   theme: Theme | null;
 }
 

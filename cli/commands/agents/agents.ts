@@ -7,7 +7,7 @@ import {
   SvcError,
   toPrintable,
 } from '../../../engine/index.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { formatRows } from '../../print.ts';
 
 /** One way to start an agent, and whether it could be started here. */
@@ -92,7 +92,7 @@ const list = defineCommand({
 });
 
 /** Lists the suspended agents of a running engine; does not start one. */
-async function listHeldAgents(context: Pick<Context, 'engine'>): Promise<Held[]> {
+async function listHeldAgents(context: Pick<CommandContext, 'engine'>): Promise<Held[]> {
   try {
     return await (await context.engine({ start: false })).call('agent.held', {});
   } catch (error) {
@@ -128,7 +128,7 @@ interface Configured {
   };
 }
 
-async function loadAgents({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<Configured> {
+async function loadAgents({ cwd, env }: Pick<CommandContext, 'cwd' | 'env'>): Promise<Configured> {
   let file: string;
   try {
     ({ file } = findWorkspace({ cwd, env }));

@@ -1,6 +1,6 @@
 import { agentPrograms, configuration, findWorkspace, nearWords, SvcError } from '../../../engine/index.ts';
 import { findClient } from '../../clients/install.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { runInForeground } from '../../sessions/foreground.ts';
 import { buildEnvironment, formatShellLine, prepareStart } from '../../sessions/interactive.ts';
 
@@ -50,7 +50,7 @@ export const chairCommand: Command = defineCommand({
 });
 
 type Agents = { default_preset: string; interactive: Readonly<Record<string, string>> };
-type Where = Pick<Context, 'cwd' | 'env'>;
+type Where = Pick<CommandContext, 'cwd' | 'env'>;
 
 /** Chooses the preset: the requested one, the default, or the first whose program is installed. */
 async function choosePreset(asked: string | undefined, agents: Agents, { cwd, env }: Where): Promise<string> {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { crushing, formatAge, SvcError, toPrintable } from '../../../engine/index.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { definePageFlags, showPage } from '../../pages.ts';
 import { formatFacts, formatRows } from '../../print.ts';
 
@@ -48,7 +48,7 @@ const crushText = defineCommand({
       if (kind !== undefined || whole !== undefined || stats)
         throw new SvcError('usage', '--store cannot be combined with --kind, --whole or --stats');
       const client = await context.engine();
-      const done = await client.call('context.crush', { text: readText(bytes) });
+      const done = await client.call('context.crush', { text: decodeInput(bytes) });
       if (context.json) context.result(done, () => '');
       else context.stdout.write(done.text);
       return;
@@ -92,7 +92,7 @@ const put = defineCommand({
   flags: { exitCode: { type: 'number', value: 'code', about: 'exit code of the command that printed it' } },
   examples: ['context put < build.log', 'context put build.log --exit-code 2'],
   async run(context) {
-    const text = readText(await readInput(context));
+    const text = decodeInput(await readInput(context));
     const client = await context.engine();
     const done = await client.call('context.externalize', { text, exit_code: context.flags.exitCode });
     context.result(done, ({ stub }) => toPrintable(stub, { lines: true }));
@@ -202,7 +202,7 @@ const stats = defineCommand({
 export const contextCommands: readonly Command[] = [crushText, put, get, search, list, stats];
 
 /** Throws `usage` for binary data. */
-function readText(bytes: Buffer): string {
+function decodeInput(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8');
   throw new SvcError('usage', 'not text: some bytes are not valid UTF-8');
 }
@@ -210,7 +210,7 @@ function readText(bytes: Buffer): string {
 /** A marker is one line. */
 const toOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-async function readInput({ args, cwd, stdin }: Context): Promise<Buffer> {
+async function readInput({ args, cwd, stdin }: CommandContext): Promise<Buffer> {
   const file = args[0];
   if (file !== undefined && file !== '-') {
     try {

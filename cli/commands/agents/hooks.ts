@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { configuration } from '../../../engine/index.ts';
-import type { Scope } from '../../clients/clients.ts';
+import type { ClientScope } from '../../clients/clients.ts';
 import { findHookFile, findHookPlace, HOOK_FILES, type HookFile } from '../../clients/hook-files.ts';
 import { type HookPlan, hasHooks, planHooks } from '../../clients/hook-install.ts';
 import { findProjectFolder } from '../../clients/install.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { outputFlags } from '../../pages.ts';
 import { formatRows } from '../../print.ts';
 import { findPortableCommand } from '../../self.ts';
@@ -12,7 +12,7 @@ import { findPortableCommand } from '../../self.ts';
 /** The result of `svc hooks install` or `remove`. */
 interface Report {
   agent: string;
-  scope: Scope;
+  scope: ClientScope;
   file: string;
   change: HookPlan['change'];
   written: boolean;
@@ -31,11 +31,11 @@ const flags = {
   print: { type: 'boolean', about: 'only print what would be written, and where' },
 } as const;
 
-const chooseScope = ({ project }: HookFile, isUser: boolean): Scope =>
+const chooseScope = ({ project }: HookFile, isUser: boolean): ClientScope =>
   isUser || project === null ? 'user' : 'project';
 
 async function applyPlan(
-  context: Context<typeof flags>,
+  context: CommandContext<typeof flags>,
   agent: HookFile,
   plan: HookPlan,
   nothing: string,

@@ -1,5 +1,5 @@
 import { configuration, SvcError } from '../../../engine/index.ts';
-import { CLIENT_NAMES, type Scope } from '../../clients/clients.ts';
+import { CLIENT_NAMES, type ClientScope } from '../../clients/clients.ts';
 import { findClient, findProjectFolder, type InstallPlan, planInstall } from '../../clients/install.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { findMcpCommand } from '../../self.ts';
@@ -7,7 +7,7 @@ import { findMcpCommand } from '../../self.ts';
 /** The result of `svc mcp install`. */
 interface Report {
   client: string;
-  scope: Scope;
+  scope: ClientScope;
   file: string;
   /** none: the entry already existed. */
   change: 'created' | 'added' | 'replaced' | 'none';
@@ -36,7 +36,7 @@ export const mcpInstallCommand: Command = defineCommand({
   async run(context) {
     const { cwd, env, flags, note } = context;
     const client = (await findClient(context.args[0]!))!;
-    const scope: Scope = flags.user || client.project === null ? 'user' : 'project';
+    const scope: ClientScope = flags.user || client.project === null ? 'user' : 'project';
     const { isPortable, ...server } = await findMcpCommand(context);
     const plan = await planInstall(client, server, { scope, root: findProjectFolder(cwd, env), env });
     if (plan.state === 'different' && !flags.force && !flags.print) throw createOtherServerError(plan);

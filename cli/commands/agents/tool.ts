@@ -6,7 +6,7 @@ import {
   type ToolDescription,
   toPrintableJson,
 } from '../../../engine/index.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { outputFlags } from '../../pages.ts';
 import { formatRows } from '../../print.ts';
 
@@ -96,7 +96,7 @@ async function suggestTool(name: string, tools: readonly ToolDescription[]): Pro
   return close === undefined ? 'svc tool list shows the tools of your seat' : `did you mean ${close}?`;
 }
 
-async function callTool({ args, signal, stdout, engine: open }: Context): Promise<void> {
+async function callTool({ args, signal, stdout, engine: open }: CommandContext): Promise<void> {
   const [name = '', ...words] = args;
   const engine = await open();
   const tools = await loadTools(engine);

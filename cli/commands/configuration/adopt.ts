@@ -7,7 +7,7 @@ import {
   SvcError,
   toPrintable,
 } from '../../../engine/index.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { askForYes } from '../../confirm.ts';
 import { formatFacts } from '../../print.ts';
 
@@ -22,7 +22,7 @@ const HELD =
 
 /** Asks for agreement, unless `--yes` gives it. Throws `usage` without a terminal. */
 async function askForConsent(
-  context: Context,
+  context: CommandContext,
   isYes: boolean,
   question: string,
   words: string,
@@ -64,7 +64,7 @@ const formatReport = ({ path, why, holds }: Report): string =>
   );
 
 /** Prints what is left to do after taking over a data folder: svc.yaml has to be agreed to separately. */
-function noteConsent({ note }: Pick<Context, 'note'>, { state, pending }: Consent): void {
+function noteConsent({ note }: Pick<CommandContext, 'note'>, { state, pending }: Consent): void {
   if (state === 'none')
     note('next: svc trust shows what svc.yaml configures; nothing starts before you agree to it');
   else if (pending.length > 0)
@@ -74,7 +74,7 @@ function noteConsent({ note }: Pick<Context, 'note'>, { state, pending }: Consen
 }
 
 async function startFresh(
-  context: Context,
+  context: CommandContext,
   isYes: boolean,
   folders: Folders,
   place: Place,

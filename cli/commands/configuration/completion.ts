@@ -5,7 +5,7 @@ import {
   type EngineClient,
   findWorkspace,
 } from '../../../engine/index.ts';
-import { type Command, type Context, defineCommand, type Proposal } from '../../command.ts';
+import { type Command, type CommandContext, type CompletionProposal, defineCommand } from '../../command.ts';
 import { SHELLS } from '../../completion/describe.ts';
 
 type Shell = (typeof SHELLS)[number];
@@ -44,7 +44,7 @@ export const completeCommand: Command = defineCommand({
   examples: ['__complete task t-1'],
   async run(context) {
     const [kind, typed = ''] = context.args;
-    const found = await listProposals(context, kind as Proposal, typed).catch(() => []);
+    const found = await listProposals(context, kind as CompletionProposal, typed).catch(() => []);
     // Shells expand proposals, so only plain words may reach them.
     const plain = found.filter((word) => /^[\w.-]+$/.test(word) && word.startsWith(typed));
     context.result(plain, (words) => words.join('\n'));
@@ -93,7 +93,7 @@ const listMessages =
   };
 
 /** The sources of ids by kind. */
-const SOURCES: Readonly<Record<Exclude<Proposal, 'agent' | 'key' | 'tool'>, Source>> = {
+const SOURCES: Readonly<Record<Exclude<CompletionProposal, 'agent' | 'key' | 'tool'>, Source>> = {
   task: listTasks({}),
   'task:idle': listTasks(
     {},
@@ -116,7 +116,11 @@ const SOURCES: Readonly<Record<Exclude<Proposal, 'agent' | 'key' | 'tool'>, Sour
   'agent:held': async (client) => (await client.call('agent.held')).map(({ agent }) => agent),
 };
 
-async function listProposals(context: Context, kind: Proposal, typed: string): Promise<string[]> {
+async function listProposals(
+  context: CommandContext,
+  kind: CompletionProposal,
+  typed: string,
+): Promise<string[]> {
   if (kind === 'tool') return listTools(context);
   if (kind === 'agent') return listAgentNames(context);
   if (kind === 'key') return (await configuration()).describeKeys().map(({ key }) => key);
@@ -125,13 +129,13 @@ async function listProposals(context: Context, kind: Proposal, typed: string): P
   return ids.map(String);
 }
 
-async function listTools(context: Context): Promise<string[]> {
+async function listTools(context: CommandContext): Promise<string[]> {
   const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
   return (await client.call('tool.list')).tools.map(({ name }) => name);
 }
 
 /** Returns the presets of the workspace; the built-in ones outside a workspace, or if svc.yaml is invalid. */
-async function listAgentNames({ cwd, env }: Context): Promise<string[]> {
+async function listAgentNames({ cwd, env }: CommandContext): Promise<string[]> {
   try {
     const { file } = findWorkspace({ cwd, env });
     const { config } = (await configuration()).loadConfig({ file, env });

@@ -8,13 +8,13 @@ import {
   toPrintable,
 } from '../../../engine/index.ts';
 import { actAsChair } from '../../chair-act.ts';
-import { type Command, type Context, defineCommand, type FlagTable } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand, type FlagTable } from '../../command.ts';
 import { askForYes } from '../../confirm.ts';
 import { outputFlags } from '../../pages.ts';
 import { readConsentView } from './trust.ts';
 
 /** The workspace's current configuration. */
-async function loadWorkspaceConfig<T extends FlagTable>({ cwd, env, note }: Context<T>) {
+async function loadWorkspaceConfig<T extends FlagTable>({ cwd, env, note }: CommandContext<T>) {
   const { findWorkspace, loadConfig } = await engine();
   const loaded = loadConfig({ file: findWorkspace({ cwd, env }).file, env });
   for (const warning of loaded.warnings) note(`warning: ${warning}`);
@@ -96,13 +96,16 @@ interface Changed {
   consent: ConsentView;
 }
 
-function noteChanged({ note }: Pick<Context, 'note'>, { restart_needed: keys, consent }: Changed): void {
+function noteChanged(
+  { note }: Pick<CommandContext, 'note'>,
+  { restart_needed: keys, consent }: Changed,
+): void {
   if (keys.length > 0) note(`note: ${keys.join(', ')} take effect after svc down and svc up`);
   noteWaiting({ note }, consent);
 }
 
 const noteWaiting = (
-  { note }: Pick<Context, 'note'>,
+  { note }: Pick<CommandContext, 'note'>,
   { pending }: { pending: readonly { key: string }[] },
 ): void => {
   if (pending.length > 0)
@@ -113,7 +116,7 @@ const isFilled = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 
 /** Warns a person who allows decisions from outside without one-time codes. */
-const noteDeciders = ({ note }: Pick<Context, 'note'>): void =>
+const noteDeciders = ({ note }: Pick<CommandContext, 'note'>): void =>
   note(
     'note: without one-time codes, anyone who takes over the server can approve in their name; svc link code sets codes up',
   );

@@ -10,11 +10,14 @@ import {
   toPrintable,
 } from '../../../engine/index.ts';
 import { actAsChair } from '../../chair-act.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { askForYes } from '../../confirm.ts';
 
 /** Reads from the files, without an engine, what waits for consent. */
-export async function readConsentView({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<ConsentView> {
+export async function readConsentView({
+  cwd,
+  env,
+}: Pick<CommandContext, 'cwd' | 'env'>): Promise<ConsentView> {
   const { buildConsentView, loadConfig } = await configuration();
   const { readProjectSetups } = await configuration();
   const loaded = loadConfig({ file: findWorkspace({ cwd, env }).file, env });

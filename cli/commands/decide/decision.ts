@@ -1,7 +1,7 @@
 import {
   describeConsent,
   describeUnseen,
-  type Edited,
+  type EditResult,
   type EngineClient,
   formatAge,
   formatCount,
@@ -10,10 +10,10 @@ import {
   SvcError,
   type TaskPlan,
   toPrintable,
-  type Wire,
+  type WireValue,
 } from '../../../engine/index.ts';
 import { formatPrompt, promptFlag, readPrompt, warnOfUnseen } from '../../arguments/prompt.ts';
-import { type Command, type Context, defineCommand, repeatArgument } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand, repeatArgument } from '../../command.ts';
 import { askForLine } from '../../confirm.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 import { findStateStyle, paintNothing } from '../../paint.ts';
@@ -85,7 +85,7 @@ const describeRace = (race: readonly { agent: string }[]): string =>
   `a race of ${formatCount(race.length, 'agent')}, each in a worktree from the same commit; one is promoted`;
 
 /** Formats what a run would do, for the person who approves it. */
-function formatPlan(plan: Wire<TaskPlan>): (readonly [name: string, value: string | null])[] {
+function formatPlan(plan: WireValue<TaskPlan>): (readonly [name: string, value: string | null])[] {
   const { running, queued, cap } = plan.workers;
   const idle = plan.idle_timeout_sec === 0 ? '' : `, ${plan.idle_timeout_sec} s without output`;
   return [
@@ -216,7 +216,7 @@ function checkAtTerminal({
   json,
   stdin,
   stdout,
-}: Pick<Context, 'args' | 'json' | 'stdin' | 'stdout'>): void {
+}: Pick<CommandContext, 'args' | 'json' | 'stdin' | 'stdout'>): void {
   if (stdin.isTTY && stdout.isTTY && !json) return;
   throw new SvcError(
     'approval_required',
@@ -229,7 +229,7 @@ function checkAtTerminal({
 
 /** Asks the person to type the id of a task from an untrusted author that would run unconfined. */
 async function typeTask(
-  context: Pick<Context, 'arg' | 'stdin' | 'stderr' | 'signal'>,
+  context: Pick<CommandContext, 'arg' | 'stdin' | 'stderr' | 'signal'>,
   client: EngineClient,
 ): Promise<{ unconfined: string; hash: string }> {
   const { stderr } = context;
@@ -294,10 +294,10 @@ const edit = defineCommand({
 });
 
 async function editOnTerminal(
-  { env, stdout }: Pick<Context, 'env' | 'stdout'>,
+  { env, stdout }: Pick<CommandContext, 'env' | 'stdout'>,
   client: EngineClient,
   wanted: { id: string; hash?: string },
-): Promise<Wire<Edited>> {
+): Promise<WireValue<EditResult>> {
   const { decision, task } = await client.call('decision.show', { id: wanted.id });
   const { decision_id: id, hash, state } = decision;
   // The engine checks this too, but only after the text was edited.

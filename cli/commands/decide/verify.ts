@@ -5,14 +5,14 @@ import {
   toPrintable,
   VERIFICATION_WORDS,
   type Verification,
-  type Wire,
+  type WireValue,
 } from '../../../engine/index.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { outputFlags } from '../../pages.ts';
-import type { Paint, TextStyle } from '../../paint.ts';
+import type { PaintFunction, TextStyle } from '../../paint.ts';
 import { formatFacts } from '../../print.ts';
 
-type View = Wire<Verification>;
+type View = WireValue<Verification>;
 
 const STYLES: Readonly<Partial<Record<View['state'], TextStyle>>> = {
   verified: 'good',
@@ -34,7 +34,7 @@ const formatItem = (word: string, text: string, note: string | null): string =>
 const formatSection = (title: string, items: readonly string[]): string[] =>
   items.length === 0 ? [] : ['', title, ...items];
 
-function formatEvidence(view: View, paint: Paint): string {
+function formatEvidence(view: View, paint: PaintFunction): string {
   const { rerun } = view;
   return [
     formatFacts(

@@ -38,7 +38,7 @@ export async function startCatchServer(
     onEvent(event);
     for (const wake of waiting) wake();
   });
-  const find: CatchServer['find'] = (isIt) =>
+  const findCaught: CatchServer['find'] = (isIt) =>
     new Promise((resolve) => {
       const resolveIfFound = (): void => {
         const found = seen.find(isIt);
@@ -53,8 +53,8 @@ export async function startCatchServer(
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/catch`,
-    received: (...names) => find(({ event }) => names.includes(event)),
-    find,
+    received: (...names) => findCaught(({ event }) => names.includes(event)),
+    find: findCaught,
     async close() {
       server.close();
       server.closeAllConnections();

@@ -10,15 +10,15 @@ import {
   linking,
   SvcError,
 } from '../../../engine/index.ts';
-import type { Context } from '../../command.ts';
+import type { CommandContext } from '../../command.ts';
 import { getDaemonCommand } from '../../self.ts';
 import { type CatchServer, startCatchServer } from './catch-server.ts';
-import { createVisitor, type Visitor } from './demo-visitor.ts';
+import { createVisitor, type DemoVisitor } from './demo-visitor.ts';
 import { findIn } from './demo-wait.ts';
-import { byPage, bySignedRequest, type Outside, type Way } from './demo-ways.ts';
+import { byPage, bySignedRequest, type DemoOutside, type DemoWay } from './demo-ways.ts';
 import { DEMO_PROMPT, makeDemoWorkspace, sendSample } from './demo-workspace.ts';
 
-interface LinkedDemo extends Outside {
+interface LinkedDemo extends DemoOutside {
   env: NodeJS.ProcessEnv;
   automation: CatchServer;
   client: EngineClient;
@@ -26,24 +26,24 @@ interface LinkedDemo extends Outside {
 
 /** Shows the complete linked-server flow in a temporary folder, and leaves no process and no file behind. */
 export async function runLinkedDemo(
-  context: Pick<Context, 'env' | 'stdout' | 'signal'>,
+  context: Pick<CommandContext, 'env' | 'stdout' | 'signal'>,
   isKept: boolean,
 ): Promise<number> {
   const around = await realpath(await mkdtemp(join(tmpdir(), 'svc-demo-')));
-  const say = (line: string): void => void context.stdout.write(`${line}\n`);
+  const printLine = (line: string): void => void context.stdout.write(`${line}\n`);
   const closing: (() => Promise<unknown>)[] = [
     async () => {
-      if (isKept) say(`kept: ${around}`);
+      if (isKept) printLine(`kept: ${around}`);
       else await rm(around, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
   ];
   try {
-    const { server, ann, folder } = await openServer(around, closing, say);
+    const { server, ann, folder } = await openServer(around, closing, printLine);
     const env = await makeDemoWorkspace(context, join(around, 'demo'), randomBytes(24).toString('hex'), {
       server: { decide: { ann: ['page'], n8n: ['automation'] } },
     });
-    await logIn(server, ann, env, context.signal, say);
-    const { automation, secret } = await openCatchUrl(folder, ann, closing, say);
+    await logIn(server, ann, env, context.signal, printLine);
+    const { automation, secret } = await openCatchUrl(folder, ann, closing, printLine);
     const client = await connectToEngine({
       cwd: join(around, 'demo'),
       env,
@@ -53,15 +53,15 @@ export async function runLinkedDemo(
       await client.call('engine.stop', { stop_workers: true }).catch(() => undefined);
       await client.closed;
     });
-    say('4. the workspace is linked: svc link');
+    printLine('4. the workspace is linked: svc link');
     await client.call('link.start', {});
     const listed = await ann.open('/app/workspaces');
     const workspace = findIn(listed.html, /\/app\/workspaces\/(w_[\w-]+)"/);
-    say('   decides  ann on the page, n8n by signed requests: server.decide of svc.yaml');
-    const demo: LinkedDemo = { env, workspace, ann, automation, secret, client, say };
+    printLine('   decides  ann on the page, n8n by signed requests: server.decide of svc.yaml');
+    const demo: LinkedDemo = { env, workspace, ann, automation, secret, client, say: printLine };
     await showWay(demo, byPage, 5);
     await showWay(demo, bySignedRequest, 6);
-    say('7. the server has never seen the prompt, a file or a diff');
+    printLine('7. the server has never seen the prompt, a file or a diff');
     return 0;
   } finally {
     for (const close of closing.reverse()) await close();
@@ -105,7 +105,7 @@ async function openServer(around: string, closing: (() => Promise<unknown>)[], s
 /** `svc login`, and the click of the person who allows it. */
 async function logIn(
   server: string,
-  ann: Visitor,
+  ann: DemoVisitor,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
   say: LinkedDemo['say'],
@@ -130,7 +130,7 @@ async function logIn(
 /** Creates a catch URL of n8n, with a listener. */
 async function openCatchUrl(
   folder: string,
-  ann: Visitor,
+  ann: DemoVisitor,
   closing: (() => Promise<unknown>)[],
   say: LinkedDemo['say'],
 ) {
@@ -157,7 +157,7 @@ async function openCatchUrl(
 }
 
 /** One task: it waits, the automation hears of it, somebody approves, and a worker does it. */
-async function showWay(demo: LinkedDemo, way: Way, number: number): Promise<void> {
+async function showWay(demo: LinkedDemo, way: DemoWay, number: number): Promise<void> {
   const { env, automation, client, say } = demo;
   const { receivers } = await client.call('engine.status');
   const [at] = receivers;

@@ -7,15 +7,15 @@ export interface VisitedPage {
 }
 
 /** Opens pages of a linked server and sends their forms, as a browser of one person does. */
-export interface Visitor {
+export interface DemoVisitor {
   open(path: string): Promise<VisitedPage>;
   /** Sends a form, follows redirects, and throws if it was refused. */
   send(path: string, fields: Record<string, string> | [name: string, value: string][]): Promise<VisitedPage>;
 }
 
-export function createVisitor(server: string): Visitor {
+export function createVisitor(server: string): DemoVisitor {
   let cookie = '';
-  async function ask(path: string, init: RequestInit): Promise<VisitedPage> {
+  async function requestPage(path: string, init: RequestInit): Promise<VisitedPage> {
     const answer = await fetch(new URL(path, server), {
       ...init,
       redirect: 'manual',
@@ -25,12 +25,12 @@ export function createVisitor(server: string): Visitor {
     if (set !== undefined) cookie = set.split(';', 1)[0] ?? '';
     const next = answer.headers.get('location');
     const html = await answer.text();
-    return answer.status === 303 && next !== null ? ask(next, {}) : { status: answer.status, html };
+    return answer.status === 303 && next !== null ? requestPage(next, {}) : { status: answer.status, html };
   }
   return {
-    open: (path) => ask(path, {}),
+    open: (path) => requestPage(path, {}),
     async send(path, fields) {
-      const page = await ask(path, { method: 'POST', body: new URLSearchParams(fields) });
+      const page = await requestPage(path, { method: 'POST', body: new URLSearchParams(fields) });
       if (page.status >= 400)
         throw new SvcError('internal', `the demo's server answered ${page.status} to a form of ${path}`);
       return page;

@@ -1,27 +1,27 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { CaughtEvent } from './catch-server.ts';
-import type { Visitor } from './demo-visitor.ts';
+import type { DemoVisitor } from './demo-visitor.ts';
 import { findIn, waitFor } from './demo-wait.ts';
 
 /** The means of deciding from outside. */
-export interface Outside {
+export interface DemoOutside {
   /** The id of the workspace on the server. */
   workspace: string;
   /** The person who set the server up. */
-  ann: Visitor;
+  ann: DemoVisitor;
   /** The secret of the catch URL. */
   secret: string;
   say(line: string): void;
 }
 
 /** One way to approve a pending decision from outside. */
-export interface Way {
+export interface DemoWay {
   title: string;
   /** Resolves when it is answered, and prints how. */
-  approve(outside: Outside, event: CaughtEvent): Promise<void>;
+  approve(outside: DemoOutside, event: CaughtEvent): Promise<void>;
 }
 
-export const byPage: Way = {
+export const byPage: DemoWay = {
   title: 'ann approves on the web, as from a phone',
   async approve({ ann, workspace, say }, event) {
     const place = `/app/decisions/${workspace}/${event.decision_id}`;
@@ -35,7 +35,7 @@ export const byPage: Way = {
   },
 };
 
-export const bySignedRequest: Way = {
+export const bySignedRequest: DemoWay = {
   title: 'n8n approves by a signed request',
   async approve({ secret, say }, { decision_id, decision_url }) {
     const said = await waitFor(async () => {

@@ -1,14 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { configuration, locateProgram, readProgram } from '../../../engine/index.ts';
-import type { Context } from '../../command.ts';
+import type { CommandContext } from '../../command.ts';
 import { SVC } from '../../self.ts';
 
 export const DEMO_PROMPT = 'Write a greeting for the readers of this repository.';
 
 /** Creates a repository and a workspace with the scripted agent, and returns the environment of its engine. */
 export async function makeDemoWorkspace(
-  context: Pick<Context, 'env'>,
+  context: Pick<CommandContext, 'env'>,
   folder: string,
   secret: string,
   sections: Readonly<Record<string, unknown>>,

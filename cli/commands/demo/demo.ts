@@ -3,7 +3,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectToEngine, type EngineClient, SvcError, toPrintable } from '../../../engine/index.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { getDaemonCommand } from '../../self.ts';
 import { followLog } from '../../sessions/follow-log.ts';
 import { showDashboard } from '../start/dash.ts';
@@ -91,13 +91,13 @@ export const demoCommand: Command = defineCommand({
 });
 
 async function showDemo(
-  context: Context<{ auto: never; keep: never }> | Context,
+  context: CommandContext<{ auto: never; keep: never }> | CommandContext,
   demo: Demo,
   speech: Speech,
 ): Promise<number> {
   const { say } = speech;
   const { client, folder, receiver, env } = demo;
-  const { flags, stdin, stdout, signal } = context as Context & { flags: { auto: boolean } };
+  const { flags, stdin, stdout, signal } = context as CommandContext & { flags: { auto: boolean } };
   say(`1. workspace ${folder}`);
   say(`   engine   pid ${client.welcome.pid}, receiver http://${receiver}, events to ${demo.events.url}`);
 

@@ -5,7 +5,7 @@ import {
   type EngineStatus,
   SvcError,
   secretProof,
-  type Wire,
+  type WireValue,
 } from '../../../engine/index.ts';
 
 /** A variable of the caller that the engine lacks, or has with another value. */
@@ -17,7 +17,7 @@ export interface DifferingSecret {
 /** Compares the secrets of this environment with those of the engine; sends none of them. */
 export async function findDifferingSecrets(
   client: EngineClient,
-  { secrets }: Wire<Pick<EngineStatus, 'secrets'>>,
+  { secrets }: WireValue<Pick<EngineStatus, 'secrets'>>,
   env: NodeJS.ProcessEnv,
 ): Promise<DifferingSecret[]> {
   const { resolveMachineHome, readHome, createSecretLookup } = await configuration();

@@ -4,27 +4,27 @@ import {
   asSvcError,
   describeLink,
   type Engine,
+  type EngineHost,
   type EngineStatus,
   EXIT,
   findWorkspace,
   formatCount,
-  type Host,
   hostEngine,
   launching,
   mayNotStartError,
   openEngine,
   ownSeat,
   SvcError,
-  type Wire,
+  type WireValue,
 } from '../../../engine/index.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { formatFacts } from '../../print.ts';
 import { getSvcCommand } from '../../self.ts';
 import { findDifferingSecrets } from './engine-secrets.ts';
 import { showAllStatus } from './status-all.ts';
 import { writeSystemdUnit } from './systemd-unit.ts';
 
-type Status = Wire<EngineStatus>;
+type Status = WireValue<EngineStatus>;
 
 const formatHostPort = ({ host, port }: { host: string; port: number }): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
@@ -132,12 +132,12 @@ function reportReady(fd: number | undefined, said: object): void {
 
 /** Hosts the engine in this process until it is stopped. Calls `started` once it listens. */
 export async function hostHere(
-  context: Context,
+  context: CommandContext,
   options: { set: readonly string[]; maxWorkers: number | undefined; readyFd?: number | undefined },
   started: (engine: Engine) => Promise<void>,
 ): Promise<void> {
   let engine: Engine | undefined;
-  let host: Host | undefined;
+  let host: EngineHost | undefined;
   try {
     const { file, root } = findWorkspace(context);
     if ((await launching()).mustNotHost(context.env)) throw mayNotStartError(root);
@@ -221,7 +221,7 @@ const down = defineCommand({
   },
 });
 
-async function stopEngine(context: Context<typeof downFlags>): Promise<void> {
+async function stopEngine(context: CommandContext<typeof downFlags>): Promise<void> {
   const { stopWorkers, force } = context.flags;
   const client = await context.engine({ start: false }).catch(async (error: unknown) => {
     // The supervisor may be about to restart it.
@@ -252,7 +252,7 @@ async function waitForEnd(pid: number): Promise<void> {
 }
 
 /** Ends the supervisor of a crashed engine. False if there is none. Throws `chair_only`. */
-async function stopSupervisor({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<boolean> {
+async function stopSupervisor({ cwd, env }: Pick<CommandContext, 'cwd' | 'env'>): Promise<boolean> {
   const supervisor = await (await launching()).findSupervisor(findWorkspace({ cwd, env }), env);
   if (supervisor === null) return false;
   (await ownSeat()).refuseInsideRun('svc down', env);

@@ -9,7 +9,7 @@ import {
   findWorkspace,
   SvcError,
 } from '../../../engine/index.ts';
-import { type Context, defineCommand } from '../../command.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
 import { withTrialKey } from '../../gateway-trials.ts';
 import { runInForeground } from '../../sessions/foreground.ts';
 import {
@@ -176,7 +176,7 @@ export const gatewayEnv = defineCommand({
 
 /** Explains on stderr what the output is, and what variables alone cannot do. */
 function explainRoute(
-  { env, flags, note, stdout }: Context<NonNullable<(typeof gatewayEnv)['flags']>>,
+  { env, flags, note, stdout }: CommandContext<NonNullable<(typeof gatewayEnv)['flags']>>,
   {
     name,
     program,

@@ -6,14 +6,14 @@ import {
   formatLocalTime,
   type GatewayState,
   SvcError,
-  type Wire,
+  type WireValue,
 } from '../../../engine/index.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
-import { TRIED_PROTOCOLS, type Trial, tryProtocol, withTrialKey } from '../../gateway-trials.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
+import { type GatewayTrial, TRIED_PROTOCOLS, tryProtocol, withTrialKey } from '../../gateway-trials.ts';
 import { formatFacts, formatRows } from '../../print.ts';
 import { gatewayEnv, gatewayRun, removeRouteFiles } from './gateway-agents.ts';
 
-type ProviderState = Wire<GatewayState>['providers'][number];
+type ProviderState = WireValue<GatewayState>['providers'][number];
 
 const formatTokens = (tokens: number): string => tokens.toLocaleString('en-US');
 
@@ -21,7 +21,7 @@ const formatTokens = (tokens: number): string => tokens.toLocaleString('en-US');
 const describeModel = ({ model, own_model: own }: ProviderState): string =>
   model || (own === '' ? 'models by name only' : `any model, ${own} for svc/auto`);
 
-function formatState(state: Wire<GatewayState>): string {
+function formatState(state: WireValue<GatewayState>): string {
   const { pid, version, memory_bytes, host, port, mode, active, calls, budget_tokens_day: budget } = state;
   const spent = `${formatTokens(state.spent_today)} tokens today`;
   return formatFacts([
@@ -106,7 +106,7 @@ const test = defineCommand({
     const client = await context.engine();
     const { url } = await client.call('gateway.serve', {});
     const rows = await withTrialKey(client, 'test', async (key) => {
-      const tried: Trial[] = [];
+      const tried: GatewayTrial[] = [];
       for (const protocol of TRIED_PROTOCOLS)
         tried.push(await tryProtocol(url, key, protocol, context.flags.model ?? 'svc'));
       return tried;
@@ -158,7 +158,7 @@ const keys = defineCommand({
   },
 });
 
-async function listKeys(context: Context, client: EngineClient): Promise<void> {
+async function listKeys(context: CommandContext, client: EngineClient): Promise<void> {
   const rows = await client.call('gateway.keys', {});
   const text = await formatRows(
     rows,

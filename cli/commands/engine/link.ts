@@ -6,10 +6,10 @@ import {
   type LinkStatus,
   ownSeat,
   SvcError,
-  type Wire,
+  type WireValue,
 } from '../../../engine/index.ts';
 import { agreeToTelemetry, findTerminalRefusal } from '../../agree-to-telemetry.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { formatFacts } from '../../print.ts';
 
 const FIGURES =
@@ -20,7 +20,10 @@ const describeTelemetry = (obstacle: string | null): string =>
   obstacle === null ? FIGURES : `none: ${obstacle}`;
 
 /** The data that a linked server receives, in the order of docs/team/link-security.md. */
-async function describeOutgoing({ cwd, env }: Context, telemetry: string): Promise<[string, string][]> {
+async function describeOutgoing(
+  { cwd, env }: CommandContext,
+  telemetry: string,
+): Promise<[string, string][]> {
   const { configuration } = await import('../../../engine/index.ts');
   const { findWorkspace, loadConfig } = await configuration();
   const { server } = loadConfig({ file: findWorkspace({ cwd, env }).file, env }).config;
@@ -63,7 +66,7 @@ const findTelemetry = (client: EngineClient): Promise<string> =>
     },
   );
 
-const formatLink = (link: Wire<LinkStatus>): [string, string | null][] => [
+const formatLink = (link: WireValue<LinkStatus>): [string, string | null][] => [
   ['link', describeLink(link) ?? 'none'],
   ['account', link.account === null ? null : `${link.account}, linked by ${link.person ?? 'someone'}`],
   ['linked', link.linked_at === null ? null : formatLocalTime(link.linked_at)],
@@ -71,7 +74,7 @@ const formatLink = (link: Wire<LinkStatus>): [string, string | null][] => [
 ];
 
 /** Shows what the server will receive; linking agrees to the parts that a person has to have seen. */
-async function announce(context: Context, client: EngineClient): Promise<void> {
+async function announce(context: CommandContext, client: EngineClient): Promise<void> {
   const { prohibition } = await client.call('telemetry.show', {});
   const outgoing = await describeOutgoing(
     context,

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { pino } from 'pino';
 import { linkedServer, SvcError } from '../../../engine/index.ts';
-import type { Context, FlagTable } from '../../command.ts';
+import type { CommandContext, FlagTable } from '../../command.ts';
 
 export const DATA_FLAG = {
   data: {
@@ -14,7 +14,7 @@ export const DATA_FLAG = {
 } as const satisfies FlagTable;
 
 type Verb = Parameters<Awaited<ReturnType<typeof linkedServer>>['askRunningServer']>[1];
-type Reached = Pick<Context, 'env' | 'cwd'>;
+type Reached = Pick<CommandContext, 'env' | 'cwd'>;
 
 /** Commands that can come first on a new server; all others need an existing one. */
 const MAKES_SERVER: readonly Verb[] = ['person.add', 'account.add', 'plan.set', 'chat.set', 'token.metrics'];
@@ -57,7 +57,7 @@ export function findServerFolder(flag: string | undefined, reached: Reached): st
 
 /** Lets the server that runs on the folder do it, or does it without one. */
 export async function administerServer(
-  context: Pick<Context, 'env' | 'cwd' | 'note'> & { flags: { data?: string | undefined } },
+  context: Pick<CommandContext, 'env' | 'cwd' | 'note'> & { flags: { data?: string | undefined } },
   verb: Verb,
   input: object,
 ): Promise<unknown> {

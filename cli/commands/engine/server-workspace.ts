@@ -12,7 +12,7 @@ interface ListedWorkspace {
   last_seen_at: string | null;
 }
 
-const describeState = ({ state, last_seen_at }: ListedWorkspace): string =>
+const describeWorkspaceState = ({ state, last_seen_at }: ListedWorkspace): string =>
   state === 'away' && last_seen_at !== null ? `seen ${formatLocalTime(last_seen_at)}` : state;
 
 export const serverWorkspaceCommand = defineCommand({
@@ -46,7 +46,7 @@ export const serverWorkspaceCommand = defineCommand({
         { head: 'id', value: (row) => row.id },
         { head: 'account', value: (row) => row.account },
         { head: 'machine', value: (row) => row.machine ?? 'logged out' },
-        { head: 'state', value: describeState },
+        { head: 'state', value: describeWorkspaceState },
       ],
       context.stdout,
     );

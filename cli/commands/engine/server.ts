@@ -1,6 +1,6 @@
 import { linkedServer, SvcError } from '../../../engine/index.ts';
 import { askForPassword } from '../../ask-password.ts';
-import { type Command, type Context, defineCommand, type FlagTable } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand, type FlagTable } from '../../command.ts';
 import { formatFacts, formatRows } from '../../print.ts';
 import { serverChat } from './server-chat.ts';
 import { administerServer, DATA_FLAG, openServerFolder } from './server-folder.ts';
@@ -140,7 +140,7 @@ function requireName(action: string, name: string | undefined): string {
   throw new SvcError('usage', `${action} needs a name`, { hint: `for example ${action} ann` });
 }
 
-type PersonContext = Context<typeof PERSON_FLAGS>;
+type PersonContext = CommandContext<typeof PERSON_FLAGS>;
 
 async function addPerson(context: PersonContext, name: string): Promise<PersonAnswer> {
   const { account, role = 'member', operator = false, password: asks } = context.flags;
@@ -290,14 +290,14 @@ const plan = defineCommand({
       return 0;
     }
     const rows = (await administerServer(context, 'plan.list', {})) as ListedPlan[];
-    const count = (of: string) => (row: ListedPlan) => String(row.quotas[of] ?? 'none');
+    const formatQuota = (of: string) => (row: ListedPlan) => String(row.quotas[of] ?? 'none');
     const text = await formatRows(
       rows,
       [
         { head: 'plan', value: (row) => row.name },
-        { head: 'projects', value: count('projects') },
-        { head: 'workspaces', value: count('workspaces') },
-        { head: 'people', value: count('people') },
+        { head: 'projects', value: formatQuota('projects') },
+        { head: 'workspaces', value: formatQuota('workspaces') },
+        { head: 'people', value: formatQuota('people') },
         { head: 'has', value: (row) => row.capabilities.join(', ') },
       ],
       context.stdout,

@@ -4,16 +4,16 @@ import {
   describeReach,
   describeRework,
   describeSuccess,
-  type Figures,
   foldValues,
   formatDollars,
   formatElapsed,
   formatTokenCount,
   renderBar,
   renderSparkline,
+  type StatsFigures,
   type StatsReport,
   SvcError,
-  type Wire,
+  type WireValue,
 } from '../../../engine/index.ts';
 import { parseOlder } from '../../arguments/older.ts';
 import { defineCommand } from '../../command.ts';
@@ -40,9 +40,9 @@ const NOBODY: Readonly<Record<StatsReport['by'], string>> = {
 const BAR_CELLS = 12;
 
 /** Formats the days as one line each: how many tasks were done, and how many failed. */
-function formatDays({ days }: Wire<StatsReport>, cells: number): [string, string | null][] {
+function formatDays({ days }: WireValue<StatsReport>, cells: number): [string, string | null][] {
   if (days.length < 2) return [];
-  const draw = (name: 'done' | 'failed'): string =>
+  const drawBar = (name: 'done' | 'failed'): string =>
     renderSparkline(
       foldValues(
         days.map(({ ended }) => ended[name]),
@@ -50,8 +50,8 @@ function formatDays({ days }: Wire<StatsReport>, cells: number): [string, string
       ),
     );
   return [
-    ['done by day', draw('done')],
-    ['failed by day', days.some(({ ended }) => ended.failed > 0) ? draw('failed') : null],
+    ['done by day', drawBar('done')],
+    ['failed by day', days.some(({ ended }) => ended.failed > 0) ? drawBar('failed') : null],
   ];
 }
 
@@ -90,7 +90,12 @@ export const statsCommand = defineCommand({
         { head: 'tokens', value: formatGroupTokens, right: true },
         { head: 'cost', value: formatGroupCost, right: true },
         ...(context.stdout.isTTY
-          ? [{ head: 'share', value: ({ tasks }: Wire<Figures>) => renderBar(tasks, most, BAR_CELLS) }]
+          ? [
+              {
+                head: 'share',
+                value: ({ tasks }: WireValue<StatsFigures>) => renderBar(tasks, most, BAR_CELLS),
+              },
+            ]
           : []),
       ],
       context.stdout,
@@ -114,8 +119,8 @@ export const statsCommand = defineCommand({
   },
 });
 
-const formatGroupTokens = ({ runs, tokens, untold_tokens: untold }: Wire<Figures>): string =>
+const formatGroupTokens = ({ runs, tokens, untold_tokens: untold }: WireValue<StatsFigures>): string =>
   runs === untold ? '-' : `${formatTokenCount(tokens.input + tokens.output)}${untold > 0 ? '+' : ''}`;
 
-const formatGroupCost = ({ cost_usd: cost, untold_cost: untold }: Wire<Figures>): string =>
+const formatGroupCost = ({ cost_usd: cost, untold_cost: untold }: WireValue<StatsFigures>): string =>
   cost === null ? '-' : `${formatDollars(cost)}${untold > 0 ? '+' : ''}`;

@@ -4,10 +4,10 @@ import {
   type EngineStatus,
   machineWorkspaces,
   type RegisteredWorkspace,
-  type Wire,
+  type WireValue,
   type WorkspaceWord,
 } from '../../../engine/index.ts';
-import type { Context } from '../../command.ts';
+import type { CommandContext } from '../../command.ts';
 import { formatRows, type TextColumn } from '../../print.ts';
 
 /** How long each engine has to answer, all of them concurrently. */
@@ -25,11 +25,13 @@ interface WorkspaceStatus {
   /** When its engine started last, ISO 8601. */
   started_at: string;
   /** The output of `svc status` there; null if no engine has answered. */
-  status: Wire<EngineStatus> | null;
+  status: WireValue<EngineStatus> | null;
 }
 
 /** Prints a line for each workspace of this machine; a hanging engine does not delay the rest. */
-export async function showAllStatus(context: Pick<Context, 'env' | 'stdout' | 'result' | 'note' | 'remark'>) {
+export async function showAllStatus(
+  context: Pick<CommandContext, 'env' | 'stdout' | 'result' | 'note' | 'remark'>,
+) {
   const { readRegistry } = await machineWorkspaces();
   const { workspaces, faults } = readRegistry(context.env);
   const rows = await Promise.all(workspaces.map((each) => readWorkspaceStatus(each, context.env)));

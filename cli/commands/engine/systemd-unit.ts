@@ -1,5 +1,5 @@
 import { configuration, findWorkspace } from '../../../engine/index.ts';
-import type { Context } from '../../command.ts';
+import type { CommandContext } from '../../command.ts';
 import { getDaemonCommand } from '../../self.ts';
 
 /** Quotes a word for systemd.syntax(7) and systemd.service(5), with `%` and `$` doubled. */
@@ -11,7 +11,7 @@ const formatAssignment = (name: string, value: string): string =>
   `Environment="${name}=${value.replace(/["\\]/g, '\\$&').replaceAll('%', '%%')}"`;
 
 /** Formats a systemd user unit that hosts the workspace's engine in the foreground and restarts it after a crash. */
-export async function writeSystemdUnit({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<string> {
+export async function writeSystemdUnit({ cwd, env }: Pick<CommandContext, 'cwd' | 'env'>): Promise<string> {
   const { root, file } = findWorkspace({ cwd, env });
   const { resolveMachineHome } = await configuration();
   const home = resolveMachineHome(env);

@@ -1,9 +1,9 @@
-import { formatLocalTime, type TelemetryView, type Wire } from '../../../engine/index.ts';
+import { formatLocalTime, type TelemetryView, type WireValue } from '../../../engine/index.ts';
 import { agreeToTelemetry, findTerminalRefusal } from '../../agree-to-telemetry.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { formatFacts } from '../../print.ts';
 
-type View = Wire<TelemetryView>;
+type View = WireValue<TelemetryView>;
 
 const describeDay = ({ day, is_finished, refused_why }: View['next'][number], isGoing: boolean): string => {
   if (refused_why !== null) return `${day}, refused by the server: ${refused_why}`;
@@ -60,7 +60,7 @@ const show = defineCommand({
 });
 
 /** Sets `telemetry.work` as `svc config set` does. */
-async function setWork(context: Context, value: 'on' | 'off'): Promise<void> {
+async function setWork(context: CommandContext, value: 'on' | 'off'): Promise<void> {
   const client = await context.engine();
   const { consent } = await client.call('config.set', { key: 'telemetry.work', value });
   const { schema } = await client.call('telemetry.show', {});

@@ -1,20 +1,20 @@
 import {
-  type Access,
   configuration,
   connectToEngine,
   dataFolders,
   findWorkspace,
+  type RemoteAccess,
   SvcError,
   samples,
   toPrintable,
   toPrintableJson,
-  type Wire,
+  type WireValue,
 } from '../../../engine/index.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { formatFacts } from '../../print.ts';
 import { hostHere } from './engine.ts';
 
-const formatAccess = (entry: Wire<Access>): string =>
+const formatAccess = (entry: WireValue<RemoteAccess>): string =>
   toPrintable(
     [
       entry.at,
@@ -30,7 +30,7 @@ const formatAccess = (entry: Wire<Access>): string =>
   );
 
 /** The workspace's configuration, with the functions that read its values. */
-async function loadReceiverConfig({ cwd, env }: Pick<Context, 'cwd' | 'env'>) {
+async function loadReceiverConfig({ cwd, env }: Pick<CommandContext, 'cwd' | 'env'>) {
   const {
     resolveDataPaths,
     isLoopback,
@@ -87,7 +87,7 @@ const serve = defineCommand({
       context.note(
         `receiver on http://${at.host.includes(':') ? `[${at.host}]` : at.host}:${at.port} (${where})`,
       );
-    const printEntry = (entry: Wire<Access>): void => {
+    const printEntry = (entry: WireValue<RemoteAccess>): void => {
       context.stdout.write(`${context.json ? toPrintableJson(entry) : formatAccess(entry)}\n`);
     };
 
@@ -111,7 +111,7 @@ const serve = defineCommand({
         'receiver.open',
         { ...listen, allow_remote: allowRemote },
         ({ method, params }) => {
-          if (method === 'access') printEntry(params.entry as Wire<Access>);
+          if (method === 'access') printEntry(params.entry as WireValue<RemoteAccess>);
         },
       );
       announceAddress(opened, `in the engine, pid ${client.welcome.pid}`);
@@ -221,7 +221,7 @@ const test = defineCommand({
 
 /** Finds where the receiver listens: for port 0 only the engine knows the port that the system chose. */
 async function findReceiver(
-  { engine }: Pick<Context, 'engine'>,
+  { engine }: Pick<CommandContext, 'engine'>,
   wanted: { host: string; port: number },
 ): Promise<{ host: string; port: number }> {
   if (wanted.port !== 0) return wanted;

@@ -6,12 +6,12 @@ import {
   toPrintable,
 } from '../../../engine/index.ts';
 import type { DashboardOptions } from '../../../tui/index.ts';
-import { type Context, defineCommand } from '../../command.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
 import { getDaemonCommand, getSvcCommand } from '../../self.ts';
 
 /** Opens the dashboard of a workspace and stays until the person leaves it. */
 export async function showDashboard(
-  context: Pick<Context, 'stdin' | 'stdout' | 'stderr' | 'signal'>,
+  context: Pick<CommandContext, 'stdin' | 'stdout' | 'stderr' | 'signal'>,
   options: { cwd: string; env: NodeJS.ProcessEnv } & Partial<
     Pick<DashboardOptions, 'plain' | 'bell' | 'select'>
   >,
@@ -43,7 +43,10 @@ export async function showDashboard(
 }
 
 /** Opens the dashboard of all workspaces of this machine. Throws `not_found` when there are none. */
-async function showAllDashboard(context: Context, { bell }: { bell: boolean }): Promise<readonly string[]> {
+async function showAllDashboard(
+  context: CommandContext,
+  { bell }: { bell: boolean },
+): Promise<readonly string[]> {
   const env = { ...context.env };
   const { findGone, placeOfWorkspace, readRegistry } = await machineWorkspaces();
   const listWorkspaces = () => readRegistry(env).workspaces.filter((each) => findGone(each) === null);
@@ -73,7 +76,7 @@ async function showAllDashboard(context: Context, { bell }: { bell: boolean }): 
 }
 
 /** The svc.yaml of the surrounding workspace; null outside of any. */
-function findHere({ cwd, env }: Pick<Context, 'cwd' | 'env'>): string | null {
+function findHere({ cwd, env }: Pick<CommandContext, 'cwd' | 'env'>): string | null {
   try {
     return findWorkspace({ cwd, env }).file;
   } catch {
@@ -83,11 +86,11 @@ function findHere({ cwd, env }: Pick<Context, 'cwd' | 'env'>): string | null {
 
 const isForScreenReader = (env: NodeJS.ProcessEnv): boolean => env.INK_SCREEN_READER === 'true';
 
-const hasTerminal = ({ stdin, stdout }: Pick<Context, 'stdin' | 'stdout'>): boolean =>
+const hasTerminal = ({ stdin, stdout }: Pick<CommandContext, 'stdin' | 'stdout'>): boolean =>
   Boolean(stdin.isTTY && stdout.isTTY);
 
 /** Reports whether `svc dash` without options finds what it needs. */
-export const canShowDashboard = (context: Pick<Context, 'stdin' | 'stdout' | 'env'>): boolean =>
+export const canShowDashboard = (context: Pick<CommandContext, 'stdin' | 'stdout' | 'env'>): boolean =>
   isForScreenReader(context.env) || hasTerminal(context);
 
 export const dashCommand = defineCommand({

@@ -1,6 +1,6 @@
 import { configuration, formatCount, toPrintable, version } from '../../../engine/index.ts';
 import { type Command, defineCommand } from '../../command.ts';
-import { type Check, reportWarning } from '../../doctor/check.ts';
+import { type DoctorCheck, reportWarning } from '../../doctor/check.ts';
 import { checkClock, checkData } from '../../doctor/data.ts';
 import { checkAddresses, checkEngine, checkLink, checkSupervision } from '../../doctor/engine.ts';
 import { checkEngineEnvironment, checkPayers } from '../../doctor/environment.ts';
@@ -47,7 +47,7 @@ export const doctorCommand: Command = defineCommand({
       checkAgents(env, workspace),
     ]);
     const { resolveMachineHome } = await configuration();
-    const checks: Check[] = [
+    const checks: DoctorCheck[] = [
       ...machine,
       ...(running === null ? listUnchecked(configured) : [running.check]),
       ...(engine === null ? [] : [...checkSupervision(engine), ...checkLink(engine)]),
@@ -73,19 +73,20 @@ export const doctorCommand: Command = defineCommand({
   },
 });
 
-function listUnchecked({ state }: Check): Check[] {
+function listUnchecked({ state }: DoctorCheck): DoctorCheck[] {
   const why = state === 'warn' ? 'there is no workspace here' : 'svc.yaml cannot be used';
   return OF_A_WORKSPACE.map((name) => reportWarning(name, `not checked: ${why}`, null));
 }
 
-function formatChecks(checks: readonly Check[]): string {
+function formatChecks(checks: readonly DoctorCheck[]): string {
   const width = Math.max(...checks.map(({ check }) => check.length));
   const indent = ' '.repeat('fail  '.length + width + 2);
   const lines = checks.flatMap(({ check, state, found, remedy }) => [
     `${state.padEnd(4)}  ${check.padEnd(width)}  ${toPrintable(found, { lines: true }).replaceAll('\n', `\n${indent}`)}`,
     ...(remedy === null ? [] : [`${indent}→ ${toPrintable(remedy)}`]),
   ]);
-  const countState = (state: Check['state']): number => checks.filter((each) => each.state === state).length;
+  const countState = (state: DoctorCheck['state']): number =>
+    checks.filter((each) => each.state === state).length;
   return [
     ...lines,
     '',

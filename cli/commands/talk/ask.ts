@@ -8,17 +8,17 @@ import {
   formatLocalTime,
   SvcError,
   toPrintable,
-  type Wire,
+  type WireValue,
 } from '../../../engine/index.ts';
 import { parseNumberId } from '../../arguments/number-id.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { createEngineLink } from '../../link.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 import { findStateStyle } from '../../paint.ts';
 import { formatFacts } from '../../print.ts';
 import { getDaemonCommand } from '../../self.ts';
 
-type AskView = Wire<Ask>;
+type AskView = WireValue<Ask>;
 
 /** The result of a question, as the `ask` tool returns it. */
 interface Outcome {
@@ -32,7 +32,7 @@ interface Outcome {
 
 const idArg = { name: 'id', about: 'number of the ask', completes: 'question' } as const;
 
-async function findAsk(context: Pick<Context, 'engine'>, text: string | undefined): Promise<AskView> {
+async function findAsk(context: Pick<CommandContext, 'engine'>, text: string | undefined): Promise<AskView> {
   const id = parseNumberId(text, 'ask', 'svc ask list --status all');
   const client = await context.engine();
   const {
@@ -209,7 +209,7 @@ const open = defineCommand({
 
 /** Asks and waits. If the engine stops in the meantime, the next engine gets the same key, which finds the same ask. */
 async function waitForAnswer(
-  { signal, cwd, env, note }: Pick<Context, 'signal' | 'cwd' | 'env' | 'note'>,
+  { signal, cwd, env, note }: Pick<CommandContext, 'signal' | 'cwd' | 'env' | 'note'>,
   input: Api['ask']['input'],
 ): Promise<Outcome> {
   let told = '';

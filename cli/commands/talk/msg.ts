@@ -9,9 +9,9 @@ import {
 } from '../../../engine/index.ts';
 import { parseNumberId } from '../../arguments/number-id.ts';
 import { readPrompt } from '../../arguments/prompt.ts';
-import { type Command, type Context, defineCommand, repeatArgument } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand, repeatArgument } from '../../command.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
-import type { Paint } from '../../paint.ts';
+import type { PaintFunction } from '../../paint.ts';
 import { formatFacts, formatRows } from '../../print.ts';
 
 /** A message as `msg_inbox` returns it. */
@@ -103,7 +103,7 @@ const send = defineCommand({
 
 /** Reports when each worker reads its message, and what to do instead for one that does not. */
 async function noteReading(
-  { note }: Pick<Context, 'note'>,
+  { note }: Pick<CommandContext, 'note'>,
   client: EngineClient,
   messages: readonly { to: string }[],
 ): Promise<void> {
@@ -117,7 +117,7 @@ async function noteReading(
     );
 }
 
-function formatInbox({ session, messages, unread, read }: Inbox, paint: Paint): string {
+function formatInbox({ session, messages, unread, read }: Inbox, paint: PaintFunction): string {
   const blocks = messages.map((each) => {
     const from = [each.from, each.from_agent].filter((name) => name !== null).join(', ');
     const facts = [

@@ -7,7 +7,7 @@ import {
   SvcError,
   toPrintable,
 } from '../../../engine/index.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { formatFacts, formatRows } from '../../print.ts';
 
 const sessionFlag = {
@@ -27,7 +27,10 @@ interface AnswerState {
 }
 
 /** Explains on standard error why an answer is empty or out of date. */
-function noteState(context: Pick<Context, 'note'>, { empty, note, candidates, exact }: AnswerState): void {
+function noteState(
+  context: Pick<CommandContext, 'note'>,
+  { empty, note, candidates, exact }: AnswerState,
+): void {
   if (empty !== null || note !== null)
     context.note(toPrintable([empty?.replaceAll('_', ' '), note].filter((each) => each != null).join(': ')));
   for (const each of candidates) context.note(`  ${toPrintable(each)}`);
@@ -111,16 +114,16 @@ const status = defineCommand({
       exact,
       note,
     } = found;
-    const join = (counts: Readonly<Record<string, number | undefined>>): string =>
+    const joinCounts = (counts: Readonly<Record<string, number | undefined>>): string =>
       Object.entries(counts)
         .map(([name, count]) => `${name} ${count}`)
         .join(', ') || 'none';
     context.result(found, () =>
       formatFacts([
         ['files', String(files)],
-        ['languages', join(languages)],
+        ['languages', joinCounts(languages)],
         ['symbols', String(symbols)],
-        ['edges', `${edges} (${join(by_confidence)})`],
+        ['edges', `${edges} (${joinCounts(by_confidence)})`],
         [
           'exact edges',
           toPrintable(
@@ -133,7 +136,7 @@ const status = defineCommand({
         ...(exact.run === null ? [] : ([['last compiled', formatRun(exact.run)]] as [string, string][])),
         ['unresolved', String(unresolved)],
         ['with errors', String(with_errors)],
-        ['left out', join(skipped)],
+        ['left out', joinCounts(skipped)],
         ['as of', at === null ? 'never' : formatLocalTime(new Date(at).toISOString())],
       ]),
     );
@@ -204,7 +207,7 @@ function formatTrace({ id, symbols, edges, mentions, hubs, more }: TraceResult):
   if (id === null) return '';
   const name = (each: number): string => toPrintable(symbols[each] ?? `#${each}`);
   const lines: string[] = [];
-  const draw = (heading: string, from: 'from' | 'to', to: 'from' | 'to'): void => {
+  const drawEdges = (heading: string, from: 'from' | 'to', to: 'from' | 'to'): void => {
     const drawn = new Set<number>();
     const below = (at: number, hop: number, indent: string): void => {
       const steps = edges.filter((edge) => edge[from] === at && edge.hop === hop);
@@ -223,8 +226,8 @@ function formatTrace({ id, symbols, edges, mentions, hubs, more }: TraceResult):
     below(id, 1, '  ');
     if (lines.length > before) lines.splice(before, 0, heading);
   };
-  draw('is called by', 'to', 'from');
-  draw('calls', 'from', 'to');
+  drawEdges('is called by', 'to', 'from');
+  drawEdges('calls', 'from', 'to');
   if (mentions.length > 0) lines.push('is named by');
   for (const edge of mentions) lines.push(`  ${name(edge.from)}  ${edge.kind}, line ${edge.line}`);
   for (const hub of hubs) lines.push(`${name(hub.symbol)} has ${hub.total} in all; the surest 25 are shown`);

@@ -1,11 +1,17 @@
 import { resolve } from 'node:path';
-import { formatLocalTime, type Ledger, SvcError, toPrintable, type Wire } from '../../../engine/index.ts';
+import {
+  formatLocalTime,
+  type Ledger,
+  SvcError,
+  toPrintable,
+  type WireValue,
+} from '../../../engine/index.ts';
 import { holderFlag, readHolder } from '../../arguments/holder.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { outputFlags } from '../../pages.ts';
 import { formatRows } from '../../print.ts';
 
-type Shown = Wire<Ledger>;
+type Shown = WireValue<Ledger>;
 
 const formatClarify = ({ clarify }: Shown): string => {
   if (!clarify.present) return 'no section Clarify: tasks can run';
@@ -21,7 +27,7 @@ const itemArg = {
 } as const;
 
 /** Reads the file and the item from the arguments. */
-function readItem({ cwd, args }: Pick<Context, 'cwd' | 'args'>): { ledger: string; item: number } {
+function readItem({ cwd, args }: Pick<CommandContext, 'cwd' | 'args'>): { ledger: string; item: number } {
   const [file = '', given = ''] = args;
   const item = Number(given);
   if (Number.isSafeInteger(item) && item > 0) return { ledger: resolve(cwd, file), item };

@@ -7,11 +7,11 @@ import {
   readProgram,
   SvcError,
   toPrintable,
-  type Wire,
+  type WireValue,
 } from '../../../engine/index.ts';
-import type { Context } from '../../command.ts';
+import type { CommandContext } from '../../command.ts';
 
-type Held = Wire<HeldPath>;
+type Held = WireValue<HeldPath>;
 
 /** How many paths an error names; the rest are counted. */
 const NAMED = 5;
@@ -23,7 +23,7 @@ const AT_ONCE = 2_000;
  * Throws `lock_denied`.
  */
 export async function checkPaths(
-  context: Pick<Context, 'engine' | 'result' | 'cwd'>,
+  context: Pick<CommandContext, 'engine' | 'result' | 'cwd'>,
   paths: readonly string[],
   holder: string | undefined,
 ): Promise<number> {
@@ -77,7 +77,7 @@ const PATIENCE_MS = 10_000;
  * Checks for the pre-commit hook that no one else has locked staged files. It starts no engine: without one it prints
  * a note and lets the commit pass, since locks guard against mistakes, not against people. Throws `lock_denied`.
  */
-export async function checkStaged(context: Context, holder: string | undefined): Promise<number> {
+export async function checkStaged(context: CommandContext, holder: string | undefined): Promise<number> {
   const passWithNote = (why: string): number => {
     context.stderr.write(`svc: the locks were not checked: ${toPrintable(why)}\n`);
     context.result({ checked: false, reason: why, staged: 0 }, () => '');
@@ -137,7 +137,7 @@ function refuseHeldPaths(cwd: string, held: readonly Held[]): void {
  * Lists the absolute paths that the commit would change, with both names of renamed files. Keeps the environment,
  * since in a hook it names the index that the commit is made from.
  */
-async function listStagedFiles({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<string[]> {
+async function listStagedFiles({ cwd, env }: Pick<CommandContext, 'cwd' | 'env'>): Promise<string[]> {
   try {
     const runIndexGit = (args: string[]) =>
       readProgram('git', args, { cwd, env, mostBytes: 256 * 1024 * 1024 });

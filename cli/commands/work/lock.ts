@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import { formatLocalTime, SvcError, toPrintable } from '../../../engine/index.ts';
 import { holderFlag, readHolder } from '../../arguments/holder.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { definePageFlags, showPage } from '../../pages.ts';
 import { checkPaths, checkStaged } from './lock-check.ts';
 
 const pathArg = [{ name: 'path', about: 'file or folder', completes: 'file' }] as const;
-const resolvePath = ({ cwd, args }: Pick<Context, 'cwd' | 'args'>): string => resolve(cwd, args[0] ?? '');
+const resolvePath = ({ cwd, args }: Pick<CommandContext, 'cwd' | 'args'>): string =>
+  resolve(cwd, args[0] ?? '');
 
 const acquire = defineCommand({
   name: 'lock acquire',

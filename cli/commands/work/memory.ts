@@ -9,7 +9,7 @@ import {
   toPrintable,
   writeMemoryText,
 } from '../../../engine/index.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
 
 const idArg = [{ name: 'id', about: 'id of the memory, or a unique prefix' }] as const;
@@ -148,7 +148,7 @@ const show = defineCommand({
 
 /** Opens title and text in the person's editor; null if nothing has changed. */
 async function editOnTerminal(
-  { env, stdout }: Pick<Context, 'env' | 'stdout'>,
+  { env, stdout }: Pick<CommandContext, 'env' | 'stdout'>,
   client: EngineClient,
   wanted: string,
 ): Promise<Api['memory.edit']['output'] | null> {

@@ -4,14 +4,14 @@ import {
   type RaceState,
   SvcError,
   toPrintable,
-  type Wire,
+  type WireValue,
 } from '../../../engine/index.ts';
-import { type Command, type Context, defineCommand } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand } from '../../command.ts';
 import { outputFlags } from '../../pages.ts';
 import { findStateStyle } from '../../paint.ts';
 import { formatFacts, formatRows } from '../../print.ts';
 
-type RacerView = Wire<Racer>;
+type RacerView = WireValue<Racer>;
 
 const idArg = [{ name: 'id', about: 'task id, or a unique prefix', completes: 'task' }] as const;
 
@@ -44,7 +44,7 @@ const formatElapsed = (ms: number | null): string => {
 
 const formatRacers = (
   { sessions, race }: { sessions: readonly RacerView[]; race: { winner: string | null } },
-  { stdout, paint }: Pick<Context, 'stdout' | 'paint'>,
+  { stdout, paint }: Pick<CommandContext, 'stdout' | 'paint'>,
 ): Promise<string> =>
   formatRows(
     sessions,
@@ -84,7 +84,7 @@ const NEXT: Readonly<Record<RaceState, string | null>> = {
   cancelled: null,
 };
 
-async function showRace(context: Context, id: string): Promise<void> {
+async function showRace(context: CommandContext, id: string): Promise<void> {
   const client = await context.engine();
   const compared = await client.call('task.compare', { id });
   const { task, race, sessions } = compared;

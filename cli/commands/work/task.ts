@@ -10,12 +10,12 @@ import {
   type Race,
   SvcError,
   toPrintable,
-  type Wire,
+  type WireValue,
 } from '../../../engine/index.ts';
 import { formatPrompt, promptFlag, readPrompt } from '../../arguments/prompt.ts';
-import { type Command, defineCommand, type Proposal, repeatArgument } from '../../command.ts';
+import { type Command, type CompletionProposal, defineCommand, repeatArgument } from '../../command.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
-import { findStateStyle, type Paint } from '../../paint.ts';
+import { findStateStyle, type PaintFunction } from '../../paint.ts';
 import { formatFacts } from '../../print.ts';
 import {
   type DecisionView,
@@ -143,8 +143,8 @@ interface Shown {
   task: ShownTask;
   decision: DecisionView | null;
   sessions: SessionView[];
-  race: Wire<Race> | null;
-  timeline: Wire<LoggedEvent>[];
+  race: WireValue<Race> | null;
+  timeline: WireValue<LoggedEvent>[];
   /** The number of events; the timeline has the newest. */
   timeline_total: number;
 }
@@ -157,7 +157,7 @@ const describeOwnWord = (last: SessionView | undefined): string | null =>
 
 function formatTask(
   { task, decision, sessions, race, timeline, timeline_total: total }: Shown,
-  { waits, next, paint }: { waits: string | null; next: string | null; paint: Paint },
+  { waits, next, paint }: { waits: string | null; next: string | null; paint: PaintFunction },
 ): string {
   const last = sessions.at(-1);
   const work =
@@ -223,7 +223,7 @@ function formatTask(
   return lines.join('\n');
 }
 
-const describeRace = (race: Wire<Race>, sessions: readonly SessionView[]): string =>
+const describeRace = (race: WireValue<Race>, sessions: readonly SessionView[]): string =>
   `${sessions
     .filter((each) => each.race === race.id)
     .map(
@@ -232,7 +232,7 @@ const describeRace = (race: Wire<Race>, sessions: readonly SessionView[]): strin
     )
     .join(', ')}; svc task compare ${race.task_id}`;
 
-const defineTaskArgument = <const P extends Proposal>(completes: P) =>
+const defineTaskArgument = <const P extends CompletionProposal>(completes: P) =>
   [{ name: 'id', about: 'task id, or a unique prefix', completes }] as const;
 
 const show = defineCommand({

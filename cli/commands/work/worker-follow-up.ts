@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type EngineClient, SvcError, toPrintable, writeFollowUpMessage } from '../../../engine/index.ts';
 import { readPrompt } from '../../arguments/prompt.ts';
-import { type Context, defineCommand, type FlagTable } from '../../command.ts';
+import { type CommandContext, defineCommand, type FlagTable } from '../../command.ts';
 import { askForLine } from '../../confirm.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';
 
@@ -18,7 +18,7 @@ const followUpFlags = {
   },
 } as const satisfies FlagTable;
 
-type FollowUpContext = Context<typeof followUpFlags>;
+type FollowUpContext = CommandContext<typeof followUpFlags>;
 
 /** The parts of a follow-up. */
 interface FollowUpMessage {
@@ -53,7 +53,8 @@ export const followUp = defineCommand({
       throw new SvcError('usage', '--base needs --conflicts', {
         hint: 'add --conflicts',
       });
-    const message = comments || conflicts ? await collectMessage(context) : await readMessage(context);
+    const message =
+      comments || conflicts ? await collectMessage(context) : await readFollowUpMessage(context);
     if (message === null) {
       context.note('nothing was started');
       return 1;
@@ -141,7 +142,7 @@ async function readWords({
 }
 
 /** Like `readWords`, but opens the person's editor if nothing is given. */
-async function readMessage(context: FollowUpContext): Promise<FollowUpMessage> {
+async function readFollowUpMessage(context: FollowUpContext): Promise<FollowUpMessage> {
   const { args, flags, env, stdin, stdout } = context;
   const session = context.arg(0);
   if (args.length > 1 || flags.file !== undefined) return { prompt: await readWords(context), comments: [] };

@@ -6,13 +6,13 @@ import {
   type ProjectSetup,
   SvcError,
   toPrintable,
-  type Wire,
+  type WireValue,
 } from '../../../engine/index.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { askForYes } from '../../confirm.ts';
 import { definePageFlags, showPage } from '../../pages.ts';
 
-type Project = Wire<ProjectSetup>;
+type Project = WireValue<ProjectSetup>;
 
 const CONSENT: Record<Project['consent'], string> = {
   not_needed: '-',

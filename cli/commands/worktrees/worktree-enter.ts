@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Api, findWorkspace, isInsideFolder, SvcError } from '../../../engine/index.ts';
-import { type Context, defineCommand } from '../../command.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
 import { runInForeground } from '../../sessions/foreground.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';
 import { listEditorArguments } from './editor-arguments.ts';
@@ -10,7 +10,7 @@ type SessionView = Api['session.show']['output'];
 
 /** Returns the folder of a session's work. Throws `conflict` if there is none. */
 async function findFolder(
-  context: Pick<Context, 'engine' | 'arg'>,
+  context: Pick<CommandContext, 'engine' | 'arg'>,
 ): Promise<{ row: SessionView; folder: string }> {
   const client = await context.engine();
   const row = await client.call('session.show', { session: context.arg(0) });
@@ -27,7 +27,7 @@ async function findFolder(
 
 /** Warns a person who enters a place where a worker has been. */
 function noteEntering(
-  { note }: Pick<Context, 'note'>,
+  { note }: Pick<CommandContext, 'note'>,
   { session_id: id, state, profile }: SessionView,
 ): void {
   if (state !== 'ended') note(`${id} is ${state}: its agent may be writing here`);
@@ -36,7 +36,7 @@ function noteEntering(
 }
 
 /** A worktree has its own svc.yaml, which is not the one that svc works with. */
-const keepWorkspace = ({ cwd, env }: Pick<Context, 'cwd' | 'env'>): NodeJS.ProcessEnv => ({
+const keepWorkspace = ({ cwd, env }: Pick<CommandContext, 'cwd' | 'env'>): NodeJS.ProcessEnv => ({
   ...env,
   SVC_CONFIG: findWorkspace({ cwd, env }).file,
 });

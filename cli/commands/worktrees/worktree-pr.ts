@@ -16,14 +16,14 @@ import {
   runProgram,
   SvcError,
   toPrintable,
-  type Wire,
+  type WireValue,
 } from '../../../engine/index.ts';
-import { type Context, defineCommand } from '../../command.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
 import { askForYes } from '../../confirm.ts';
 import { formatFacts } from '../../print.ts';
 import { defineSessionArgument } from '../../sessions/session-argument.ts';
 
-type Material = Wire<PullRequestMaterial>;
+type Material = WireValue<PullRequestMaterial>;
 type Remote = Material['remotes'][number];
 
 /** A code host may be slow, and a push long; a program that waits for a password is ended. */
@@ -42,7 +42,10 @@ const flags = {
   yes: { type: 'boolean', short: 'y', about: 'push and open it without asking' },
 } as const;
 
-async function isInstalled(program: string, { env, cwd }: Pick<Context, 'env' | 'cwd'>): Promise<boolean> {
+async function isInstalled(
+  program: string,
+  { env, cwd }: Pick<CommandContext, 'env' | 'cwd'>,
+): Promise<boolean> {
   const { findProgram } = await agentPrograms();
   return findProgram(program, { cwd, path: env.PATH }) !== undefined;
 }
@@ -75,7 +78,7 @@ function findRemote({ remotes, session_id: id }: Material, wanted: string | unde
 async function findPullRequestProgram(
   { url }: Pick<Remote, 'url'>,
   wanted: PullRequestProgram | undefined,
-  context: Pick<Context, 'env' | 'cwd'>,
+  context: Pick<CommandContext, 'env' | 'cwd'>,
 ): Promise<{ program: PullRequestProgram; isThere: boolean }> {
   const guessed = wanted ?? guessProgram(url);
   for (const program of guessed === null ? PULL_REQUEST_PROGRAMS : [guessed])
@@ -112,7 +115,7 @@ function withSettings(env: NodeJS.ProcessEnv, settings: readonly (readonly strin
 
 /** Runs a person's program in the repository, with their environment and git settings. Throws `program_failed` with its output. */
 async function runStep(
-  { env }: Pick<Context, 'env'>,
+  { env }: Pick<CommandContext, 'env'>,
   { repository, settings }: Pick<Material, 'repository' | 'settings'>,
   program: string,
   args: readonly string[],
@@ -137,7 +140,7 @@ async function runStep(
 }
 
 async function openPullRequest(
-  context: Context<typeof flags>,
+  context: CommandContext<typeof flags>,
   client: EngineClient,
   material: Material,
   { remote, program }: { remote: Remote; program: PullRequestProgram },
@@ -181,7 +184,7 @@ async function openPullRequest(
 }
 
 async function askForState(
-  context: Context<typeof flags>,
+  context: CommandContext<typeof flags>,
   client: EngineClient,
   material: Material,
 ): Promise<number> {
@@ -209,7 +212,7 @@ async function askForState(
 
 /** Shows what would run, and asks. Throws `usage` without a terminal. */
 async function askBeforePush(
-  context: Context<typeof flags>,
+  context: CommandContext<typeof flags>,
   { name, url }: Remote,
   commands: readonly string[],
 ): Promise<boolean> {

@@ -11,14 +11,14 @@ import {
   type SessionTrial,
   toExitCode,
   toPrintable,
-  type Wire,
+  type WireValue,
   WORKTREE_STATES,
   type WorktreeState,
 } from '../../../engine/index.ts';
 import { warnOfUnseen } from '../../arguments/prompt.ts';
-import { type Command, type Context, defineCommand, repeatArgument } from '../../command.ts';
+import { type Command, type CommandContext, defineCommand, repeatArgument } from '../../command.ts';
 import { definePageFlags, outputFlags, showPage } from '../../pages.ts';
-import { findStateStyle, type Paint, paintPatch } from '../../paint.ts';
+import { findStateStyle, type PaintFunction, paintPatch } from '../../paint.ts';
 import { formatFacts } from '../../print.ts';
 import { edit, shell } from './worktree-enter.ts';
 import { pullRequest } from './worktree-pr.ts';
@@ -45,7 +45,7 @@ const formatStates = ({ state, states }: Entry): string =>
 
 /** Prints what could not be read; returns the exit code for it, or 0. */
 function reportProblems(
-  { note }: Pick<Context, 'note'>,
+  { note }: Pick<CommandContext, 'note'>,
   problems: readonly (Unread & { repository: string })[],
 ): number {
   for (const { repository, message, hint } of problems)
@@ -63,7 +63,7 @@ const sessionArg = [
 
 const intoFlag = { type: 'string', value: 'branch', about: 'into this branch' } as const;
 
-const noteWarnings = ({ note }: Pick<Context, 'note'>, warnings: readonly string[]): void => {
+const noteWarnings = ({ note }: Pick<CommandContext, 'note'>, warnings: readonly string[]): void => {
   for (const each of warnings) note(`warning: ${toPrintable(each)}`);
 };
 
@@ -120,7 +120,7 @@ const list = defineCommand({
   },
 });
 
-function warnOfPatch(patch: string, paint: Paint): string[] {
+function warnOfPatch(patch: string, paint: PaintFunction): string[] {
   const warning = warnOfUnseen('the patch', patch);
   return warning === null ? [] : ['', paint('bad', warning)];
 }
@@ -210,7 +210,7 @@ const trial = defineCommand({
 function describeVerdict({
   promotable,
   already_merged,
-}: Pick<Wire<SessionTrial>, 'promotable' | 'already_merged'>) {
+}: Pick<WireValue<SessionTrial>, 'promotable' | 'already_merged'>) {
   if (!promotable) return 'would not go through';
   return already_merged ? 'would change nothing: its work is already there' : 'would go through';
 }
@@ -264,7 +264,7 @@ const promote = defineCommand({
 });
 
 /** Files in no commit that would be lost with a worktree. */
-const formatIgnored = ({ ignored }: Pick<Wire<PruneEntry>, 'ignored'>): string =>
+const formatIgnored = ({ ignored }: Pick<WireValue<PruneEntry>, 'ignored'>): string =>
   ignored.length === 0
     ? ''
     : `, with the ignored files ${ignored.slice(0, 5).join(', ')}${ignored.length > 5 ? ` and ${ignored.length - 5} more` : ''}`;

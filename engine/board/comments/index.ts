@@ -1,4 +1,4 @@
-import type { By } from '../../core/api/operation.ts';
+import type { CallAuthor } from '../../core/api/operation.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { parseId } from '../../core/base/ids.ts';
@@ -18,11 +18,11 @@ export interface DiffComments {
   /** Lists comments of a session and of the sessions that it continues, by file and line. */
   listComments(sessionId: string): DiffComment[];
   /** Inside `storage.write`: stores a comment; replaces one by the same person on the same line of the same version. */
-  keepComment(comment: Omit<DiffComment, 'commentId' | 'createdAt' | 'actor'>, by: By): DiffComment;
+  keepComment(comment: Omit<DiffComment, 'commentId' | 'createdAt' | 'actor'>, by: CallAuthor): DiffComment;
   /** Inside `storage.write`. Throws `not_found`. */
-  removeComment(commentId: number, by: By): DiffComment;
+  removeComment(commentId: number, by: CallAuthor): DiffComment;
   /** Inside `storage.write`: a follow-up has included these. Throws `conflict` if one of them is gone. */
-  takeComments(sessionId: string, commentIds: readonly number[], by: By): void;
+  takeComments(sessionId: string, commentIds: readonly number[], by: CallAuthor): void;
 }
 
 export function createDiffComments({
@@ -64,10 +64,10 @@ export function createDiffComments({
       .all(JSON.stringify(listLineage(sessionId).map((each) => parseId('s', each))))
       .map(toDiffComment);
 
-  const record = (
+  const recordComment = (
     kind: 'comment_added' | 'comment_removed',
     { sessionId, commentId, path, line }: DiffComment,
-    { actor, via }: By,
+    { actor, via }: CallAuthor,
   ): void => void events.append({ kind, sessionId, actor, via, data: { comment: commentId, path, line } });
 
   return {
@@ -82,14 +82,14 @@ export function createDiffComments({
           hint: sentence`{worker.follow_up ${sessionId} comments=true} sends them`,
         });
       const kept = toDiffComment(insert.get({ ...named, text, body, now: clock.now() }) as DiffCommentRow);
-      record('comment_added', kept, by);
+      recordComment('comment_added', kept, by);
       return kept;
     },
     removeComment(commentId, by) {
       const row = remove.get(commentId);
       if (row === undefined) throw new SvcError('not_found', `no comment ${commentId}`);
       const removed = toDiffComment(row);
-      record('comment_removed', removed, by);
+      recordComment('comment_removed', removed, by);
       return removed;
     },
     takeComments(sessionId, commentIds, by) {
@@ -105,7 +105,7 @@ export function createDiffComments({
             },
           );
         remove.run(id);
-        record('comment_removed', comment, by);
+        recordComment('comment_removed', comment, by);
       }
     },
   };

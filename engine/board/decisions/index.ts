@@ -1,4 +1,4 @@
-import type { By } from '../../core/api/operation.ts';
+import type { CallAuthor } from '../../core/api/operation.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { findByPrefix, formatIdArray, parseId } from '../../core/base/ids.ts';
@@ -19,7 +19,7 @@ export { type AgentSettings, type InputChange, pickRacer, type RunSettings } fro
 export { DECISION_STATES, type Decision, type DecisionState } from './rows.ts';
 
 /** The inputs that a decision is bound to. */
-export interface Bound {
+export interface ApprovedInputs {
   /** Null if it dates from before inputs were stored, or from another version of their format. */
   inputs: RunInputs | null;
   /** The further options of its dispatch. */
@@ -27,7 +27,7 @@ export interface Bound {
 }
 
 /** The question for a person, and the reason. */
-export interface Question {
+export interface DecisionQuestion {
   inputs: RunInputs;
   options?: DispatchOptions;
   why: string;
@@ -55,25 +55,25 @@ export interface Decisions {
   checkPending(decision: Decision): void;
   /** Finds the task's decision that is pending, or approved and not yet consumed. */
   openOf(taskId: string): Decision | null;
-  boundTo(decisionId: string): Bound;
+  boundTo(decisionId: string): ApprovedInputs;
   /** Creates a pending decision for the task's current inputs; emits `needs_approval`. */
-  ask(task: Task, question: Question, by: By): Decision;
+  ask(task: Task, question: DecisionQuestion, by: CallAuthor): Decision;
   /** Creates a decision that is already approved (pre-approved request, or a person running the task). */
-  grant(task: Task, question: Question, by: By): Decision;
+  grant(task: Task, question: DecisionQuestion, by: CallAuthor): Decision;
   /** pending → approved, for exactly those inputs. Throws `already_decided`. */
   approve(
     decisionId: string,
     task: Task,
     bound: { inputs: RunInputs; options: DispatchOptions },
-    by: By,
+    by: CallAuthor,
   ): Decision;
   /** Rebinds an approved decision that has started nothing yet, or whose session continues, to exactly those inputs. */
   bindTo(decisionId: string, bound: { inputs: RunInputs; options: DispatchOptions }): void;
-  deny(decisionId: string, reason: string, by: By): { decision: Decision; changed: boolean };
+  deny(decisionId: string, reason: string, by: CallAuthor): { decision: Decision; changed: boolean };
   /** Closes the task's open decision, which no longer matches its inputs. */
-  expire(taskId: string, reason: string, by: By): void;
+  expire(taskId: string, reason: string, by: CallAuthor): void;
   /** approved → expired, for a consumed decision whose session did not run the approved inputs. */
-  revoke(decisionId: string, reason: string, by: By): void;
+  revoke(decisionId: string, reason: string, by: CallAuthor): void;
   /** Binds an approved decision to the one session that it starts. Throws `already_decided` if it was used. */
   consume(decisionId: string, sessionId: string): void;
   /** Lists open decisions, and those of live sessions, from before inputs were stored. */
@@ -175,8 +175,8 @@ export function createDecisions({
   function insertDecision(
     task: Task,
     state: 'pending' | 'approved',
-    { inputs, options = {}, why, changes = [] }: Question,
-    by: By,
+    { inputs, options = {}, why, changes = [] }: DecisionQuestion,
+    by: CallAuthor,
   ): Decision {
     const now = clock.now();
     const isDecided = state === 'approved';

@@ -1,10 +1,10 @@
-import type { By } from '../../core/api/operation.ts';
+import type { CallAuthor } from '../../core/api/operation.ts';
 import { type Clock, rfc3339 } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { formatCount, toPrintable } from '../../core/base/text.ts';
 import type { WorkspacePaths } from '../../core/workspace/workspace-path.ts';
 import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
-import type { Peers } from '../../workers/sessions/index.ts';
+import type { SessionPeers } from '../../workers/sessions/index.ts';
 import { checkNotEnded, findEventScope } from '../holder.ts';
 
 import type { LedgerItem } from './parse.ts';
@@ -18,7 +18,7 @@ export interface LedgersDeps {
   storage: Storage;
   events: EventLog;
   clock: Clock;
-  peers: Pick<Peers, 'find'>;
+  peers: Pick<SessionPeers, 'find'>;
   paths: WorkspacePaths;
   /** Lists sessions whose claims do not exclude a given session's. */
   rivalsOf(sessionId: string): readonly string[];
@@ -30,9 +30,12 @@ export interface Ledgers {
    * Claims an item, or extends the holder's own claim, inside `storage.write`. Throws `not_found` (no such file or item),
    * `conflict` (already checked, or the holder has ended), `item_held` (a live session holds it).
    */
-  claim(wanted: { holder: string; item: number; ledger: string; ttlMin: number }, by: By): Claim;
+  claim(wanted: { holder: string; item: number; ledger: string; ttlMin: number }, by: CallAuthor): Claim;
   /** Releases a claim, inside `storage.write`; `*` is any holder. Throws `holder_mismatch`, `not_found`. */
-  release(wanted: { holder: string; item: number; ledger: string }, by: By): { ledger: string; text: string };
+  release(
+    wanted: { holder: string; item: number; ledger: string },
+    by: CallAuthor,
+  ): { ledger: string; text: string };
   /** Throws `not_found` if there is no such file. */
   show(ledger: string): Ledger;
   /** Lists the claims on an item, with the item's text at that time: one, or several in a race. */

@@ -5,7 +5,7 @@ import type { Storage } from '../../storage/index.ts';
 /** Pause after a failed write. */
 const PAUSE_MS = 5_000;
 
-export interface Expiry {
+export interface LockExpiry {
   /** Marks that a lock was granted or released, so that the next expiry may differ. */
   changed(): void;
   start(): void;
@@ -25,7 +25,7 @@ export function createExpiry({
   nextAt(): number | null;
   /** Called inside `storage.write`. */
   expire(): void;
-}): Expiry {
+}): LockExpiry {
   let state: 'off' | 'waiting' | 'expiring' = 'off';
   let hasChanged = false;
   let unsubscribe: () => void = () => undefined;

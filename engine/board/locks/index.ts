@@ -1,15 +1,15 @@
-import type { By } from '../../core/api/operation.ts';
+import type { CallAuthor } from '../../core/api/operation.ts';
 import { type Clock, rfc3339 } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { toPrintable } from '../../core/base/text.ts';
 import type { WorkspacePaths } from '../../core/workspace/workspace-path.ts';
 import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
-import type { Peers } from '../../workers/sessions/index.ts';
+import type { SessionPeers } from '../../workers/sessions/index.ts';
 import { checkNotEnded, findEventScope } from '../holder.ts';
 
 import { createExpiry } from './expiry.ts';
-import { computeReach, type Reach } from './reach.ts';
+import { computeReach, type LockReach } from './reach.ts';
 import { type Lock, type LockRow, toLock } from './rows.ts';
 
 export type { Lock } from './rows.ts';
@@ -18,7 +18,7 @@ export interface LocksDeps {
   storage: Storage;
   events: EventLog;
   clock: Clock;
-  peers: Pick<Peers, 'find'>;
+  peers: Pick<SessionPeers, 'find'>;
   paths: WorkspacePaths;
   /** Lists sessions whose locks do not exclude a given session's. */
   rivalsOf(sessionId: string): readonly string[];
@@ -30,11 +30,11 @@ export interface LocksDeps {
  */
 export interface Locks {
   /** Locks a path, or extends the holder's lock, inside `storage.write`. Throws `lock_held`, `conflict` (holder has ended). */
-  acquire(wanted: { holder: string; path: string; ttlMin: number }, by: By): Lock;
+  acquire(wanted: { holder: string; path: string; ttlMin: number }, by: CallAuthor): Lock;
   /** Finds the holder's lock that covers the path. Throws `lock_denied`, which names the actual holder. */
   check(holder: string, path: string): { path: string; lock: Lock };
   /** Releases a lock, inside `storage.write`, and returns the path's key. Throws `holder_mismatch`, `not_found`. */
-  release(holder: string, path: string, by: By): string;
+  release(holder: string, path: string, by: CallAuthor): string;
   /** Lists locks on a path, on the folders above it and below it; without a path, all locks. */
   around(path?: string): Lock[];
   /** Finds the lock that covers the path and is neither `exceptHolder`'s nor a competitor's; null if no one else holds it. */
@@ -80,10 +80,10 @@ export function createLocks({ storage, events, clock, peers, paths, rivalsOf }: 
   >(`INSERT INTO meta (key, value) VALUES ('fence', '1')
     ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT) RETURNING value`);
 
-  const resolveReach = (path: string): Reach =>
+  const resolveReach = (path: string): LockReach =>
     computeReach(paths.resolveNamed(path), paths.resolveNamed('.').absolute);
 
-  const buildLockParameters = ({ key, above, low, high, holdsWorkspace }: Reach, holder = '') => ({
+  const buildLockParameters = ({ key, above, low, high, holdsWorkspace }: LockReach, holder = '') => ({
     key,
     above: JSON.stringify(above),
     low,

@@ -3,7 +3,7 @@ import { isInsideFolder } from '../../core/base/paths.ts';
 import type { NamedPath } from '../../core/workspace/workspace-path.ts';
 
 /** The keys of the locks that concern a path. */
-export interface Reach {
+export interface LockReach {
   key: string;
   /** The path itself and every folder above it. */
   above: string[];
@@ -15,7 +15,7 @@ export interface Reach {
 }
 
 /** Computes which locks concern a path. `root` is the workspace's folder, real and absolute. */
-export function computeReach({ absolute, key }: NamedPath, root: string): Reach {
+export function computeReach({ absolute, key }: NamedPath, root: string): LockReach {
   const nameKey = (path: string): string => (isInsideFolder(root, path) ? relative(root, path) || '.' : path);
   const above: string[] = [];
   for (let at = absolute; ; at = dirname(at)) {

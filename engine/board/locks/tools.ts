@@ -117,11 +117,11 @@ export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPe
       run(input, caller): HeldPath[] {
         const named = input.except === undefined ? null : resolveHolder(input.except, caller, peers);
         const except = named ?? (caller.seat === 'worker' ? caller.sessionId : null);
-        const isOwn = ({ holder }: Lock) =>
+        const isOwnLock = ({ holder }: Lock) =>
           input.except_own === true && holdsForCaller(holder, caller, peers);
         return input.paths.flatMap((path) => {
           const lock = overInside(locks, path, except);
-          return lock === null || isOwn(lock) ? [] : [{ path, lock }];
+          return lock === null || isOwnLock(lock) ? [] : [{ path, lock }];
         });
       },
     }),

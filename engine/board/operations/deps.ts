@@ -1,9 +1,9 @@
-import type { Policy } from '../../core/api/operation.ts';
+import type { OperationPolicy } from '../../core/api/operation.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import type { Agents } from '../../workers/agents/index.ts';
-import type { FollowUps, Peers, Session, Sessions } from '../../workers/sessions/index.ts';
+import type { AgentRegistry } from '../../workers/agents/index.ts';
+import type { FollowUps, Session, SessionPeers, Sessions } from '../../workers/sessions/index.ts';
 import type { Decisions } from '../decisions/index.ts';
-import type { Plans } from '../plan.ts';
+import type { RunPlans } from '../plan.ts';
 import type { Races } from '../races/index.ts';
 import type { Tasks, TaskTemplates } from '../tasks/index.ts';
 import type { Workflow } from '../workflow/index.ts';
@@ -19,12 +19,12 @@ export interface BoardOperationsDeps {
   races: Races;
   followUps: Pick<FollowUps, 'findOfWorker'>;
   workflow: Workflow;
-  plans: Plans;
-  agents: Agents;
-  peers: Pick<Peers, 'known'>;
+  plans: RunPlans;
+  agents: AgentRegistry;
+  peers: Pick<SessionPeers, 'known'>;
   templates(): TaskTemplates;
   actions: TaskActions;
-  policy(): Policy;
+  policy(): OperationPolicy;
   /** Throws `consent_missing` until someone has agreed to svc.yaml. */
   requireConsent(): void;
   /** Checks that workers can be confined here. Throws `tool_missing`, `confinement_unavailable`. */

@@ -7,7 +7,7 @@ import type { Session } from '../../workers/sessions/index.ts';
 import { dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
 import { hash, id, plannedOptions } from '../input.ts';
 import type { Verification } from '../verify/index.ts';
-import { checkNotReplaced, type Submitted } from '../workflow/index.ts';
+import { checkNotReplaced, type SubmitResult } from '../workflow/index.ts';
 import type { BoardOperationsDeps } from './deps.ts';
 
 /** The maximum size of a race. */
@@ -99,7 +99,7 @@ export function raceOperations(deps: RaceOperationsDeps) {
         ...options,
       }),
       async run(input, caller, call) {
-        const submitted = await call.begin((): Submitted => {
+        const submitted = await call.begin((): SubmitResult => {
           deps.requireConsent();
           const task = tasks.resolve(input.id);
           const asked = readOptions(task.taskId, input, caller);

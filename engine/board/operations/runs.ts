@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import {
   actorDenied,
-  type By,
   by,
-  type Call,
+  type CallAuthor,
   type Caller,
   checkLocalActor,
   checkOwnTask,
   mayAct,
+  type OperationCall,
   operation,
   toWire,
 } from '../../core/api/operation.ts';
@@ -19,8 +19,8 @@ import { isOwnSeat, projectOfAddress, type Session } from '../../workers/session
 import { agentOverrides, dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
 import { hash, id, plannedOptions } from '../input.ts';
 import type { Task } from '../tasks/index.ts';
-import { sayEnded, type Verdict, verdictOf, waitForEnd } from '../tasks/verdict.ts';
-import { checkNotReplaced, type Submitted } from '../workflow/index.ts';
+import { sayEnded, type TaskVerdict, verdictOf, waitForEnd } from '../tasks/verdict.ts';
+import { checkNotReplaced, type SubmitResult } from '../workflow/index.ts';
 import type { BoardOperationsDeps } from './deps.ts';
 
 /** How to start a worker. */
@@ -66,7 +66,7 @@ const sayDispatched = (result: z.output<typeof dispatched>): string =>
         sentence`${result.task_id} is dispatched as ${result.session_id} (worker ${result.worker_id}). Its verdict comes as a handoff message: {msg.inbox}.`,
         'tools',
       )
-    : sayEnded(result.session_id, result.verdict as unknown as Verdict);
+    : sayEnded(result.session_id, result.verdict as unknown as TaskVerdict);
 
 /** Operations to start a worker on a task, and to plan it. */
 export function runOperations(deps: BoardOperationsDeps) {
@@ -74,7 +74,7 @@ export function runOperations(deps: BoardOperationsDeps) {
   /** Returns the options of a run without flags: its open decision's. */
   const planOptions = (task: Task, caller: Caller) => plannedOptions(decisions, task.taskId, caller);
 
-  function readActor(input: { actor?: string | undefined }, caller: Caller): By {
+  function readActor(input: { actor?: string | undefined }, caller: Caller): CallAuthor {
     if (caller.seat !== 'chair') return by(caller);
     if (input.actor !== undefined) checkLocalActor(input.actor);
     if (input.actor !== undefined && !mayAct(deps.policy(), input.actor)) throw actorDenied(input.actor);
@@ -95,7 +95,7 @@ export function runOperations(deps: BoardOperationsDeps) {
     { taskId, project, status, agent }: Task,
     wanted: string | undefined,
     caller: Caller,
-    actor: By,
+    actor: CallAuthor,
   ): void {
     deps.requireConsent();
     if (agent !== null) agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, wanted ?? project);
@@ -106,7 +106,7 @@ export function runOperations(deps: BoardOperationsDeps) {
   }
 
   /** Adds one more agent to a race on a task. */
-  function joinRace({ task: named, ...input }: z.infer<typeof dispatchWorker>, caller: Caller): Submitted {
+  function joinRace({ task: named, ...input }: z.infer<typeof dispatchWorker>, caller: Caller): SubmitResult {
     const others = (['prompt', 'title', 'project', 'name', 'inplace'] as const).filter(
       (key) => input[key] !== undefined,
     );
@@ -136,7 +136,7 @@ export function runOperations(deps: BoardOperationsDeps) {
     ...(input.session === undefined ? {} : { parent: parentOf(input.session, caller) }),
   });
 
-  async function answerDispatch(submitted: Submitted, wait: boolean | undefined, call: Call) {
+  async function answerDispatch(submitted: SubmitResult, wait: boolean | undefined, call: OperationCall) {
     const { taskId } = checkNotReplaced(submitted).task;
     const { sessionId, workerId, decisionId } = submitted.session as Session;
     const ended = wait === true ? await waitForEnd(deps, sessionId, call) : null;
@@ -231,7 +231,7 @@ export function runOperations(deps: BoardOperationsDeps) {
       input: z.strictObject({ id, hash, hold: z.boolean().optional(), ...dispatchInput }),
       run: async (input, caller, call) =>
         checkNotReplaced(
-          await call.begin((): Submitted => {
+          await call.begin((): SubmitResult => {
             const failed = tasks.resolve(input.id);
             plans.check(failed, input.hash, planOptions(failed, caller));
             const task = workflow.retry(failed.taskId, by(caller));

@@ -1,13 +1,13 @@
 import { AGENT_MARKS } from '../../core/access/agent-marks.ts';
-import type { By, Caller } from '../../core/api/operation.ts';
+import type { CallAuthor, Caller } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { makeTitle } from '../../core/base/text.ts';
-import type { Agents } from '../../workers/agents/index.ts';
+import type { AgentRegistry } from '../../workers/agents/index.ts';
 import { agentOverrides, type DispatchOptions } from '../dispatch-options.ts';
 import { PRIORITIES } from '../input.ts';
 import type { NewTask, Tasks } from '../tasks/index.ts';
 import { applyTemplate, type TaskTemplates } from '../tasks/templates.ts';
-import type { Submitted, Workflow } from '../workflow/index.ts';
+import type { SubmitResult, Workflow } from '../workflow/index.ts';
 
 /** A client's input for a new task. */
 export interface TaskWish {
@@ -31,7 +31,7 @@ export interface TaskActions {
    */
   newTask(wish: TaskWish, caller: Caller): NewTask;
   /** Runs a task; one without an agent gets the default one. */
-  run(taskId: string, options: DispatchOptions, who: By): Submitted;
+  run(taskId: string, options: DispatchOptions, who: CallAuthor): SubmitResult;
 }
 
 /** Returns the origin of this caller's tasks. */
@@ -46,7 +46,7 @@ const isAgents = ({ via, env }: Caller): boolean => via === 'tool' || AGENT_MARK
 export function createTaskActions(deps: {
   tasks: Tasks;
   workflow: Workflow;
-  agents: Agents;
+  agents: AgentRegistry;
   templates(): TaskTemplates;
   /** Returns the canonical name of a ledger's file. Throws `path_outside`. */
   ledgerKey(path: string): string;

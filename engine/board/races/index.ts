@@ -1,4 +1,4 @@
-import type { By } from '../../core/api/operation.ts';
+import type { CallAuthor } from '../../core/api/operation.ts';
 import { type Clock, rfc3339 } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { formatId, formatIdOrNull, parseId } from '../../core/base/ids.ts';
@@ -48,14 +48,14 @@ export interface Races {
   /** Called when a session of it has ended. After the last one, the race waits for a choice, or is lost. */
   sessionEnded(session: Session): void;
   /** Ends an open race without a winner: the task is over for another reason. Returns its live sessions. */
-  cancel(race: number, by: By): Session[];
+  cancel(race: number, by: CallAuthor): Session[];
   /**
    * Called when one was promoted: the task is done, and the others are due to be discarded unless `keepsOthers`.
    * Returns the live ones. Does nothing for a race that is over.
    */
-  win(race: number, winner: string, keepsOthers: boolean, by: By): Session[];
+  win(race: number, winner: string, keepsOthers: boolean, by: CallAuthor): Session[];
   /** Called when the promotion of its winner was undone: a person chooses again. */
-  reopen(session: Session, by: By): void;
+  reopen(session: Session, by: CallAuthor): void;
   /** Throws `conflict` if another session of its race was promoted. */
   checkMayWin(session: Session): void;
   /** Settles open races whose sessions have all ended, after a change other than their end. */
@@ -82,7 +82,7 @@ const toRace = (row: RaceRow): Race => ({
   endedAt: row.ended_at === null ? null : rfc3339(row.ended_at),
 });
 
-const BY_ENGINE: By = { actor: 'svc', via: 'engine' };
+const BY_ENGINE: CallAuthor = { actor: 'svc', via: 'engine' };
 /** More generations of follow-ups than anyone creates. */
 const MOST_GENERATIONS = 1000;
 
@@ -132,7 +132,12 @@ export function createRaces({
     return racer === null ? null : getRace(racer.race as number);
   };
 
-  function recordChange({ id, taskId }: Race, state: string, data: Record<string, unknown>, by: By): void {
+  function recordChange(
+    { id, taskId }: Race,
+    state: string,
+    data: Record<string, unknown>,
+    by: CallAuthor,
+  ): void {
     const { title } = tasks.get(taskId);
     events.append({ kind: 'race_changed', taskId, ...by, data: { title, state, race: id, ...data } });
   }

@@ -1,7 +1,7 @@
 import type { PacedWriter } from './pace.ts';
 
 /** Removable items, with an estimate of their size in bytes. */
-export interface Found<T> {
+export interface RetainedRows<T> {
   item: T;
   bytes: number;
 }
@@ -16,9 +16,9 @@ export interface RetentionKind<T = unknown> {
    * Finds items that were finished before `cutoff`, Unix ms, part by part. The next part may be requested after the
    * last one was removed, or kept.
    */
-  find(cutoff: number): AsyncGenerator<Found<T>[]>;
+  find(cutoff: number): AsyncGenerator<RetainedRows<T>[]>;
   /** Removes the items that are still removable. Returns the removed ones. */
-  remove(part: Found<T>[], cutoff: number, writer: PacedWriter): Promise<Found<T>[]>;
+  remove(part: RetainedRows<T>[], cutoff: number, writer: PacedWriter): Promise<RetainedRows<T>[]>;
 }
 
 /** Type-checks a kind, whose items are private. */

@@ -25,7 +25,7 @@ export function logRetention({
   );
 
   /** A folder of an unknown session is as old as its last change. */
-  function isOver(name: string, cutoff: number): boolean {
+  function isExpiredLog(name: string, cutoff: number): boolean {
     const row = findSession.get(cutoff, Number(FOLDER.exec(name)?.[1]));
     if (row !== undefined) return row.is_over === 1;
     const found = lstatSync(join(agentsDir, name), { throwIfNoEntry: false });
@@ -38,7 +38,7 @@ export function logRetention({
     async *find(cutoff) {
       const names = readFolder(agentsDir).filter((each) => each.isDirectory() && FOLDER.test(each.name));
       for (let at = 0; at < names.length; at += AT_ONCE) {
-        const found = names.slice(at, at + AT_ONCE).filter(({ name }) => isOver(name, cutoff));
+        const found = names.slice(at, at + AT_ONCE).filter(({ name }) => isExpiredLog(name, cutoff));
         const sizes = await Promise.all(found.map(({ name }) => measureFolder(join(agentsDir, name))));
         yield found.flatMap(({ name }, index) => {
           const { bytes, entries } = sizes[index]!;
@@ -50,7 +50,7 @@ export function logRetention({
       const gone: typeof part = [];
       for (const each of part) {
         const begun = performance.now();
-        if (!isOver(each.item, cutoff)) continue;
+        if (!isExpiredLog(each.item, cutoff)) continue;
         const folder = join(agentsDir, each.item);
         for (const { name } of readFolder(folder))
           if (!isWork(name)) await rm(join(folder, name), { recursive: true, force: true, maxRetries: 3 });

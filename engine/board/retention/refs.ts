@@ -1,6 +1,6 @@
 import type { Storage } from '../../storage/index.ts';
 import type { SavedRef, Worktrees } from '../../workers/runner/worktrees/index.ts';
-import { defineRetentionKind, type Found, type RetentionKind } from './kind.ts';
+import { defineRetentionKind, type RetainedRows, type RetentionKind } from './kind.ts';
 import { IS_SETTLED } from './settled.ts';
 
 interface RepositoryRef extends SavedRef {
@@ -48,7 +48,7 @@ export function refRetention({
   const forget = db.prepare('DELETE FROM discarded_work WHERE session_id = ? AND is_done = 1 AND at < ?');
 
   /** Reports whether a ref is of this kind, and old enough. */
-  async function isOver(
+  async function isExpiredRef(
     { repository, commit }: RepositoryRef,
     owner: OwnerRow,
     cutoff: number,
@@ -69,18 +69,18 @@ export function refRetention({
     async *find(cutoff) {
       for (const { repository } of repositories.all()) {
         const refs = await worktrees.listSavedRefs(repository).catch(() => []);
-        const found: Found<RepositoryRef>[] = [];
+        const found: RetainedRows<RepositoryRef>[] = [];
         for (const ref of refs) {
           const owner = ownerOf.get(ref.branch, repository);
           if (owner === undefined) continue;
           const item = { ...ref, repository, sessionId: owner.id };
-          if (await isOver(item, owner, cutoff)) found.push({ item, bytes: 0 });
+          if (await isExpiredRef(item, owner, cutoff)) found.push({ item, bytes: 0 });
         }
         yield found;
       }
     },
     async remove(part, cutoff, writer) {
-      const gone: Found<RepositoryRef>[] = [];
+      const gone: RetainedRows<RepositoryRef>[] = [];
       for (const [repository, group] of Map.groupBy(part, ({ item }) => item.repository)) {
         await worktrees.deleteSavedRefs(
           repository,

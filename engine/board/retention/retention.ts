@@ -23,7 +23,7 @@ export interface CleanedKind {
   bytes: number;
 }
 
-export interface Cleaning {
+export interface CleaningResult {
   kinds: CleanedKind[];
   /** Bytes of the database file; null for a dry run. */
   database: { before: number; after: number } | null;
@@ -41,7 +41,7 @@ export interface DataRetention {
     isDryRun: boolean;
     actor: string;
     via: string;
-  }): Promise<Cleaning>;
+  }): Promise<CleaningResult>;
   close(): Promise<void>;
 }
 

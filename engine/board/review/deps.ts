@@ -1,20 +1,20 @@
-import type { By } from '../../core/api/operation.ts';
+import type { CallAuthor } from '../../core/api/operation.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { Worktrees } from '../../workers/runner/worktrees/index.ts';
-import type { Session, Sessions, Visitors } from '../../workers/sessions/index.ts';
+import type { Session, Sessions, SessionVisitors } from '../../workers/sessions/index.ts';
 import type { Races } from '../index.ts';
 import type { Verification } from '../verify/index.ts';
 
 export interface WorktreeActionsDeps {
   storage: Storage;
   clock: Pick<Clock, 'now'>;
-  visitors: Pick<Visitors, 'findVisitorConflict'>;
+  visitors: Pick<SessionVisitors, 'findVisitorConflict'>;
   events: EventLog;
   sessions: Sessions;
   races: Pick<Races, 'ofSession' | 'checkMayWin' | 'win' | 'reopen'>;
   /** Stops a live session, inside `storage.write`. */
-  stopSession(sessionId: string, by: By): void;
+  stopSession(sessionId: string, by: CallAuthor): void;
   worktrees: Worktrees;
   /** Folder of the session worktrees, absolute. */
   worktreesDir: string;
@@ -30,7 +30,7 @@ export interface WorktreeActionsDeps {
   isStrict(): boolean;
 }
 
-export interface Wanted {
+export interface WantedSession {
   session: string;
   base?: string | undefined;
   /** Only if the session is of this project. */

@@ -9,7 +9,7 @@ import type { EndedSession } from './promotion.ts';
 import type { DiscardedWork, UndoRecords } from './undo-records.ts';
 import type { WorktreeRemoval } from './worktree-removal.ts';
 
-export interface Discarded {
+export interface DiscardResult {
   sessionId: string;
   branch: string;
   /** The branch's commit; null if the branch was gone. */
@@ -23,7 +23,7 @@ export interface Discarded {
   warnings: string[];
 }
 
-export interface Restored {
+export interface RestoreResult {
   sessionId: string;
   branch: string;
   head: string | null;
@@ -35,9 +35,12 @@ export interface Restored {
 
 export interface DiscardActions {
   /** Removes the branch and worktree of an ended session, regardless of their contents, after saving all of it. Repeatable. */
-  discard(wanted: { session: string }, by: Pick<Caller, 'actor' | 'via'>): Promise<Discarded>;
+  discard(wanted: { session: string }, by: Pick<Caller, 'actor' | 'via'>): Promise<DiscardResult>;
   /** Restores a removed branch and, if requested, its worktree. Repeatable. */
-  restore(wanted: { session: string; worktree?: boolean | undefined }, caller: Caller): Promise<Restored>;
+  restore(
+    wanted: { session: string; worktree?: boolean | undefined },
+    caller: Caller,
+  ): Promise<RestoreResult>;
   /** Resumes operations that an earlier host did not finish. */
   recover(onProblem: (sessionId: string, error: unknown) => void): Promise<void>;
 }
@@ -73,12 +76,21 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
     sessions.branchBecame(sessionId, stateBefore);
   }
 
-  async function removeWork(session: EndedSession, by: Pick<Caller, 'actor' | 'via'>): Promise<Discarded> {
+  async function removeWork(
+    session: EndedSession,
+    by: Pick<Caller, 'actor' | 'via'>,
+  ): Promise<DiscardResult> {
     const { sessionId, taskId, title, branch, repository, worktree } = session;
     const warnings: string[] = [];
-    const record = (saved: SavedState) => storage.write(() => records.recordSaved(sessionId, saved));
+    const recordSavedState = (saved: SavedState) =>
+      storage.write(() => records.recordSaved(sessionId, saved));
     await removal.prepareRemoval(warnings)({ branch, path: worktree });
-    const { isGone, ...removed } = await worktrees.discard({ repository, branch, worktree, record });
+    const { isGone, ...removed } = await worktrees.discard({
+      repository,
+      branch,
+      worktree,
+      record: recordSavedState,
+    });
     const { savedRefs, ignored } = removed;
     const saved = records.findDiscarded(sessionId);
     if (isGone && saved?.head == null && saved?.path == null)
@@ -94,7 +106,10 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
     });
   }
 
-  async function discardSession(sessionId: string, by: Pick<Caller, 'actor' | 'via'>): Promise<Discarded> {
+  async function discardSession(
+    sessionId: string,
+    by: Pick<Caller, 'actor' | 'via'>,
+  ): Promise<DiscardResult> {
     const earlier = records.findDiscarded(sessionId);
     const { branch, branchState } = sessions.get(sessionId);
     if (earlier?.isDone && branchState === 'discarded' && branch !== null) {
@@ -162,7 +177,7 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
     sessionId: string,
     withWorktree: boolean,
     by: Pick<Caller, 'actor' | 'via'>,
-  ): Promise<Restored> {
+  ): Promise<RestoreResult> {
     const { taskId, title, branchState } = sessions.get(sessionId);
     if (branchState === 'continued')
       throw new SvcError('conflict', `a later run has continued ${sessionId}, on its branch`);

@@ -1,13 +1,13 @@
-import type { Call, Caller } from '../../core/api/operation.ts';
+import type { Caller, OperationCall } from '../../core/api/operation.ts';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
-import type { PromoteResult, Repository } from '../../workers/runner/worktrees/index.ts';
+import type { GitRepository, PromoteResult } from '../../workers/runner/worktrees/index.ts';
 import type { Session } from '../../workers/sessions/index.ts';
-import type { Wanted, WorktreeActionsDeps } from './deps.ts';
+import type { WantedSession, WorktreeActionsDeps } from './deps.ts';
 import type { UndoRecords } from './undo-records.ts';
 import type { WorktreeRemoval } from './worktree-removal.ts';
 
-export interface Promoted extends PromoteResult {
+export interface PromotionResult extends PromoteResult {
   sessionId: string;
   branch: string;
   /** True if the worktree and branch, no longer needed, were removed. */
@@ -21,16 +21,16 @@ export interface Promoted extends PromoteResult {
 }
 
 const addRemoval = (
-  done: Omit<Promoted, 'removed' | 'kept'>,
-  removal: Pick<Promoted, 'removed' | 'kept' | 'warnings'>,
-): Promoted => ({ ...done, ...removal, warnings: [...done.warnings, ...removal.warnings] });
+  done: Omit<PromotionResult, 'removed' | 'kept'>,
+  removal: Pick<PromotionResult, 'removed' | 'kept' | 'warnings'>,
+): PromotionResult => ({ ...done, ...removal, warnings: [...done.warnings, ...removal.warnings] });
 
 /** An ended session with its own branch. */
 export type EndedSession = Session & { branch: string; repository: string };
 
 /** Merges a session's branch. Throws `promote_conflict` with the `paths`, `checkout_dirty`, `unverified`, `conflict`. */
-export type Promote = (
-  wanted: Wanted & {
+export type PromoteOptions = (
+  wanted: WantedSession & {
     strategy?: 'merge' | 'rebase' | undefined;
     keep?: boolean | undefined;
     /** In a race: true to not discard the others. */
@@ -38,8 +38,8 @@ export type Promote = (
     head?: string | undefined;
   },
   caller: Caller,
-  call: Pick<Call, 'begin' | 'begun'>,
-) => Promise<Promoted>;
+  call: Pick<OperationCall, 'begin' | 'begun'>,
+) => Promise<PromotionResult>;
 
 /** The worker knows best the purpose of its side of a conflict. */
 function offerResolution(
@@ -70,8 +70,8 @@ export function createPromotion(
   },
   { prepareRemoval, recordGone }: WorktreeRemoval,
   /** Finds the ended session's branch and the base that it is merged into. */
-  promotion: (wanted: Wanted, caller: Caller) => { session: EndedSession; base: string },
-): Promote {
+  promotion: (wanted: WantedSession, caller: Caller) => { session: EndedSession; base: string },
+): PromoteOptions {
   const { storage, events, sessions, worktrees, races } = deps;
 
   /**
@@ -94,11 +94,11 @@ export function createPromotion(
   /** Answers a repeated call with its earlier result, finishing any clean-up that is left. */
   async function promoteOnce(
     sessionId: string,
-    wanted: Parameters<Promote>[0],
+    wanted: Parameters<PromoteOptions>[0],
     caller: Caller,
-    call: Pick<Call, 'begin' | 'begun'>,
-  ): Promise<Promoted> {
-    const before = call.begun<Omit<Promoted, 'removed' | 'kept'>>();
+    call: Pick<OperationCall, 'begin' | 'begun'>,
+  ): Promise<PromotionResult> {
+    const before = call.begun<Omit<PromotionResult, 'removed' | 'kept'>>();
     if (before !== undefined && sessions.get(sessionId).worktree === null) {
       return { ...before, discarded: before.discarded ?? [], removed: true, kept: [] };
     }
@@ -112,10 +112,10 @@ export function createPromotion(
   async function promoteSession(
     session: EndedSession,
     into: string,
-    wanted: Parameters<Promote>[0],
+    wanted: Parameters<PromoteOptions>[0],
     caller: Caller,
-    call: Pick<Call, 'begin' | 'begun'>,
-  ): Promise<Promoted> {
+    call: Pick<OperationCall, 'begin' | 'begun'>,
+  ): Promise<PromotionResult> {
     const { sessionId, taskId, title, branch, repository } = session;
     const about = { sessionId, taskId, actor: caller.actor, via: caller.via };
     const { doubts: warnings, head: verified } = await checkEvidence(sessionId);
@@ -153,9 +153,9 @@ export function createPromotion(
   /** Inside `storage.write`: in a race the task is done, and the other sessions are stopped. */
   function winRace(
     session: Session,
-    { keepOthers = false }: Parameters<Promote>[0],
+    { keepOthers = false }: Parameters<PromoteOptions>[0],
     { actor, via }: Caller,
-  ): Pick<Promoted, 'discarded'> {
+  ): Pick<PromotionResult, 'discarded'> {
     const race = races.ofSession(session);
     if (race === null) return { discarded: [] };
     const live = races.win(race.id, session.sessionId, keepOthers, { actor, via });
@@ -166,11 +166,11 @@ export function createPromotion(
 
   /** Follow-up work of a promotion, repeated if it was interrupted. */
   async function settlePromotion(
-    done: Omit<Promoted, 'removed' | 'kept'>,
+    done: Omit<PromotionResult, 'removed' | 'kept'>,
     session: Parameters<typeof removeAfterPromotion>[0],
     into: string,
-    wanted: Parameters<Promote>[0],
-  ): Promise<Promoted> {
+    wanted: Parameters<PromoteOptions>[0],
+  ): Promise<PromotionResult> {
     const removal = await removeAfterPromotion(session, into, wanted.keep === true);
     const problems = done.discarded.length === 0 ? [] : await deps.discardDue();
     return addRemoval(done, { ...removal, warnings: [...removal.warnings, ...problems] });
@@ -183,10 +183,10 @@ export function createPromotion(
       repository,
       baseCommit,
       keepWorktree,
-    }: Pick<EndedSession, 'branch' | 'baseCommit' | 'keepWorktree'> & { repository: string | Repository },
+    }: Pick<EndedSession, 'branch' | 'baseCommit' | 'keepWorktree'> & { repository: string | GitRepository },
     into: string,
     isKeepAsked: boolean,
-  ): Promise<Pick<Promoted, 'removed' | 'kept' | 'warnings'>> {
+  ): Promise<Pick<PromotionResult, 'removed' | 'kept' | 'warnings'>> {
     if (isKeepAsked || keepWorktree) return { removed: false, kept: ['as requested'], warnings: [] };
     const plan = await worktrees.planPrune({
       repository,

@@ -1,7 +1,7 @@
 import { createSerialQueue } from '../../core/base/serial-queue.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import { locatePrivateGit } from '../../workers/runner/index.ts';
-import type { Setup } from '../../workers/runner/setup/index.ts';
+import type { WorktreeSetup } from '../../workers/runner/setup/index.ts';
 import { type Worktrees, watchRefs } from '../../workers/runner/worktrees/index.ts';
 import type { Session, Sessions } from '../../workers/sessions/index.ts';
 import { forgetMissingWorktrees } from './missing-worktrees.ts';
@@ -13,7 +13,7 @@ export type BranchState = Session['branchState'];
 const MOST_KNOWN = 10_000;
 
 /** Tracks whether the work on unpromoted branches of ended sessions still needs review. */
-export interface Reviews {
+export interface ReviewStore {
   /** Settles the state that an earlier host left: interrupted teardowns, and missing worktrees. */
   recover(): Promise<void>;
   /** Updates the register from git, skipping unreadable repositories. @param only top folder of the one repository to update */
@@ -30,12 +30,12 @@ export function createReviews(deps: {
   events: EventLog;
   sessions: Sessions;
   worktrees: Worktrees;
-  setup: Pick<Setup, 'endAbandonedTeardowns'>;
+  setup: Pick<WorktreeSetup, 'endAbandonedTeardowns'>;
   /** Resumes interrupted operations. */
   actions: Pick<WorktreeActions, 'recover'>;
   agentsDir: string;
   log: { warn(data: object, text: string): void };
-}): Reviews {
+}): ReviewStore {
   const { storage, sessions, worktrees } = deps;
   /** Cached answers, by the commits of branch and base; for a given pair the answer never changes. */
   const merged = new Map<string, boolean>();

@@ -6,7 +6,7 @@ import type { Session } from '../../workers/sessions/index.ts';
 import type { WorktreeActionsDeps } from './deps.ts';
 import type { RecordedPromotion, UndoRecords } from './undo-records.ts';
 
-export interface Undone extends UndonePromotion {
+export interface UndoResult extends UndonePromotion {
   sessionId: string;
   branch: string;
   base: string;
@@ -19,7 +19,7 @@ export interface Undone extends UndonePromotion {
 
 export interface UndoActions {
   /** Undoes the last promotion of a session, while its base has not moved. */
-  undoPromotion(wanted: { session: string }, caller: Caller): Promise<Undone>;
+  undoPromotion(wanted: { session: string }, caller: Caller): Promise<UndoResult>;
   /** Resumes operations that an earlier host did not finish. */
   recover(onProblem: (sessionId: string, error: unknown) => void): Promise<void>;
 }
@@ -56,7 +56,10 @@ export function createUndoActions(deps: UndoDeps): UndoActions {
     return path;
   }
 
-  async function undoOne(sessionId: string, { actor, via }: Pick<Caller, 'actor' | 'via'>): Promise<Undone> {
+  async function undoOne(
+    sessionId: string,
+    { actor, via }: Pick<Caller, 'actor' | 'via'>,
+  ): Promise<UndoResult> {
     const session = sessions.get(sessionId);
     const promotion = requirePromotion(session);
     const { branch, base, before, after } = promotion;

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import { asSvcError, type Problem, SvcError, toProblem } from '../../core/base/errors.ts';
+import { asSvcError, type ProblemDetails, SvcError, toProblem } from '../../core/base/errors.ts';
 import {
-  type Repository,
+  type GitRepository,
   readCommonDir,
   realFolder,
   SESSION_PREFIX,
@@ -9,7 +9,7 @@ import {
 import type { WorktreeActionsDeps } from './deps.ts';
 
 /** A repository that could not be fully read, and why. */
-export interface RepositoryProblem extends Problem {
+export interface RepositoryProblem extends ProblemDetails {
   /** Its top folder, or the project's folder if that is unknown. */
   repository: string;
 }
@@ -20,13 +20,15 @@ export interface WorkspaceRepositories {
    * Lists each repository once, with any number of projects, and unreadable ones. Throws if none can be read, or the
    * named project's cannot.
    */
-  findRepositories(project?: string): Promise<{ found: Repository[]; problems: RepositoryProblem[] }>;
+  findRepositories(project?: string): Promise<{ found: GitRepository[]; problems: RepositoryProblem[] }>;
   /** Finds which session worktrees belong to other repositories, since all of them share one folder. */
-  findForeignFolders(all: readonly Repository[]): (repository: Repository) => (folder: string) => boolean;
+  findForeignFolders(
+    all: readonly GitRepository[],
+  ): (repository: GitRepository) => (folder: string) => boolean;
 }
 
 /** Converts a problem to an error. */
-export const problemToError = ({ code, message, hint }: Problem): SvcError =>
+export const problemToError = ({ code, message, hint }: ProblemDetails): SvcError =>
   new SvcError(code, message, hint === null ? {} : { hint });
 
 export function createWorkspaceRepositories({
@@ -40,7 +42,7 @@ export function createWorkspaceRepositories({
   'sessions' | 'worktrees' | 'worktreesDir' | 'resolveFolder' | 'listProjects'
 >): WorkspaceRepositories {
   /** A project without a repository is only a problem if its sessions have worktrees. */
-  const isWithoutRepository = (project: string | null, problem: Problem): boolean =>
+  const isWithoutRepository = (project: string | null, problem: ProblemDetails): boolean =>
     ['not_a_repository', 'repository_empty'].includes(problem.code) &&
     !sessions
       .list({ limit: 100_000 })
@@ -48,7 +50,7 @@ export function createWorkspaceRepositories({
 
   return {
     async findRepositories(project) {
-      const found = new Map<string, Repository>();
+      const found = new Map<string, GitRepository>();
       const problems: RepositoryProblem[] = [];
       for (const each of project === undefined ? listProjects() : [project]) {
         const folder = folderOf(each);

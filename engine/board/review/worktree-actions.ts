@@ -1,21 +1,21 @@
 import type { Caller } from '../../core/api/operation.ts';
-import { asSvcError, type Problem, SvcError, toProblem } from '../../core/base/errors.ts';
+import { asSvcError, type ProblemDetails, SvcError, toProblem } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { createKeyedQueue } from '../../core/base/serial-queue.ts';
 import {
+  type GitRepository,
   listWorktreeStates,
+  type MergeTrial,
   type PruneEntry,
   type PruneResult,
-  type Repository,
   type SessionWorktree,
   samePath,
-  type Trial,
   type WorktreeState,
 } from '../../workers/runner/worktrees/index.ts';
 import type { Session } from '../../workers/sessions/index.ts';
-import type { Wanted, WorktreeActionsDeps } from './deps.ts';
+import type { WantedSession, WorktreeActionsDeps } from './deps.ts';
 import { createDiscardActions, type DiscardActions } from './discard-actions.ts';
-import { createPromotion, type EndedSession, type Promote } from './promotion.ts';
+import { createPromotion, type EndedSession, type PromoteOptions } from './promotion.ts';
 import { createRaceClearing } from './race-clearing.ts';
 import { createUndoActions, type UndoActions } from './undo-actions.ts';
 import { createUndoRecords } from './undo-records.ts';
@@ -28,7 +28,7 @@ import { compareListed, createCursorFilter } from './worktree-order.ts';
 import { createWorktreeRemoval } from './worktree-removal.ts';
 
 /** The result of a trial promotion. */
-export interface SessionTrial extends Trial {
+export interface SessionTrial extends MergeTrial {
   sessionId: string;
 }
 
@@ -50,12 +50,12 @@ export interface WorktreeList {
   problems: RepositoryProblem[];
 }
 
-export interface Pruned extends PruneResult {
+export interface PrunedWorktrees extends PruneResult {
   repository: string;
   /** Null if the repository could not be read. */
   base: string | null;
   /** Why nothing was read, or not everything was done; the other fields have the partial result. */
-  problem: Problem | null;
+  problem: ProblemDetails | null;
   entries: PruneEntry[];
   /** Problems that did not prevent a removal. */
   warnings: string[];
@@ -80,13 +80,13 @@ export interface WorktreeActions
     },
     caller: Caller,
   ): Promise<WorktreeList>;
-  tryPromotion(wanted: Wanted, caller: Caller): Promise<SessionTrial>;
-  promote: Promote;
+  tryPromotion(wanted: WantedSession, caller: Caller): Promise<SessionTrial>;
+  promote: PromoteOptions;
   /** Returns one result per repository, including unreadable ones. Throws if none could be read. */
   pruneWorktrees(
     wanted: { project?: string | undefined; base?: string | undefined; dryRun?: boolean | undefined },
     caller: Caller,
-  ): Promise<Pruned[]>;
+  ): Promise<PrunedWorktrees[]>;
 }
 
 const chooseBase = (wanted: { base?: string | undefined }, caller: Caller): string | undefined =>
@@ -147,7 +147,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
   }
 
   /** Finds the ended session's branch and the base that it is merged into. */
-  function resolvePromotion(wanted: Wanted, caller: Caller) {
+  function resolvePromotion(wanted: WantedSession, caller: Caller) {
     const session = resolveEnded(wanted.session);
     if (
       wanted.project !== undefined &&
@@ -253,9 +253,9 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
     async pruneWorktrees(wanted, caller) {
       const { found, problems } = await repositories.findRepositories(wanted.project);
       const isElsewhere = repositories.findForeignFolders(found);
-      const pruneRepository = async (repository: Repository): Promise<Pruned> => {
+      const pruneRepository = async (repository: GitRepository): Promise<PrunedWorktrees> => {
         const warnings: string[] = [];
-        const answer: Pruned = { ...emptyPruned(repository.root), warnings };
+        const answer: PrunedWorktrees = { ...emptyPruned(repository.root), warnings };
         try {
           const plan = await worktrees.planPrune({
             repository,
@@ -287,7 +287,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
   };
 }
 
-const emptyPruned = (repository: string): Pruned => ({
+const emptyPruned = (repository: string): PrunedWorktrees => ({
   repository,
   base: null,
   problem: null,

@@ -3,7 +3,7 @@ import { rfc3339 } from '../../core/base/clock.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 
 /** Sessions whose promotion has met a conflict, which only the event log records. */
-export interface Conflicts {
+export interface ConflictCounts {
   /** @param session its number */
   has(session: number): boolean;
   /** Reads new entries of the log. */
@@ -21,7 +21,7 @@ export function createConflicts({
 }: {
   storage: Pick<Storage, 'db'>;
   events: Pick<EventLog, 'lastSeq'>;
-}): Conflicts {
+}): ConflictCounts {
   const found = db.prepare<unknown[], { session_id: number }>(
     `SELECT session_id FROM event WHERE seq > ? AND seq <= ? AND kind = 'promote_conflict' AND session_id IS NOT NULL`,
   );

@@ -1,6 +1,6 @@
-import type { Wire } from '../../core/api/operation.ts';
+import type { WireValue } from '../../core/api/operation.ts';
 import { formatCount, formatDollars, formatElapsed, formatTokenCount } from '../../core/base/text.ts';
-import type { Figures, Span } from './figures.ts';
+import type { StatsFigures, TimeSpan } from './figures.ts';
 import type { StatsReport } from './stats.ts';
 
 /** A line of a screen: its subject and text; null for no text. */
@@ -15,13 +15,16 @@ export function formatShare(part: number, whole: number): string {
 }
 
 /** Returns the share of done tasks among those that a worker has ended; denied and cancelled ones are unrelated to workers. */
-export const describeSuccess = ({ outcomes: { done, failed } }: Pick<Wire<Figures>, 'outcomes'>): string =>
-  formatShare(done, done + failed);
+export const describeSuccess = ({
+  outcomes: { done, failed },
+}: Pick<WireValue<StatsFigures>, 'outcomes'>): string => formatShare(done, done + failed);
 
-export const describeRework = ({ reworked, tasks }: Pick<Wire<Figures>, 'reworked' | 'tasks'>): string =>
-  formatShare(reworked, tasks);
+export const describeRework = ({
+  reworked,
+  tasks,
+}: Pick<WireValue<StatsFigures>, 'reworked' | 'tasks'>): string => formatShare(reworked, tasks);
 
-const formatSpan = ({ count, median_sec: median, p90_sec: p90 }: Wire<Span>): string | null =>
+const formatSpan = ({ count, median_sec: median, p90_sec: p90 }: WireValue<TimeSpan>): string | null =>
   count === 0 ? null : `median ${formatElapsed(median)}, 90% within ${formatElapsed(p90)} (of ${count})`;
 
 const joinCounts = (counts: readonly (readonly [count: number, text: string])[]): string =>
@@ -30,14 +33,14 @@ const joinCounts = (counts: readonly (readonly [count: number, text: string])[])
     .map(([, text]) => text)
     .join(', ');
 
-function describeTokens({ runs, tokens, untold_tokens: untold }: Wire<Figures>): string | null {
+function describeTokens({ runs, tokens, untold_tokens: untold }: WireValue<StatsFigures>): string | null {
   if (runs === 0) return null;
   const known = `${formatTokenCount(tokens.input)} in (${formatTokenCount(tokens.cached)} cached), ${formatTokenCount(tokens.output)} out`;
   if (untold === runs) return `not reported by ${runs === 1 ? 'its agent' : 'their agents'}`;
   return untold === 0 ? known : `${known}; ${untold} of ${formatCount(runs, 'run')} reported none`;
 }
 
-function describeCost({ runs, cost_usd: cost, untold_cost: untold }: Wire<Figures>): string | null {
+function describeCost({ runs, cost_usd: cost, untold_cost: untold }: WireValue<StatsFigures>): string | null {
   if (runs === 0 || cost === null) return null;
   return untold === 0
     ? formatDollars(cost)
@@ -45,7 +48,7 @@ function describeCost({ runs, cost_usd: cost, untold_cost: untold }: Wire<Figure
 }
 
 /** Formats the figures of a group as lines. */
-export function describeFigures(figures: Wire<Figures>): StatsFact[] {
+export function describeFigures(figures: WireValue<StatsFigures>): StatsFact[] {
   const { tasks, outcomes, promoted, runs } = figures;
   const outcomeCounts = Object.entries(outcomes).map(([name, count]) => [count, `${count} ${name}`] as const);
   const rework = joinCounts([
@@ -74,7 +77,7 @@ export function describeFigures(figures: Wire<Figures>): StatsFact[] {
 
 /** Describes missing data, and since when the figures are complete. */
 export function describeReach(
-  report: Pick<Wire<StatsReport>, 'since' | 'removed' | 'archived' | 'events_since'>,
+  report: Pick<WireValue<StatsReport>, 'since' | 'removed' | 'archived' | 'events_since'>,
 ): string {
   const { since, removed, archived, events_since: eventsSince } = report;
   if (since === null) return 'no tasks';
@@ -90,7 +93,7 @@ export function describeReach(
 }
 
 /** Describes running and waiting sessions, and when they are likely to be done. */
-export function describeQueue({ queue, at }: Pick<Wire<StatsReport>, 'queue' | 'at'>): string {
+export function describeQueue({ queue, at }: Pick<WireValue<StatsReport>, 'queue' | 'at'>): string {
   const { running, waiting, paused, cap, ends_at: endsAt } = queue;
   if (running + waiting + paused === 0) return 'nothing runs or waits';
   const counts = joinCounts([

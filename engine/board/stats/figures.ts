@@ -1,5 +1,5 @@
 /** Durations, with their number; null for none. */
-export interface Span {
+export interface TimeSpan {
   count: number;
   medianSec: number | null;
   /** The 90th percentile. */
@@ -8,14 +8,14 @@ export interface Span {
 
 /** Outcomes of tasks. `unfinished` have not ended. */
 export const OUTCOMES = ['done', 'failed', 'denied', 'cancelled', 'unfinished'] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type RunOutcome = (typeof OUTCOMES)[number];
 
 /** The figures of some tasks and their sessions. */
-export interface Figures {
+export interface StatsFigures {
   /** Agent, project or UTC day; null for all of them, and for tasks without one. */
   key: string | null;
   tasks: number;
-  outcomes: Record<Outcome, number>;
+  outcomes: Record<RunOutcome, number>;
   /** Tasks with promoted work. */
   promoted: number;
   /** Tasks that took more than one attempt: retried, continued, or in conflict with their base. */
@@ -39,11 +39,11 @@ export interface Figures {
   /** Runs whose agent has not reported its cost. */
   untoldCost: number;
   /** From the request to the approval, for tasks that waited for one. */
-  toApproval: Span;
+  toApproval: TimeSpan;
   /** From the first approval to the end. */
-  toEnd: Span;
+  toEnd: TimeSpan;
   /** From the end of a session to its promotion. */
-  toPromotion: Span;
+  toPromotion: TimeSpan;
 }
 
 /** A task for the figures; times are Unix ms. */
@@ -75,13 +75,13 @@ export interface FigureCounter {
   addSession(session: CountedSession, hasConflict: boolean): void;
   /** Adds a duration, ms. A clock that was set back makes it 0. */
   addTime(name: 'toApproval' | 'toEnd' | 'toPromotion', ms: number): void;
-  figures(): Figures;
+  figures(): StatsFigures;
 }
 
 export const outcomeOf = ({
   status,
   failure_code: code,
-}: Pick<CountedTask, 'status' | 'failure_code'>): Outcome => {
+}: Pick<CountedTask, 'status' | 'failure_code'>): RunOutcome => {
   if (status === 'done') return 'done';
   if (status !== 'failed') return 'unfinished';
   return code === 'denied' || code === 'cancelled' ? code : 'failed';
@@ -95,7 +95,7 @@ export function findPercentile(sorted: Float64Array, share: number): number | nu
 
 const toSeconds = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 1000));
 
-function measureSpan(times: readonly number[]): Span {
+function measureSpan(times: readonly number[]): TimeSpan {
   const sorted = Float64Array.from(times).sort();
   return {
     count: sorted.length,

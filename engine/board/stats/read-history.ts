@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { rfc3339 } from '../../core/base/clock.ts';
 import type { Storage } from '../../storage/index.ts';
-import type { Conflicts } from './conflicts.ts';
+import type { ConflictCounts } from './conflicts.ts';
 import {
   type CountedSession,
   type CountedTask,
   createFigureCounter,
   type FigureCounter,
-  type Figures,
   findPercentile,
-  type Outcome,
   outcomeOf,
+  type RunOutcome,
+  type StatsFigures,
 } from './figures.ts';
 
 /** The groupings of the figures. */
@@ -22,20 +22,20 @@ export interface StatsDay {
   /** `2026-11-21`. */
   day: string;
   created: number;
-  ended: Record<Exclude<Outcome, 'unfinished'>, number>;
+  ended: Record<Exclude<RunOutcome, 'unfinished'>, number>;
 }
 
 /** The figures of the past from the tables. */
-export interface History {
+export interface RunHistory {
   /** When the oldest counted task was created, RFC 3339; null if there is none. */
   since: string | null;
   /** Number of tasks that were removed for their age, and are not counted. */
   removed: number;
   /** Counted tasks that lists leave out. */
   archived: number;
-  total: Figures;
+  total: StatsFigures;
   /** The largest first; days in their order. By `day` a task belongs to the day of its end. */
-  groups: Figures[];
+  groups: StatsFigures[];
   /** Every UTC day from the first with a task to the last one. */
   days: StatsDay[];
   /** By agent the median time from the start of a session to its end, ms. */
@@ -97,8 +97,8 @@ const KEYS: Readonly<
  */
 export async function readHistory(
   { db }: Pick<Storage, 'db'>,
-  { by, from, conflicts }: { by: StatsKind; from: number; conflicts: Conflicts },
-): Promise<History> {
+  { by, from, conflicts }: { by: StatsKind; from: number; conflicts: ConflictCounts },
+): Promise<RunHistory> {
   const taskSlice = db.prepare<unknown[], TaskRow>(
     `SELECT id, agent, project, status, failure_code, attempt, created_at, ended_at, archived_at FROM task
      WHERE id > ? AND created_at >= ? ORDER BY id LIMIT ${SLICE}`,

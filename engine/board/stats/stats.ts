@@ -2,10 +2,10 @@ import { type Clock, rfc3339 } from '../../core/base/clock.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import { createConflicts } from './conflicts.ts';
 import { estimateQueueEnd, type LiveRun } from './estimate-queue.ts';
-import { type History, readHistory, type StatsKind } from './read-history.ts';
+import { type RunHistory, readHistory, type StatsKind } from './read-history.ts';
 
 /** Statistics of the workspace, from all of its stored rows. */
-export interface StatsReport extends Omit<History, 'runMs'> {
+export interface StatsReport extends Omit<RunHistory, 'runMs'> {
   by: StatsKind;
   /** When it was counted, RFC 3339. */
   at: string;
@@ -52,15 +52,15 @@ export function createStats({
     `SELECT agent, state, resume_at, run_started_at FROM session WHERE state <> 'ended' ORDER BY priority DESC, +id`,
   );
   /** The last answers, valid until something happens. */
-  const kept = new Map<string, { seq: number; history: Promise<History> }>();
+  const kept = new Map<string, { seq: number; history: Promise<RunHistory> }>();
 
-  async function readAnew(wanted: { by: StatsKind; from: number }): Promise<History> {
+  async function readAnew(wanted: { by: StatsKind; from: number }): Promise<RunHistory> {
     await conflicts.readOn();
     return readHistory(storage, { ...wanted, conflicts });
   }
 
   /** Every change leaves an event, so without a new one the result would be the same. */
-  function findHistory(wanted: { by: StatsKind; from: number }): Promise<History> {
+  function findHistory(wanted: { by: StatsKind; from: number }): Promise<RunHistory> {
     const key = `${wanted.by} ${wanted.from}`;
     const seq = events.lastSeq();
     const known = kept.get(key);

@@ -1,4 +1,4 @@
-import type { By } from '../../core/api/operation.ts';
+import type { CallAuthor } from '../../core/api/operation.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import { formatId, parseId } from '../../core/base/ids.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
@@ -6,9 +6,9 @@ import type { EventLog, Storage } from '../../storage/index.ts';
 /** Archives tasks, so that lists leave them out. Called inside `storage.write`. */
 export interface TaskArchive {
   /** Archives a task and returns null; otherwise returns why not, a clause. An archived one stays archived. */
-  archive(taskId: string, by: By): string | null;
+  archive(taskId: string, by: CallAuthor): string | null;
   /** False if it was not archived. */
-  unarchive(taskId: string, by: By): boolean;
+  unarchive(taskId: string, by: CallAuthor): boolean;
   /** Tasks that ended longer ago than this, ms, and can be archived; oldest first, at most `limit`. */
   listArchivable(olderMs: number, limit: number): string[];
 }

@@ -1,4 +1,4 @@
-import type { By } from '../../core/api/operation.ts';
+import type { CallAuthor } from '../../core/api/operation.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { findByPrefix, formatIdArray, parseId } from '../../core/base/ids.ts';
@@ -81,13 +81,13 @@ export interface Tasks extends TaskArchive {
   count(status?: TaskStatus, archived?: boolean): number;
   create(task: NewTask): Task;
   /** Moves a task that is not dispatched to another project. */
-  move(taskId: string, project: string | null, by: By): Task;
-  assign(taskId: string, agent: string, by: By): Task;
+  move(taskId: string, project: string | null, by: CallAuthor): Task;
+  assign(taskId: string, agent: string, by: CallAuthor): Task;
   /**
    * Replaces the body, and the title if that was its first line. Null if the body is the same; throws `conflict` once
    * the task is dispatched or has ended.
    */
-  edit(taskId: string, body: string, by: By): Task | null;
+  edit(taskId: string, body: string, by: CallAuthor): Task | null;
   /** Throws `conflict` unless the task is assigned and has no session. */
   checkDispatchable(taskId: string): void;
   /** Records that a session is queued for the task. Throws `conflict`. */
@@ -109,7 +109,7 @@ export interface Tasks extends TaskArchive {
   /** From a status in `from` to done or failed; false if the task had another one. */
   end(taskId: string, from: readonly TaskStatus[], end: TaskEnd): boolean;
   /** failed → assigned (or open without an agent), keeping its history. Throws `conflict` while its session lives. */
-  retry(taskId: string, by: By): Task;
+  retry(taskId: string, by: CallAuthor): Task;
 }
 
 /** The decision that a task shows is its newest one. */

@@ -1,7 +1,7 @@
-import type { Call } from '../../core/api/operation.ts';
+import type { OperationCall } from '../../core/api/operation.ts';
 import { renderWords } from '../../core/api/words.ts';
 import { SvcError } from '../../core/base/errors.ts';
-import { sentence, type Words } from '../../core/base/sentence.ts';
+import { type SentenceWords, sentence } from '../../core/base/sentence.ts';
 import { formatCount } from '../../core/base/text.ts';
 import type { Storage } from '../../storage/index.ts';
 import {
@@ -12,12 +12,12 @@ import {
 } from '../../workers/sessions/index.ts';
 
 /** The outcome of a run, for a caller that waited for it. */
-export type Verdict = ReturnType<typeof verdictOf>;
+export type TaskVerdict = ReturnType<typeof verdictOf>;
 
 const formatCountIfRead = (count: number | null, what: string): string =>
   count === null ? `cannot read its ${what}s` : formatCount(count, what);
 
-const STEPS: Readonly<Record<NextStep, Words>> = {
+const STEPS: Readonly<Record<NextStep, SentenceWords>> = {
   read_log: sentence`{session.log} shows its output`,
   look_at_branch: sentence`check the branch and {verify.status}`,
   look_at_folder: "check the changes in the project's folder",
@@ -28,7 +28,7 @@ const STEPS: Readonly<Record<NextStep, Words>> = {
 };
 
 /** Formats the outcome of a run and the reader's next steps. */
-export function sayEnded(sessionId: string, verdict: Verdict): string {
+export function sayEnded(sessionId: string, verdict: TaskVerdict): string {
   const { reason, commits, files, branch, verification, contradiction, next } = verdict;
   const made = `${formatCountIfRead(commits, 'commit')}, ${formatCountIfRead(files, 'file')}${branch === null ? '' : ` on ${branch}`}, evidence: ${verification}`;
   const steps = next.map((step) => renderWords(STEPS[step], 'tools')).join(', then ');
@@ -66,7 +66,7 @@ const findNextSteps = (session: Session, mayRetry: boolean) => {
 export function waitForEnd(
   { storage, sessions }: { storage: Storage; sessions: Sessions },
   sessionId: string,
-  { signal, progress }: Call,
+  { signal, progress }: OperationCall,
 ): Promise<Session> {
   progress(`${sessionId} is running; waiting for its end`);
   return new Promise((resolve, reject) => {

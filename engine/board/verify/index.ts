@@ -1,7 +1,7 @@
-import type { By } from '../../core/api/operation.ts';
+import type { CallAuthor } from '../../core/api/operation.ts';
 import { asWorkerSession, parseId } from '../../core/base/ids.ts';
 import type { Worktrees } from '../../workers/runner/worktrees/index.ts';
-import type { Peers, Session } from '../../workers/sessions/index.ts';
+import type { Session, SessionPeers } from '../../workers/sessions/index.ts';
 import type { Tasks } from '../tasks/index.ts';
 import { hashRerun } from './rerun.ts';
 import { createReruns, type RerunRequest, type RerunsDeps } from './reruns.ts';
@@ -13,37 +13,46 @@ import {
   type VerificationRow,
   type VerificationState,
 } from './rows.ts';
-import { addUnreported, type Head, judgeEvidence, selectRerunCommands, VERIFICATION_WORDS } from './state.ts';
+import {
+  addUnreported,
+  type BranchHead,
+  judgeEvidence,
+  selectRerunCommands,
+  VERIFICATION_WORDS,
+} from './state.ts';
 
 export type { Verification, VerificationState } from './rows.ts';
 
 export interface VerifyDeps extends RerunsDeps {
   tasks: Pick<Tasks, 'get'>;
-  peers: Pick<Peers, 'find'>;
+  peers: Pick<SessionPeers, 'find'>;
   worktrees: Pick<Worktrees, 'findHead' | 'findRepository' | 'countUncommitted'>;
 }
 
 /** The session that evidence belongs to. */
-export interface Subject {
+export interface VerificationSubject {
   sessionId: string;
   taskId: string | null;
   /** Null for the sessions of Chairs and plain ones. */
   session: Session | null;
 }
 
-export type Claims = Pick<Evidence, 'sessionId' | 'taskId' | 'summary' | 'criteria' | 'tests' | 'symbols'> & {
+export type VerificationClaims = Pick<
+  Evidence,
+  'sessionId' | 'taskId' | 'summary' | 'criteria' | 'tests' | 'symbols'
+> & {
   reportedBy: string;
 };
 
-export interface Reported {
+export interface VerificationReport {
   verification: Verification;
   uncommitted: number;
 }
 
 /** Owns the evidence of sessions about their work, and judges it. */
-export interface Verify {
+export interface VerifyService {
   /** Finds the session of a full id or a prefix. Throws `not_found` or `conflict`. */
-  subject(name: string): Subject;
+  subject(name: string): VerificationSubject;
   /** The evidence of a session, judged against its branch's current head. Throws `not_found`. */
   of(sessionId: string): Promise<Verification>;
   /** Judged against the recorded head; synchronous, for the transaction that ends the session. */
@@ -56,7 +65,11 @@ export interface Verify {
    */
   sessionEnded(session: Session): void;
   /** Records a session's claims by `write`. The `uncommitted` files will be committed after it. */
-  report<T>(claims: Claims, by: By, write: (work: () => Reported) => Promise<T>): Promise<T>;
+  report<T>(
+    claims: VerificationClaims,
+    by: CallAuthor,
+    write: (work: () => VerificationReport) => Promise<T>,
+  ): Promise<T>;
   /**
    * Reruns the tests that an ended session reported, in a clean checkout of its branch's head. Waits for its turn: there is
    * one rerun at a time.
@@ -70,7 +83,7 @@ export interface Verify {
 /** Number of reports kept for each session; the newest counts. */
 const KEPT = 10;
 
-export function createVerify(deps: VerifyDeps): Verify {
+export function createVerify(deps: VerifyDeps): VerifyService {
   const { storage, events, clock, sessions, worktrees } = deps;
   const { db } = storage;
   const newest = db.prepare<unknown[], VerificationRow>(
@@ -88,7 +101,7 @@ export function createVerify(deps: VerifyDeps): Verify {
     return row === undefined ? null : toEvidence(row);
   }
 
-  function resolveSubject(name: string): Subject {
+  function resolveSubject(name: string): VerificationSubject {
     const peer = deps.peers.find(name);
     if (peer !== null && peer.seat !== 'worker') {
       return {
@@ -101,7 +114,7 @@ export function createVerify(deps: VerifyDeps): Verify {
     return { sessionId: session.sessionId, taskId: session.taskId, session };
   }
 
-  async function findHead(session: Session | null): Promise<Head> {
+  async function findHead(session: Session | null): Promise<BranchHead> {
     if (session === null || session.repository === null) return undefined;
     const { repository, branch, headCommit, state } = session;
     // In place, the checkout is the user's and moves after the session.
@@ -117,13 +130,16 @@ export function createVerify(deps: VerifyDeps): Verify {
     }
   }
 
-  function hashOfRerun(session: Session | null, evidence: Evidence | null, head: Head): string | null {
+  function hashOfRerun(session: Session | null, evidence: Evidence | null, head: BranchHead): string | null {
     const commands = selectRerunCommands(evidence?.tests ?? [], deps.checks());
     const isNothing = session === null || commands.tests.length + commands.checks.length === 0;
     return isNothing ? null : hashRerun(commands, head);
   }
 
-  function assembleVerification({ sessionId, taskId, session }: Subject, head: Head): Verification {
+  function assembleVerification(
+    { sessionId, taskId, session }: VerificationSubject,
+    head: BranchHead,
+  ): Verification {
     const evidence = findEvidence(sessionId);
     const task = evidence?.taskId ?? taskId;
     const acceptance = task === null ? [] : deps.tasks.get(task).acceptanceCriteria;
@@ -165,7 +181,7 @@ export function createVerify(deps: VerifyDeps): Verify {
   const parseTaskNumber = (taskId: string | null): number | null =>
     taskId === null ? null : parseId('t', taskId);
 
-  function insertClaims(claims: Claims, head: Head): void {
+  function insertClaims(claims: VerificationClaims, head: BranchHead): void {
     const { sessionId, taskId, summary, criteria, tests, symbols, reportedBy } = claims;
     insert.run(
       sessionId,
@@ -183,7 +199,7 @@ export function createVerify(deps: VerifyDeps): Verify {
     clearDue.run(sessionId);
   }
 
-  function reportNothing({ sessionId, taskId }: Session, head: Head): Evidence {
+  function reportNothing({ sessionId, taskId }: Session, head: BranchHead): Evidence {
     const nothing = { summary: null, criteria: [], tests: [], symbols: [], reportedBy: NOBODY };
     insertClaims({ sessionId, taskId, ...nothing }, head);
     return findEvidence(sessionId)!;
@@ -207,7 +223,11 @@ export function createVerify(deps: VerifyDeps): Verify {
       return `${state} (${VERIFICATION_WORDS[state]}${next})`;
     },
     sessionEnded: reruns.setDue,
-    async report<T>(claims: Claims, by: By, write: (work: () => Reported) => Promise<T>): Promise<T> {
+    async report<T>(
+      claims: VerificationClaims,
+      by: CallAuthor,
+      write: (work: () => VerificationReport) => Promise<T>,
+    ): Promise<T> {
       const whose = resolveSubject(claims.sessionId);
       const head = await findHead(whose.session);
       const { worktree = null, state } = whose.session ?? {};

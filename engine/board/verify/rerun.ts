@@ -4,10 +4,10 @@ import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { settleWithin } from '../../core/base/settle-within.ts';
 import type { SessionCommand } from '../../workers/runner/confine/index.ts';
-import type { Processes } from '../../workers/runner/processes/index.ts';
+import type { RunProcesses } from '../../workers/runner/processes/index.ts';
 import type { Session } from '../../workers/sessions/index.ts';
 import type { Evidence, RerunResult, TestResult } from './rows.ts';
-import { type Head, selectRerunCommands } from './state.ts';
+import { type BranchHead, selectRerunCommands } from './state.ts';
 
 /** A session whose evidence is rerun, with its tests. */
 export interface ToRunAgain {
@@ -50,14 +50,17 @@ export function checkMayRunAgain(
 }
 
 /** Hashes the input of a rerun: the commands as reported, and the commit. */
-export const hashRerun = ({ tests, checks }: Pick<ToRunAgain, 'tests' | 'checks'>, head: Head): string =>
+export const hashRerun = (
+  { tests, checks }: Pick<ToRunAgain, 'tests' | 'checks'>,
+  head: BranchHead,
+): string =>
   hash(
     'sha256',
     JSON.stringify([head ?? null, tests.map(({ command, result }) => [command, result]), checks]),
   );
 
 export interface RunDeps {
-  processes: Pick<Processes, 'readStartTime' | 'stop' | 'sweep' | 'contain'>;
+  processes: Pick<RunProcesses, 'readStartTime' | 'stop' | 'sweep' | 'contain'>;
   /** The environment of the command. */
   environment(extra: Record<string, string>): Record<string, string>;
   /** Builds the argv of a command: confined if the session was. */
@@ -66,7 +69,7 @@ export interface RunDeps {
   isConfined: boolean;
 }
 
-export interface Run {
+export interface TestRun {
   cwd: string;
   /** Marks every process of the run. */
   mark: string;
@@ -84,7 +87,7 @@ const DRAIN_MS = 1000;
 /** Reruns a command and compares how it ends with the report. Leaves no process behind, however it ends. */
 export async function runAgain(
   { command, result }: Pick<TestResult, 'command' | 'result'>,
-  run: Run,
+  run: TestRun,
   deps: RunDeps,
 ): Promise<RerunResult> {
   const { exitCode, output } = await runCommand(command, run, deps);
@@ -93,7 +96,7 @@ export async function runAgain(
 
 async function runCommand(
   command: string,
-  { cwd, mark, timeoutMs, signal }: Run,
+  { cwd, mark, timeoutMs, signal }: TestRun,
   { processes, environment, confine, isConfined }: RunDeps,
 ): Promise<{ exitCode: number | null; output: string }> {
   const env = environment({ SVC_RUN_ID: mark });

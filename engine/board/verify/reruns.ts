@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { By } from '../../core/api/operation.ts';
+import type { CallAuthor } from '../../core/api/operation.ts';
 import { renderWords } from '../../core/api/words.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import { asSvcError, SvcError } from '../../core/base/errors.ts';
@@ -9,11 +9,11 @@ import { toPrintable } from '../../core/base/text.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { CommandConfinement, SessionCommand } from '../../workers/runner/confine/index.ts';
 import type { CleanCheckouts } from '../../workers/runner/index.ts';
-import type { Processes } from '../../workers/runner/processes/index.ts';
+import type { RunProcesses } from '../../workers/runner/processes/index.ts';
 import type { Session, Sessions } from '../../workers/sessions/index.ts';
 import { checkMayRunAgain, hashRerun, runAgain, type ToRunAgain } from './rerun.ts';
 import type { Evidence, RerunResult, Verification } from './rows.ts';
-import { type Head, hasRun, VERIFICATION_WORDS } from './state.ts';
+import { type BranchHead, hasRun, VERIFICATION_WORDS } from './state.ts';
 
 export interface RerunsDeps {
   storage: Storage;
@@ -21,7 +21,7 @@ export interface RerunsDeps {
   clock: Clock;
   sessions: Sessions;
   checkouts: CleanCheckouts;
-  processes: Pick<Processes, 'readStartTime' | 'stop' | 'sweep' | 'contain'>;
+  processes: Pick<RunProcesses, 'readStartTime' | 'stop' | 'sweep' | 'contain'>;
   /** The environment of a program that checks a worker's claims. */
   workerEnvironment(extra: Record<string, string>): Record<string, string>;
   confine: CommandConfinement;
@@ -42,8 +42,8 @@ export interface RerunsDeps {
 export interface EvidenceReader {
   newestOf(sessionId: string): Evidence | null;
   /** Writes an empty report for a session that reported nothing. Call inside `storage.write`. */
-  reportNothing(session: Session, head: Head): Evidence;
-  headOf(session: Session): Promise<Head>;
+  reportNothing(session: Session, head: BranchHead): Evidence;
+  headOf(session: Session): Promise<BranchHead>;
   judged(sessionId: string): Promise<Verification>;
 }
 
@@ -51,13 +51,13 @@ export interface RerunRequest {
   timeoutSec: number;
   signal: AbortSignal;
   progress(message: string): void;
-  by: By;
+  by: CallAuthor;
   /** The `rerunHash` that was seen; undefined runs the current commands. */
   hash?: string | undefined;
 }
 
 /** Reruns reported tests, one session at a time, since a rerun loads the machine as much as a worker. */
-export interface Reruns {
+export interface TestReruns {
   /**
    * Waits for its turn. Throws as `checkMayRunAgain`, `conflict` while it is already being rerun or if `hash` no
    * longer matches, and `cancelled`.
@@ -75,9 +75,9 @@ export interface Reruns {
 
 /** Time limit of each command in a rerun that svc starts itself. */
 const DUE_TIMEOUT_SEC = 600;
-const SVC: By = { actor: 'svc', via: 'engine' };
+const SVC: CallAuthor = { actor: 'svc', via: 'engine' };
 
-export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns {
+export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): TestReruns {
   const { storage, events, clock, sessions, checkouts, processes, log } = deps;
   const { db } = storage;
   const setMark = db.prepare('UPDATE verification SET rerun_mark = ? WHERE id = ?');
@@ -99,7 +99,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
   let hasDue = false;
   let isWorking = false;
 
-  const recordRerun = ({ sessionId, taskId }: Session, by: By, data: Record<string, unknown>): void =>
+  const recordRerun = ({ sessionId, taskId }: Session, by: CallAuthor, data: Record<string, unknown>): void =>
     void events.append({ kind: 'verification_rerun', sessionId, taskId, ...by, data });
 
   const findWork = (session: Session): ToRunAgain =>

@@ -7,9 +7,9 @@ import {
 } from './rows.ts';
 
 /** The current head of a session's branch: undefined without a repository, null if it cannot be read. */
-export type Head = string | null | undefined;
+export type BranchHead = string | null | undefined;
 
-export interface Verdict {
+export interface VerificationVerdict {
   state: VerificationState;
   /** A clause each; empty for `verified` only. */
   reasons: string[];
@@ -58,8 +58,8 @@ type Judged = Pick<
 export function judgeEvidence(
   evidence: Judged | null,
   criteria: readonly CriterionResult[],
-  head: Head,
-): Verdict {
+  head: BranchHead,
+): VerificationVerdict {
   if (evidence === null) return { state: 'none', reasons: ['nothing was reported'] };
   const { rerun } = evidence;
   const disagreeing = listDisagreements(rerun);
@@ -130,7 +130,7 @@ function explainNoRerun({ tests, rerun, rerunState, rerunProblem }: Judged): str
 }
 
 /** Explains why a report or rerun at a commit does not cover the branch's current head; empty if it does. */
-function explainMove(done: 'reported' | 'run again', at: string | null, head: Head): string[] {
+function explainMove(done: 'reported' | 'run again', at: string | null, head: BranchHead): string[] {
   if (head === undefined || (head !== null && head === at)) return [];
   if (head === null) return ['the end of the branch cannot be read'];
   return [

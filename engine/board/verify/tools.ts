@@ -10,12 +10,12 @@ import { isOwnSeat } from '../../workers/sessions/index.ts';
 import { hash } from '../input.ts';
 import type { Tasks } from '../tasks/index.ts';
 import { criteriaInput, readCriteria, readSymbols, readTests, symbolsInput, testsInput } from './claims.ts';
-import type { Subject, Verify } from './index.ts';
+import type { VerificationSubject, VerifyService } from './index.ts';
 import { VERIFICATION_STATES } from './rows.ts';
 import { VERIFICATION_WORDS } from './state.ts';
 
 export interface VerifyToolsDeps {
-  verify: Verify;
+  verify: VerifyService;
   tasks: Pick<Tasks, 'get' | 'resolve'>;
   paths: Pick<WorkspacePaths, 'statOf'>;
   callerPaths: Pick<CallerPaths, 'resolveShared' | 'resolveBelow'>;
@@ -34,7 +34,7 @@ export function verifyTools({ verify, tasks, paths, callerPaths }: VerifyToolsDe
   }
 
   /** Evidence is reported by the session that did the work; only a Chair reports for others. */
-  function resolveSubject(given: string | undefined, caller: Caller): Subject {
+  function resolveSubject(given: string | undefined, caller: Caller): VerificationSubject {
     const name = nameSubject(given, caller);
     if (caller.seat === 'chair' || name === caller.sessionId) return verify.subject(name);
     const who = caller.sessionId ?? `a ${caller.seat} session`;
@@ -44,7 +44,7 @@ export function verifyTools({ verify, tasks, paths, callerPaths }: VerifyToolsDe
   }
 
   function taskOf(
-    { sessionId, session: worker }: Subject,
+    { sessionId, session: worker }: VerificationSubject,
     given: string | undefined,
     caller: Caller,
   ): string | null {

@@ -1,4 +1,4 @@
-import type { By } from '../../core/api/operation.ts';
+import type { CallAuthor } from '../../core/api/operation.ts';
 import type { SvcError } from '../../core/base/errors.ts';
 import type { Session } from '../../workers/sessions/index.ts';
 import type { Decision } from '../decisions/index.ts';
@@ -7,7 +7,7 @@ import type { DispatchOptions } from '../dispatch-options.ts';
 import type { Task } from '../tasks/index.ts';
 
 /** The dispatcher's interface for the workflow. */
-export interface Dispatch {
+export interface DispatchWorkflow {
   /** Returns the settings that a run would have now. Changes nothing and starts no program. */
   settings(task: Task, options: DispatchOptions): RunSettings;
   /** Explains why the account has no room for a run of the task, or no lease for one; null if it has. */
@@ -20,12 +20,12 @@ export interface Dispatch {
    */
   enqueue(task: Task, decision: Decision, options: DispatchOptions, race: number | null): Session;
   /** Marks a live session as stopping, inside `storage.write`; its processes are stopped after the commit. */
-  stop(sessionId: string, reason: 'cancelled', by: By): void;
+  stop(sessionId: string, reason: 'cancelled', by: CallAuthor): void;
   /**
    * Like `stop`, but only for a session that waits to start or to resume. False for one that is starting or running.
    * Call inside `storage.write`.
    */
-  drop(sessionId: string, by: By): boolean;
+  drop(sessionId: string, by: CallAuthor): boolean;
   /** Records how a session's worker marked its task, inside `storage.write`. False once the session has ended. */
   recordOwnWord(sessionId: string, word: 'done' | 'failed'): boolean;
   /** Reports whether the session has not ended. */
@@ -33,7 +33,7 @@ export interface Dispatch {
 }
 
 /** The result of a requested run. */
-export interface Submitted {
+export interface SubmitResult {
   task: Task;
   decision: Decision | null;
   session: Session | null;

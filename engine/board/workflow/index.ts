@@ -1,9 +1,9 @@
-import { actorDenied, type By, mayAct, type Policy } from '../../core/api/operation.ts';
+import { actorDenied, type CallAuthor, mayAct, type OperationPolicy } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { Session } from '../../workers/sessions/index.ts';
-import type { Bound, Decision, Decisions } from '../decisions/index.ts';
+import type { ApprovedInputs, Decision, Decisions } from '../decisions/index.ts';
 import {
   type InputChange,
   listInputChanges,
@@ -16,14 +16,14 @@ import { type DispatchOptions, pickRequested } from '../dispatch-options.ts';
 import type { LedgerGate } from '../ledger/index.ts';
 import type { Races } from '../races/index.ts';
 import type { NewTask, Task, Tasks } from '../tasks/index.ts';
-import type { Dispatch, Submitted } from './dispatch.ts';
+import type { DispatchWorkflow, SubmitResult } from './dispatch.ts';
 import { createRaceStart, listRunners } from './race-start.ts';
 
-export type { Dispatch, Submitted } from './dispatch.ts';
+export type { DispatchWorkflow, SubmitResult } from './dispatch.ts';
 
 /** The board's check for the dispatcher: whether a run matches what was approved. */
-export interface Approvals {
-  boundTo(decisionId: string): Bound;
+export interface ApprovalWorkflow {
+  boundTo(decisionId: string): ApprovedInputs;
   /** Lists the current differences from the approved inputs. A run always gets the stronger of both guard profiles. */
   changesSince(session: Pick<Session, 'decisionId' | 'taskId' | 'agent' | 'race'>): InputChange[];
   /** See `Workflow.loseApproval`. */
@@ -33,7 +33,7 @@ export interface Approvals {
 }
 
 /** The result of an edit, with the new pending decision. */
-export interface Edited {
+export interface EditResult {
   task: Task;
   decision: Decision;
   changed: boolean;
@@ -48,29 +48,41 @@ export interface Workflow {
    * Creates a task. Dispatches it if `dispatch` and `approved` are both set, otherwise leaves a decision (already
    * approved if only `dispatch` is not set). A task held by its ledger waits too.
    */
-  submit(task: NewTask, wanted: { dispatch: boolean; approved: boolean; why: string; by: By }): Submitted;
+  submit(
+    task: NewTask,
+    wanted: { dispatch: boolean; approved: boolean; why: string; by: CallAuthor },
+  ): SubmitResult;
   /** Runs a task for a person or the Chair, which approves it. Consumes the open decision, or creates one. */
-  run(taskId: string, options: DispatchOptions, by: By): Submitted;
+  run(taskId: string, options: DispatchOptions, by: CallAuthor): SubmitResult;
   /** Leaves a pending decision for a run of the task with these options, replacing an open one. */
-  hold(taskId: string, options: DispatchOptions, why: string, by: By): Submitted & { decision: Decision };
+  hold(
+    taskId: string,
+    options: DispatchOptions,
+    why: string,
+    by: CallAuthor,
+  ): SubmitResult & { decision: Decision };
   /**
    * Adds an agent to the race of a task, under the decision of that race, which then covers it; starts a race if none
    * is open. For a person or the Chair, which approves it.
    */
-  join(taskId: string, agent: string, options: DispatchOptions, by: By): Submitted;
+  join(taskId: string, agent: string, options: DispatchOptions, by: CallAuthor): SubmitResult;
   /** Approves and dispatches. Repeating it changes nothing and returns the same. */
-  approve(decisionId: string, by: By, options?: DispatchOptions): Submitted & { decision: Decision };
+  approve(
+    decisionId: string,
+    by: CallAuthor,
+    options?: DispatchOptions,
+  ): SubmitResult & { decision: Decision };
   /** Denies; the task fails with code `denied` and can be retried. */
-  deny(decisionId: string, reason: string, by: By): Submitted & { decision: Decision };
+  deny(decisionId: string, reason: string, by: CallAuthor): SubmitResult & { decision: Decision };
   /**
    * Replaces the prompt of a task that waits for the decision. The decision expires, since it was about another
    * prompt, and a new one replaces it. `changed: false` for the same prompt. Throws `already_decided`, `conflict`.
    */
-  edit(decisionId: string, body: string, by: By): Edited;
-  assign(taskId: string, agent: string, by: By): Task;
+  edit(decisionId: string, body: string, by: CallAuthor): EditResult;
+  assign(taskId: string, agent: string, by: CallAuthor): Task;
   /** Moves a task to another project; an approval for the old one expires. */
-  move(taskId: string, project: string | null, by: By): Task;
-  cancel(taskId: string, by: By): Task;
+  move(taskId: string, project: string | null, by: CallAuthor): Task;
+  cancel(taskId: string, by: CallAuthor): Task;
   /**
    * Marks a task as done or failed. A worker may mark its own task while it runs; the end of the run then decides. Throws
    * `conflict` for anyone else while it runs, and once it has ended.
@@ -79,9 +91,9 @@ export interface Workflow {
   done(
     taskId: string,
     mark: { status: 'done' | 'failed'; summary: string | null; speaker: string | null },
-    by: By,
+    by: CallAuthor,
   ): Task;
-  retry(taskId: string, by: By): Task;
+  retry(taskId: string, by: CallAuthor): Task;
   /** Returns the current inputs of a run of the task. */
   inputsOf(task: Task, options: DispatchOptions): RunInputs;
   /** Lists the current differences from the inputs that a decision is bound to; with `racer` only for that agent of its race. */
@@ -113,14 +125,14 @@ export function createWorkflow({
   storage: Pick<Storage, 'db'>;
   tasks: Tasks;
   decisions: Decisions;
-  dispatch: Dispatch;
+  dispatch: DispatchWorkflow;
   races: Races;
   /** Checks who may decide. Clients were checked already; requests from outside were not. */
-  policy?: () => Policy;
+  policy?: () => OperationPolicy;
   gate?: LedgerGate;
   /** Appends to the event log. */
   record: (
-    event: { kind: 'task_done' | 'failed'; taskId: string; data: Record<string, unknown> } & By,
+    event: { kind: 'task_done' | 'failed'; taskId: string; data: Record<string, unknown> } & CallAuthor,
   ) => void;
 }): Workflow {
   const inputsOf = (task: Task, options: DispatchOptions): RunInputs => ({
@@ -140,7 +152,7 @@ export function createWorkflow({
   };
 
   /** Creates a pending decision for the task's current inputs, without further options. */
-  const askForApproval = (task: Task, why: string, by: By): Decision =>
+  const askForApproval = (task: Task, why: string, by: CallAuthor): Decision =>
     decisions.ask(task, { inputs: inputsOf(task, {}), why: explainHold(task, why) }, by);
 
   /** Replaces an open decision that no longer matches its inputs. */
@@ -148,8 +160,8 @@ export function createWorkflow({
     task: Task,
     before: Decision,
     changes: readonly InputChange[],
-    by: By,
-  ): Submitted & { decision: Decision } {
+    by: CallAuthor,
+  ): SubmitResult & { decision: Decision } {
     const { unconfined: _, ...options } = decisions.boundTo(before.decisionId).options;
     const why = `what would run has changed since ${before.decisionId}: ${nameChanges(changes)}`;
     decisions.expire(task.taskId, why, by);
@@ -162,8 +174,8 @@ export function createWorkflow({
   function approveAndStart(
     before: Decision,
     given: DispatchOptions,
-    by: By,
-  ): Submitted & { decision: Decision } {
+    by: CallAuthor,
+  ): SubmitResult & { decision: Decision } {
     const task = tasks.get(before.taskId);
     const changes = changesSince(before);
     if (changes.length > 0) return replaceDecision(task, before, changes, by);
@@ -182,7 +194,7 @@ export function createWorkflow({
     task: Task,
     decision: Decision,
     options: DispatchOptions,
-  ): Submitted & { decision: Decision } {
+  ): SubmitResult & { decision: Decision } {
     if (!storage.db.inTransaction) throw new Error('workflow runs inside storage.write');
     if (options.race === undefined) tasks.checkDispatchable(task.taskId);
     const held = gate(task);
@@ -364,7 +376,7 @@ export function createWorkflow({
 
     loseApproval(session, why, changes) {
       const { sessionId, taskId, decisionId, cwd } = session;
-      const by: By = { actor: 'svc', via: 'engine' };
+      const by: CallAuthor = { actor: 'svc', via: 'engine' };
       tasks.release(taskId, sessionId);
       decisions.revoke(decisionId, why, by);
       const task = tasks.get(taskId);
@@ -422,11 +434,11 @@ const inputsChangedError = (
  * Creates the error for a replaced decision; null if nothing was replaced. To be thrown after the commit that stores
  * the new one.
  */
-export const whyReplaced = ({ replaced, decision }: Submitted): SvcError | null =>
+export const whyReplaced = ({ replaced, decision }: SubmitResult): SvcError | null =>
   replaced === undefined ? null : inputsChangedError(replaced, decision as Decision);
 
 /** Throws `inputs_changed` for a replaced decision. Call after the commit that stores the new one. */
-export function checkNotReplaced<S extends Submitted>(submitted: S): S {
+export function checkNotReplaced<S extends SubmitResult>(submitted: S): S {
   const refused = whyReplaced(submitted);
   if (refused !== null) throw refused;
   return submitted;

@@ -5,7 +5,7 @@ import type { RunInputs } from '../decisions/inputs.ts';
 import type { DispatchOptions } from '../dispatch-options.ts';
 import type { Races } from '../races/index.ts';
 import type { Task, Tasks } from '../tasks/index.ts';
-import type { Dispatch, Submitted } from './dispatch.ts';
+import type { DispatchWorkflow, SubmitResult } from './dispatch.ts';
 
 /** The task as each of its agents gets it. */
 export const listRunners = (task: Task, { race }: DispatchOptions): Task[] =>
@@ -21,14 +21,14 @@ export function createRaceStart({
 }: {
   tasks: Tasks;
   decisions: Decisions;
-  dispatch: Pick<Dispatch, 'enqueue'>;
+  dispatch: Pick<DispatchWorkflow, 'enqueue'>;
   races: Races;
   inputsOf(task: Task, options: DispatchOptions): RunInputs;
 }): {
   /** Starts a session for each agent, all in one transaction: a race starts completely or not at all. */
-  startRace(task: Task, decision: Decision, options: DispatchOptions): Submitted & { decision: Decision };
+  startRace(task: Task, decision: Decision, options: DispatchOptions): SubmitResult & { decision: Decision };
   /** Adds an agent to the open race of a task, under its decision. */
-  joinRace(task: Task, race: number, agent: string, options: DispatchOptions): Submitted;
+  joinRace(task: Task, race: number, agent: string, options: DispatchOptions): SubmitResult;
 } {
   const describeStart = (task: Task, decisionId: string, sessions: readonly Session[], session: Session) => ({
     task: tasks.get(task.taskId),

@@ -1,7 +1,12 @@
 import type { Caller } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
-import { chairAddress, isOwnSeat, type Peers, projectOfAddress } from '../../workers/sessions/index.ts';
+import {
+  chairAddress,
+  isOwnSeat,
+  projectOfAddress,
+  type SessionPeers,
+} from '../../workers/sessions/index.ts';
 
 /** The recipient of a question. */
 export interface Addressee {
@@ -12,7 +17,7 @@ export interface Addressee {
 }
 
 export interface AddresseeDeps {
-  peers: Pick<Peers, 'find' | 'known'>;
+  peers: Pick<SessionPeers, 'find' | 'known'>;
   /** Finds the registered project of that id; null for the workspace's own. Throws `unknown_project`. */
   projectId(id: string): string | null;
 }

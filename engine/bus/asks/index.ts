@@ -1,4 +1,4 @@
-import type { By } from '../../core/api/operation.ts';
+import type { CallAuthor } from '../../core/api/operation.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import { createDueTimer } from '../../core/base/due-timer.ts';
 import { SvcError } from '../../core/base/errors.ts';
@@ -48,9 +48,9 @@ export interface AskFilter {
 export interface Asks {
   /** Throws `not_found`. */
   get(askId: number): Ask;
-  open(ask: NewAsk, by: By): Ask;
+  open(ask: NewAsk, by: CallAuthor): Ask;
   /** Throws `ask_closed`, except when the same answerer repeats the same answer. */
-  answer(askId: number, answer: NewAnswer, by: By): Ask;
+  answer(askId: number, answer: NewAnswer, by: CallAuthor): Ask;
   /** Newest first; only open ones, if requested, oldest first. At most `limit` (50, or as many as there are `ids`). */
   list(filter: AskFilter): Ask[];
   counts(): { open: number; nextExpiresAt: string | null };

@@ -1,18 +1,25 @@
 import { z } from 'zod';
 import { cursor, parseNumberCursor } from '../../core/api/cursor.ts';
-import { by, type Call, type Caller, operation, ownWorkError, toWire } from '../../core/api/operation.ts';
+import {
+  by,
+  type Caller,
+  type OperationCall,
+  operation,
+  ownWorkError,
+  toWire,
+} from '../../core/api/operation.ts';
 import { sayMore, tool } from '../../core/api/tool.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { toPrintable } from '../../core/base/text.ts';
-import { isOwnSeat, type Peers, projectOfAddress } from '../../workers/sessions/index.ts';
+import { isOwnSeat, projectOfAddress, type SessionPeers } from '../../workers/sessions/index.ts';
 import { type AddresseeDeps, resolveAddressee } from './addressee.ts';
 import { ASK_STATUSES, type Ask, type Asks, askClosedError, type SymbolRef } from './index.ts';
 import { resolveSymbolRef, type SymbolDeps } from './symbol-ref.ts';
 
 export interface AskToolsDeps extends Omit<AddresseeDeps, 'peers'>, SymbolDeps {
   asks: Asks;
-  peers: Pick<Peers, 'find' | 'known' | 'chairOf'>;
+  peers: Pick<SessionPeers, 'find' | 'known' | 'chairOf'>;
 }
 
 const nonEmptyText = (max: number) =>
@@ -125,7 +132,7 @@ export function askTools(deps: AskToolsDeps) {
     return live === null ? seat : `${seat} (${live.sessionId})`;
   }
 
-  function waitWithProgress(ask: Ask, call: Call): Promise<Ask> {
+  function waitWithProgress(ask: Ask, call: OperationCall): Promise<Ask> {
     if (ask.status === 'open') {
       call.progress(
         `ask ${ask.askId} waits for an answer from ${describeAddressee(ask)}, until ${ask.expiresAt}`,

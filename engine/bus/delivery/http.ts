@@ -1,11 +1,11 @@
 import type { AgentNotify } from '../../workers/agents/index.ts';
-import { failedOutcome, type Outcome, TOLD } from './outcome.ts';
-import { escapeForHeader, escapeForJson, escapeForUrl, type Values } from './values.ts';
+import { type DeliveryOutcome, failedOutcome, TOLD } from './outcome.ts';
+import { escapeForHeader, escapeForJson, escapeForUrl, type TemplateValues } from './values.ts';
 
 const STEP_MS = 5000;
 
 type Step = NonNullable<AgentNotify['steps']>[number];
-export type Fill = (template: string, values: Values) => string;
+export type FillValues = (template: string, values: TemplateValues) => string;
 
 /** The requests of an entry, in order. */
 export const listSteps = (entry: AgentNotify): readonly Step[] =>
@@ -18,9 +18,9 @@ export const needsBase = (entry: AgentNotify): boolean =>
 /** Sends an entry's requests in order; the first failure ends the attempt. Null when `signal` ended it. */
 export async function sendRequests(
   entry: AgentNotify,
-  values: Values,
-  { fill, signal }: { fill: Fill; signal: AbortSignal },
-): Promise<Outcome | null> {
+  values: TemplateValues,
+  { fill, signal }: { fill: FillValues; signal: AbortSignal },
+): Promise<DeliveryOutcome | null> {
   for (const [index, step] of listSteps(entry).entries()) {
     const error = await sendRequest(step, values, { fill, signal });
     if (signal.aborted) return null;
@@ -32,8 +32,8 @@ export async function sendRequests(
 /** Sends one request. Null for a 2xx answer, otherwise the reason without the address, which may hold credentials. */
 async function sendRequest(
   step: Step,
-  values: Values,
-  { fill, signal }: { fill: Fill; signal: AbortSignal },
+  values: TemplateValues,
+  { fill, signal }: { fill: FillValues; signal: AbortSignal },
 ): Promise<string | null> {
   const ending = new AbortController();
   const abortStep = (): void => ending.abort();

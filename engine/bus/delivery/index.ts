@@ -4,24 +4,24 @@ import { asSvcError, SvcError } from '../../core/base/errors.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { AgentNotify } from '../../workers/agents/index.ts';
 import type { PrepareCommand } from '../../workers/runner/processes/index.ts';
-import type { Peers } from '../../workers/sessions/index.ts';
+import type { SessionPeers } from '../../workers/sessions/index.ts';
 import type { MessageRow } from '../messages/rows.ts';
 import type { Notices } from '../notices/index.ts';
 import { needsBase, sendRequests } from './http.ts';
 import { createLanes } from './lanes.ts';
-import type { Tried } from './log.ts';
-import { failedOutcome, MOST_TRIES, type Outcome, retryDelayMs, TOLD } from './outcome.ts';
-import { createPendingRows, type Settled } from './rows.ts';
+import type { TriedDelivery } from './log.ts';
+import { type DeliveryOutcome, failedOutcome, MOST_TRIES, retryDelayMs, TOLD } from './outcome.ts';
+import { createPendingRows, type SettledDelivery } from './rows.ts';
 import { runNotifyCommand } from './run-command.ts';
-import { findTargets, type Target } from './targets.ts';
-import { buildNoticeValues, escapeForBlock, restrictToFileNames, type Values } from './values.ts';
+import { findTargets, type NoticeTarget } from './targets.ts';
+import { buildNoticeValues, escapeForBlock, restrictToFileNames, type TemplateValues } from './values.ts';
 
 /** Splits and fills the templates of `agents.notify`. */
 export interface NotifyTemplates {
   /** The entry of agents without one, of mode `file`. */
   fallback: AgentNotify;
   words(template: string): string[];
-  fill(template: string, values: Values): string;
+  fill(template: string, values: TemplateValues): string;
   isLoopback(host: string): boolean;
 }
 
@@ -29,11 +29,11 @@ export interface DeliveryDeps {
   storage: Storage;
   events: EventLog;
   clock: Clock;
-  peers: Peers;
+  peers: SessionPeers;
   notices: Notices;
   templates: NotifyTemplates;
   entries(): Readonly<Record<string, AgentNotify>>;
-  busLog: { add(tried: Tried): void };
+  busLog: { add(tried: TriedDelivery): void };
   /** The working folder of commands. */
   root: string;
   prepare: PrepareCommand;
@@ -41,7 +41,7 @@ export interface DeliveryDeps {
 }
 
 /** Delivers notices of committed messages. The inbox stays authoritative, regardless of notices. */
-export interface Delivery {
+export interface BusDelivery {
   /** Marks that a message was written; it is delivered after the commit. */
   pending(): void;
   start(): void;
@@ -53,7 +53,7 @@ const STALLED_MS = 5000;
 /** Events after which a new session may be live. */
 const ARRIVALS = new Set(['session_joined', 'dispatched', 'session_started']);
 
-export function createDelivery(deps: DeliveryDeps): Delivery {
+export function createDelivery(deps: DeliveryDeps): BusDelivery {
   const { storage, clock, notices, templates, busLog } = deps;
   const { fill, words, fallback } = templates;
   const rows = createPendingRows(storage);
@@ -121,7 +121,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     deliveries.set(id, flight);
   }
 
-  async function recordOutcomes(id: number, outcomes: readonly (Outcome | null)[]): Promise<void> {
+  async function recordOutcomes(id: number, outcomes: readonly (DeliveryOutcome | null)[]): Promise<void> {
     const known = outcomes.filter((outcome) => outcome !== null);
     if (closing.signal.aborted || known.length < outcomes.length) return;
     const row = rows.get(id);
@@ -135,7 +135,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   }
 
   /** Notifies one session according to its agent's entry. Never throws. Null if closing aborted it. */
-  function notifyTarget(row: MessageRow, target: Target): Promise<Outcome | null> {
+  function notifyTarget(row: MessageRow, target: NoticeTarget): Promise<DeliveryOutcome | null> {
     const { mode } = target.entry;
     if (mode === 'none') return Promise.resolve({ state: 'none' });
     if (mode === 'file') return Promise.resolve(writeNoticeFile(row, target, target.entry));
@@ -156,7 +156,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     );
   }
 
-  function writeNoticeFile(row: MessageRow, target: Target, entry: AgentNotify): Outcome {
+  function writeNoticeFile(row: MessageRow, target: NoticeTarget, entry: AgentNotify): DeliveryOutcome {
     const part = `file ${target.session}`;
     if (isDone(row.id, part)) return TOLD;
     const values = buildNoticeValues(row, target);
@@ -171,9 +171,9 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   /** Runs `send` in the target's lane. Only the id is queued; the message is read when its turn comes. */
   async function sendInLane(
     id: number,
-    target: Target,
-    send: (values: Values, signal: AbortSignal) => Promise<Outcome | null>,
-  ): Promise<Outcome | null> {
+    target: NoticeTarget,
+    send: (values: TemplateValues, signal: AbortSignal) => Promise<DeliveryOutcome | null>,
+  ): Promise<DeliveryOutcome | null> {
     const { mode } = target.entry;
     const part = `${mode} ${target.session}`;
     if (isDone(id, part)) return TOLD;
@@ -189,7 +189,13 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     });
   }
 
-  function recordTry(row: MessageRow, target: Target, mode: string, part: string, outcome: Outcome): Outcome {
+  function recordTry(
+    row: MessageRow,
+    target: NoticeTarget,
+    mode: string,
+    part: string,
+    outcome: DeliveryOutcome,
+  ): DeliveryOutcome {
     const error = outcome.state === 'failed' ? outcome.error : null;
     const { id, kind, from_session: from } = row;
     busLog.add({
@@ -227,7 +233,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
 }
 
 /** Derives a message's delivery state from the outcomes for its sessions. */
-function judgeOutcomes(row: MessageRow, outcomes: readonly Outcome[], now: number): Settled {
+function judgeOutcomes(row: MessageRow, outcomes: readonly DeliveryOutcome[], now: number): SettledDelivery {
   const base = { nextAt: null, deliveredAt: null, error: null, tried: true };
   if (outcomes.length === 0) {
     const who = row.to_worker === null ? `agent ${row.to_agent}` : `worker ${row.to_worker}`;
@@ -249,7 +255,7 @@ function judgeOutcomes(row: MessageRow, outcomes: readonly Outcome[], now: numbe
 }
 
 /** Converts an error of `work` to an outcome: a wrong path or template is final, a failing file system is retried. */
-function tryToWrite(work: () => void): Outcome {
+function tryToWrite(work: () => void): DeliveryOutcome {
   try {
     work();
     return TOLD;

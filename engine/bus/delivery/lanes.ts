@@ -1,21 +1,21 @@
 import type { Clock } from '../../core/base/clock.ts';
 import { createKeyedQueue } from '../../core/base/serial-queue.ts';
-import { type Outcome, retryDelayMs } from './outcome.ts';
+import { type DeliveryOutcome, retryDelayMs } from './outcome.ts';
 
 /** One queue per address, so that an unreachable one delays no other. */
-export interface Lanes {
+export interface DeliveryLanes {
   /** Runs `work` after everything queued for that address before. While the address is down, it is postponed untried. */
-  run(address: string, work: () => Promise<Outcome | null>): Promise<Outcome | null>;
+  run(address: string, work: () => Promise<DeliveryOutcome | null>): Promise<DeliveryOutcome | null>;
 }
 
-export function createLanes(clock: Clock): Lanes {
+export function createLanes(clock: Clock): DeliveryLanes {
   const enqueue = createKeyedQueue();
   const down = new Map<string, { until: number; failures: number; error: string }>();
 
   async function attemptUnlessDown(
     address: string,
-    work: () => Promise<Outcome | null>,
-  ): Promise<Outcome | null> {
+    work: () => Promise<DeliveryOutcome | null>,
+  ): Promise<DeliveryOutcome | null> {
     const known = down.get(address);
     if (known !== undefined && clock.now() < known.until) {
       return { state: 'failed', error: known.error, retry: true, until: known.until };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { appendPrivate, makePrivateFolder } from '../../core/base/private-files.ts';
 
 /** One delivery attempt; never the message's text. */
-export interface Tried {
+export interface TriedDelivery {
   at: string;
   id: number;
   kind: string;
@@ -16,7 +16,7 @@ export interface Tried {
 
 /** Owns `log/bus.log`: one JSON line per attempt. Failing to write it never stops a delivery. */
 export function createBusLog({ data, maxBytes }: { data: string; maxBytes(): number }): {
-  add(tried: Tried): void;
+  add(tried: TriedDelivery): void;
 } {
   const folder = join(data, 'log');
   const file = join(folder, 'bus.log');

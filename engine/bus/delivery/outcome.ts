@@ -1,16 +1,20 @@
 import { backoffMs } from '../../core/base/backoff.ts';
 
 /** The result of notifying one session. */
-export type Outcome =
+export type DeliveryOutcome =
   | { state: 'told'; note: string | null }
   /** The agent wants no notices. */
   | { state: 'none' }
   /** `retry` is false when trying again cannot help. `until`, ms: no attempt is made before then. */
   | { state: 'failed'; error: string; retry: boolean; until?: number };
 
-export const TOLD: Outcome = { state: 'told', note: null };
+export const TOLD: DeliveryOutcome = { state: 'told', note: null };
 
-export const failedOutcome = (error: string, retry = true): Outcome => ({ state: 'failed', error, retry });
+export const failedOutcome = (error: string, retry = true): DeliveryOutcome => ({
+  state: 'failed',
+  error,
+  retry,
+});
 
 const FIRST_MS = 1000;
 const LONGEST_MS = 5 * 60_000;

@@ -1,9 +1,9 @@
 import type { Storage } from '../../storage/index.ts';
-import type { DeliveryState, MessageRow } from '../messages/rows.ts';
+import type { MessageDeliveryState, MessageRow } from '../messages/rows.ts';
 
 /** The delivery state of a message's notice, as it is recorded. */
-export interface Settled {
-  state: DeliveryState;
+export interface SettledDelivery {
+  state: MessageDeliveryState;
   /** ms; null while it waits for a session to appear. */
   nextAt: number | null;
   deliveredAt: number | null;
@@ -22,7 +22,7 @@ export interface PendingRows {
   nextAfter(now: number): number | null;
   lastId(): number;
   /** Inside `storage.write`. */
-  settle(id: number, settled: Settled): void;
+  settle(id: number, settled: SettledDelivery): void;
 }
 
 export function createPendingRows({ db }: Storage): PendingRows {

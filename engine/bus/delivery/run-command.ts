@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { PrepareCommand } from '../../workers/runner/processes/index.ts';
-import { failedOutcome, type Outcome, TOLD } from './outcome.ts';
-import { shortenForArgument, type Values } from './values.ts';
+import { type DeliveryOutcome, failedOutcome, TOLD } from './outcome.ts';
+import { shortenForArgument, type TemplateValues } from './values.ts';
 
 const LIMIT_MS = 30_000;
 
@@ -12,7 +12,7 @@ const LIMIT_MS = 30_000;
  */
 export async function runNotifyCommand(
   command: string,
-  values: Values,
+  values: TemplateValues,
   {
     words,
     fill,
@@ -21,13 +21,13 @@ export async function runNotifyCommand(
     signal,
   }: {
     words(template: string): string[];
-    fill(template: string, values: Values): string;
+    fill(template: string, values: TemplateValues): string;
     cwd: string;
     /** Contains the command's processes, so that none outlives the attempt. */
     prepare: PrepareCommand;
     signal: AbortSignal;
   },
-): Promise<Outcome | null> {
+): Promise<DeliveryOutcome | null> {
   const safe = shortenForArgument(values);
   const filled = words(command).map((word) => fill(word, safe).replaceAll('\0', ''));
   const prepared = await prepare(filled, cwd);
@@ -56,7 +56,7 @@ export async function runNotifyCommand(
     }, LIMIT_MS);
     timer.unref();
     signal.addEventListener('abort', killGroup);
-    const endTry = (outcome: Outcome): void => {
+    const endTry = (outcome: DeliveryOutcome): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', killGroup);
       // Also ends the processes that it left behind.
@@ -77,5 +77,5 @@ export async function runNotifyCommand(
   });
 }
 
-const notStartedOutcome = ({ code }: NodeJS.ErrnoException): Outcome =>
+const notStartedOutcome = ({ code }: NodeJS.ErrnoException): DeliveryOutcome =>
   failedOutcome(`the command could not be started: ${code ?? 'unknown'}`);

@@ -1,9 +1,9 @@
 import type { AgentNotify } from '../../workers/agents/index.ts';
-import { type Peer, type Peers, projectOfAddress } from '../../workers/sessions/index.ts';
+import { projectOfAddress, type SessionPeer, type SessionPeers } from '../../workers/sessions/index.ts';
 import type { MessageRow } from '../messages/rows.ts';
 
 /** A session to be notified of a message. */
-export interface Target {
+export interface NoticeTarget {
   /** The session, or the address of a Chair's seat. */
   session: string;
   agent: string | null;
@@ -14,7 +14,7 @@ export interface Target {
 }
 
 export interface TargetDeps {
-  peers: Peers;
+  peers: SessionPeers;
   entries(): Readonly<Record<string, AgentNotify>>;
   /** For agents without an entry, and for unknown sessions. */
   fallback: AgentNotify;
@@ -22,8 +22,11 @@ export interface TargetDeps {
 }
 
 /** Finds the current target sessions of a message. Empty while it waits for its worker, or its agent, to have a live one. */
-export function findTargets(row: MessageRow, { peers, entries, fallback, isLoopback }: TargetDeps): Target[] {
-  const buildTarget = (session: string, peer: Peer | null): Target => {
+export function findTargets(
+  row: MessageRow,
+  { peers, entries, fallback, isLoopback }: TargetDeps,
+): NoticeTarget[] {
+  const buildTarget = (session: string, peer: SessionPeer | null): NoticeTarget => {
     const agent = peer?.agent ?? null;
     const known = entries();
     const isLive = peer?.state === 'live';

@@ -1,13 +1,13 @@
 import { SvcError } from '../../core/base/errors.ts';
 import { toPrintable } from '../../core/base/text.ts';
 import type { MessageRow } from '../messages/rows.ts';
-import type { Target } from './targets.ts';
+import type { NoticeTarget } from './targets.ts';
 
 /** Values of the placeholders in `agents.notify`. All of them are untrusted input. */
-export type Values = Readonly<Record<string, string>>;
+export type TemplateValues = Readonly<Record<string, string>>;
 
 /** Collects the values of a message, without control characters: notices are read in terminals. */
-export function buildNoticeValues(row: MessageRow, target: Target): Values {
+export function buildNoticeValues(row: MessageRow, target: NoticeTarget): TemplateValues {
   return {
     msg_id: String(row.id),
     kind: row.kind,
@@ -20,17 +20,17 @@ export function buildNoticeValues(row: MessageRow, target: Target): Values {
   };
 }
 
-const mapValues = (values: Values, change: (value: string, name: string) => string): Values =>
+const mapValues = (values: TemplateValues, change: (value: string, name: string) => string): TemplateValues =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value, name)]));
 
 /** Escapes headings in the body that would look like the start of another notice. */
-export const escapeForBlock = (values: Values): Values => ({
+export const escapeForBlock = (values: TemplateValues): TemplateValues => ({
   ...values,
   body: (values.body ?? '').replace(/^(?=[ \t]*#+[ \t]*Message \d)/gim, '\\'),
 });
 
 /** Allows only plain file names in a path, so that it leads nowhere else. Using any other value throws `path_outside`. */
-export function restrictToFileNames(values: Values): Values {
+export function restrictToFileNames(values: TemplateValues): TemplateValues {
   const names: Record<string, string> = {};
   for (const [name, value] of Object.entries(values)) {
     Object.defineProperty(names, name, { enumerable: true, get: () => checkFileName(name, value) });
@@ -44,23 +44,23 @@ function checkFileName(name: string, value: string): string {
 }
 
 /** Escapes values for JSON text, between the quotes of the template. */
-export const escapeForJson = (values: Values): Values =>
+export const escapeForJson = (values: TemplateValues): TemplateValues =>
   mapValues(values, (value) => JSON.stringify(value).slice(1, -1));
 
 /** Escapes values for a URL; `notify_base` is a URL itself. */
-export const escapeForUrl = (values: Values): Values =>
+export const escapeForUrl = (values: TemplateValues): TemplateValues =>
   mapValues(values, (value, name) =>
     name === 'notify_base' ? value.replace(/\/+$/, '') : encodeURIComponent(value),
   );
 
 /** Reduces values to one line of printable ASCII, for a header. */
-export const escapeForHeader = (values: Values): Values =>
+export const escapeForHeader = (values: TemplateValues): TemplateValues =>
   mapValues(values, (value) => value.replace(/\s+/g, ' ').replace(/[^\u0020-\u007e]/g, '?'));
 
 /** An argument of a program may have at most 128 KiB on Linux. */
 const ARGUMENT_MAX_BYTES = 100 * 1024;
 
-export const shortenForArgument = (values: Values): Values =>
+export const shortenForArgument = (values: TemplateValues): TemplateValues =>
   mapValues(values, (value) =>
     Buffer.byteLength(value) <= ARGUMENT_MAX_BYTES
       ? value

@@ -3,8 +3,8 @@ import type { Caller } from '../../core/api/operation.ts';
 import { renderWords } from '../../core/api/words.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { formatCount, toPrintable } from '../../core/base/text.ts';
-import type { Peer } from '../../workers/sessions/index.ts';
-import type { Contributor } from './hooks.ts';
+import type { SessionPeer } from '../../workers/sessions/index.ts';
+import type { HookContributor } from './hooks.ts';
 
 /** Maximum number of named files; the others are locked as well. */
 const NAMED = 5;
@@ -22,8 +22,8 @@ export function listHeldPaths({
   over(path: string, except: string | null): Lock | null;
   /** Reports whether `holder` is the caller. */
   isOwn(holder: string, caller: Caller): boolean;
-  find(sessionId: string): Peer | null;
-}): Contributor {
+  find(sessionId: string): SessionPeer | null;
+}): HookContributor {
   function findLockOver(path: string, caller: Caller): { path: string; lock: Lock } | null {
     try {
       const lock = over(path, caller.sessionId);

@@ -13,7 +13,7 @@ export interface PlannedWrite {
 }
 
 /** A hook event in an agent's work. */
-export interface Moment {
+export interface HookMoment {
   event: HookEvent;
   /** The preset. */
   agent: string;
@@ -32,7 +32,7 @@ export interface Moment {
 }
 
 /** The answer to a hook event. */
-export interface Remark {
+export interface HookContribution {
   /** Why the write must not happen, for the model. Before a write only. */
   deny?: string | null;
   /** Further texts for the model. */
@@ -40,12 +40,12 @@ export interface Remark {
 }
 
 /** A contributor of text. Its errors are logged, and do not affect the others. */
-export interface Contributor {
+export interface HookContributor {
   name: string;
-  look(moment: Moment): Remark | null | Promise<Remark | null>;
+  look(moment: HookMoment): HookContribution | null | Promise<HookContribution | null>;
 }
 
-export interface Look {
+export interface HookResult {
   deny: string | null;
   context: string[];
   /** True if the output is long and must be sent to be shortened. */
@@ -54,7 +54,7 @@ export interface Look {
 
 /** Collects the texts for an agent at its hooks. */
 export interface Hooks {
-  look(moment: Moment): Promise<Look>;
+  look(moment: HookMoment): Promise<HookResult>;
 }
 
 /** Maximum texts kept for agents that cannot receive them now, and maximum number of such agents. */
@@ -67,7 +67,7 @@ export function createHooks({
   log,
 }: {
   /** In order of contribution; the last refusal wins. */
-  contributors: readonly Contributor[];
+  contributors: readonly HookContributor[];
   /** Reports whether a tool's output is to be shortened. */
   wantsOutput(moment: { tool: string | null; outputBytes: number }): boolean;
   log: { warn(facts: object, text: string): void };

@@ -3,7 +3,7 @@ import { renderWords } from '../../core/api/words.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { cutToWidth, toPrintable } from '../../core/base/text.ts';
 import type { Message } from '../messages/index.ts';
-import type { Contributor } from './hooks.ts';
+import type { HookContributor } from './hooks.ts';
 
 /** An agent pays for every character, and reads the rest when it matters. */
 const MAX_BYTES = 4096;
@@ -12,7 +12,7 @@ const END_BYTES = 300;
 const MESSAGE_BYTES = 1200;
 
 /** Shows an agent its unseen messages, each once. */
-export const listNewMessages = ({ surface }: { surface(caller: Caller): Message[] }): Contributor => ({
+export const listNewMessages = ({ surface }: { surface(caller: Caller): Message[] }): HookContributor => ({
   name: 'messages',
   look({ carries, event, caller }) {
     // Messages that are about to be summarised away need not be shown before.

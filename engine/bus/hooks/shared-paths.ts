@@ -3,7 +3,7 @@ import type { Caller } from '../../core/api/operation.ts';
 import { renderWords } from '../../core/api/words.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { toPrintable } from '../../core/base/text.ts';
-import type { Contributor } from './hooks.ts';
+import type { HookContributor } from './hooks.ts';
 
 /** Refuses writes to shared code without a lock: another session may be about to change it as well. */
 export function requireSharedLocks({
@@ -20,7 +20,7 @@ export function requireSharedLocks({
   listOver(path: string): readonly Lock[];
   /** Reports whether `holder` is the caller. */
   isOwn(holder: string, caller: Caller): boolean;
-}): Contributor {
+}): HookContributor {
   const isLocked = (path: string, caller: Caller): boolean =>
     listOver(path).some(({ holder }) => holder === caller.sessionId || isOwn(holder, caller));
 

@@ -7,7 +7,7 @@ import { sentence } from '../../core/base/sentence.ts';
 import { cutToWidth, formatCount, toPrintable } from '../../core/base/text.ts';
 import type { Session } from '../../workers/sessions/index.ts';
 import type { Ask } from '../asks/index.ts';
-import type { Contributor } from './hooks.ts';
+import type { HookContributor } from './hooks.ts';
 
 /** Maximum named items per kind. */
 const MOST = 10;
@@ -30,7 +30,7 @@ export function describeStanding(deps: {
   evidenceOf(sessionId: string): Promise<Verification>;
   /** Returns texts that it has stored or read, last used first. */
   textsOf(caller: Caller): Promise<{ id: string; bytes: number; kind: string }[]>;
-}): Contributor {
+}): HookContributor {
   async function listMore(caller: Caller, sessionId: string): Promise<string[]> {
     const texts = await deps.textsOf(caller);
     return [

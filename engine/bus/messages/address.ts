@@ -5,35 +5,35 @@ import { sentence } from '../../core/base/sentence.ts';
 import {
   chairAddress,
   isOwnSeat,
-  type Peer,
-  type Peers,
   projectOfAddress,
+  type SessionPeer,
+  type SessionPeers,
 } from '../../workers/sessions/index.ts';
 import { isPlainName } from '../../workers/sessions/seats/index.ts';
-import type { Family } from './family.ts';
+import type { TaskFamily } from './family.ts';
 
 /** The target of a message: exactly one of the three. */
-export interface Recipient {
+export interface MessageRecipient {
   toSession: string | null;
   toWorker: string | null;
   toAgent: string | null;
 }
 
 export const ROLES = ['parent', 'child', 'sibling'] as const;
-export type Role = (typeof ROLES)[number];
+export type SenderRole = (typeof ROLES)[number];
 
 /** The kinds of recipients that a caller may name; one of them at a time. */
-export interface Wanted {
+export interface WantedRecipients {
   to_session?: string | undefined;
   to_agent?: string | undefined;
   to_worker?: string | undefined;
-  to_role?: Role | undefined;
+  to_role?: SenderRole | undefined;
   to_project?: string | undefined;
 }
 
 export interface AddressDeps {
-  peers: Peers;
-  family: Family;
+  peers: SessionPeers;
+  family: TaskFamily;
   /** Null for the workspace's own. Throws `unknown_project`. */
   projectId(project: string): string | null;
   /** Reports whether the configuration has an agent with that name. */
@@ -41,7 +41,7 @@ export interface AddressDeps {
 }
 
 /** Resolves callers' addresses to sessions, seats, workers and agents. */
-export interface Addresses {
+export interface RecipientAddresses {
   /**
    * Returns a session, or the address of a Chair's seat, in canonical spelling. Throws `fields_invalid`,
    * `unknown_project`.
@@ -50,7 +50,7 @@ export interface Addresses {
   /** Null for the workspace's own. Throws `unknown_project`. */
   project(text: string): string | null;
   /** Finds the peer behind a session or an address; for a vacant seat, the seat itself. Null for an unknown session. */
-  peer(session: string): Peer | null;
+  peer(session: string): SessionPeer | null;
   /**
    * Returns the session that a call is made as. A Chair without a session speaks as its seat. Only a Chair may speak
    * as others, who need not be known. Throws `holder_mismatch`.
@@ -61,11 +61,11 @@ export interface Addresses {
   /** Reports whether that recipient was seen before, or can appear at any time because it is configured. */
   isKnown(kind: 'session' | 'worker' | 'agent', name: string): boolean;
   /** Throws `fields_invalid` for none or several kinds, `unknown_project`, and `not_found` if no one has the role. */
-  recipients(wanted: Wanted, from: string | null): Recipient[];
+  recipients(wanted: WantedRecipients, from: string | null): MessageRecipient[];
 }
 
-const NOBODY: Recipient = { toSession: null, toWorker: null, toAgent: null };
-const sessionRecipient = (session: string): Recipient => ({ ...NOBODY, toSession: session });
+const NOBODY: MessageRecipient = { toSession: null, toWorker: null, toAgent: null };
+const sessionRecipient = (session: string): MessageRecipient => ({ ...NOBODY, toSession: session });
 
 const NAME_MAX = 200;
 
@@ -78,7 +78,7 @@ export function readName(text: string | undefined): string | undefined {
   return name === '' ? undefined : name;
 }
 
-export function createAddresses({ peers, family, projectId, isPreset }: AddressDeps): Addresses {
+export function createAddresses({ peers, family, projectId, isPreset }: AddressDeps): RecipientAddresses {
   function resolveAddress(name: string): string {
     const seat = projectOfAddress(name);
     if (seat !== undefined) return chairAddress(seat === null ? null : projectId(seat));
@@ -90,13 +90,13 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
     });
   }
 
-  function findPeer(id: string): Peer | null {
+  function findPeer(id: string): SessionPeer | null {
     const seat = projectOfAddress(id);
     if (seat === undefined) return peers.find(id);
     return peers.chairOf(seat) ?? describeVacantSeat(seat);
   }
 
-  function resolveRole(role: Role, from: string | null): Recipient[] {
+  function resolveRole(role: SenderRole, from: string | null): MessageRecipient[] {
     const self = from === null ? null : findPeer(from);
     if (self === null) {
       throw new SvcError(
@@ -145,7 +145,7 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
       return projectOfAddress(name) !== undefined || peers.find(name) !== null;
     },
     recipients(wanted, from) {
-      const kinds = (Object.keys(wanted) as (keyof Wanted)[]).filter(
+      const kinds = (Object.keys(wanted) as (keyof WantedRecipients)[]).filter(
         (each) => readName(wanted[each]) !== undefined,
       );
       const [kind, second] = kinds;
@@ -159,7 +159,7 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
         );
       }
       const text = readName(wanted[kind]) as string;
-      if (kind === 'to_role') return resolveRole(text as Role, from);
+      if (kind === 'to_role') return resolveRole(text as SenderRole, from);
       if (kind === 'to_project') return [sessionRecipient(chairAddress(projectId(text)))];
       if (kind === 'to_worker') {
         return [{ ...NOBODY, toWorker: peers.ofWorker(text)?.workerId ?? text }];
@@ -171,7 +171,7 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
 }
 
 /** A vacant Chair's seat, as a peer. */
-const describeVacantSeat = (project: string | null): Peer => ({
+const describeVacantSeat = (project: string | null): SessionPeer => ({
   sessionId: chairAddress(project),
   seat: 'chair',
   state: 'ended',

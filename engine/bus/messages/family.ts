@@ -1,20 +1,20 @@
-import { chairAddress, type Peer, type Peers } from '../../workers/sessions/index.ts';
+import { chairAddress, type SessionPeer, type SessionPeers } from '../../workers/sessions/index.ts';
 
 /** The parent, children and siblings of a session. */
-export interface Family {
+export interface TaskFamily {
   /** The session that dispatched it while that is live, otherwise the Chair's seat of its project; null for a Chair. */
-  parentOf(peer: Peer): string | null;
-  childrenOf(peer: Peer): Peer[];
+  parentOf(peer: SessionPeer): string | null;
+  childrenOf(peer: SessionPeer): SessionPeer[];
   /** Live ones under the same parent; for a Chair, the other Chairs of its project. */
-  siblingsOf(peer: Peer): Peer[];
+  siblingsOf(peer: SessionPeer): SessionPeer[];
 }
 
-export function createFamily(peers: Peers): Family {
-  function findDispatcher(peer: Peer): Peer | null {
+export function createFamily(peers: SessionPeers): TaskFamily {
+  function findDispatcher(peer: SessionPeer): SessionPeer | null {
     return peer.parent === null ? null : peers.find(peer.parent);
   }
 
-  function parentOf(peer: Peer): string | null {
+  function parentOf(peer: SessionPeer): string | null {
     if (peer.seat === 'chair') return null;
     const parent = findDispatcher(peer);
     if (parent?.state === 'live') return parent.sessionId;
@@ -22,12 +22,13 @@ export function createFamily(peers: Peers): Family {
   }
 
   /** The parent that siblings share: a Chair's session and its seat count as one. */
-  function findHousehold(peer: Peer): string | null {
+  function findHousehold(peer: SessionPeer): string | null {
     const parent = findDispatcher(peer);
     return parent?.seat === 'chair' ? chairAddress(parent.project) : parentOf(peer);
   }
 
-  const listOthers = (peer: Peer): Peer[] => peers.live().filter((each) => each.sessionId !== peer.sessionId);
+  const listOthers = (peer: SessionPeer): SessionPeer[] =>
+    peers.live().filter((each) => each.sessionId !== peer.sessionId);
 
   return {
     parentOf,

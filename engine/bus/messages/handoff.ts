@@ -1,17 +1,17 @@
 import { renderWords } from '../../core/api/words.ts';
-import { sentence, type Words } from '../../core/base/sentence.ts';
+import { type SentenceWords, sentence } from '../../core/base/sentence.ts';
 import { toPrintable } from '../../core/base/text.ts';
 import {
   chairAddress,
   type NextStep,
-  type Peers,
   type Session,
+  type SessionPeers,
   workLeftBy,
 } from '../../workers/sessions/index.ts';
 import type { SessionOutcome } from '../deps.ts';
 
 /** Lists the recipients of a handoff: the Chair's seat, and its dispatcher if that is not a Chair. */
-export function listHandoffRecipients(session: Session, peers: Peers): string[] {
+export function listHandoffRecipients(session: Session, peers: SessionPeers): string[] {
   const parent = session.parent === null ? null : peers.find(session.parent);
   if (parent === null) return [chairAddress(session.project)];
   if (parent.seat === 'chair') return [chairAddress(parent.project)];
@@ -98,7 +98,7 @@ function describeNextSteps(session: Session, { outcome }: SessionOutcome): strin
 }
 
 /** Each step names its tool and its command, for agents and for people. */
-const STEPS: Readonly<Record<NextStep, (session: Session) => Words>> = {
+const STEPS: Readonly<Record<NextStep, (session: Session) => SentenceWords>> = {
   read_log: ({ sessionId }) => sentence`{session.log ${sessionId}} shows its output`,
   look_at_branch: () => sentence`check the branch (\`git diff\` against its base, or {worktree.status})`,
   look_at_folder: () => 'it worked in place: check the changes in the project folder',

@@ -3,8 +3,8 @@ import { SvcError } from '../../core/base/errors.ts';
 import { asWorkerSession, parseId } from '../../core/base/ids.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import { chairAddress, type Peers, projectOfAddress } from '../../workers/sessions/index.ts';
-import type { Recipient } from './address.ts';
+import { chairAddress, projectOfAddress, type SessionPeers } from '../../workers/sessions/index.ts';
+import type { MessageRecipient } from './address.ts';
 import { type MessageKind, type MessageRow, readRecipient } from './rows.ts';
 
 export type { Message } from './rows.ts';
@@ -23,13 +23,13 @@ export interface NewMessage {
 }
 
 /** The author of a change, for the event log. */
-export interface By {
+export interface MessageAuthor {
   actor: string | null;
   via: string;
 }
 
 /** The owner of an inbox: a session (or a Chair's address), and the agent whose mail it may take. */
-export interface Reader {
+export interface MessageReader {
   session: string | null;
   agent: string | null;
 }
@@ -46,9 +46,13 @@ export interface Messages {
   /** Throws `not_found`. */
   get(id: number): MessageRow;
   /** Writes one message per recipient and returns them in that order. Call inside `storage.write`. */
-  send(message: NewMessage, to: readonly Recipient[], by: By): MessageRow[];
+  send(message: NewMessage, to: readonly MessageRecipient[], by: MessageAuthor): MessageRow[];
   /** Rewrites sent messages from a session, of one kind. Call inside `storage.write`. */
-  amend(from: { session: string; kind: MessageKind }, change: (body: string) => string, by: By): void;
+  amend(
+    from: { session: string; kind: MessageKind },
+    change: (body: string) => string,
+    by: MessageAuthor,
+  ): void;
   /** Lists messages about `origin`. */
   ofOrigin(origin: string): MessageRow[];
   /**
@@ -56,23 +60,23 @@ export interface Messages {
    * With the number of each, on all pages.
    */
   inbox(
-    reader: Reader,
+    reader: MessageReader,
     part: { limit: number; unread: boolean; cursor?: number | undefined },
   ): { rows: MessageRow[]; unread: number; read: number };
   /** Counts the messages of an inbox after a given one. */
-  countAfter(reader: Reader, part: { unread: boolean; cursor: number }): number;
+  countAfter(reader: MessageReader, part: { unread: boolean; cursor: number }): number;
   /** Reports whether a message is addressed to that reader. */
-  isTo(row: MessageRow, reader: Reader): boolean;
+  isTo(row: MessageRow, reader: MessageReader): boolean;
   /** Reports whether any stored message is addressed to that session. */
   isAddressed(session: string): boolean;
   /** Throws `not_found`, `holder_mismatch` for anyone but a recipient, `conflict`. Call inside `storage.write`. */
-  ack(id: number, reader: Reader, by: By): MessageRow;
+  ack(id: number, reader: MessageReader, by: MessageAuthor): MessageRow;
   /** Acknowledges for the person at the dashboard, who may take any message. Call inside `storage.write`. */
-  ackAs(id: number, name: string, by: By): MessageRow;
+  ackAs(id: number, name: string, by: MessageAuthor): MessageRow;
   /** Unread alerts from before `at`, ms, to or from `whose`, null for everyone; oldest first, with their number. */
   alertsBefore(
     at: number,
-    part: { limit: number; whose: Reader | null },
+    part: { limit: number; whose: MessageReader | null },
   ): { rows: MessageRow[]; count: number };
   count(only: { unread?: boolean | undefined }): number;
   /** Newest first. */
@@ -85,7 +89,7 @@ export interface MessagesDeps {
   storage: Storage;
   events: EventLog;
   clock: Clock;
-  peers: Peers;
+  peers: SessionPeers;
   /** Called inside the transaction that writes something to deliver. */
   onPending(): void;
 }
@@ -183,7 +187,7 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
   }
 
   /** Lists the addresses of a reader; a Chair also reads the mail of its seat. */
-  function listReaderAddresses({ session }: Reader): {
+  function listReaderAddresses({ session }: MessageReader): {
     sessions: string[];
     worker: string | null;
     agent: string | null;
@@ -198,13 +202,13 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
     return { sessions: [session, ...sessions], worker: peer?.workerId ?? null, agent: peer?.agent ?? null };
   }
 
-  function buildReaderParameters(reader: Reader): unknown[] {
+  function buildReaderParameters(reader: MessageReader): unknown[] {
     const { sessions, worker, agent } = listReaderAddresses(reader);
     const takers = JSON.stringify([reader.session, reader.agent].filter((each) => each !== null));
     return [JSON.stringify(sessions), worker, reader.agent ?? agent, takers];
   }
 
-  function isTo(row: MessageRow, reader: Reader): boolean {
+  function isTo(row: MessageRow, reader: MessageReader): boolean {
     const { sessions, worker, agent } = listReaderAddresses(reader);
     return (
       (row.to_session !== null && sessions.includes(row.to_session)) ||
@@ -213,7 +217,7 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
     );
   }
 
-  function markAcknowledged(row: MessageRow, taker: string, by: By): MessageRow {
+  function markAcknowledged(row: MessageRow, taker: string, by: MessageAuthor): MessageRow {
     if (setAcked.run(clock.now(), taker, row.id).changes === 0) {
       if (row.acked_by === taker) return row;
       throw new SvcError('conflict', `message ${row.id} was already acknowledged by ${row.acked_by}`, {

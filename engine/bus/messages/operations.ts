@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { cursor, parseNumberCursor } from '../../core/api/cursor.ts';
 import { operation } from '../../core/api/operation.ts';
-import type { Reader } from './index.ts';
+import type { MessageReader } from './index.ts';
 import { type MessageRow, toMessage } from './rows.ts';
 import { type MessageToolDeps, resolveReader } from './tools.ts';
 
 /** Operations on messages and peers for the dashboard, the command line and hooks. */
-export function messageOperations(deps: MessageToolDeps & { surface(reader: Reader): MessageRow[] }) {
+export function messageOperations(deps: MessageToolDeps & { surface(reader: MessageReader): MessageRow[] }) {
   const { messages, surface } = deps;
   const id = z.int().min(1);
   return [

@@ -5,7 +5,7 @@ import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import { toPrintable } from '../../core/base/text.ts';
 import { maskedAddress } from '../../core/http/shown-address.ts';
-import { isOwnSeat, type Peer } from '../../workers/sessions/index.ts';
+import { isOwnSeat, type SessionPeer } from '../../workers/sessions/index.ts';
 import { readName } from './address.ts';
 import type { MessageToolDeps } from './tools.ts';
 
@@ -27,7 +27,7 @@ const peerRows = z.array(peerOutput.meta({ unlisted: true }));
 type PeerEntry = z.infer<typeof peerOutput>;
 
 /** A session in wire form. An address may contain a secret, so clients get it masked. */
-const toPeerEntry = (peer: Peer) =>
+const toPeerEntry = (peer: SessionPeer) =>
   toWire({ ...peer, notifyBase: peer.notifyBase === null ? null : maskedAddress(peer.notifyBase) });
 
 const sayPeer = ({ session_id, seat, state, agent, project, worker_id, task_id, title }: PeerEntry): string =>
@@ -45,17 +45,17 @@ export function peerTools({
   addresses,
 }: Pick<MessageToolDeps, 'peers' | 'family' | 'addresses'>) {
   /** Throws `not_found`, and `holder_mismatch` if a caller without a session means itself. */
-  function resolvePeer(text: string, caller: Caller): Peer {
+  function resolvePeer(text: string, caller: Caller): SessionPeer {
     const named = isOwnSeat(text, caller) ? addresses.acting(caller, undefined) : text.trim();
     const session = addresses.session(named ?? text.trim());
     return addresses.peer(session) ?? peers.known(session);
   }
 
   /** A worker on a task from an untrusted author sees the Chairs, which it writes to, and the sessions of that task. */
-  const maySeePeer = (peer: Peer, caller: Caller): boolean =>
+  const maySeePeer = (peer: SessionPeer, caller: Caller): boolean =>
     peer.seat === 'chair' || maySeeTask(caller, peer.taskId);
 
-  const listSeen = (found: readonly Peer[], caller: Caller) =>
+  const listSeen = (found: readonly SessionPeer[], caller: Caller) =>
     found.filter((peer) => maySeePeer(peer, caller)).map(toPeerEntry);
 
   return [

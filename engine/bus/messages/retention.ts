@@ -17,7 +17,7 @@ export interface RetentionDeps {
 }
 
 /** Removes old messages, notices and lists of shown messages. Unread alerts are never removed. */
-export interface Retention {
+export interface MessageRetention {
   /** Runs now, then every few minutes. */
   start(): void;
   run(): Promise<void>;
@@ -28,7 +28,7 @@ const EVERY_MS = 5 * 60_000;
 /** Rows per transaction, so that other writes get in between. */
 const AT_ONCE = 500;
 
-export function createRetention({ storage, clock, limits, data, onError }: RetentionDeps): Retention {
+export function createRetention({ storage, clock, limits, data, onError }: RetentionDeps): MessageRetention {
   const { db } = storage;
   const dropAcked = db.prepare(`DELETE FROM message WHERE id IN
     (SELECT id FROM message WHERE acked_at IS NOT NULL AND acked_at < ? LIMIT ${AT_ONCE})`);

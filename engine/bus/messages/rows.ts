@@ -5,7 +5,7 @@ export const MESSAGE_KINDS = ['note', 'handoff', 'alert'] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
 /** Delivery state of a message's notice. The inbox is authoritative in any case. */
-export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'none';
+export type MessageDeliveryState = 'pending' | 'delivered' | 'failed' | 'none';
 
 /** A message, to exactly one of session, worker and agent. Times are RFC 3339 UTC. */
 export interface Message {
@@ -30,7 +30,7 @@ export interface Message {
   createdAt: string;
   ackedAt: string | null;
   ackedBy: string | null;
-  delivery: DeliveryState;
+  delivery: MessageDeliveryState;
   attempts: number;
   deliveredAt: string | null;
   lastError: string | null;
@@ -53,7 +53,7 @@ export interface MessageRow {
   created_at: number;
   acked_at: number | null;
   acked_by: string | null;
-  delivery: DeliveryState;
+  delivery: MessageDeliveryState;
   attempts: number;
   next_at: number | null;
   delivered_at: number | null;

@@ -9,10 +9,16 @@ import { toPrintable } from '../../core/base/text.ts';
 import type { CallerPaths } from '../../core/workspace/caller-paths.ts';
 import type { WorkspacePaths } from '../../core/workspace/workspace-path.ts';
 import type { Storage } from '../../storage/index.ts';
-import type { Peer, Peers } from '../../workers/sessions/index.ts';
-import { type Addresses, type Recipient, ROLES, readName, type Wanted } from './address.ts';
-import type { Family } from './family.ts';
-import type { Messages, Reader } from './index.ts';
+import type { SessionPeer, SessionPeers } from '../../workers/sessions/index.ts';
+import {
+  type MessageRecipient,
+  type RecipientAddresses,
+  ROLES,
+  readName,
+  type WantedRecipients,
+} from './address.ts';
+import type { TaskFamily } from './family.ts';
+import type { MessageReader, Messages } from './index.ts';
 import { MESSAGE_KINDS, type MessageRow, readRecipient } from './rows.ts';
 
 export interface MessageToolDeps {
@@ -20,9 +26,9 @@ export interface MessageToolDeps {
   clock: Clock;
   paths: Pick<WorkspacePaths, 'statOf'>;
   callerPaths: Pick<CallerPaths, 'resolveShared'>;
-  peers: Peers;
-  family: Family;
-  addresses: Addresses;
+  peers: SessionPeers;
+  family: TaskFamily;
+  addresses: RecipientAddresses;
   messages: Messages;
 }
 
@@ -76,7 +82,7 @@ export function resolveReader(
   { addresses, messages }: Pick<MessageToolDeps, 'addresses' | 'messages'>,
   input: { session?: string | undefined; agent?: string | undefined },
   caller: Caller,
-): Reader {
+): MessageReader {
   const session = addresses.acting(caller, input.session);
   // Mail is stored for sessions that have not been seen yet, and can be read.
   if (session !== null && session !== caller.sessionId && !messages.isAddressed(session))
@@ -100,7 +106,7 @@ export function resolveReader(
 function resolveSender(
   { from_agent, name: shownName }: { from_agent?: string | undefined; name?: string | undefined },
   { seat, env }: Caller,
-  sender: Peer | null,
+  sender: SessionPeer | null,
 ): { fromAgent: string | null; fromName: string | null } {
   if (seat !== 'chair') return { fromAgent: sender?.agent ?? null, fromName: sender?.workerId ?? null };
   return {
@@ -121,7 +127,11 @@ export function messageTools(deps: MessageToolDeps) {
   }
 
   /** A reply without a recipient goes back to the sender. Call inside `storage.write`. */
-  function resolveRecipients(wanted: Wanted, parentId: number | undefined, from: string | null): Recipient[] {
+  function resolveRecipients(
+    wanted: WantedRecipients,
+    parentId: number | undefined,
+    from: string | null,
+  ): MessageRecipient[] {
     const isReply =
       parentId !== undefined && Object.values(wanted).every((each) => readName(each) === undefined);
     if (!isReply) return addresses.recipients(wanted, from);

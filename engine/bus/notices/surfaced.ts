@@ -5,7 +5,7 @@ import { appendPrivate, makePrivateFolder, readPrivate } from '../../core/base/p
  * Records which messages a hook has shown to a session: one file per session, one id per line. A missing or damaged
  * file only causes a message to be shown again.
  */
-export interface Surfaced {
+export interface SurfacedNotices {
   of(session: string): ReadonlySet<number>;
   add(session: string, ids: readonly number[]): void;
 }
@@ -14,7 +14,7 @@ const MOST_BYTES = 64 * 1024 ** 2;
 
 export const surfacedFolder = (data: string): string => join(data, 'notices', 'surfaced');
 
-export function createSurfaced({ data }: { data: string }): Surfaced {
+export function createSurfaced({ data }: { data: string }): SurfacedNotices {
   const folder = surfacedFolder(data);
   const file = (session: string): string => join(folder, `${session}.ids`);
   return {

@@ -31,7 +31,7 @@ export type AgreedFile = Stored['files'][string];
  * A person's consents on this machine for a workspace: one file of the machine home per workspace, so that a
  * repository cannot bring its own consent.
  */
-export interface Consents {
+export interface ConsentStore {
   /** By project id: the consent to its setup. */
   projects: Stored['projects'];
   /** By the name of the configuration file. */
@@ -70,9 +70,9 @@ const NOTHING = { projects: {}, files: {}, waiting: {} };
  * Reads the consents again at each call. A file that others can change, or that is unreadable, counts as empty and
  * gives the reason.
  */
-export function readConsents(home: string, root: string): Consents {
+export function readConsents(home: string, root: string): ConsentStore {
   const file = resolveConsentsFile(home, root);
-  const unusableConsents = (why: string): Consents => ({ ...NOTHING, problem: `${file} ${why}` });
+  const unusableConsents = (why: string): ConsentStore => ({ ...NOTHING, problem: `${file} ${why}` });
   try {
     const found = statSync(file, { throwIfNoEntry: false });
     if (found === undefined) return { ...NOTHING, problem: null };
@@ -92,7 +92,7 @@ export function readConsents(home: string, root: string): Consents {
 export function changeConsents(
   home: string,
   root: string,
-  change: (consents: Pick<Consents, 'projects' | 'files' | 'waiting'>) => void,
+  change: (consents: Pick<ConsentStore, 'projects' | 'files' | 'waiting'>) => void,
 ): string {
   const { problem: _, ...consents } = structuredClone(readConsents(home, root));
   change(consents);

@@ -5,7 +5,7 @@ import { formatHours } from '../base/text.ts';
 import {
   ACCOUNT_CAPABILITIES,
   ACCOUNT_CAPABILITY_NAMES,
-  type Entitlements,
+  type AccountEntitlements,
   LOCAL_CAPABILITIES,
   type PlanName,
   QUOTA_NAMES,
@@ -20,7 +20,7 @@ import {
 export interface LeaseFacts {
   state: 'none' | 'valid' | 'expired' | 'invalid' | 'revoked';
   /** The content of the newest lease; null if none was seen. */
-  entitlements: Entitlements | null;
+  entitlements: AccountEntitlements | null;
   from: 'server' | 'secret' | null;
   /** Unix ms. */
   endsAt: number | null;
@@ -95,7 +95,8 @@ export interface EntitlementsReader {
 
 export function createEntitlements(deps: EntitlementsDeps): EntitlementsReader {
   /** Returns the limits of this workspace: none while it is not linked, or before it has received a plan. */
-  const findPlan = (): Entitlements | null => (deps.linked() === null ? null : deps.lease().entitlements);
+  const findPlan = (): AccountEntitlements | null =>
+    deps.linked() === null ? null : deps.lease().entitlements;
 
   /** Returns entries of `projects` above the quota. */
   function listLockedProjects(): readonly string[] {
@@ -194,7 +195,7 @@ export function describeLease({
 }
 
 function explainCapability(
-  plan: Entitlements | null,
+  plan: AccountEntitlements | null,
   isLinked: boolean,
   name: (typeof ACCOUNT_CAPABILITY_NAMES)[number],
   addon: string | null,

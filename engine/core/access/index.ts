@@ -1,6 +1,6 @@
 export {
   type AgreedFile,
-  type Consents,
+  type ConsentStore,
   changeConsents,
   digestSetup,
   listKnownConfigFiles,

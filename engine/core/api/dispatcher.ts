@@ -4,16 +4,16 @@ import { fieldsInvalid } from '../base/fields-invalid.ts';
 import { withoutBlanks } from './absent.ts';
 import {
   actorDenied,
-  type Call,
   type Caller,
   chairOnly,
   checkWholeText,
   mayAct,
   type Operation,
+  type OperationCall,
+  type OperationPolicy,
   type Operations,
   type OwnWork,
   ownWorkError,
-  type Policy,
   toWire,
 } from './operation.ts';
 import { type CallLog, createRepeats, nameCaller } from './repeat.ts';
@@ -25,7 +25,7 @@ const QUIET = { signal: new AbortController().signal, progress: () => undefined 
 export function createOperations<O extends Operation>(
   all: readonly O[],
   deps: {
-    policy(): Policy;
+    policy(): OperationPolicy;
     calls: CallLog;
     /** Returns the work that a worker session may see if its task is from an untrusted author; null for any other session. */
     ownWorkOf?(sessionId: string): OwnWork | null;
@@ -48,7 +48,13 @@ export function createOperations<O extends Operation>(
       checkWholeText(input);
       const parsed = found.input.safeParse(withoutBlanks(found.input, input ?? {}));
       if (!parsed.success) throw fieldsInvalid(parsed.error, parametersOf(found.input));
-      const call: Call = { ...QUIET, ...options, finish: write, begin: write, begun: () => undefined };
+      const call: OperationCall = {
+        ...QUIET,
+        ...options,
+        finish: write,
+        begin: write,
+        begun: () => undefined,
+      };
       const toAnswer = (value: unknown): unknown => (found.isWire === true ? value : toWire(value));
       if (key === null || !found.changes) return toAnswer(await found.run(parsed.data, caller, call));
       return runOnce({
@@ -68,7 +74,7 @@ function checkSeat(found: Operation, caller: Caller): void {
   if (found.seat === 'trusted' && caller.ownWork != null) throw ownWorkError(found.name, caller);
 }
 
-function checkActor(found: Operation, caller: Caller, policy: Policy): void {
+function checkActor(found: Operation, caller: Caller, policy: OperationPolicy): void {
   if (found.changes && !mayAct(policy, caller.actor)) throw actorDenied(caller.actor);
 }
 

@@ -6,14 +6,14 @@ import { findHalfCharacter } from '../base/text.ts';
 export type Seat = 'chair' | 'worker' | 'plain';
 
 /** The origin of a call; stored with every change. */
-export type Via = 'cli' | 'tui' | 'tool' | 'task' | 'codehost' | 'chat' | 'link' | 'engine';
+export type CallTransport = 'cli' | 'tui' | 'tool' | 'task' | 'codehost' | 'chat' | 'link' | 'engine';
 
 /** The caller. The engine decides the seat and never trusts the caller's claim. */
 export interface Caller {
   seat: Seat;
   /** `SVC_ACTOR`, otherwise the OS user; never the name of a person outside, see `checkLocalActor`. */
   actor: string;
-  via: Via;
+  via: CallTransport;
   /** The caller's session: a worker's (`s-12`), a Chair's (`chair-3`) or a plain one's name; null for none. */
   sessionId: string | null;
   /** The registered project of the caller's folder; null is the workspace's own. */
@@ -33,19 +33,19 @@ export interface OwnWork {
 }
 
 /** The author of a change, for the event log. */
-export interface By {
+export interface CallAuthor {
   actor: string;
   via: string;
 }
 
 /** Changes by a worker or another agent session are attributed to it, not to the person whose user it runs as. */
-export const by = ({ seat, actor, sessionId, via }: Caller): By => ({
+export const by = ({ seat, actor, sessionId, via }: Caller): CallAuthor => ({
   actor: seat === 'chair' || sessionId === null ? actor : sessionId,
   via,
 });
 
 /** One call of an operation. */
-export interface Call {
+export interface OperationCall {
   /** Aborted if no one waits for the answer any more. */
   signal: AbortSignal;
   /** Reports what the call is waiting for. */
@@ -66,7 +66,7 @@ export interface Call {
 }
 
 /** Call options of a client. */
-export interface CallOptions extends Partial<Pick<Call, 'signal' | 'progress'>> {
+export interface CallOptions extends Partial<Pick<OperationCall, 'signal' | 'progress'>> {
   /** Identifies the call. A client that lost its connection sends it again under the same key, and nothing happens twice. */
   key?: string | null;
 }
@@ -98,7 +98,7 @@ export interface Operation<N extends string = string, I extends z.ZodType = z.Zo
   /** True if `run` returns wire form already, with keys of the user or another standard. */
   isWire?: boolean;
   input: I;
-  run(input: z.output<I>, caller: Caller, call: Call): unknown;
+  run(input: z.output<I>, caller: Caller, call: OperationCall): unknown;
   /** Only for the compiler: the client's result type. */
   readonly result?: R;
 }
@@ -106,14 +106,14 @@ export interface Operation<N extends string = string, I extends z.ZodType = z.Zo
 /** Declares an operation whose result the dispatcher converts to wire form. */
 export const operation = <const N extends string, I extends z.ZodType, O>(
   definition: Omit<Operation<N, I>, 'run' | 'isWire' | 'result'> & {
-    run(input: z.output<I>, caller: Caller, call: Call): O;
+    run(input: z.output<I>, caller: Caller, call: OperationCall): O;
   },
-): Operation<N, I, Wire<Awaited<O>>> => definition;
+): Operation<N, I, WireValue<Awaited<O>>> => definition;
 
 /** Declares an operation whose result is already in wire form. */
 export const wireOperation = <const N extends string, I extends z.ZodType, O>(
   definition: Omit<Operation<N, I>, 'run' | 'isWire' | 'result'> & {
-    run(input: z.output<I>, caller: Caller, call: Call): O;
+    run(input: z.output<I>, caller: Caller, call: OperationCall): O;
   },
 ): Operation<N, I, Awaited<O>> => ({ ...definition, isWire: true });
 
@@ -134,13 +134,13 @@ export interface Operations<O extends Operation = Operation> {
   call(name: string, input: unknown, caller: Caller, call?: CallOptions): Promise<unknown>;
 }
 
-export interface Policy {
+export interface OperationPolicy {
   mode: '' | 'solo' | 'allowlist';
   actors: readonly string[];
 }
 
 /** Reports whether an actor may change anything: under `policy.mode: allowlist` only listed actors may (02 Authentication). */
-export const mayAct = ({ mode, actors }: Policy, actor: string): boolean =>
+export const mayAct = ({ mode, actors }: OperationPolicy, actor: string): boolean =>
   mode !== 'allowlist' || actors.includes(actor);
 
 export const actorDenied = (actor: string): SvcError =>
@@ -206,14 +206,14 @@ type SnakeCase<S extends string> = S extends `${infer Head}${infer Rest}`
   : S;
 
 /** An engine type as clients see it: `toWire` for types. */
-export type Wire<T> = T extends readonly (infer E)[]
-  ? Wire<E>[]
+export type WireValue<T> = T extends readonly (infer E)[]
+  ? WireValue<E>[]
   : T extends object
-    ? { [K in keyof T as K extends string ? SnakeCase<K> : K]: Wire<T[K]> }
+    ? { [K in keyof T as K extends string ? SnakeCase<K> : K]: WireValue<T[K]> }
     : T;
 
 /** Converts keys of our objects from camelCase to snake_case, deeply. Not for maps with the user's own keys. */
-export const toWire = <T>(value: T): Wire<T> => withSnakeKeys(value) as Wire<T>;
+export const toWire = <T>(value: T): WireValue<T> => withSnakeKeys(value) as WireValue<T>;
 
 function withSnakeKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSnakeKeys);

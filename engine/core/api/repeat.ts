@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { SvcError } from '../base/errors.ts';
-import type { Call, Caller } from './operation.ts';
+import type { Caller, OperationCall } from './operation.ts';
 
 /** The identity of a call: a key is scoped to the operation and the caller. */
 export interface CallName {
@@ -33,7 +33,7 @@ interface SharedRun {
   answer: Promise<unknown>;
   /** The run's signal; aborted when the last caller has cancelled. */
   abandoned: AbortController;
-  listeners: Set<Call['progress']>;
+  listeners: Set<OperationCall['progress']>;
   lastMessage: string | null;
 }
 
@@ -41,10 +41,10 @@ interface Repeated {
   name: CallName;
   /** The parsed input. */
   input: unknown;
-  call: Call;
+  call: OperationCall;
   /** True if the answer may be stored. */
   isSecret: boolean;
-  run(call: Call): unknown;
+  run(call: OperationCall): unknown;
   toAnswer(value: unknown): unknown;
 }
 
@@ -56,7 +56,7 @@ export const nameCaller = ({ seat, actor, sessionId }: Caller): string =>
 export function createRepeats(log: CallLog) {
   const running = new Map<string, SharedRun>();
 
-  async function joinRun(shared: SharedRun, { signal, progress }: Call): Promise<unknown> {
+  async function joinRun(shared: SharedRun, { signal, progress }: OperationCall): Promise<unknown> {
     const { listeners, abandoned, lastMessage } = shared;
     listeners.add(progress);
     if (lastMessage !== null) progress(lastMessage);
@@ -80,7 +80,7 @@ export function createRepeats(log: CallLog) {
     repeated: Repeated,
     input: string,
     begun: KeptCall | null,
-    call: Call,
+    call: OperationCall,
   ): Promise<unknown> {
     const { name, toAnswer } = repeated;
     let isKept = begun !== null;

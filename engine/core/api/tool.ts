@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Call, Caller, Operation } from './operation.ts';
+import type { Caller, Operation, OperationCall } from './operation.ts';
 
 /**
  * An operation offered to agents over MCP, with the `ToolAnnotations` of the protocol. It is called like every other
@@ -30,7 +30,7 @@ export const tool = <
 >(
   definition: Omit<Tool<N, I, O>, 'run' | 'destructive' | 'idempotent' | 'isWire' | 'result'> &
     Partial<Pick<Tool, 'destructive' | 'idempotent'>> & {
-      run(input: z.output<I>, caller: Caller, call: Call): R | Promise<R>;
+      run(input: z.output<I>, caller: Caller, call: OperationCall): R | Promise<R>;
     },
 ): Tool<N, I, O, R> => ({
   destructive: false,

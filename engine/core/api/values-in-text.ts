@@ -65,7 +65,7 @@ function parseJson(text: string): unknown {
 }
 
 /** Reads a text if the schema accepts none: as JSON of the expected kind, or as the only entry of a list of texts. */
-function readText(schema: z.ZodType, text: string): unknown {
+function readTextValue(schema: z.ZodType, text: string): unknown {
   const value = parseJson(text);
   if (value !== undefined && typeof value !== 'string' && takesKind(schema, kindOf(value)))
     return readValuesInText(schema, value);
@@ -79,7 +79,7 @@ function readText(schema: z.ZodType, text: string): unknown {
  * way, and a refused agent repeats the call. A value whose kind the schema accepts stays unchanged, valid or not.
  */
 export function readValuesInText(schema: z.ZodType, input: unknown): unknown {
-  if (typeof input === 'string') return takesKind(schema, 'string') ? input : readText(schema, input);
+  if (typeof input === 'string') return takesKind(schema, 'string') ? input : readTextValue(schema, input);
   const parts = findParts(schema);
   if (parts === null) return readChoice(schema, input);
   const { element, shape, valueType } = parts;

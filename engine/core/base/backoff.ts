@@ -1,5 +1,5 @@
 /** Pauses between failing attempts, doubled each time. */
-export interface Backoff {
+export interface BackoffPolicy {
   /** After the first failure. */
   firstMs: number;
   /** The maximum pause. */
@@ -14,7 +14,10 @@ export interface Backoff {
 }
 
 /** Returns the pause after a number of failures in a row, starting at 1. */
-export function backoffMs(failures: number, { firstMs, longestMs, random, shortestMs = 0 }: Backoff): number {
+export function backoffMs(
+  failures: number,
+  { firstMs, longestMs, random, shortestMs = 0 }: BackoffPolicy,
+): number {
   const pause = Math.min(longestMs, firstMs * 2 ** Math.max(0, failures - 1));
   return random === undefined ? pause : Math.max(shortestMs, Math.round(random() * pause));
 }

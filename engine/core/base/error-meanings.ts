@@ -3,7 +3,7 @@ import type { ErrorCode } from './errors.ts';
 // Separate from errors.ts, which every command and every hook loads.
 
 /** The meaning of a code, of an error or a failed run. */
-export interface Meaning {
+export interface ErrorMeaning {
   /** The event, as a clause. */
   means: string;
   /** The remedy, as a clause. */
@@ -14,7 +14,7 @@ export interface Meaning {
  * The second half of the table in errors.ts. Messages are more specific: they name the task, file or address, and
  * often the helpful command.
  */
-export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
+export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
   // invalid requests
   usage: {
     means: 'the command, its arguments or its options are invalid, or do not apply here',

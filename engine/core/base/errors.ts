@@ -1,4 +1,4 @@
-import type { Words } from './sentence.ts';
+import type { SentenceWords } from './sentence.ts';
 
 /**
  * The only list of failures. A code is a stable snake_case name; the table maps it to an HTTP status (RFC 9457) and
@@ -110,7 +110,7 @@ export type ErrorCode = keyof typeof CODES;
 export interface SvcErrorOptions {
   cause?: unknown;
   /** The remedy in one sentence. */
-  hint?: Words;
+  hint?: SentenceWords;
   /** Facts for programs: ids, paths, fields. */
   data?: Record<string, unknown>;
 }
@@ -123,7 +123,7 @@ const clipText = (text: string): string =>
 /** The only error class. `message` states the event and the id; `hint` gives the remedy. */
 export class SvcError extends Error {
   readonly code: ErrorCode;
-  readonly hint: Words | undefined;
+  readonly hint: SentenceWords | undefined;
   readonly data: Record<string, unknown>;
 
   constructor(code: ErrorCode, message: string, options: SvcErrorOptions = {}) {
@@ -141,14 +141,14 @@ export const isErrorCode = (word: unknown): word is ErrorCode =>
   typeof word === 'string' && Object.hasOwn(CODES, word);
 
 /** A failure as a part of a successful answer. */
-export interface Problem {
+export interface ProblemDetails {
   code: ErrorCode;
   message: string;
   hint: string | null;
 }
 
 /** Converts a thrown value to a problem; internal errors are rethrown. */
-export function toProblem(thrown: unknown): Problem {
+export function toProblem(thrown: unknown): ProblemDetails {
   if (!(thrown instanceof SvcError)) throw thrown;
   const { code, message, hint } = thrown;
   return { code, message, hint: hint === undefined ? null : String(hint) };

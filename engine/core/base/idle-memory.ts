@@ -15,7 +15,7 @@ const IDLE_SHARE = 0.05;
 const GROWN = 1.25;
 
 /** Measures memory beyond the young generation, which grows and shrinks with every few requests. */
-function measure(): { heap: number; resident: number } {
+function measureMemory(): { heap: number; resident: number } {
   let heap = 0;
   let young = 0;
   for (const { space_name, physical_space_size } of getHeapSpaceStatistics())
@@ -30,17 +30,17 @@ function measure(): { heap: number; resident: number } {
  */
 export function releaseIdleMemory({ collect, intervalMs = INTERVAL_MS }: IdleMemoryDeps): { close(): void } {
   if (collect === undefined) return { close: () => undefined };
-  let kept = measure();
+  let kept = measureMemory();
   let before = process.cpuUsage();
   const timer = setInterval(() => {
     const { user, system } = process.cpuUsage(before);
     before = process.cpuUsage();
     if ((user + system) / 1000 > IDLE_SHARE * intervalMs) return;
-    const { heap, resident } = measure();
+    const { heap, resident } = measureMemory();
     if (heap < kept.heap * GROWN && resident < kept.resident * GROWN) return;
     collect({ type: 'major', flavor: 'last-resort' });
     void trimAllocator().then(() => {
-      kept = measure();
+      kept = measureMemory();
     });
   }, intervalMs);
   timer.unref();

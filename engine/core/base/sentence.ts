@@ -1,7 +1,7 @@
 import { quoteForShell } from './text.ts';
 
 /** An operation named in a sentence: each reader sees its own name for it. */
-export interface Mention {
+export interface OperationMention {
   /** `task.run`; `input.to_session` is the parameter to_session of the call that the sentence answers. */
   readonly operation: string;
   /** Its arguments, ready for a shell, e.g. `t-3` or `<agent>`. */
@@ -10,7 +10,7 @@ export interface Mention {
   readonly options: Readonly<Record<string, string>>;
 }
 
-export type Part = string | Mention;
+export type SentencePart = string | OperationMention;
 
 const PARAMETER = 'input.';
 
@@ -43,7 +43,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the name of a parameter; null if an operation is mentioned. */
-export const parameterOf = ({ operation }: Mention): string | null =>
+export const parameterOf = ({ operation }: OperationMention): string | null =>
   operation.startsWith(PARAMETER) ? operation.slice(PARAMETER.length) : null;
 
 /** Ids and names stay as they are; anything that a shell would split is quoted. */
@@ -58,7 +58,7 @@ const FLAGS: Readonly<Record<string, string>> = { parent_id: 'reply-to', payload
 const formatFlag = (name: string): string => `--${FLAGS[name] ?? name.replaceAll('_', '-')}`;
 
 /** Returns the command to type, without the leading `svc`, with its arguments. */
-export function nameCommand(mention: Mention): string {
+export function nameCommand(mention: OperationMention): string {
   const parameter = parameterOf(mention);
   if (parameter !== null) return formatFlag(parameter);
   const { operation, on, options } = mention;
@@ -78,14 +78,14 @@ export function nameCommand(mention: Mention): string {
  * (in a text, as JSON) it uses the command line's names.
  */
 export class Sentence {
-  readonly parts: readonly Part[];
+  readonly parts: readonly SentencePart[];
 
-  constructor(parts: readonly Part[]) {
+  constructor(parts: readonly SentencePart[]) {
     this.parts = parts;
   }
 
   /** @param name returns the reader's name of a mention */
-  render(name: (mention: Mention) => string): string {
+  render(name: (mention: OperationMention) => string): string {
     return this.parts.map((part) => (typeof part === 'string' ? part : name(part))).join('');
   }
 
@@ -101,7 +101,7 @@ export class Sentence {
 const isStrings = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((each) => typeof each === 'string');
 
-const isMention = (value: Partial<Mention> | null): boolean =>
+const isMention = (value: Partial<OperationMention> | null): boolean =>
   typeof value === 'object' &&
   typeof value?.operation === 'string' &&
   isStrings(value.on) &&
@@ -111,11 +111,11 @@ const isMention = (value: Partial<Mention> | null): boolean =>
 /** Reads `Sentence.parts` from another program; undefined for anything else. */
 export const readParts = (value: unknown): Sentence | undefined =>
   Array.isArray(value) && value.every((each) => typeof each === 'string' || isMention(each))
-    ? new Sentence(value as Part[])
+    ? new Sentence(value as SentencePart[])
     : undefined;
 
 /** A sentence for the caller: plain, or with mentions of operations. */
-export type Words = string | Sentence;
+export type SentenceWords = string | Sentence;
 
 interface Draft {
   operation: string;
@@ -128,7 +128,7 @@ interface Draft {
  * runs it again`. Options are `name=value`. Only braces in the code are mentions: a value never is.
  */
 export function sentence(texts: TemplateStringsArray, ...values: readonly unknown[]): Sentence {
-  const parts: Part[] = [];
+  const parts: SentencePart[] = [];
   let draft: Draft | null = null;
   /** The option whose value comes next. */
   let option: string | null = null;
@@ -136,7 +136,7 @@ export function sentence(texts: TemplateStringsArray, ...values: readonly unknow
     for (const piece of text.split(/([{}])/)) {
       if (piece === '{') draft = { operation: '', on: [], options: {} };
       else if (piece === '}') {
-        parts.push(draft as unknown as Mention);
+        parts.push(draft as unknown as OperationMention);
         draft = null;
       } else if (draft === null) parts.push(piece);
       else {

@@ -89,7 +89,7 @@ export function createThreadClient<Calls extends CallTable<Calls>>(
       ...(env === undefined ? {} : { env: { ...env } as NodeJS.ProcessEnv }),
     });
     const started: RunningThread = { worker, settings: JSON.stringify(given) ?? '', waiting: new Map() };
-    const fail = (why: string): void => {
+    const failThread = (why: string): void => {
       if (running === started) running = null;
       rejectAll(started, new SvcError('internal', `${name} has ended: ${why}`));
     };
@@ -101,13 +101,13 @@ export function createThreadClient<Calls extends CallTable<Calls>>(
       if ('failed' in reply) asked?.reject(new SvcError('internal', `${name} failed: ${reply.failed}`));
       else asked?.resolve(reply.answer);
     });
-    worker.on('error', (error) => fail(error.message));
-    worker.on('exit', () => fail('its thread is gone'));
+    worker.on('error', (error) => failThread(error.message));
+    worker.on('exit', () => failThread('its thread is gone'));
     worker.unref();
     return started;
   }
 
-  function ask(
+  function postCall(
     { worker, waiting }: RunningThread,
     call: string | null,
     takes: unknown,
@@ -130,7 +130,7 @@ export function createThreadClient<Calls extends CallTable<Calls>>(
     if (closingMs > 0)
       await settleWithin(
         closingMs,
-        ask(stopped, null, null).catch(() => undefined),
+        postCall(stopped, null, null).catch(() => undefined),
       );
     rejectAll(stopped, new SvcError('cancelled', `${name} was ended`));
     await stopped.worker.terminate();
@@ -152,7 +152,7 @@ export function createThreadClient<Calls extends CallTable<Calls>>(
       running ??= startThread(given);
       waitForRest();
       const progress = onProgress as ((progress: unknown) => void) | undefined;
-      return (await ask(running, call, takes, progress)) as never;
+      return (await postCall(running, call, takes, progress)) as never;
     },
     async callInTime(call, takes, deadlineMs) {
       const asked = client.call(call, takes);
@@ -177,14 +177,14 @@ export function answerThreadCalls<Calls extends CallTable<Calls>>(
   close: () => void = () => undefined,
 ): void {
   const port = parentPort!;
-  const send = (reply: ThreadReply): void => port.postMessage(reply);
+  const sendReply = (reply: ThreadReply): void => port.postMessage(reply);
   port.on('message', async ({ id, call, takes, isHeard }: ThreadRequest) => {
-    const tell = (progress: unknown): void => void (isHeard && send({ id, progress }));
+    const sendProgress = (progress: unknown): void => void (isHeard && sendReply({ id, progress }));
     try {
-      const answer = call === null ? close() : await calls[call as keyof Calls](takes, tell);
-      send({ id, answer });
+      const answer = call === null ? close() : await calls[call as keyof Calls](takes, sendProgress);
+      sendReply({ id, answer });
     } catch (error) {
-      send({ id, failed: error instanceof Error ? error.message : String(error) });
+      sendReply({ id, failed: error instanceof Error ? error.message : String(error) });
     }
   });
 }

@@ -33,7 +33,7 @@ export async function findListenProblem(address: { host: string; port: number })
 }
 
 function listenError(cause: NodeJS.ErrnoException, address: ListenAddress): SvcError {
-  const where = nameOf(address);
+  const where = nameAddress(address);
   if (cause.code !== 'EADDRINUSE')
     return new SvcError('address_refused', `cannot listen on ${where}: ${cause.code ?? cause.message}`, {
       cause,
@@ -44,7 +44,7 @@ function listenError(cause: NodeJS.ErrnoException, address: ListenAddress): SvcE
   });
 }
 
-function nameOf(address: ListenAddress): string {
+function nameAddress(address: ListenAddress): string {
   if ('path' in address) return address.path;
   const { host, port } = address;
   if (host === '') return `port ${port}`;

@@ -14,16 +14,20 @@ export const NO_PROXIES: ProxySettings = { http: '', https: '', except: '' };
 
 /** Reads the usual proxy variables; the lower-case spelling takes precedence, as in curl. Throws `config_invalid`. */
 export function readProxies(env: NodeJS.ProcessEnv): ProxySettings {
-  const read = (name: string): string => env[name] || env[name.toUpperCase()] || '';
+  const readVariable = (name: string): string => env[name] || env[name.toUpperCase()] || '';
   const readAddress = (name: string): string => {
-    const text = read(name);
+    const text = readVariable(name);
     if (text === '') return '';
     const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
     if (URL.canParse(address)) return address;
     // Not repeated: it may contain a password.
     throw new SvcError('config_invalid', `${name.toUpperCase()} is not an address`);
   };
-  return { http: readAddress('http_proxy'), https: readAddress('https_proxy'), except: read('no_proxy') };
+  return {
+    http: readAddress('http_proxy'),
+    https: readAddress('https_proxy'),
+    except: readVariable('no_proxy'),
+  };
 }
 
 const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { SvcError } from '../base/errors.ts';
 
 /** Counts failed signatures per address. A valid signature is never refused because of earlier failures. */
-export interface Failures {
+export interface SignatureFailures {
   /** Records a failure from `remote`. Returns null, or the seconds to wait after too many. */
   recordFailure(remote: string): number | null;
 }
@@ -23,7 +23,7 @@ export function createFailures({
   limit?: number;
   windowMs?: number;
   addresses?: number;
-}): Failures {
+}): SignatureFailures {
   const counts = new Map<string, Count>();
   return {
     recordFailure(remote) {
@@ -43,7 +43,7 @@ export function createFailures({
 }
 
 /** Returns the error for an invalid signature, after counting it. */
-export function refuseSignature(failures: Failures, remote: string): SvcError {
+export function refuseSignature(failures: SignatureFailures, remote: string): SvcError {
   const pause = failures.recordFailure(remote);
   if (pause === null)
     return new SvcError('signature_invalid', 'the signature is missing, malformed or wrong');

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
 import { SvcError } from '../base/errors.ts';
 
 /** Header names in lower case, as node:http gives them. */
-export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+export type SignedHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** How far a timestamp may differ from the engine's clock in either direction, ms. */
 export const SKEW_MS = 300_000;
@@ -11,7 +11,7 @@ export const SKEW_MS = 300_000;
 export const LARGEST_SIGNED_BYTES = 262_144;
 
 /** One of the three signature schemes (01 Authentication). Of several header names the first one present is used. */
-export interface Scheme {
+export interface SignatureScheme {
   /** Absent if the scheme signs no time. */
   timestamp?: readonly string[];
   signature: readonly string[];
@@ -44,10 +44,10 @@ export const SCHEMES = {
     before: (timestamp) => `v0:${timestamp}:`,
     challenge: 'Svc-HMAC-SHA256 realm="svc", headers="X-Chat-Request-Timestamp X-Chat-Signature"',
   },
-} as const satisfies Record<string, Scheme>;
+} as const satisfies Record<string, SignatureScheme>;
 
 /** Finds the value of the first of `names` that is present; undefined for a repeated header, which is malformed. */
-export function findHeader(headers: Headers, names: readonly string[]): string | undefined {
+export function findHeader(headers: SignedHeaders, names: readonly string[]): string | undefined {
   for (const name of names) {
     const value = headers[name];
     if (value !== undefined) return typeof value === 'string' ? value : undefined;
@@ -56,7 +56,7 @@ export function findHeader(headers: Headers, names: readonly string[]): string |
 }
 
 /** Checks and returns the request's timestamp as signed, '' when the scheme has none. Throws `timestamp_out_of_range`. */
-export function checkTime(scheme: Scheme, headers: Headers, now: number): string {
+export function checkTime(scheme: SignatureScheme, headers: SignedHeaders, now: number): string {
   if (scheme.timestamp === undefined) return '';
   const text = findHeader(headers, scheme.timestamp);
   if (text !== undefined && /^\d{1,12}$/.test(text)) {
@@ -79,7 +79,7 @@ export const clockSetBackError = (now: number): SvcError =>
   });
 
 /** Throws `unsupported_encoding`: the signature covers the transmitted bytes. */
-export function checkEncoding(headers: Headers): void {
+export function checkEncoding(headers: SignedHeaders): void {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || /^identity$/i.test(String(encoding))) return;
   throw new SvcError('unsupported_encoding', 'a Content-Encoding other than identity is not accepted', {
@@ -87,14 +87,19 @@ export function checkEncoding(headers: Headers): void {
   });
 }
 
-export type Verify = (scheme: Scheme, headers: Headers, timestamp: string, body: Buffer) => Buffer | null;
+export type VerifySignature = (
+  scheme: SignatureScheme,
+  headers: SignedHeaders,
+  timestamp: string,
+  body: Buffer,
+) => Buffer | null;
 
 /**
  * Creates a verifier for any of `secrets` (several during a rotation), in constant time over the raw bytes. It
  * returns the signature's bytes, which are the key of the replay cache, or null. Upper-case hex is accepted: it is
  * the same signature and so the same key.
  */
-export function createVerifier(secrets: readonly string[]): Verify {
+export function createVerifier(secrets: readonly string[]): VerifySignature {
   const keys: KeyObject[] = secrets.map((secret) => createSecretKey(secret, 'utf8'));
   return (scheme, headers, timestamp, body) => {
     const text = findHeader(headers, scheme.signature);
@@ -116,7 +121,7 @@ export function createVerifier(secrets: readonly string[]): Verify {
 
 /** Builds the value of a scheme's signature header. */
 export function signRequest(
-  scheme: Scheme,
+  scheme: SignatureScheme,
   secret: string,
   timestamp: string,
   body: string | Buffer,

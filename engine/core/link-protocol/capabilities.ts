@@ -41,7 +41,7 @@ export const LOCAL_CAPABILITIES = {
 } as const;
 
 /** The capabilities of an account: its plan's limits, and its enabled features. */
-export interface Entitlements {
+export interface AccountEntitlements {
   plan: PlanName;
   /** Null if there is no limit. */
   quotas: Record<QuotaName, number | null>;

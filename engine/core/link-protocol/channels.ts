@@ -1,3 +1,3 @@
 /** The channels by which a person outside this machine can reach a decision. */
 export const CHANNELS = ['page', 'telegram', 'slack', 'automation'] as const;
-export type Channel = (typeof CHANNELS)[number];
+export type DecisionChannel = (typeof CHANNELS)[number];

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { SvcError } from '../base/errors.ts';
-import { type AccountCapability, type Entitlements, PLANS } from './capabilities.ts';
+import { type AccountCapability, type AccountEntitlements, PLANS } from './capabilities.ts';
 
 // A lease: a server's signed statement about the plan of a workspace, valid for three days. A JWS in compact form
 // (RFC 7515), EdDSA only. jose is loaded on demand: most workspaces have no lease.
@@ -37,7 +37,7 @@ const claims = z.object({
 export type LeaseClaims = z.output<typeof claims>;
 
 /** Returns the account data in a lease. */
-export const readEntitlements = ({ plan, quotas, capabilities }: LeaseClaims): Entitlements => ({
+export const readEntitlements = ({ plan, quotas, capabilities }: LeaseClaims): AccountEntitlements => ({
   plan,
   quotas,
   capabilities: capabilities as AccountCapability[],
@@ -51,7 +51,7 @@ export async function signLease(lease: LeaseClaims, privateKey: KeyObject): Prom
     .sign(privateKey);
 }
 
-const invalid = (why: string, cause?: unknown): SvcError =>
+const createLeaseError = (why: string, cause?: unknown): SvcError =>
   new SvcError('lease_invalid', `lease rejected: ${why}`, {
     ...(cause === undefined ? {} : { cause }),
     hint: 'if the server has a new key, link the workspace again',
@@ -71,18 +71,18 @@ export async function verifyLease(
   try {
     const key = await importJWK({ kty: 'OKP', crv: 'Ed25519', x: expected.publicKey }, ALGORITHM);
     const verified = await compactVerify(token, key, { algorithms: [ALGORITHM] });
-    if (verified.protectedHeader.typ !== TYPE) throw invalid('it is a different kind of token');
+    if (verified.protectedHeader.typ !== TYPE) throw createLeaseError('it is a different kind of token');
     payload = JSON.parse(new TextDecoder().decode(verified.payload));
   } catch (error) {
     if (error instanceof SvcError) throw error;
-    throw invalid('its signature is not from the server', error);
+    throw createLeaseError('its signature is not from the server', error);
   }
   const read = claims.extend({ aud: z.literal(AUDIENCE) }).safeParse(payload);
-  if (!read.success) throw invalid('its content is invalid');
+  if (!read.success) throw createLeaseError('its content is invalid');
   const { aud: _, ...lease } = read.data;
-  if (lease.iss !== expected.issuer) throw invalid('it belongs to another server');
-  if (lease.sub !== expected.workspace) throw invalid('it belongs to another workspace');
+  if (lease.iss !== expected.issuer) throw createLeaseError('it belongs to another server');
+  if (lease.sub !== expected.workspace) throw createLeaseError('it belongs to another workspace');
   if (lease.exp <= lease.iat || lease.exp - lease.iat > LEASE_MS / 1000)
-    throw invalid('its end does not match its start');
+    throw createLeaseError('its end does not match its start');
   return lease;
 }

@@ -45,7 +45,7 @@ function findExcludePlace(folder: string): ExcludePlace | null {
       const path = relative(top, folder).split(sep).join('/');
       const file = join(common, 'info', 'exclude');
       // Another user's enclosing repository could redirect us to any file by a link.
-      if (!isOwn(join(top, '.git'), top) || !isOwn(file, dirname(common)))
+      if (!isOwnFolder(join(top, '.git'), top) || !isOwnFolder(file, dirname(common)))
         throw new Error(`the repository at ${top} belongs to another user`);
       const anchored = `/${escapePattern(path)}`;
       const isUsual = basename(folder) === '.svc';
@@ -62,7 +62,7 @@ function findExcludePlace(folder: string): ExcludePlace | null {
 export const escapePattern = (path: string): string => path.replace(/[\\*?[]/g, '\\$&').replace(/ $/, '\\ ');
 
 /** Reports whether this user created a file or folder, and each folder of its path below another one. */
-function isOwn(path: string, above: string): boolean {
+function isOwnFolder(path: string, above: string): boolean {
   const user = process.getuid?.();
   if (user === undefined) return true;
   for (let at = path; at !== above && at !== dirname(at); at = dirname(at)) {

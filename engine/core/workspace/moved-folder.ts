@@ -18,8 +18,8 @@ export function findMovedFolder(before: string | null, now: string): MovedFolder
   let same = 0;
   while (old.at(-1 - same) === fresh.at(-1 - same)) same += 1;
   if (same === 0) return null;
-  const cut = (parts: string[]): string => parts.slice(0, parts.length - same).join(sep) || sep;
-  return { from: cut(old), to: cut(fresh) };
+  const cutSharedEnd = (parts: string[]): string => parts.slice(0, parts.length - same).join(sep) || sep;
+  return { from: cutSharedEnd(old), to: cutSharedEnd(fresh) };
 }
 
 /** Returns the current location of a path; the path itself if it was not in the folder. */

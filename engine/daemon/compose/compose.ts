@@ -58,8 +58,8 @@ import { circuitOperations } from '../../workers/agents/operations.ts';
 import {
   findConnectionOwners,
   findPortOwners,
-  type Processes,
   type ProcessOrigin,
+  type RunProcesses,
   type TcpEnds,
 } from '../../workers/runner/processes/index.ts';
 import { projectOperations } from '../../workers/runner/setup/operations.ts';
@@ -119,7 +119,7 @@ function withHome(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 function describeOwnProcess({
   readStartTime,
   readOwnLogin,
-}: Pick<Processes, 'readStartTime' | 'readOwnLogin'>): EngineProcess | null {
+}: Pick<RunProcesses, 'readStartTime' | 'readOwnLogin'>): EngineProcess | null {
   const [start, boot] = [readStartTime(process.pid), readBootId()];
   return start === null || boot === null ? null : { start, boot, login: readOwnLogin() };
 }
@@ -270,7 +270,7 @@ export async function openEngine(options: OpenOptions) {
       warnings: keeper.loaded().warnings,
     });
 
-    async function stop({ stopWorkers }: { stopWorkers: boolean }): Promise<{ left: string[] }> {
+    async function stopEngine({ stopWorkers }: { stopWorkers: boolean }): Promise<{ left: string[] }> {
       const live = sessions.listLive();
       if (stopWorkers) await dispatcher.stopAll();
       // Workers that continue still call it.
@@ -285,7 +285,7 @@ export async function openEngine(options: OpenOptions) {
       return { configProblem: keeper.problem(), restartNeeded: keeper.restartNeeded() };
     };
     const declared = [
-      ...engineOperations({ status, reload, stop, policy: () => config().policy }),
+      ...engineOperations({ status, reload, stop: stopEngine, policy: () => config().policy }),
       ...secretOperations({ secrets: () => findSecrets(config(), lookup), lookup }),
       ...eventOperations({ events, taskId: (prefix) => tasks.resolve(prefix).taskId }),
       ...board.operations,
@@ -414,7 +414,7 @@ export async function openEngine(options: OpenOptions) {
 
     // Without its data folder an engine cannot promise anything; its workers have no one to report to.
     let goneTold: () => void = () => undefined;
-    async function leave(): Promise<void> {
+    async function leaveHost(): Promise<void> {
       log.error({}, 'the data folder was removed; the engine stops');
       const live = sessions.listLive().map((each) => sessions.private(each.sessionId));
       await Promise.allSettled(
@@ -422,7 +422,7 @@ export async function openEngine(options: OpenOptions) {
       );
       goneTold();
     }
-    closing(whenGone(storage, () => void leave()));
+    closing(whenGone(storage, () => void leaveHost()));
     // Read during other waits.
     const leaseRead = rooms.leases.read();
     board.start();

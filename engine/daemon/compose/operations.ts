@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { actorDenied, mayAct, operation, type Policy } from '../../core/api/operation.ts';
+import { actorDenied, mayAct, type OperationPolicy, operation } from '../../core/api/operation.ts';
 import type { LinkStatus } from '../../link/index.ts';
 
 export interface EngineStatus {
@@ -47,7 +47,7 @@ export function engineOperations(deps: {
   status(): EngineStatus;
   reload(): { configProblem: string | null; restartNeeded: string[] };
   stop(options: { stopWorkers: boolean }): Promise<{ left: string[] }>;
-  policy(): Policy;
+  policy(): OperationPolicy;
 }) {
   return [
     operation({

@@ -7,7 +7,7 @@ import {
   createPullRequestRecords,
   type PullRequestRecords,
 } from '../../board/review/pull-requests/records.ts';
-import { createReviews, type Reviews } from '../../board/review/reviews.ts';
+import { createReviews, type ReviewStore } from '../../board/review/reviews.ts';
 import { createSessionChanges } from '../../board/review/session-changes.ts';
 import { createWorktreeActions, type WorktreeActions } from '../../board/review/worktree-actions.ts';
 import { createStats, type Stats } from '../../board/stats/index.ts';
@@ -62,14 +62,14 @@ import { createMemory, type Memories, pointToNotes } from '../../knowledge/memor
 import { createImpactAtEnd } from '../../knowledge/symbols/impact-at-end.ts';
 import { createGraph, type Graph, placeShared } from '../../knowledge/symbols/index.ts';
 import { createImpactReader, type ReadImpact } from '../../knowledge/symbols/read-impact.ts';
-import { createLeases, createLink, fetchLease, type Leases, type Link } from '../../link/index.ts';
+import { type AccountLeases, createLeases, createLink, fetchLease, type Link } from '../../link/index.ts';
 import { createNotify } from '../../notify/index.ts';
 import { createReceiver } from '../../receiver/index.ts';
-import { createListeners, type Listeners } from '../../receiver/listeners.ts';
+import { createListeners, type ReceiverListeners } from '../../receiver/listeners.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import {
-  type Agents,
-  type Circuits,
+  type AgentCircuits,
+  type AgentRegistry,
   createAgents,
   createCircuits,
   createReader,
@@ -87,7 +87,7 @@ import {
   createProcesses,
   ENGINE_MARK,
   hidesOtherUsers,
-  type Processes,
+  type RunProcesses,
   workspaceMark,
 } from '../../workers/runner/processes/index.ts';
 import { createRunSockets, type RunSockets } from '../../workers/runner/run-sockets.ts';
@@ -97,7 +97,7 @@ import {
   createLocalRunner,
   createProjectReader,
 } from '../../workers/runner/runs/index.ts';
-import { createSetup, type Where } from '../../workers/runner/setup/index.ts';
+import { createSetup, type ProjectScope } from '../../workers/runner/setup/index.ts';
 import { createWorktrees, type GitAccess, type Worktrees } from '../../workers/runner/worktrees/index.ts';
 import { findSensitiveKind, isPrivatePath } from '../../workers/runner/worktrees/inspect/sensitive.ts';
 import {
@@ -110,7 +110,7 @@ import {
 } from '../../workers/sessions/index.ts';
 
 /** The shared dependencies of all modules. */
-export interface Ground {
+export interface EngineGround {
   /** A killed engine of this data folder; null for none. */
   lostEngine: EngineProcess | null;
   storage: Storage;
@@ -141,28 +141,28 @@ export interface Ground {
   closing(close: () => unknown): void;
 }
 
-export interface Rooms {
+export interface EngineModules {
   sessions: Sessions;
-  processes: Processes;
-  agents: Agents;
+  processes: RunProcesses;
+  agents: AgentRegistry;
   worktrees: Worktrees;
   worktreeActions: WorktreeActions;
-  reviews: Reviews;
+  reviews: ReviewStore;
   pullRequests: PullRequestRecords;
   retention: DataRetention;
   stats: Stats;
   sessionActions: SessionActions;
   logs: SessionLogs;
   liveFacts: LiveFacts;
-  circuits: Circuits;
+  circuits: AgentCircuits;
   bus: Bus;
   board: Board<Dispatcher>;
   notify: ReturnType<typeof createNotify>;
   link: Link;
-  listeners: Listeners;
+  listeners: ReceiverListeners;
   hooks: Hooks;
   entitlements: EntitlementsReader;
-  leases: Leases;
+  leases: AccountLeases;
   gateway: GatewayRoom;
   memory: Memories;
   texts: StoredTexts;
@@ -174,11 +174,11 @@ export interface Rooms {
   callerPaths: CallerPaths;
   runSockets: RunSockets;
   /** The worktree setup of projects, and its consents. */
-  carried(): Where;
+  carried(): ProjectScope;
 }
 
 /** Builds every module, in order: the one place where they meet. */
-export function createRooms(ground: Ground): Rooms {
+export function createRooms(ground: EngineGround): EngineModules {
   const { storage, events, clock, log, root, paths, config, env, closing } = ground;
   const sessions = createSessions({ storage, clock });
   const containment = createContainment({ data: paths.data, env });
@@ -240,7 +240,7 @@ export function createRooms(ground: Ground): Rooms {
     svc: ground.svc,
   });
   const confine = createCommandConfinement(confinement, paths.agents);
-  const carried = (): Where => ({ root, config: config(), home: resolveMachineHome(env) });
+  const carried = (): ProjectScope => ({ root, config: config(), home: resolveMachineHome(env) });
   const setup = createSetup({
     processes,
     worktrees,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import type { Wire } from '../../core/api/operation.ts';
+import type { WireValue } from '../../core/api/operation.ts';
 import { createSerialQueue } from '../../core/base/serial-queue.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
 import type { EngineLink } from './link.ts';
@@ -52,7 +52,7 @@ export function followResources(server: Server, link: EngineLink): FollowedResou
     notifyUpdated(uri);
   }
 
-  function receiveEvent(event: Wire<LoggedEvent>): void {
+  function receiveEvent(event: WireValue<LoggedEvent>): void {
     for (const uri of followed.keys()) {
       const isChanged = isChangedBy(event, uri);
       if (isChanged === true) notifyUpdated(uri);

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
-import { type Caller, toWire, type Wire } from '../../core/api/operation.ts';
+import { type Caller, toWire, type WireValue } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
 import type { Engine } from '../compose/compose.ts';
@@ -212,7 +212,7 @@ function linkTo(engine: Engine, caller: Caller): EngineLink {
         )
           for (const event of events) {
             cursor = event.seq;
-            listener(toWire(event) as Wire<LoggedEvent>);
+            listener(toWire(event) as WireValue<LoggedEvent>);
           }
       });
       return { begun: Promise.resolve(), stop };

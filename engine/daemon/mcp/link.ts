@@ -1,4 +1,4 @@
-import type { Wire } from '../../core/api/operation.ts';
+import type { WireValue } from '../../core/api/operation.ts';
 import type { ToolAnswer } from '../../core/api/tool-operations.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
 import type { Api } from '../compose/compose.ts';
@@ -18,7 +18,7 @@ export interface EngineLink {
     options: { key: string; signal: AbortSignal; onProgress(message: string): void },
   ): Promise<ToolAnswer>;
   /** Delivers every event after `begun` resolves, until `stop` is called. */
-  onEvent(listener: (event: Wire<LoggedEvent>) => void): { begun: Promise<void>; stop(): void };
+  onEvent(listener: (event: WireValue<LoggedEvent>) => void): { begun: Promise<void>; stop(): void };
   /** Returns the session that the client has joined as, once it is connected; null for none. */
   sessionId(): Promise<string | null>;
 }

@@ -1,4 +1,4 @@
-import type { Wire } from '../../core/api/operation.ts';
+import type { WireValue } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
 import type { Api } from '../compose/compose.ts';
@@ -52,7 +52,10 @@ function decodeSegment(text: string): string {
  * Reports whether an event changes a resource: mail to a Chair's seat, a worker or an agent is in the inbox of its
  * current holder, which only reading the inbox shows.
  */
-export function isChangedBy({ kind, task_id, data }: Wire<LoggedEvent>, uri: string): boolean | 'perhaps' {
+export function isChangedBy(
+  { kind, task_id, data }: WireValue<LoggedEvent>,
+  uri: string,
+): boolean | 'perhaps' {
   if (!uri.startsWith('svc://inbox/')) return task_id !== null && uri === taskUri(task_id);
   if (kind !== 'message_sent' && kind !== 'message_acked') return false;
   const { to, to_kind } = data as { to?: unknown; to_kind?: unknown };

@@ -1,11 +1,11 @@
 import type { Task } from '../../board/tasks/index.ts';
-import type { Placement, SessionOrder } from '../../workers/sessions/index.ts';
+import type { SessionOrder, SessionPlacement } from '../../workers/sessions/index.ts';
 
 /** The known facts about a run when its texts are written. */
 export interface TextSource {
   session: SessionOrder;
   task: Task;
-  placement: Placement;
+  placement: SessionPlacement;
   /** The command by which the run reaches svc; null if it has none. */
   svc: string | null;
   /** True if there is a file of memories, next to the brief. */

@@ -3,7 +3,7 @@ import type { GatewayConfig } from '../build-settings.ts';
 import type { UsageCounts } from './counters.ts';
 
 /** The prices of a model at a provider, both named as in the books; null if unknown. */
-export type Pricing = (provider: string | null, model: string | null) => ModelPrice | null;
+export type ModelPricing = (provider: string | null, model: string | null) => ModelPrice | null;
 
 const NOTHING: ModelPrice = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
@@ -19,7 +19,7 @@ function compileName(name: string): RegExp {
  * Finds prices by the current configuration, for calls of any age: first the person's own prices by model, then
  * nothing for providers of the tiers local and free, then svc's built-in prices by model name.
  */
-export function createPricing({ ai }: Pick<GatewayConfig, 'ai'>): Pricing {
+export function createPricing({ ai }: Pick<GatewayConfig, 'ai'>): ModelPricing {
   const own = Object.entries(ai.prices)
     .sort(([one], [other]) => other.length - one.length)
     .map(([name, { input, output, cache_read, cache_write }]) => ({

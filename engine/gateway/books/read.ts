@@ -98,7 +98,7 @@ export function createBooksReader(data: string): BooksReader {
   const path = booksPath(data);
   let opened: Database.Database | null = null;
 
-  function read<T>(work: (db: Database.Database, version: number) => T, otherwise: T, from = 1): T {
+  function readBooks<T>(work: (db: Database.Database, version: number) => T, otherwise: T, from = 1): T {
     if (opened === null) {
       if (!existsSync(path)) return otherwise;
       opened = new Database(path, { readonly: true, timeout: 1000 });
@@ -111,7 +111,7 @@ export function createBooksReader(data: string): BooksReader {
 
   return {
     listUsage: (day, whose) =>
-      read(
+      readBooks(
         (db, version) =>
           db
             .prepare<[Meant], UsagePart>(
@@ -122,7 +122,7 @@ export function createBooksReader(data: string): BooksReader {
         [],
       ),
     sumSpentByProvider: (day, since) =>
-      read(
+      readBooks(
         (db) =>
           db
             .prepare<[string, number], { provider: string | null; tokens: number }>(
@@ -134,7 +134,7 @@ export function createBooksReader(data: string): BooksReader {
       ),
     listHours(day, whose) {
       const hours = new Array<number>(24).fill(0);
-      const rows = read(
+      const rows = readBooks(
         (db) =>
           db
             .prepare<[Meant & { from: number }], { hour: number; tokens: number }>(
@@ -148,7 +148,7 @@ export function createBooksReader(data: string): BooksReader {
       return hours;
     },
     listRecent: (most, whose) =>
-      read(
+      readBooks(
         (db) =>
           db
             .prepare<[{ most: number; whose: Whose }], RecentCall>(
@@ -158,9 +158,9 @@ export function createBooksReader(data: string): BooksReader {
             .all({ most, whose }),
         [],
       ),
-    readVersion: () => read((db) => db.pragma('data_version', { simple: true }) as number, -1),
+    readVersion: () => readBooks((db) => db.pragma('data_version', { simple: true }) as number, -1),
     limitedUntil: (sessionId) =>
-      read(
+      readBooks(
         (db) =>
           db
             .prepare<[number], { until: number }>('SELECT until FROM refused_session WHERE session_id = ?')
@@ -168,13 +168,13 @@ export function createBooksReader(data: string): BooksReader {
         null,
       ),
     listMetBudgets: (after) =>
-      read(
+      readBooks(
         (db) =>
           db.prepare<[number], MetBudget>('SELECT * FROM exhausted WHERE id > ? ORDER BY id').all(after),
         [],
       ),
     countRepeated: (day, whose) =>
-      read(
+      readBooks(
         (db) =>
           db
             .prepare<[Meant], { calls: number; tokens: number; retries: number }>(
@@ -187,7 +187,7 @@ export function createBooksReader(data: string): BooksReader {
         { calls: 0, tokens: 0, retries: 0 },
       ),
     countAfterEnd(day, whose, endedAt) {
-      const rows = read(
+      const rows = readBooks(
         (db) =>
           db
             .prepare<[Meant], { session_id: number; last: number }>(
@@ -201,7 +201,7 @@ export function createBooksReader(data: string): BooksReader {
       for (const { session_id: id, last } of rows) {
         const end = endedAt(id);
         if (end === null || last <= end) continue;
-        const late = read(
+        const late = readBooks(
           (db) =>
             db
               .prepare<[number, number], { calls: number; tokens: number }>(
@@ -216,7 +216,7 @@ export function createBooksReader(data: string): BooksReader {
       return found;
     },
     countLongToolOutputs: (day, whose) =>
-      read(
+      readBooks(
         (db) =>
           db
             .prepare<[Meant], { calls: number; bytes: number }>(
@@ -228,7 +228,7 @@ export function createBooksReader(data: string): BooksReader {
         WITH_HABITS,
       ),
     listSessionHabits: (day, whose) =>
-      read(
+      readBooks(
         (db) =>
           db
             .prepare<[Meant], SessionHabits>(
@@ -243,7 +243,7 @@ export function createBooksReader(data: string): BooksReader {
         WITH_HABITS,
       ),
     countOpen: () =>
-      read(
+      readBooks(
         (db) =>
           db.prepare<[], { n: number }>("SELECT count(*) AS n FROM call WHERE outcome = 'open'").get()?.n ??
           0,

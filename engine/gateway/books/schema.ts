@@ -4,7 +4,7 @@ import { join } from 'node:path';
 export const booksPath = (data: string): string => join(data, 'gateway.db');
 
 /** How a call ended; `open` while it is in progress, or after the process was killed. */
-export type Outcome =
+export type CallOutcome =
   | 'open'
   | 'ok'
   /** Answered by the gateway itself. */
@@ -39,7 +39,7 @@ export interface CallRow {
   provider: string | null;
   model: string | null;
   status: number | null;
-  outcome: Outcome;
+  outcome: CallOutcome;
   input: number;
   output: number;
   cache_read: number;

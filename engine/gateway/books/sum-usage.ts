@@ -1,6 +1,6 @@
 import { sumRowTokens } from '../tokens.ts';
 import { addCounts, makeCounts, type UsageCounts } from './counters.ts';
-import { costOf, type Pricing } from './pricing.ts';
+import { costOf, type ModelPricing } from './pricing.ts';
 import type { UsagePart } from './read.ts';
 
 /** The fields that usage can be grouped by. */
@@ -35,7 +35,7 @@ const makeSum = (key: string | null): UsageSum => ({
   unpriced: 0,
 });
 
-function addPart(sum: UsageSum, part: UsagePart, pricing: Pricing): void {
+function addPart(sum: UsageSum, part: UsagePart, pricing: ModelPricing): void {
   addCounts(sum, part);
   sum.tokens += sumRowTokens(part);
   if (part.spent === 0) return;
@@ -45,7 +45,7 @@ function addPart(sum: UsageSum, part: UsagePart, pricing: Pricing): void {
 }
 
 /** Returns the total. */
-export function sumAllUsage(parts: readonly UsagePart[], pricing: Pricing): Omit<UsageSum, 'key'> {
+export function sumAllUsage(parts: readonly UsagePart[], pricing: ModelPricing): Omit<UsageSum, 'key'> {
   const { key: _, ...sum } = sumUsage(parts, () => null, pricing)[0] ?? makeSum(null);
   return sum;
 }
@@ -54,7 +54,7 @@ export function sumAllUsage(parts: readonly UsagePart[], pricing: Pricing): Omit
 export function sumUsage(
   parts: readonly UsagePart[],
   keyOf: (part: UsagePart) => string | null,
-  pricing: Pricing,
+  pricing: ModelPricing,
 ): UsageSum[] {
   const sums = new Map<string | null, UsageSum>();
   for (const part of parts) {

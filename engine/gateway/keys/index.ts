@@ -21,7 +21,7 @@ export interface PersonKey {
 }
 
 /** Owns the virtual keys, stored as hashes only: one per session while it runs, and keys of persons. */
-export interface Keys {
+export interface GatewayKeys {
   /** Issues a new key inside `storage.write`; earlier keys of the session become invalid. */
   issueKey(holder: KeyHolder): string;
   /** Runs inside `storage.write`. */
@@ -61,7 +61,7 @@ interface PersonRow {
 const isLeftBehind = ({ pid, pid_start: pidStart }: PersonRow): boolean =>
   pid !== null && pidStart !== null && !isStillRunning({ pid, pidStart });
 
-export function createKeys({ storage, clock }: { storage: Storage; clock: Clock }): Keys {
+export function createKeys({ storage, clock }: { storage: Storage; clock: Clock }): GatewayKeys {
   const { db } = storage;
   const insert = db.prepare(
     'INSERT INTO virtual_key (hash, session_id, task_id, budget_tokens, created_at) VALUES (?, ?, ?, ?, ?)',

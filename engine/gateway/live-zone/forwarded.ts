@@ -6,13 +6,13 @@ import { openPrivate } from '../../core/base/private-files.ts';
 import { FORWARDED_MIGRATIONS, forwardedPath } from './schema.ts';
 
 /** An output in a conversation: the call that it answers, and the hash of the incoming string. */
-export interface Place {
+export interface OutputPlace {
   call: string;
   hash: string;
 }
 
 /** A replacement that is forwarded for an output for the first time. */
-export interface NewForward extends Place {
+export interface NewForward extends OutputPlace {
   /** The owner of the conversation and of the text. */
   conversation: string;
   holder: string;
@@ -29,7 +29,7 @@ export interface NewForward extends Place {
 }
 
 /** An output that is forwarded again, with a way to read its whole text. */
-export interface Again extends Place {
+export interface RepeatedOutput extends OutputPlace {
   readWhole(): string;
 }
 
@@ -53,7 +53,7 @@ export interface ForwardedTexts {
   /** Saves a replacement to disk, all or nothing; it applies from then on. */
   add(forward: NewForward): void;
   /** Records that outputs were forwarded again: they stay for the life of the conversation, and a missing text is stored again. */
-  touch(conversation: string, again: readonly Again[], holder: string): void;
+  touch(conversation: string, again: readonly RepeatedOutput[], holder: string): void;
   /** Removes replacements that were not forwarded for a long time. */
   sweep(idleMs: number): void;
   close(): void;
@@ -113,7 +113,7 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
   const conversations = new Map<string, Conversation>();
   const touchedAt = new Map<string, number>();
 
-  function load(conversation: string): Conversation {
+  function loadConversation(conversation: string): Conversation {
     const known = conversations.get(conversation);
     // Inserted again so that the least recently used entry comes first.
     conversations.delete(conversation);
@@ -135,7 +135,7 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
 
   function remember(
     known: Conversation,
-    { call, hash, token, bytes }: Place & { token: string; bytes: number },
+    { call, hash, token, bytes }: OutputPlace & { token: string; bytes: number },
   ): void {
     const calls = known.tokens.get(hash);
     if (calls === undefined) known.tokens.set(hash, new Map([[call, token]]));
@@ -151,20 +151,22 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
     put.run(conversation, call, hash, bytes, token, text?.hash ?? '', text?.kind ?? '', now());
     save.run(session ?? '', bytesIn, bytesOut, now());
   });
-  const touchAll = db.transaction((conversation: string, again: readonly Again[], holder: string) => {
-    for (const { call, hash, readWhole } of again) {
-      const row = touchForward.get(now(), conversation, call, hash);
-      if (row === undefined || row.text_hash === '') continue;
-      if (touchText.run(now(), row.text_hash).changes === 0)
-        keep({ hash: row.text_hash, whole: readWhole(), kind: row.kind }, holder);
-    }
-  });
+  const touchAll = db.transaction(
+    (conversation: string, again: readonly RepeatedOutput[], holder: string) => {
+      for (const { call, hash, readWhole } of again) {
+        const row = touchForward.get(now(), conversation, call, hash);
+        if (row === undefined || row.text_hash === '') continue;
+        if (touchText.run(now(), row.text_hash).changes === 0)
+          keep({ hash: row.text_hash, whole: readWhole(), kind: row.kind }, holder);
+      }
+    },
+  );
 
   return {
-    findKnown: load,
+    findKnown: loadConversation,
     add(forward) {
       addAll.immediate(forward);
-      remember(load(forward.conversation), forward);
+      remember(loadConversation(forward.conversation), forward);
     },
     touch(conversation, again, holder) {
       if (now() - (touchedAt.get(conversation) ?? 0) < TOUCH_MS) return;

@@ -4,21 +4,21 @@ import { formatId } from '../../core/base/ids.ts';
 import type { Log } from '../../core/base/log.ts';
 import type { CallRow } from '../books/schema.ts';
 import { type JsonEdit, type JsonMember, listLongStrings, readJsonValue } from '../json-members.ts';
-import type { Route } from '../protocols/index.ts';
+import type { ProtocolRoute } from '../protocols/index.ts';
 import type { LiveZoneSettings } from '../settings.ts';
 import {
+  type ByteRange,
+  type ConversationMessage,
   findToolCalls,
   findToolOutputs,
   isInstruction,
   isModelMessage,
   listMessages,
   listOfferedTools,
-  type Message,
-  type Range,
   readTexts,
   type ToolOutput,
 } from '../tool-outputs.ts';
-import { type Again, type ForwardedTexts, openForwarded } from './forwarded.ts';
+import { type ForwardedTexts, openForwarded, type RepeatedOutput } from './forwarded.ts';
 import { isOwnTool, isProtectedTool, isRetrieval, readsStoredText } from './protected-tools.ts';
 import { forwardedPath } from './schema.ts';
 
@@ -53,7 +53,7 @@ export interface LiveZone {
 interface EditedCall {
   body: Buffer;
   members: readonly JsonMember[];
-  route: Pick<Route, 'protocol'>;
+  route: Pick<ProtocolRoute, 'protocol'>;
   holder: { kind: 'run'; sessionId: number; taskId: number } | { kind: 'person'; name: string };
   row: Pick<CallRow, 'client_session'>;
 }
@@ -123,10 +123,10 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
     const live = findLiveZone(messages);
     const textHolder = holder.kind === 'run' ? formatId('t', holder.taskId) : 'chair';
     const edits: JsonEdit[] = [];
-    const again: Again[] = [];
+    const again: RepeatedOutput[] = [];
     const answered = new Map<string, number>();
     /** Reports whether an output was replaced before, or has equals: each of these is counted, even if it stays whole. */
-    const isConcerned = ({ start }: Range): boolean => {
+    const isConcerned = ({ start }: ByteRange): boolean => {
       const hash = hashes.get(start) ?? '';
       return known.has(hash) || (counts.get(hash) ?? 0) > 1;
     };
@@ -161,7 +161,7 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
       return `${before} ${callId ?? ''}`;
     }
 
-    function staysWhole(output: ToolOutput, all: readonly Message[], at: number): boolean {
+    function staysWhole(output: ToolOutput, all: readonly ConversationMessage[], at: number): boolean {
       const calls = findToolCalls(body, all, at, output);
       const names = [...calls.map(({ name }) => name), ...(output.name === null ? [] : [output.name])];
       const isKept = (name: string): boolean =>
@@ -169,12 +169,12 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
       return calls.length === 0 || names.some(isKept) || calls.some((call) => readsStoredText(call.write()));
     }
 
-    function readString({ start, end }: Range): string {
+    function readString({ start, end }: ByteRange): string {
       return JSON.parse(body.toString('utf8', start, end)) as string;
     }
 
     /** Returns the first message from which outputs are newly shortened. */
-    function findLiveZone(all: readonly Message[]): number {
+    function findLiveZone(all: readonly ConversationMessage[]): number {
       if (anew === null) return all.length;
       return anew.wish.onlyLast ? all.findLastIndex((each) => isModelMessage(each)) + 1 : 0;
     }
@@ -255,7 +255,7 @@ const TOOL_SEARCH = 'ToolSearch';
 const DEFERRED_RETRIEVAL = '__context_retrieve';
 
 /** Returns a session; for a person, the conversation as named by its program, or identified by its start. */
-function nameConversation({ body, holder, row }: EditedCall, list: Range): string {
+function nameConversation({ body, holder, row }: EditedCall, list: ByteRange): string {
   if (holder.kind === 'run') return formatId('s', holder.sessionId);
   if (row.client_session !== null) return `person ${holder.name} ${row.client_session}`;
   const first = listMessages(body, list).find((message) => !isInstruction(message));

@@ -39,7 +39,7 @@ export function createForwardedReader(data: string): ForwardedReader {
   const path = forwardedPath(data);
   let opened: Database.Database | null = null;
 
-  function open(): Database.Database | null {
+  function openForwardedDatabase(): Database.Database | null {
     if (opened !== null || !existsSync(path)) return opened;
     opened = new Database(path, { readonly: true, fileMustExist: true, timeout: 300 });
     opened.pragma('trusted_schema = OFF');
@@ -47,7 +47,7 @@ export function createForwardedReader(data: string): ForwardedReader {
   }
   /** Reads rows; none while the gateway is still creating the file. */
   function all<T>(sql: string, ...given: unknown[]): T[] {
-    const db = open();
+    const db = openForwardedDatabase();
     if (db === null || (db.pragma('user_version', { simple: true }) as number) === 0) return [];
     return db.prepare<unknown[], T>(sql).all(...given);
   }

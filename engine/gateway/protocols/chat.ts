@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../core/base/json-object.ts';
 import type { SseEvent } from '../protocol.ts';
 import type { TokenUsage } from '../tokens.ts';
-import { type Meter, type ProtocolFace, parseEventData } from './face.ts';
+import { type ProtocolFace, parseEventData, type UsageMeter } from './face.ts';
 import { writeFault } from './fault.ts';
 import { findChatUsage, readUsage, toTokenUsage } from './usage.ts';
 
@@ -53,7 +53,7 @@ function isFilledList(list: string): boolean {
   }
 }
 
-function createChatMeter(): Meter {
+function createChatMeter(): UsageMeter {
   let usage: TokenUsage | null = null;
   let isDone = false;
   let hasFailed = false;

@@ -1,9 +1,9 @@
 import type { Protocol, SseEvent } from '../protocol.ts';
 import type { TokenUsage } from '../tokens.ts';
-import type { Fault } from './fault.ts';
+import type { ProviderFault } from './fault.ts';
 
 /** Reads the usage of a call from the wire, and whether its stream is complete. */
-export interface Meter {
+export interface UsageMeter {
   /** Takes one event of a stream. */
   readEvent(bytes: Buffer): void;
   /** Takes a whole answer. */
@@ -29,10 +29,10 @@ export interface PlainAnswer {
 export interface ProtocolFace {
   name: Protocol;
   /** Returns the event that ends a failed stream. */
-  formatStreamError(fault: Fault): SseEvent;
+  formatStreamError(fault: ProviderFault): SseEvent;
   /** Keeps a stream alive while its upstream thinks; null if the protocol has no such event. */
   keepAlive: SseEvent | null;
-  createMeter(): Meter;
+  createMeter(): UsageMeter;
   /** Reports whether a stream event contains a part of the answer or its end, not only the start of the stream. */
   hasContent(event: Buffer): boolean;
   /** The members of a request that limit the answer. */

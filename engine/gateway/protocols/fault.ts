@@ -1,7 +1,7 @@
 import type { Protocol } from '../protocol.ts';
 
 /** The content of an error from any source. */
-export interface Fault {
+export interface ProviderFault {
   /** The HTTP status, also of an error inside a stream. */
   status: number;
   message: string;
@@ -48,11 +48,11 @@ const wordsOf = (status: number): StatusWords =>
 export const CONTEXT_CODE = 'context_length_exceeded';
 
 /** Writes the message at which Claude Code shortens its conversation. */
-const messagesText = ({ message, code }: Fault): string =>
+const messagesText = ({ message, code }: ProviderFault): string =>
   code === CONTEXT_CODE && !/prompt is too long/i.test(message) ? `prompt is too long: ${message}` : message;
 
 /** Writes a fault as an error body of that protocol. */
-export function writeFault(protocol: Protocol, fault: Fault): Record<string, unknown> {
+export function writeFault(protocol: Protocol, fault: ProviderFault): Record<string, unknown> {
   const { status, message, code, field } = fault;
   const words = wordsOf(status);
   if (protocol === 'messages')

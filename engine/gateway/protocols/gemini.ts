@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../core/base/json-object.ts';
 import type { TokenUsage } from '../tokens.ts';
-import { type Meter, type PlainAnswer, type ProtocolFace, parseEventData } from './face.ts';
+import { type PlainAnswer, type ProtocolFace, parseEventData, type UsageMeter } from './face.ts';
 import { writeFault } from './fault.ts';
 import { readUsage, toTokenUsage } from './usage.ts';
 
@@ -17,7 +17,7 @@ function saysReason(data: Record<string, unknown> | null): boolean {
   return said.some(({ finishReason, blockReason }) => typeof (finishReason ?? blockReason) === 'string');
 }
 
-function createGeminiMeter(): Meter {
+function createGeminiMeter(): UsageMeter {
   /** Each chunk has usage; only the last one is read. */
   let last: Buffer | null = null;
   let answered: TokenUsage | null = null;

@@ -6,13 +6,13 @@ import { messages } from './messages.ts';
 import { responses } from './responses.ts';
 
 export { isUsageOnly } from './chat.ts';
-export { type Meter, type ProtocolFace, parseEventData } from './face.ts';
-export { type Fault, writeFault } from './fault.ts';
+export { type ProtocolFace, parseEventData, type UsageMeter } from './face.ts';
+export { type ProviderFault, writeFault } from './fault.ts';
 
 export const FACES: Readonly<Record<Protocol, ProtocolFace>> = { chat, responses, messages, gemini };
 
 /** The purpose of a request. */
-export interface Route {
+export interface ProtocolRoute {
   /** The protocol of the answer. */
   protocol: Protocol;
   kind: 'generate' | 'count' | 'embed' | 'models' | 'root';
@@ -22,7 +22,7 @@ export interface Route {
   isStream: boolean;
 }
 
-const POSTS: Readonly<Record<string, Pick<Route, 'protocol' | 'kind'>>> = {
+const POSTS: Readonly<Record<string, Pick<ProtocolRoute, 'protocol' | 'kind'>>> = {
   '/v1/chat/completions': { protocol: 'chat', kind: 'generate' },
   '/v1/responses': { protocol: 'responses', kind: 'generate' },
   '/v1/embeddings': { protocol: 'chat', kind: 'embed' },
@@ -37,7 +37,7 @@ export function findRoute(
   method: string,
   path: string,
   headers: NodeJS.Dict<string | string[]>,
-): Route | null {
+): ProtocolRoute | null {
   if (method === 'POST') {
     const known = Object.hasOwn(POSTS, path) ? POSTS[path] : undefined;
     if (known !== undefined) return { ...known, model: null, isStream: false };

@@ -1,13 +1,13 @@
 import { isJsonObject } from '../../core/base/json-object.ts';
 import type { SseEvent } from '../protocol.ts';
 import type { TokenUsage } from '../tokens.ts';
-import { type Meter, type PlainAnswer, type ProtocolFace, parseEventData } from './face.ts';
+import { type PlainAnswer, type ProtocolFace, parseEventData, type UsageMeter } from './face.ts';
 import { writeFault } from './fault.ts';
 import { createMessagesUsage, toTokenUsage } from './usage.ts';
 
 const MATTERS = /"type"\s*:\s*"(?:message_start|message_delta|message_stop|error)"/;
 
-function createMessagesMeter(): Meter {
+function createMessagesMeter(): UsageMeter {
   const addUsage = createMessagesUsage();
   let usage: TokenUsage | null = null;
   let isComplete = false;

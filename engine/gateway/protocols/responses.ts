@@ -1,14 +1,14 @@
 import { isJsonObject } from '../../core/base/json-object.ts';
 import type { SseEvent } from '../protocol.ts';
 import type { TokenUsage } from '../tokens.ts';
-import { type Meter, type PlainAnswer, type ProtocolFace, parseEventData } from './face.ts';
+import { type PlainAnswer, type ProtocolFace, parseEventData, type UsageMeter } from './face.ts';
 import { readUsage, toTokenUsage } from './usage.ts';
 
 const readTokens = (usage: unknown): TokenUsage | null => toTokenUsage(readUsage('responses', usage));
 
 const IS_END = /"type"\s*:\s*"(?:response\.(?:completed|incomplete|failed)|error)"/;
 
-function createResponsesMeter(): Meter {
+function createResponsesMeter(): UsageMeter {
   let usage: TokenUsage | null = null;
   let isComplete = false;
   let hasFailed = false;

@@ -4,7 +4,7 @@ import type { Protocol } from '../protocol.ts';
 import { readCount, type TokenUsage } from '../tokens.ts';
 
 /** Tokens of one answer. Parts are contained in their whole: nothing is counted twice. */
-export interface Usage {
+export interface UsageFigures {
   /** All prompt tokens, including cached ones. */
   input: number;
   /** The part of `input` that was read from a cache. */
@@ -27,7 +27,7 @@ const asFields = (value: unknown): Fields => (isJsonObject(value) ? value : {});
 const pickCount = (...values: unknown[]): number => values.map(readCount).find((count) => count > 0) ?? 0;
 
 /** Adds up parts: some services count reasoning separately; others include it only in the total, as some do for cached tokens. */
-function countParts(read: Usage, total: number): Usage {
+function countParts(read: UsageFigures, total: number): UsageFigures {
   const { input, output, reasoning, cacheRead, cacheWrite } = read;
   const beside = total - input - output;
   if (total === 0 && reasoning > output) return { ...read, output: output + reasoning };
@@ -39,9 +39,9 @@ function countParts(read: Usage, total: number): Usage {
 
 const readHour = (creation: unknown): number => readCount(asFields(creation).ephemeral_1h_input_tokens);
 
-function readChat(usage: Fields): Usage {
+function readChat(usage: Fields): UsageFigures {
   const prompt = asFields(usage.prompt_tokens_details);
-  const read: Usage = {
+  const read: UsageFigures = {
     input: readCount(usage.prompt_tokens),
     cacheRead: pickCount(
       prompt.cached_tokens,
@@ -64,9 +64,9 @@ function readChat(usage: Fields): Usage {
   return countParts(read, readCount(usage.total_tokens));
 }
 
-function readResponses(usage: Fields): Usage {
+function readResponses(usage: Fields): UsageFigures {
   const details = asFields(usage.input_tokens_details);
-  const read: Usage = {
+  const read: UsageFigures = {
     input: readCount(usage.input_tokens),
     cacheRead: pickCount(details.cached_tokens, usage.cached_tokens),
     cacheWrite: pickCount(details.cache_write_tokens, details.cache_creation_tokens),
@@ -78,7 +78,7 @@ function readResponses(usage: Fields): Usage {
 }
 
 /** Reads usage of messages, whose `input_tokens` exclude the cache. */
-function readMessages(usage: Fields): Usage {
+function readMessages(usage: Fields): UsageFigures {
   const cacheRead = readCount(usage.cache_read_input_tokens);
   const creation = asFields(usage.cache_creation);
   const cacheWriteHour = readHour(creation);
@@ -95,7 +95,7 @@ function readMessages(usage: Fields): Usage {
 }
 
 /** Reads usage of Gemini: the candidates exclude the thoughts, and the prompt excludes the input of Google's own tools. */
-function readGemini(usage: Fields): Usage {
+function readGemini(usage: Fields): UsageFigures {
   const reasoning = readCount(usage.thoughtsTokenCount);
   return {
     input: readCount(usage.promptTokenCount) + readCount(usage.toolUsePromptTokenCount),
@@ -107,7 +107,7 @@ function readGemini(usage: Fields): Usage {
   };
 }
 
-const READERS: Readonly<Record<Protocol, (usage: Fields) => Usage>> = {
+const READERS: Readonly<Record<Protocol, (usage: Fields) => UsageFigures>> = {
   chat: readChat,
   responses: readResponses,
   messages: readMessages,
@@ -115,7 +115,7 @@ const READERS: Readonly<Record<Protocol, (usage: Fields) => Usage>> = {
 };
 
 /** Reads the numbers of a protocol; null for none. */
-export function readUsage(protocol: Protocol, usage: unknown): Usage | null {
+export function readUsage(protocol: Protocol, usage: unknown): UsageFigures | null {
   if (!isJsonObject(usage) || Object.keys(usage).length === 0) return null;
   const read = READERS[protocol](usage);
   const cacheRead = Math.min(read.cacheRead, read.input);
@@ -135,7 +135,7 @@ export function findChatUsage({ usage, x_groq: beside, choices }: Fields): unkno
  * Combines the usage of a message: its start has the input, its end the output. A zero does not overwrite an earlier
  * number, because services send zero for a missing number.
  */
-export function createMessagesUsage(): (usage: unknown) => Usage | null {
+export function createMessagesUsage(): (usage: unknown) => UsageFigures | null {
   const counts: Record<string, unknown> = {};
   return (usage) => {
     for (const [name, count] of Object.entries(asFields(usage)))
@@ -145,7 +145,7 @@ export function createMessagesUsage(): (usage: unknown) => Usage | null {
 }
 
 /** Returns the same tokens as in the books, where cached tokens are separate from the input. */
-export const toTokenUsage = (usage: Usage | null): TokenUsage | null =>
+export const toTokenUsage = (usage: UsageFigures | null): TokenUsage | null =>
   usage && {
     input: usage.input - usage.cacheRead - usage.cacheWrite,
     output: usage.output,

@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { type Fault, type ProtocolFace, writeFault } from '../protocols/index.ts';
+import { type ProtocolFace, type ProviderFault, writeFault } from '../protocols/index.ts';
 
 /** Why a call failed: the code is a stable code of svc, such as `budget_exceeded`. */
-export type CallFailure = Pick<Fault, 'status' | 'message'> & { code: string };
+export type CallFailure = Pick<ProviderFault, 'status' | 'message'> & { code: string };
 
 /** Statuses for which a retry is useless: the answer tells clients so. */
 const FINAL = new Set([400, 401, 402, 403, 404, 405, 413, 415, 422]);

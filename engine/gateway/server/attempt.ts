@@ -1,15 +1,21 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { SseEvent } from '../protocol.ts';
-import { FACES, isUsageOnly, type Meter, parseEventData } from '../protocols/index.ts';
+import { FACES, isUsageOnly, parseEventData, type UsageMeter } from '../protocols/index.ts';
 import type { TokenUsage } from '../tokens.ts';
-import { readFault, type Translation } from '../translate/index.ts';
+import { type ProtocolTranslation, readFault } from '../translate/index.ts';
 import type { CallFailure } from './answer.ts';
-import type { Call } from './call.ts';
+import type { GatewayCall } from './call.ts';
 import { buildClientHeaders } from './credentials.ts';
 import type { HeldBytes } from './held-bytes.ts';
-import type { Candidate } from './routing.ts';
+import type { RouteCandidate } from './routing.ts';
 import { createEventSplitter, createEventWriter, parseEvent } from './sse.ts';
-import type { Exchange, UpstreamFault, UpstreamHeaders, UpstreamRequest, Upstreams } from './upstream.ts';
+import type {
+  UpstreamClient,
+  UpstreamExchange,
+  UpstreamFault,
+  UpstreamHeaders,
+  UpstreamRequest,
+} from './upstream.ts';
 import {
   describeUpstreamError,
   type FailureFacts,
@@ -20,7 +26,7 @@ import {
 } from './upstream-error.ts';
 
 /** The outcome of calling one upstream. */
-export type Attempted =
+export type AttemptResult =
   /** The client received its answer, complete or cut off. */
   | {
       kind: 'answered';
@@ -33,7 +39,7 @@ export type Attempted =
 
 /** Further input of an attempt besides the call. */
 export interface AttemptTools {
-  upstreams: Upstreams;
+  upstreams: UpstreamClient;
   /** Maximum size of answers and of single events, in bytes; larger ones are refused. */
   mostBytes: number;
   /** Milliseconds between two keep-alive events. */
@@ -58,13 +64,13 @@ const MAY_BE_EVENTS = /^(?:text\/event-stream|text\/plain|application\/octet-str
 
 /** Calls one upstream and passes its answer on. Never rejects. */
 export function tryUpstream(
-  call: Call,
-  { provider, protocol, model }: Candidate,
+  call: GatewayCall,
+  { provider, protocol, model }: RouteCandidate,
   request: UpstreamRequest,
   tools: AttemptTools,
-  { stripsUsage, translator }: { stripsUsage: boolean; translator: Translation | null },
+  { stripsUsage, translator }: { stripsUsage: boolean; translator: ProtocolTranslation | null },
 ): Promise<
-  Attempted & {
+  AttemptResult & {
     usage: TokenUsage | null;
     events: number;
     bytes: number;
@@ -74,7 +80,7 @@ export function tryUpstream(
   }
 > {
   const { response, face, row } = call;
-  const meter: Meter = FACES[protocol].createMeter();
+  const meter: UsageMeter = FACES[protocol].createMeter();
   const splitter = createEventSplitter();
   const translated = translator?.stream() ?? null;
   const writer = createEventWriter(call.isListed);
@@ -101,9 +107,9 @@ export function tryUpstream(
     let held: (Buffer | SseEvent)[] | null = [];
     let heldBytes = 0;
     let holding: NodeJS.Timeout | null = null;
-    let exchange: Exchange | null = null;
+    let exchange: UpstreamExchange | null = null;
 
-    function finish(attempted: Attempted): void {
+    function finishAttempt(attempted: AttemptResult): void {
       if (isOver) return;
       isOver = true;
       if (pinging !== null) clearInterval(pinging);
@@ -126,7 +132,7 @@ export function tryUpstream(
       exchange?.abort();
       // Some clients close right after reading the last event.
       const isDone = meter.isComplete();
-      finish({
+      finishAttempt({
         kind: 'answered',
         outcome: isDone ? 'ok' : 'client_gone',
         status: isDone ? status : 499,
@@ -136,7 +142,7 @@ export function tryUpstream(
 
     const failed = (failure: CallFailure, more: Partial<FailureFacts> = {}): void => {
       exchange?.abort();
-      finish({
+      finishAttempt({
         kind: 'failed',
         failure,
         relayed: null,
@@ -156,7 +162,7 @@ export function tryUpstream(
       exchange?.resume();
     }
 
-    function write(chunk: Buffer | string): void {
+    function writeChunk(chunk: Buffer | string): void {
       bytes += chunk.length;
       tools.onSent?.(chunk);
       if (response.write(chunk) || isOver) return;
@@ -176,14 +182,14 @@ export function tryUpstream(
     }
 
     /** Ends a started answer so that it cannot be mistaken for a complete one: an error in its protocol, then a reset. */
-    function cut(message: string): void {
+    function cutAnswer(message: string): void {
       exchange?.abort();
       const error = face.formatStreamError({ status: 502, code: 'upstream_cut', message, field: null });
       response.write(`${writer.write(error)}${writer.end()}`, () => response.destroy());
-      finish({ kind: 'answered', outcome: 'cut', status: 200, fault: message });
+      finishAttempt({ kind: 'answered', outcome: 'cut', status: 200, fault: message });
     }
 
-    function send(out: readonly (Buffer | SseEvent)[]): void {
+    function sendParts(out: readonly (Buffer | SseEvent)[]): void {
       const pieces = out
         .map((event) => writer.write(event))
         .filter((piece) => piece !== null)
@@ -191,16 +197,16 @@ export function tryUpstream(
       const [first] = pieces;
       if (first === undefined) return;
       begin();
-      if (pieces.length === 1) write(first);
-      else if (Buffer.isBuffer(first)) write(Buffer.concat(pieces as Buffer[]));
-      else write(pieces.join(''));
+      if (pieces.length === 1) writeChunk(first);
+      else if (Buffer.isBuffer(first)) writeChunk(Buffer.concat(pieces as Buffer[]));
+      else writeChunk(pieces.join(''));
     }
 
     /** Sends the buffered start to the client. */
     function release(): void {
       const out = held ?? [];
       held = null;
-      send(out);
+      sendParts(out);
     }
 
     function passEvents(found: readonly Buffer[]): void {
@@ -222,7 +228,7 @@ export function tryUpstream(
           if (parsed !== null) out.push(...translated.push(parsed));
         } else if (!stripsUsage || !isUsageOnly(event)) out.push(event);
       }
-      if (held === null) send(out);
+      if (held === null) sendParts(out);
       else {
         held.push(...out);
         holding ??= setTimeout(release, tools.keepAliveMs);
@@ -252,7 +258,7 @@ export function tryUpstream(
       if (!isEventStream || keepAlive === null) return;
       pinging = setInterval(() => {
         release();
-        send([keepAlive]);
+        sendParts([keepAlive]);
       }, tools.keepAliveMs);
     }
 
@@ -291,7 +297,7 @@ export function tryUpstream(
     }
 
     function endBadly(message: string): void {
-      if (response.headersSent) cut(message);
+      if (response.headersSent) cutAnswer(message);
       else failed({ status: 502, code: 'upstream_cut', message }, { mayRepeat: true });
     }
 
@@ -318,7 +324,7 @@ export function tryUpstream(
       if (!meter.isComplete() && !meter.hasFailed()) return endBadly(`${provider.name} cut off its answer`);
       release();
       try {
-        send(translated?.end() ?? []);
+        sendParts(translated?.end() ?? []);
       } catch {
         return endBadly(`the answer of ${provider.name} could not be translated`);
       }
@@ -328,7 +334,7 @@ export function tryUpstream(
       const fault = meter.hasFailed()
         ? `${provider.name} reported an error within its answer`
         : broken && `${provider.name}: ${broken}`;
-      finish({ kind: 'answered', outcome: fault === null ? 'ok' : 'failed', status, fault });
+      finishAttempt({ kind: 'answered', outcome: fault === null ? 'ok' : 'failed', status, fault });
     }
 
     function endAnswer(body: Buffer) {
@@ -375,7 +381,7 @@ export function tryUpstream(
         'content-length': out.length,
       });
       response.end(out);
-      finish({ kind: 'answered', outcome: 'ok', status, fault: null });
+      finishAttempt({ kind: 'answered', outcome: 'ok', status, fault: null });
     }
 
     function endError(body: Buffer): void {
@@ -396,7 +402,7 @@ export function tryUpstream(
       const message = `${provider.name}: ${fault.message}`;
       // The connection does not matter after the stream has sent everything.
       if (isEventStream && meter.isOver()) return endStream();
-      if (response.headersSent) return cut(message);
+      if (response.headersSent) return cutAnswer(message);
       const failure = fault.isTimeout
         ? { status: 504, code: 'upstream_timeout', message }
         : { status: 502, code: fault.isUnreached ? 'upstream_unreachable' : 'upstream_cut', message };

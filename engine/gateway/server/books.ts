@@ -6,7 +6,7 @@ import { CALL_TOKENS, IS_SPENT } from '../books/counters.ts';
 import { BOOKS_MIGRATIONS, booksPath, CALL_COLUMNS, type CallRow } from '../books/schema.ts';
 
 /** The budget that refused a call. */
-export interface Exhaustion {
+export interface BudgetExhaustion {
   at: number;
   scope: 'day' | 'task';
   subject: string;
@@ -20,12 +20,12 @@ export interface Exhaustion {
 }
 
 /** The gateway's own database: one row per call, from before it is forwarded until it is over. */
-export interface Books {
+export interface UsageBooks {
   /** Returns a number that is unique among all gateway processes, and larger than earlier ones. */
   nextId(): number;
   /** Records the current state of a call; it is saved at most `SAVE_MS` later, together with other changes. */
   note(call: CallRow): void;
-  noteExhausted(found: Exhaustion): void;
+  noteExhausted(found: BudgetExhaustion): void;
   spentOnDay(day: string): number;
   spentByTask(taskId: number): number;
   /** Saves all changes now. */
@@ -41,7 +41,7 @@ export const SAVE_MS = 10;
 
 const SUM = `coalesce(sum(${CALL_TOKENS}), 0) AS tokens`;
 
-export function openBooks(data: string, { now, isAlone }: { now(): number; isAlone: boolean }): Books {
+export function openBooks(data: string, { now, isAlone }: { now(): number; isAlone: boolean }): UsageBooks {
   const path = booksPath(data);
   const file = openPrivate(path, 'add');
   fchmodSync(file, 0o600);
@@ -78,11 +78,11 @@ export function openBooks(data: string, { now, isAlone }: { now(): number; isAlo
   const rollback = db.prepare('ROLLBACK');
 
   const changed = new Map<number, CallRow>();
-  let exhausted: Exhaustion[] = [];
+  let exhausted: BudgetExhaustion[] = [];
   let timer: NodeJS.Timeout | null = null;
   let lastId = 0;
 
-  function save(): void {
+  function saveBooks(): void {
     if (timer !== null) clearTimeout(timer);
     timer = null;
     if (changed.size === 0 && exhausted.length === 0) return;
@@ -106,7 +106,7 @@ export function openBooks(data: string, { now, isAlone }: { now(): number; isAlo
   }
 
   function saveSoon(ms: number): void {
-    timer ??= setTimeout(save, ms);
+    timer ??= setTimeout(saveBooks, ms);
   }
 
   return {
@@ -124,9 +124,9 @@ export function openBooks(data: string, { now, isAlone }: { now(): number; isAlo
     },
     spentOnDay: (day) => byDay.get(day)?.tokens ?? 0,
     spentByTask: (taskId) => byTask.get(taskId)?.tokens ?? 0,
-    save,
+    save: saveBooks,
     close() {
-      save();
+      saveBooks();
       if (timer !== null) clearTimeout(timer);
       db.close();
     },

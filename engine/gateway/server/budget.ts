@@ -1,8 +1,8 @@
-import type { Books } from './books.ts';
-import type { Holder } from './holders.ts';
+import type { UsageBooks } from './books.ts';
+import type { KeyHolder } from './holders.ts';
 
 /** The reason for refusing a call. */
-export interface Refusal {
+export interface BudgetRefusal {
   scope: 'day' | 'task';
   /** The UTC day, or the task's number. */
   subject: string;
@@ -15,25 +15,26 @@ export interface Refusal {
 }
 
 /** The reservation for a call until its usage is known. */
-export interface Reservation {
+export interface BudgetReservation {
   tokens: number;
   /** Replaces the reservation with the actual usage. */
   settle(used: number): void;
 }
 
 /** Owns the budgets: one per UTC day for all calls, and one per task. In memory, loaded from the books at the start. */
-export interface Budget {
+export interface BudgetGuard {
   /**
    * Reserves tokens, or returns the reason for a refusal. A budget with any tokens left accepts one more call: only
    * the last call exceeds it.
    */
-  reserve(holder: Holder, tokens: number): Reservation | Refusal;
+  reserve(holder: KeyHolder, tokens: number): BudgetReservation | BudgetRefusal;
   setDayLimit(tokens: number): void;
   spentToday(): number;
   reservedToday(): number;
 }
 
-export const isRefusal = (found: Reservation | Refusal): found is Refusal => 'scope' in found;
+export const isRefusal = (found: BudgetReservation | BudgetRefusal): found is BudgetRefusal =>
+  'scope' in found;
 
 const DAY_MS = 86_400_000;
 /** Retry time of a budget that is only reserved. */
@@ -59,10 +60,10 @@ export function createBudget({
   now,
   dayLimit,
 }: {
-  books: Pick<Books, 'spentOnDay' | 'spentByTask'>;
+  books: Pick<UsageBooks, 'spentOnDay' | 'spentByTask'>;
   now(): number;
   dayLimit: number;
-}): Budget {
+}): BudgetGuard {
   let limit = dayLimit;
   let day = dayOf(now());
   let today: Account = { spent: books.spentOnDay(day), reserved: 0 };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { KEY_PREFIX } from '../keys/virtual-key.ts';
-import type { Call } from './call.ts';
+import type { GatewayCall } from './call.ts';
 
 /** An answer as its client received it. */
 export interface CachedAnswer {
@@ -35,7 +35,7 @@ const MATTER = [
 ];
 
 /** Returns hash of everything that affects the answer: the whole request, not its last message. */
-export function keyOfCall({ body, request, credentials, route, asked, isStream }: Call): string {
+export function keyOfCall({ body, request, credentials, route, asked, isStream }: GatewayCall): string {
   // All virtual keys give the same access.
   const headers = MATTER.map((name) => String(request.headers[name] ?? '')).map((value) =>
     value.includes(KEY_PREFIX) ? '' : value,

@@ -1,22 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { crc32 } from 'node:zlib';
-import type { CallRow, Outcome } from '../books/schema.ts';
+import type { CallOutcome, CallRow } from '../books/schema.ts';
 import { findJsonMembers, type JsonMember, readJsonValue } from '../json-members.ts';
-import { FACES, type ProtocolFace, type Route } from '../protocols/index.ts';
+import { FACES, type ProtocolFace, type ProtocolRoute } from '../protocols/index.ts';
 import { estimateTokens, NO_USAGE, sumRowTokens, type TokenUsage } from '../tokens.ts';
-import type { Books } from './books.ts';
-import { dayOf, type Reservation } from './budget.ts';
+import type { UsageBooks } from './books.ts';
+import { type BudgetReservation, dayOf } from './budget.ts';
 import type { Credentials } from './credentials.ts';
-import type { Holder } from './holders.ts';
+import type { KeyHolder } from './holders.ts';
 
 /** One request for a model, from its body on. */
-export interface Call {
+export interface GatewayCall {
   request: IncomingMessage;
   response: ServerResponse;
-  route: Route;
+  route: ProtocolRoute;
   face: ProtocolFace;
   credentials: Credentials;
-  holder: Holder;
+  holder: KeyHolder;
   body: Buffer;
   members: readonly JsonMember[];
   /** Estimated size of the body. */
@@ -55,21 +55,22 @@ const MOST_RESERVED_OUTPUT = 8192;
 /** Reads the body of a request; null if it is not a JSON object. */
 export function readCallBody(
   body: Buffer,
-  route: Route,
-): (Pick<Call, 'asked' | 'isStream'> & { members: JsonMember[] }) | null {
+  route: ProtocolRoute,
+): (Pick<GatewayCall, 'asked' | 'isStream'> & { members: JsonMember[] }) | null {
   const members = findJsonMembers(body);
   if (members === null) return null;
-  const read = (key: string): unknown => {
+  const readMember = (key: string): unknown => {
     const found = members.findLast((member) => member.key === key);
     return found === undefined ? undefined : readJsonValue(body, found);
   };
-  const model = route.model ?? read('model');
+  const model = route.model ?? readMember('model');
   return {
     members,
     asked: typeof model === 'string' ? model.replace(/^models\//, '') : '',
     // Counts and embeddings are never streamed, even if requested.
     isStream:
-      route.kind === 'generate' && (route.protocol === 'gemini' ? route.isStream : read('stream') === true),
+      route.kind === 'generate' &&
+      (route.protocol === 'gemini' ? route.isStream : readMember('stream') === true),
   };
 }
 
@@ -79,7 +80,7 @@ export function estimateCall({
   members,
   face,
   promptTokens,
-}: Pick<Call, 'body' | 'members' | 'face' | 'promptTokens'>): number {
+}: Pick<GatewayCall, 'body' | 'members' | 'face' | 'promptTokens'>): number {
   const limits = members
     .filter(({ key }) => face.outputLimits.includes(key))
     .map((member) => readJsonValue(body, member))
@@ -110,9 +111,9 @@ const fingerprintBody = (body: Buffer): string => `${body.length.toString(36)}-$
 
 /** Returns the row of a starting call; its input is estimated until its upstream counts. */
 export function beginRow(
-  books: Pick<Books, 'nextId'>,
+  books: Pick<UsageBooks, 'nextId'>,
   now: number,
-  call: Pick<Call, 'request' | 'route' | 'holder' | 'body' | 'asked' | 'isStream'>,
+  call: Pick<GatewayCall, 'request' | 'route' | 'holder' | 'body' | 'asked' | 'isStream'>,
 ): CallRow {
   const { holder, route } = call;
   return {
@@ -178,9 +179,9 @@ export function estimateUsage(
 
 /** Ends a call in the books, once. */
 export function settleCall(
-  { row, startedAt }: Pick<Call, 'row' | 'startedAt'>,
-  { books, reservation, now }: { books: Books; reservation: Reservation | null; now: number },
-  { status, outcome }: { status: number; outcome: Outcome },
+  { row, startedAt }: Pick<GatewayCall, 'row' | 'startedAt'>,
+  { books, reservation, now }: { books: UsageBooks; reservation: BudgetReservation | null; now: number },
+  { status, outcome }: { status: number; outcome: CallOutcome },
 ): void {
   if (row.outcome !== 'open') return;
   row.status = status;
@@ -191,4 +192,4 @@ export function settleCall(
   books.note(row);
 }
 
-export const faceOf = (route: Route): ProtocolFace => FACES[route.protocol];
+export const faceOf = (route: ProtocolRoute): ProtocolFace => FACES[route.protocol];

@@ -4,12 +4,12 @@ import { dirname } from 'node:path';
 import type { Log } from '../../core/base/log.ts';
 import { appendPrivate, makePrivateFolder } from '../../core/base/private-files.ts';
 import { contentLogPath, namePersonHolder, nameRunHolder } from '../content-choices.ts';
-import type { Call } from './call.ts';
+import type { GatewayCall } from './call.ts';
 
 /** Logs the content of calls of the holders that a person has chosen, and of no others. */
 export interface ContentLog {
   /** Follows the answer to a call's client; call the returned function when the call is over. Null if nothing is logged. */
-  watch(call: Call): (() => void) | null;
+  watch(call: GatewayCall): (() => void) | null;
 }
 
 /** Maximum logged size of a request or answer; the rest is omitted, with its size. */
@@ -31,7 +31,7 @@ export function createContentLog({
   log: Log;
   mostFileBytes?: number;
 }): ContentLog {
-  function save(holder: string, line: string): void {
+  function saveContent(holder: string, line: string): void {
     const file = contentLogPath(data, holder);
     makePrivateFolder(data, dirname(file));
     const size = lstatSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -64,7 +64,7 @@ export function createContentLog({
           answer: readStart(answer.chunks),
         };
         try {
-          save(name, `${JSON.stringify(facts)}\n`);
+          saveContent(name, `${JSON.stringify(facts)}\n`);
         } catch (error) {
           const { code = 'unknown' } = error as NodeJS.ErrnoException;
           log.warn({ call: row.id, error: code }, 'the content of a call could not be logged');
@@ -81,7 +81,7 @@ const readStart = (chunks: readonly Buffer[]): string =>
 function copyAnswer(response: ServerResponse): { chunks: Buffer[]; size(): number } {
   const chunks: Buffer[] = [];
   let size = 0;
-  function keep(chunk: unknown): void {
+  function keepChunk(chunk: unknown): void {
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
     if (!Buffer.isBuffer(bytes)) return;
     if (size < MOST_CONTENT_BYTES) chunks.push(bytes);
@@ -95,7 +95,7 @@ function copyAnswer(response: ServerResponse): { chunks: Buffer[]; size(): numbe
     const pass = given[name];
     Object.assign(response, {
       [name](...args: unknown[]) {
-        keep(args[0]);
+        keepChunk(args[0]);
         return pass.apply(response, args);
       },
     });

@@ -44,7 +44,7 @@ export interface GatewayState {
 }
 
 /** The engine's requests to its gateway, below `/-/`, with the token of the record; and `/metrics`. */
-export interface Control {
+export interface ControlMessage {
   handles(path: string): boolean;
   handle(request: IncomingMessage, response: ServerResponse, path: string, key: string | null): Promise<void>;
 }
@@ -66,7 +66,7 @@ export function createControl({
   stop(): void;
   models(): Promise<RouteModels>;
   metrics(): string;
-}): Control {
+}): ControlMessage {
   const expected = Buffer.from(token);
   const isToken = (key: string | null): boolean => {
     const shown = Buffer.from(key ?? '');
@@ -89,7 +89,7 @@ export function createControl({
       if (path === '/-/status' && method === 'GET') return sendJson(response, 200, state());
       if (path === '/-/models' && method === 'GET') return sendJson(response, 200, await models());
       if (path === '/-/settings' && method === 'POST') {
-        apply(JSON.parse(await readText(request)) as GatewaySettings);
+        apply(JSON.parse(await readControlBody(request)) as GatewaySettings);
         return sendJson(response, 200, state());
       }
       if (path === '/-/stop' && method === 'POST') {
@@ -102,7 +102,7 @@ export function createControl({
   };
 }
 
-async function readText(request: IncomingMessage): Promise<string> {
+async function readControlBody(request: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of request) {
     text += String(chunk);

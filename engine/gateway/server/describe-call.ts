@@ -1,10 +1,10 @@
-import type { Call } from './call.ts';
+import type { GatewayCall } from './call.ts';
 
 /** The name of those conventions for calls other than chat. */
 const OPERATIONS: Readonly<Record<string, string>> = { embed: 'embeddings', gemini: 'generate_content' };
 
 /** Returns a call as logged: names of OpenTelemetry's GenAI conventions, without content. */
-export function describeCall({ row, holder, requestId }: Call): object {
+export function describeCall({ row, holder, requestId }: GatewayCall): object {
   return {
     'gen_ai.operation.name': OPERATIONS[row.kind === 'embed' ? 'embed' : row.protocol] ?? 'chat',
     'gen_ai.provider.name': row.provider,

@@ -2,17 +2,22 @@ import type { ModelLimits } from '../../core/models/index.ts';
 import { findJsonMembers, type JsonEdit, readJsonValue, replaceBytes } from '../json-members.ts';
 import type { Protocol } from '../protocol.ts';
 import { NO_USAGE, type TokenUsage } from '../tokens.ts';
-import { createTranslation, dropSealedReasoning, SEAL_MARK, type Translation } from '../translate/index.ts';
+import {
+  createTranslation,
+  dropSealedReasoning,
+  type ProtocolTranslation,
+  SEAL_MARK,
+} from '../translate/index.ts';
 import { sendBody, sendFailure } from './answer.ts';
-import { type Attempted, tryUpstream } from './attempt.ts';
-import { type Call, type ClientPresence, estimateUsage, setUsage } from './call.ts';
+import { type AttemptResult, tryUpstream } from './attempt.ts';
+import { type ClientPresence, estimateUsage, type GatewayCall, setUsage } from './call.ts';
 import { buildUpstreamHeaders } from './credentials.ts';
 import type { HeldBytes } from './held-bytes.ts';
 import { parseHoldingTexts } from './held-texts.ts';
 import { answerCount } from './local.ts';
 import { findLimits } from './model-names.ts';
-import type { Candidate, Routing } from './routing.ts';
-import type { UpstreamLimits, UpstreamRequest, Upstreams } from './upstream.ts';
+import type { ProviderRouting, RouteCandidate } from './routing.ts';
+import type { UpstreamClient, UpstreamLimits, UpstreamRequest } from './upstream.ts';
 
 /** Limits for the duration of a call and the size of its answer. */
 export interface ForwardLimits extends UpstreamLimits {
@@ -29,18 +34,18 @@ export interface ForwardLimits extends UpstreamLimits {
 }
 
 export interface ForwardDeps {
-  routing: Routing;
-  upstreams: Upstreams;
+  routing: ProviderRouting;
+  upstreams: UpstreamClient;
   limits: ForwardLimits;
   /** Called when the row of the call changed. */
-  onProgress(call: Call): void;
+  onProgress(call: GatewayCall): void;
   /** Called with the part of the answer that the client was sent; null if not needed. */
   onSent: ((chunk: Buffer | string) => void) | null;
   held: HeldBytes;
 }
 
 /** The outcome of a call that went to upstreams. */
-export interface Forwarded {
+export interface ForwardResult {
   status: number;
   outcome: 'ok' | 'failed' | 'cut' | 'client_gone';
   /** The content type of a stream as sent to its client. */
@@ -53,7 +58,7 @@ interface Prepared {
   /** True if svc requested the usage of a stream, not the client. */
   asksForUsage: boolean;
   stripsUsage: boolean;
-  translator: Translation | null;
+  translator: ProtocolTranslation | null;
 }
 
 /**
@@ -61,20 +66,20 @@ interface Prepared {
  * of the call has the usage.
  */
 export async function forwardCall(
-  call: Call,
-  candidates: readonly Candidate[],
+  call: GatewayCall,
+  candidates: readonly RouteCandidate[],
   deps: ForwardDeps,
-): Promise<Forwarded> {
+): Promise<ForwardResult> {
   const { limits, routing } = deps;
   const { response, row, face } = call;
   const deadline = performance.now() + limits.deadlineMs;
-  let last: Extract<Attempted, { kind: 'failed' }> | null = null;
+  let last: Extract<AttemptResult, { kind: 'failed' }> | null = null;
   let queue = [...candidates];
   let wasted = 0;
   /** This attempt repeats the previous one without requesting usage. */
   let isWithoutUsage = false;
   for (let tries = 0; tries < limits.attempts && queue.length > 0; tries += 1) {
-    const [candidate, ...rest] = queue as [Candidate, ...Candidate[]];
+    const [candidate, ...rest] = queue as [RouteCandidate, ...RouteCandidate[]];
     queue = rest;
     const { provider, model } = candidate;
     row.provider = provider.name;
@@ -161,7 +166,7 @@ export async function forwardCall(
 }
 
 /** Reports whether the option that svc adds may have caused a refusal: the error names it, or gives no reason. */
-function mayRefuseUsageOption({ failure, said }: Extract<Attempted, { kind: 'failed' }>): boolean {
+function mayRefuseUsageOption({ failure, said }: Extract<AttemptResult, { kind: 'failed' }>): boolean {
   if (failure.status === 422) return true;
   return failure.status === 400 && /stream_options|include_usage/.test(said);
 }
@@ -188,7 +193,10 @@ function pauseUnlessGone(client: ClientPresence, ms: number): Promise<void> {
 /** An upstream that has the protocol but cannot count tokens. */
 const COUNTS_NOTHING = new Set([404, 405, 501]);
 
-function relayFailure(call: Call, last: Extract<Attempted, { kind: 'failed' }> | null): Forwarded {
+function relayFailure(
+  call: GatewayCall,
+  last: Extract<AttemptResult, { kind: 'failed' }> | null,
+): ForwardResult {
   const { response, face } = call;
   if (last === null) {
     sendFailure(response, face, { status: 503, code: 'no_provider', message: 'no provider could be called' });
@@ -205,7 +213,7 @@ function relayFailure(call: Call, last: Extract<Attempted, { kind: 'failed' }> |
 }
 
 /** Closes the connection of a client that does not read its answer, so that it is not kept forever. */
-function closeWhenStuck({ response }: Call, ms: number): void {
+function closeWhenStuck({ response }: GatewayCall, ms: number): void {
   if (response.writableFinished || response.destroyed) return;
   const timer = setTimeout(() => response.destroy(), ms);
   response.once('close', () => clearTimeout(timer));
@@ -218,7 +226,7 @@ const PATHS: Readonly<Record<Exclude<Protocol, 'gemini'>, string>> = {
 };
 
 /** Returns the path of a call. OpenAI's base address includes the version, others' do not; a person may write either. */
-function pathFor(protocol: Protocol, call: Call, model: string, baseUrl: string): string {
+function pathFor(protocol: Protocol, call: GatewayCall, model: string, baseUrl: string): string {
   const { route, credentials } = call;
   const hasVersion = /\/v1(?:beta)?$/.test(baseUrl);
   if (protocol === 'gemini') {
@@ -258,8 +266,8 @@ function limitOutput({ context, output }: ModelLimits, prompt: number): number |
 }
 
 function prepareRequest(
-  call: Call,
-  { provider, model, protocol }: Candidate,
+  call: GatewayCall,
+  { provider, model, protocol }: RouteCandidate,
   { limits, mayAskForUsage }: { limits: ModelLimits; mayAskForUsage: boolean },
 ): Prepared {
   const { route } = call;
@@ -306,7 +314,7 @@ function keyHeaders(protocol: Protocol, key: string | null): Record<string, stri
  * every other byte is unchanged.
  */
 function editBody(
-  call: Call,
+  call: GatewayCall,
   model: string,
   mayAskForUsage: boolean,
 ): { body: Buffer; asksForUsage: boolean } {
@@ -322,7 +330,7 @@ function editBody(
   return { body: edits.length === 0 ? body : replaceBytes(body, edits), asksForUsage: injected !== null };
 }
 
-function nameModel({ body, members }: Call, model: string): JsonEdit[] {
+function nameModel({ body, members }: GatewayCall, model: string): JsonEdit[] {
   const name = JSON.stringify(model);
   const named = members.filter(({ key }) => key === 'model');
   if (named.length > 0) return named.map(({ start, end }) => ({ start, end, bytes: name }));
@@ -330,7 +338,7 @@ function nameModel({ body, members }: Call, model: string): JsonEdit[] {
   return [{ start: at, end: at, bytes: `"model":${name}${members.length === 0 ? '' : ','}` }];
 }
 
-function dropSeals({ body, members, route }: Call, model: string): JsonEdit[] {
+function dropSeals({ body, members, route }: GatewayCall, model: string): JsonEdit[] {
   const sealed = members.filter(({ start, end }) => body.subarray(start, end).includes(SEAL_MARK));
   return sealed.flatMap((member) => {
     const before = { [member.key]: readJsonValue(body, member) };
@@ -341,7 +349,7 @@ function dropSeals({ body, members, route }: Call, model: string): JsonEdit[] {
 }
 
 /** Requests usage; null if the client requested it itself. */
-function askForUsage(body: Buffer, members: Call['members']): JsonEdit | null {
+function askForUsage(body: Buffer, members: GatewayCall['members']): JsonEdit | null {
   const options = members.findLast(({ key }) => key === 'stream_options');
   if (options === undefined) {
     // Inserted before the first member; a stream has at least its own option.

@@ -147,7 +147,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       };
     });
   let bound = { host: options.host, port: options.port };
-  const describeState = (): GatewayState => ({
+  const describeGatewayState = (): GatewayState => ({
     pid: process.pid,
     version: options.version,
     ...bound,
@@ -165,7 +165,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 
   const control = createControl({
     token,
-    state: describeState,
+    state: describeGatewayState,
     apply,
     stop: () => stopAsked(),
     async models() {
@@ -244,11 +244,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     liveZone?.close();
     resolveClosed();
   }
-  const close = (): Promise<void> => {
+  const closeGateway = (): Promise<void> => {
     closing ??= shut();
     return closing;
   };
-  stopAsked = () => void close();
+  stopAsked = () => void closeGateway();
 
   return {
     ...bound,
@@ -257,6 +257,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     isNeeded: () => server.active() > 0 || holders.hasRuns(),
     quietMs: () => now() - lastAskedAt,
     closed,
-    close,
+    close: closeGateway,
   };
 }

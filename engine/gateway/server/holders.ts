@@ -3,14 +3,14 @@ import { isStillRunning } from '../../workers/runner/processes/own.ts';
 import { hashVirtualKey, KEY_PREFIX } from '../keys/virtual-key.ts';
 
 /** The owner of a call: a run, or a person. */
-export type Holder =
+export type KeyHolder =
   | { kind: 'run'; sessionId: number; taskId: number; budgetTokens: number | null }
   | { kind: 'person'; name: string };
 
 /** Finds the holder of a virtual key. */
-export interface Holders {
+export interface KeyHolders {
   /** Returns null for a key that was never issued or is no longer valid. */
-  find(key: string): Holder | null;
+  find(key: string): KeyHolder | null;
   /** Reports whether any run holds a key: it may call at any time. */
   hasRuns(): boolean;
   close(): void;
@@ -27,7 +27,7 @@ const MOST_KEYS = 1000;
 
 /** The holder of a key, and the process that it ends with. */
 interface Found {
-  holder: Holder;
+  holder: KeyHolder;
   owner: { pid: number; pidStart: string } | null;
 }
 
@@ -35,7 +35,7 @@ interface Found {
  * Reads the engine's database: a key is valid from the commit that issues it to the commit that revokes it. Results
  * are cached until SQLite reports a commit. It never writes there, and takes no lock that the engine would wait for.
  */
-export function openHolders(path: string): Holders {
+export function openHolders(path: string): KeyHolders {
   const db = new Database(path, { readonly: true, fileMustExist: true, timeout: 300 });
   db.pragma('trusted_schema = OFF');
   const findRun = db.prepare<[Buffer], Row>(
@@ -49,7 +49,7 @@ export function openHolders(path: string): Holders {
   const known = new Map<string, Found | null>();
   let version = -1;
 
-  function read(key: string): Found | null {
+  function readHolder(key: string): Found | null {
     const hash = hashVirtualKey(key);
     const run = findRun.get(hash);
     if (run !== undefined) {
@@ -72,7 +72,7 @@ export function openHolders(path: string): Holders {
       version = now;
       let found = known.get(key);
       if (found === undefined) {
-        found = read(key);
+        found = readHolder(key);
         known.set(key, found);
       }
       if (found === null) return null;

@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { readJsonValue } from '../json-members.ts';
 import { estimateTokens, NO_USAGE, type TokenUsage } from '../tokens.ts';
 import { sendFailure, sendJson } from './answer.ts';
-import { type Call, setUsage } from './call.ts';
+import { type GatewayCall, setUsage } from './call.ts';
 import type { ListedModel } from './routing.ts';
 import { createEventWriter } from './sse.ts';
 import { buildStubText } from './stub-text.ts';
@@ -14,7 +14,7 @@ const STUB_MODEL = 'svc-stub';
 const STUB_DIMENSIONS = 64;
 
 /** Answers without a model: deterministic per request, in every protocol, marked as a stub, with usage. */
-export function answerStub(call: Call) {
+export function answerStub(call: GatewayCall) {
   const { face, response, promptTokens, route } = call;
   const text = buildStubText(call);
   const usage: TokenUsage = { ...NO_USAGE, input: promptTokens, output: estimateTokens(text.length) };
@@ -30,22 +30,22 @@ export function answerStub(call: Call) {
   response.end(`${events.map((event) => writer.write(event)).join('')}${writer.end()}`);
 }
 
-function asksForUsage({ body, members }: Call): boolean {
+function asksForUsage({ body, members }: GatewayCall): boolean {
   const options = members.findLast(({ key }) => key === 'stream_options');
   const value = options === undefined ? undefined : readJsonValue(body, options);
   return (value as { include_usage?: unknown } | null | undefined)?.include_usage === true;
 }
 
 /** Answers with embeddings that depend only on the text. */
-function embedStub(call: Call, usage: TokenUsage): void {
+function embedStub(call: GatewayCall, usage: TokenUsage): void {
   const { body, members, response } = call;
-  const read = (key: string): unknown => {
+  const readBodyMember = (key: string): unknown => {
     const found = members.findLast((member) => member.key === key);
     return found === undefined ? undefined : readJsonValue(body, found);
   };
-  const input = read('input');
+  const input = readBodyMember('input');
   const texts = Array.isArray(input) && typeof input[0] !== 'number' ? input : [input];
-  const isBase64 = read('encoding_format') === 'base64';
+  const isBase64 = readBodyMember('encoding_format') === 'base64';
   const data = texts.map((text, index) => {
     const seed = createHash('sha512')
       .update(JSON.stringify(text) ?? '')
@@ -70,7 +70,7 @@ function embedStub(call: Call, usage: TokenUsage): void {
 }
 
 /** Estimates a count without an upstream, marked as an estimate. */
-export function answerCount(call: Call): void {
+export function answerCount(call: GatewayCall): void {
   const tokens = call.promptTokens;
   const body = call.route.protocol === 'gemini' ? { totalTokens: tokens } : { input_tokens: tokens };
   sendJson(call.response, 200, body, { 'x-svc-estimated': '1' });
@@ -78,7 +78,7 @@ export function answerCount(call: Call): void {
 
 /** Returns the list of models, or one of them, in the caller's protocol. */
 export function answerModels(
-  { face, response, route }: Pick<Call, 'face' | 'response' | 'route'>,
+  { face, response, route }: Pick<GatewayCall, 'face' | 'response' | 'route'>,
   models: readonly ListedModel[],
 ) {
   const format = {

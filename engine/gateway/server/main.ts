@@ -19,14 +19,14 @@ const LOOK_MS = 1000;
 const UNNEEDED_MS = 10 * 60_000;
 
 try {
-  await run(JSON.parse(readFileSync(0, 'utf8')) as GatewayStart);
+  await runGateway(JSON.parse(readFileSync(0, 'utf8')) as GatewayStart);
 } catch (thrown) {
   const { code, message, hint } = asSvcError(thrown);
-  tell({ code, message, ...(hint === undefined ? {} : { hint }) });
+  sendToEngine({ code, message, ...(hint === undefined ? {} : { hint }) });
   process.exitCode = 1;
 }
 
-async function run(start: GatewayStart): Promise<void> {
+async function runGateway(start: GatewayStart): Promise<void> {
   const { data, dataId, version } = start;
   const before = readGatewayRecord(data, dataId);
   const { log, close: closeLog } = openLog(data, 'gateway');
@@ -50,12 +50,12 @@ async function run(start: GatewayStart): Promise<void> {
     token,
     startedAt,
   });
-  tell({ ready: true, host, port });
+  sendToEngine({ ready: true, host, port });
   log.info({ pid: process.pid, version, host, port }, 'gateway open');
   process.on('SIGTERM', () => void gateway.close());
   process.on('SIGINT', () => void gateway.close());
   const looking = setInterval(() => {
-    if (isGone(data, dataId)) process.exit(0);
+    if (isFolderGone(data, dataId)) process.exit(0);
     if (gateway.quietMs() > UNNEEDED_MS && !gateway.isNeeded()) void gateway.close();
   }, LOOK_MS);
   await gateway.closed;
@@ -66,7 +66,7 @@ async function run(start: GatewayStart): Promise<void> {
 }
 
 /** Reports whether the data folder was removed or replaced: data written into it would be lost. */
-function isGone(data: string, dataId: string): boolean {
+function isFolderGone(data: string, dataId: string): boolean {
   try {
     return readDataFolderId(data) !== dataId;
   } catch {
@@ -74,7 +74,7 @@ function isGone(data: string, dataId: string): boolean {
   }
 }
 
-function tell(said: object): void {
+function sendToEngine(said: object): void {
   try {
     writeSync(READY_FD, JSON.stringify(said));
     closeSync(READY_FD);

@@ -1,8 +1,8 @@
-import type { Call } from './call.ts';
+import type { GatewayCall } from './call.ts';
 
 /** Counts calls for Prometheus: names and numbers only. */
-export interface Metrics {
-  count(call: Call): void;
+export interface GatewayMetrics {
+  count(call: GatewayCall): void;
   /** Returns all calls so far. */
   calls(): number;
   /** Formats the counters in the text format of Prometheus; `gauges` are the current values. */
@@ -25,19 +25,19 @@ const nameSeries = ({ name }: typeof CALLS, ...values: string[]): string =>
 function formatSeries(series: string): string {
   const [name, ...values] = series.split('\n');
   const { labels } = name === CALLS.name ? CALLS : TOKENS;
-  return `${name}{${labels.map((label, at) => `${label}=${quote(values[at] ?? '')}`).join(',')}}`;
+  return `${name}{${labels.map((label, at) => `${label}=${quoteLabel(values[at] ?? '')}`).join(',')}}`;
 }
 
 /** Prometheus has escapes for three characters in a label, and rejects everything after any other one. */
-const quote = (text: string): string => `"${text.toWellFormed().replace(/["\\\p{Cc}]/gu, ' ')}"`;
+const quoteLabel = (text: string): string => `"${text.toWellFormed().replace(/["\\\p{Cc}]/gu, ' ')}"`;
 
-export function createMetrics(): Metrics {
+export function createMetrics(): GatewayMetrics {
   const counters = new Map<string, number>();
   const buckets = BUCKETS.map(() => 0);
   let sum = 0;
   let all = 0;
 
-  function add(series: string, amount: number): void {
+  function addToSeries(series: string, amount: number): void {
     const before = counters.get(series);
     if (before === undefined && counters.size >= MOST_SERIES) return;
     counters.set(series, (before ?? 0) + amount);
@@ -48,9 +48,9 @@ export function createMetrics(): Metrics {
       all += 1;
       const provider = row.provider ?? '';
       const model = row.model ?? '';
-      add(nameSeries(CALLS, row.protocol, provider, row.outcome), 1);
+      addToSeries(nameSeries(CALLS, row.protocol, provider, row.outcome), 1);
       for (const type of TOKEN_TYPES)
-        if (row[type] > 0) add(nameSeries(TOKENS, provider, model, type), row[type]);
+        if (row[type] > 0) addToSeries(nameSeries(TOKENS, provider, model, type), row[type]);
       const seconds = (row.total_ms ?? 0) / 1000;
       sum += seconds;
       BUCKETS.forEach((bound, at) => {

@@ -1,6 +1,6 @@
 import { findKnownModel, type ModelLimits } from '../../core/models/index.ts';
-import { type Provider, TIERS, type Tier } from '../settings.ts';
-import type { ListedModel, Routing } from './routing.ts';
+import { type ModelTier, type Provider, TIERS } from '../settings.ts';
+import type { ListedModel, ProviderRouting } from './routing.ts';
 
 /** Knowledge about the models behind names. */
 export interface ModelNames {
@@ -21,10 +21,10 @@ interface OwnModel {
  * svc's own data. Null without providers, as with canned answers.
  */
 export function listModelNames(
-  routing: Pick<Routing, 'providers' | 'healthOf' | 'ownModelOf'> | null,
+  routing: Pick<ProviderRouting, 'providers' | 'healthOf' | 'ownModelOf'> | null,
 ): ModelNames {
   const found = new Map<string, ListedModel>();
-  const add = (model: ListedModel): void => {
+  const addModel = (model: ListedModel): void => {
     const known = found.get(model.id);
     if (known === undefined || known.contextWindow === null) found.set(model.id, model);
   };
@@ -33,16 +33,16 @@ export function listModelNames(
   const own = routing === null ? [] : listOwnModels(routing);
   // The first provider of a choice is known, and so are its limits.
   const first = own[0]?.model ?? (providers.length === 0 ? UNKNOWN : null);
-  if (first !== null) for (const id of ['svc', 'svc/auto']) add({ ...first, id });
+  if (first !== null) for (const id of ['svc', 'svc/auto']) addModel({ ...first, id });
   for (const tier of TIERS)
     if (first !== null && own.some(({ provider }) => provider.tier === tier))
-      add({ ...first, id: `svc/${tier}` });
+      addModel({ ...first, id: `svc/${tier}` });
   for (const { provider, model } of own) {
-    add(model);
-    add({ ...model, id: `svc/${provider.name}` });
+    addModel(model);
+    addModel({ ...model, id: `svc/${provider.name}` });
   }
   for (const { name } of providers)
-    for (const each of routing?.healthOf(name).models ?? []) add(addKnownLimits(each));
+    for (const each of routing?.healthOf(name).models ?? []) addModel(addKnownLimits(each));
   const passesNames = providers.length === 0 || providers.some(({ model }) => model === '');
   return {
     listed: [...found.values()],
@@ -60,7 +60,7 @@ const NO_LIMITS: ModelLimits = { context: null, output: null };
 
 /** Returns the limits of a provider's model: from the configuration, then the provider's list, then svc's own data. */
 export function findLimits(
-  { healthOf }: Pick<Routing, 'healthOf'>,
+  { healthOf }: Pick<ProviderRouting, 'healthOf'>,
   { name, model, limits }: Provider,
   asked: string,
 ): ModelLimits {
@@ -74,7 +74,7 @@ const listOwnModels = ({
   providers,
   healthOf,
   ownModelOf,
-}: Pick<Routing, 'providers' | 'healthOf' | 'ownModelOf'>): OwnModel[] =>
+}: Pick<ProviderRouting, 'providers' | 'healthOf' | 'ownModelOf'>): OwnModel[] =>
   providers().flatMap((provider) => {
     const id = ownModelOf(provider);
     if (id === '') return [];
@@ -83,7 +83,7 @@ const listOwnModels = ({
   });
 
 /** Returns the cheapest model of a list by known prices; null for none. */
-export function findCheapest(models: readonly ListedModel[], tier: Tier): string | null {
+export function findCheapest(models: readonly ListedModel[], tier: ModelTier): string | null {
   if (tier === 'local' || tier === 'free') return models[0]?.id ?? null;
   const priced = models.flatMap(({ id }) => {
     const price = findKnownModel(id)?.price;

@@ -1,16 +1,16 @@
 import { isJsonObject } from '../../core/base/json-object.ts';
 import type { Provider } from '../settings.ts';
 import { readCount } from '../tokens.ts';
-import type { ListedModel, Routing } from './routing.ts';
-import type { UpstreamLimits, UpstreamRequest, Upstreams } from './upstream.ts';
+import type { ListedModel, ProviderRouting } from './routing.ts';
+import type { UpstreamClient, UpstreamLimits, UpstreamRequest } from './upstream.ts';
 
 const MOST_BYTES = 8 * 1024 ** 2;
 const PATIENCE: UpstreamLimits = { connectMs: 5000, firstByteMs: 20_000, idleMs: 10_000 };
 const MOST_MODELS = 2000;
 
 /** Sends one request to an upstream and collects its answer. Rejects with an `UpstreamFault`. */
-function ask(
-  upstreams: Upstreams,
+function askProvider(
+  upstreams: UpstreamClient,
   baseUrl: string,
   request: Omit<UpstreamRequest, 'limits'>,
 ): Promise<{ status: number; body: unknown }> {
@@ -94,7 +94,7 @@ const listPath = ({ protocols, baseUrl }: Provider): string => {
 };
 
 /** Reads the model lists of all providers. A provider without a list is not treated as failing. */
-export async function probeModels(upstreams: Upstreams, routing: Routing): Promise<void> {
+export async function probeModels(upstreams: UpstreamClient, routing: ProviderRouting): Promise<void> {
   await Promise.all(
     routing.providers().map(async (provider) => {
       try {
@@ -103,7 +103,7 @@ export async function probeModels(upstreams: Upstreams, routing: Routing): Promi
           'accept-encoding': 'identity',
           ...credentialsOf(provider),
         };
-        const { status, body } = await ask(upstreams, provider.baseUrl, {
+        const { status, body } = await askProvider(upstreams, provider.baseUrl, {
           method: 'GET',
           path: listPath(provider),
           headers,

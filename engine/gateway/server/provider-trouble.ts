@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../core/base/json-object.ts';
-import { CONTEXT_CODE, type Fault } from '../protocols/fault.ts';
+import { CONTEXT_CODE, type ProviderFault } from '../protocols/fault.ts';
 
 /**
  * The provider's own problem according to an error of any status: its account (key, wallet, quota, region), or
@@ -51,7 +51,7 @@ const PHRASES: Readonly<Record<ProviderTrouble, RegExp>> = {
 };
 
 /** Finds the provider's own problem in an error; null if the request caused it. */
-export function findProviderTrouble(body: unknown, fault: Fault): ProviderTrouble | null {
+export function findProviderTrouble(body: unknown, fault: ProviderFault): ProviderTrouble | null {
   if (fault.code === CONTEXT_CODE) return null;
   const words = listWords(body);
   for (const trouble of ['account', 'model'] as const)

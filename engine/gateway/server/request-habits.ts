@@ -9,7 +9,7 @@ import {
   listMessages,
   readMessage,
 } from '../tool-outputs.ts';
-import type { Call } from './call.ts';
+import type { GatewayCall } from './call.ts';
 
 interface Shape {
   /** Members that every turn of a conversation repeats. */
@@ -46,7 +46,7 @@ const SHORTENED = '[svc-crush: ';
 
 /** Returns facts about how an agent works, derived from a request without its content: a hash and a size. */
 export function readRequestHabits(
-  { body, members, route }: Pick<Call, 'body' | 'members' | 'route'>,
+  { body, members, route }: Pick<GatewayCall, 'body' | 'members' | 'route'>,
   longBytes: number,
 ): Pick<CallRow, 'prefix_hash' | 'tool_bytes'> {
   const shape = SHAPES[route.protocol];
@@ -71,7 +71,7 @@ function hashOpening(body: Buffer, members: readonly JsonMember[], { opening, tu
 
 /** Sums what tools have answered since the model's last turn, in strings that are longer than that and that nobody has shortened. */
 function sumLongToolOutputs(
-  { body, members, route: { protocol } }: Pick<Call, 'body' | 'members' | 'route'>,
+  { body, members, route: { protocol } }: Pick<GatewayCall, 'body' | 'members' | 'route'>,
   longBytes: number,
 ): number {
   const { turns, model } = SHAPES[protocol];

@@ -1,5 +1,5 @@
 import type { Protocol } from '../protocol.ts';
-import { type Provider, TIERS, type Tier } from '../settings.ts';
+import { type ModelTier, type Provider, TIERS } from '../settings.ts';
 
 /** Failures in a row before it is tried after the others. */
 const MOST_FAILURES = 3;
@@ -7,7 +7,7 @@ const COOL_MS = 30_000;
 const LONGEST_COOL_MS = 5 * 60_000;
 
 /** The state of a provider. */
-export interface Health {
+export interface ProviderHealth {
   failures: number;
   /** Failures in a row without a success in between. */
   coolings: number;
@@ -29,7 +29,7 @@ export interface ListedModel {
 }
 
 /** An upstream that may answer a call, and the model to request. */
-export interface Candidate {
+export interface RouteCandidate {
   provider: Provider;
   model: string;
   /** The protocol spoken to it. */
@@ -37,14 +37,14 @@ export interface Candidate {
 }
 
 /** Decides which upstreams are called, in which order. */
-export interface Routing {
+export interface ProviderRouting {
   /** Returns in the order of attempts; empty if no provider serves the model. */
-  findCandidates(protocol: Protocol, asked: string): Candidate[];
+  findCandidates(protocol: Protocol, asked: string): RouteCandidate[];
   /** Returns why no provider serves it, with a remedy; a sentence for the caller. */
   explainNobody(asked: string): string;
   /** Returns the provider's model if a request leaves the choice to svc; '' for none. */
   ownModelOf(provider: Provider): string;
-  healthOf(name: string): Health;
+  healthOf(name: string): ProviderHealth;
   recordSuccess(name: string): void;
   /** Records a fault of the provider: never a wrong request or a disconnected client. `retryAfterMs` as it reported. */
   recordFault(name: string, what: string, retryAfterMs?: number | null): void;
@@ -52,9 +52,9 @@ export interface Routing {
   providers(): readonly Provider[];
 }
 
-const TIER_NAMES = new Map<string, readonly Tier[]>([
+const TIER_NAMES = new Map<string, readonly ModelTier[]>([
   ['auto', TIERS],
-  ...TIERS.map((tier, at): [string, readonly Tier[]] => [tier, TIERS.slice(0, at + 1)]),
+  ...TIERS.map((tier, at): [string, readonly ModelTier[]] => [tier, TIERS.slice(0, at + 1)]),
 ]);
 
 /** Returns the part after the slash of a name of svc; '' for `svc` alone, undefined for any other name. */
@@ -75,14 +75,14 @@ function chooseProtocol({ protocols }: Provider, asked: Protocol): Protocol {
 const byOrder = (one: Provider, other: Provider): number =>
   TIERS.indexOf(one.tier) - TIERS.indexOf(other.tier) || one.priority - other.priority;
 
-export function createRouting(now: () => number): Routing {
+export function createRouting(now: () => number): ProviderRouting {
   let all: readonly Provider[] = [];
-  const health = new Map<string, Health>();
+  const health = new Map<string, ProviderHealth>();
 
-  function healthOf(name: string): Health {
+  function healthOf(name: string): ProviderHealth {
     const known = health.get(name);
     if (known !== undefined) return known;
-    const fresh: Health = {
+    const fresh: ProviderHealth = {
       failures: 0,
       coolings: 0,
       coolUntil: 0,
@@ -104,7 +104,7 @@ export function createRouting(now: () => number): Routing {
     return model || (listed.length === 1 ? (listed[0]?.id ?? '') : '');
   };
 
-  const readTiers = (asked: string): readonly Tier[] | undefined => {
+  const readTiers = (asked: string): readonly ModelTier[] | undefined => {
     const choice = readChoice(asked);
     return choice === undefined ? undefined : TIER_NAMES.get(choice || 'auto');
   };
@@ -162,11 +162,11 @@ export function createRouting(now: () => number): Routing {
 
   return {
     findCandidates(protocol, asked) {
-      const found = choose(asked).map(({ provider, model }): Candidate => {
+      const found = choose(asked).map(({ provider, model }): RouteCandidate => {
         return { provider, model, protocol: chooseProtocol(provider, protocol) };
       });
       const at = now();
-      const isCool = ({ provider }: Candidate): boolean => healthOf(provider.name).coolUntil > at;
+      const isCool = ({ provider }: RouteCandidate): boolean => healthOf(provider.name).coolUntil > at;
       return [...found.filter((each) => !isCool(each)), ...found.filter(isCool)];
     },
     explainNobody,
@@ -196,12 +196,12 @@ export function createRouting(now: () => number): Routing {
     setProviders(providers) {
       const before = all;
       all = [...providers].sort(byOrder);
-      const isSame = (name: string): boolean => {
+      const isSameModel = (name: string): boolean => {
         const found = all.find((each) => each.name === name);
         return found?.baseUrl === before.find((each) => each.name === name)?.baseUrl;
       };
       // At another provider it is a different model.
-      for (const name of health.keys()) if (!isSame(name)) health.delete(name);
+      for (const name of health.keys()) if (!isSameModel(name)) health.delete(name);
     },
     providers: () => all,
   };

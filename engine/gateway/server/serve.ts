@@ -2,38 +2,44 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Log } from '../../core/base/log.ts';
 import { createLimitedServer } from '../../core/http/server.ts';
 import { type JsonEdit, replaceBytes } from '../json-members.ts';
-import { FACES, findRoute, guessProtocol, type ProtocolFace, type Route } from '../protocols/index.ts';
+import {
+  FACES,
+  findRoute,
+  guessProtocol,
+  type ProtocolFace,
+  type ProtocolRoute,
+} from '../protocols/index.ts';
 import { tagWorkspace, WORKSPACE_HEADER } from '../record.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { sendBody, sendFailure } from './answer.ts';
-import type { Books } from './books.ts';
+import type { UsageBooks } from './books.ts';
 import { answerBrokenRequests } from './broken-requests.ts';
-import { type Budget, isRefusal, type Refusal, type Reservation } from './budget.ts';
+import { type BudgetGuard, type BudgetRefusal, type BudgetReservation, isRefusal } from './budget.ts';
 import { type AnswerCache, keyOfCall, MOST_ANSWER_BYTES } from './cache.ts';
 import {
   beginRow,
-  type Call,
   ClientPresence,
   estimateCall,
   faceOf,
+  type GatewayCall,
   readCallBody,
   settleCall,
 } from './call.ts';
 import type { ContentLog } from './content-log.ts';
-import type { Control } from './control.ts';
+import type { ControlMessage } from './control.ts';
 import { readCredentials } from './credentials.ts';
 import { describeCall } from './describe-call.ts';
 import { estimatePrompt } from './estimate-prompt.ts';
 import { type ForwardLimits, forwardCall } from './forward.ts';
 import { createHeldBytes } from './held-bytes.ts';
-import type { Holders } from './holders.ts';
+import type { KeyHolders } from './holders.ts';
 import { answerCount, answerModels, answerStub } from './local.ts';
 import { listModelNames } from './model-names.ts';
 import { createBodyReader, RefusedRequest } from './request-body.ts';
 import { readRequestHabits } from './request-habits.ts';
-import type { Candidate, Routing } from './routing.ts';
+import type { ProviderRouting, RouteCandidate } from './routing.ts';
 import { findStranger } from './strangers.ts';
-import type { Upstreams } from './upstream.ts';
+import type { UpstreamClient } from './upstream.ts';
 
 /** The limits of a gateway. */
 export interface ServeLimits extends ForwardLimits {
@@ -63,17 +69,17 @@ export const SERVE_LIMITS: ServeLimits = {
 
 export interface ServeDeps {
   settings(): GatewaySettings;
-  holders: Holders;
-  books: Books;
-  budget: Budget;
-  routing: Routing;
-  upstreams: Upstreams;
+  holders: KeyHolders;
+  books: UsageBooks;
+  budget: BudgetGuard;
+  routing: ProviderRouting;
+  upstreams: UpstreamClient;
   cache: AnswerCache;
   content: ContentLog;
   /** The live zone: replacements in a passing request; null leaves it unchanged. */
-  transform: ((call: Call) => JsonEdit[]) | null;
+  transform: ((call: GatewayCall) => JsonEdit[]) | null;
   /** Requests that only the engine may send. */
-  control: Control;
+  control: ControlMessage;
   limits: ServeLimits;
   dataId: string;
   /** The listening address. */
@@ -83,7 +89,7 @@ export interface ServeDeps {
   now(): number;
   log: Log;
   /** Called when a call is over. */
-  onCall?: (call: Call) => void;
+  onCall?: (call: GatewayCall) => void;
 }
 
 /** A gateway that can be listened with. */
@@ -101,7 +107,7 @@ const ASKS_FOR_EVENTS = /[?&](?:\$|%24)?alt=sse(?:&|$)/;
 
 export function createGatewayServer(deps: ServeDeps): GatewayServer {
   const { settings, holders, books, budget, routing, limits, log, now } = deps;
-  const active = new Set<Call>();
+  const active = new Set<GatewayCall>();
   const held = createHeldBytes(limits.mostHeldBytes);
   const readBody = createBodyReader({
     mostBytes: limits.mostRequestBytes,
@@ -115,7 +121,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     const credentials = readCredentials(url, headers);
     const { path } = credentials;
     const face = FACES[guessProtocol(path, headers)];
-    const refuse = (
+    const refuseRequest = (
       status: number,
       code: string,
       message: string,
@@ -131,7 +137,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
       );
     };
     const stranger = findStranger(request, deps.host);
-    if (stranger !== null) return refuse(403, 'host_refused', stranger);
+    if (stranger !== null) return refuseRequest(403, 'host_refused', stranger);
     if (deps.control.handles(path)) return deps.control.handle(request, response, path, credentials.key);
     const route = findRoute(method, path, headers);
     if (route?.kind === 'root') {
@@ -140,23 +146,23 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
       return;
     }
     const holder = credentials.key === null ? null : holders.find(credentials.key);
-    if (holder === null) return refuse(401, 'key_invalid', keyMessage(credentials.key));
+    if (holder === null) return refuseRequest(401, 'key_invalid', keyMessage(credentials.key));
     if (route === null)
-      return refuse(404, 'not_found', `nothing is served at ${method} ${path.slice(0, 100)}`);
+      return refuseRequest(404, 'not_found', `nothing is served at ${method} ${path.slice(0, 100)}`);
     if (route.kind === 'models') {
-      if (settings().mode === 'off') return refuse(...IS_OFF);
+      if (settings().mode === 'off') return refuseRequest(...IS_OFF);
       return serveModels(response, route);
     }
-    await serveCall({ request, response, route, credentials, holder }, refuse);
+    await serveCall({ request, response, route, credentials, holder }, refuseRequest);
   }
 
-  function serveModels(response: ServerResponse, route: Route): void {
+  function serveModels(response: ServerResponse, route: ProtocolRoute): void {
     const { listed } = listModelNames(settings().mode === 'live' ? routing : null);
     answerModels({ face: FACES[route.protocol], response, route }, listed);
   }
 
   async function serveCall(
-    given: Pick<Call, 'request' | 'response' | 'route' | 'credentials' | 'holder'>,
+    given: Pick<GatewayCall, 'request' | 'response' | 'route' | 'credentials' | 'holder'>,
     refuse: (status: number, code: string, message: string, more?: Record<string, string>) => void,
   ): Promise<void> {
     const { request, response, route } = given;
@@ -183,7 +189,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
           'body_invalid',
           `the name of a model may have at most ${LONGEST_MODEL} characters`,
         );
-      const call: Call = {
+      const call: GatewayCall = {
         ...given,
         ...read,
         face,
@@ -218,7 +224,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
   }
 
   async function answerCall(
-    call: Call,
+    call: GatewayCall,
     refuse: (status: number, code: string, message: string) => void,
   ): Promise<void> {
     const { row, route, response } = call;
@@ -242,7 +248,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
       settleCall(call, { books, reservation: null, now: now() }, { status: 200, outcome: 'cached' });
       return;
     }
-    let reservation: Reservation | null = null;
+    let reservation: BudgetReservation | null = null;
     if (!isFree) {
       const wish = estimateCall(call);
       const reserved = budget.reserve(call.holder, wish);
@@ -278,7 +284,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     if (!response.writableEnded && !response.destroyed && ended.outcome === 'client_gone') response.destroy();
   }
 
-  const findCandidates = ({ route, asked }: Call): Candidate[] =>
+  const findCandidates = ({ route, asked }: GatewayCall): RouteCandidate[] =>
     routing
       .findCandidates(route.protocol, asked)
       .filter(({ provider, protocol }) =>
@@ -290,13 +296,13 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
       );
 
   /** Providers that have reported their only model by now. */
-  async function findListed(call: Call): Promise<Candidate[]> {
+  async function findListed(call: GatewayCall): Promise<RouteCandidate[]> {
     if (routing.providers().length === 0) return [];
     await deps.readLists();
     return findCandidates(call);
   }
 
-  function explainNobody({ route, asked }: Call): [status: number, code: string, message: string] {
+  function explainNobody({ route, asked }: GatewayCall): [status: number, code: string, message: string] {
     if (routing.providers().length === 0)
       return [
         503,
@@ -308,7 +314,10 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     return [404, 'model_not_found', routing.explainNobody(asked)];
   }
 
-  function refuseForBudget(call: Call, { scope, subject, limit, spent, reserved, until }: Refusal): void {
+  function refuseForBudget(
+    call: GatewayCall,
+    { scope, subject, limit, spent, reserved, until }: BudgetRefusal,
+  ): void {
     const { holder, response, face } = call;
     const used =
       reserved === 0
@@ -334,7 +343,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
   }
 
   /** Changes messages in transit; the only place where they may change. */
-  function transformMessages(call: Call): void {
+  function transformMessages(call: GatewayCall): void {
     if (deps.transform === null || call.route.kind !== 'generate') return;
     const edits = deps.transform(call);
     if (edits.length === 0) return;
@@ -344,7 +353,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
   }
 
   const http = createLimitedServer(HTTP_LIMITS);
-  function answer(request: IncomingMessage, response: ServerResponse): void {
+  function answerRequest(request: IncomingMessage, response: ServerResponse): void {
     response.on('error', () => undefined);
     serve(request, response).catch((error: unknown) => {
       log.error(
@@ -362,8 +371,8 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     });
   }
   answerBrokenRequests(http);
-  http.on('request', answer);
-  http.on('checkContinue', answer);
+  http.on('request', answerRequest);
+  http.on('checkContinue', answerRequest);
   return { http, active: () => active.size };
 }
 
@@ -382,7 +391,7 @@ const LONGEST_MODEL = 512;
 /** `n`, of null. */
 const NULL_BYTE = 0x6e;
 
-const namesEarlierAnswer = ({ route, members, body }: Call): boolean =>
+const namesEarlierAnswer = ({ route, members, body }: GatewayCall): boolean =>
   route.protocol === 'responses' &&
   members.some(({ key, start }) => key === 'previous_response_id' && body[start] !== NULL_BYTE);
 

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../core/base/json-object.ts';
 import { readJsonValue } from '../json-members.ts';
 import type { Protocol } from '../protocol.ts';
-import type { Call } from './call.ts';
+import type { GatewayCall } from './call.ts';
 
 const TEXT =
   'This is a stub answer of the svc gateway: no model was called. For real answers set ai.mode to live, and a provider in ai.providers.';
@@ -66,7 +66,11 @@ function buildExample(schema: Schema, depth = 0): unknown {
 }
 
 /** Returns the stub's text: a notice that it is a stub, or JSON in the requested format. */
-export function buildStubText({ body, members, route }: Pick<Call, 'body' | 'members' | 'route'>): string {
+export function buildStubText({
+  body,
+  members,
+  route,
+}: Pick<GatewayCall, 'body' | 'members' | 'route'>): string {
   for (const name of MEMBERS[route.protocol]) {
     const member = members.findLast(({ key }) => key === name);
     const value = member === undefined ? null : readJsonValue(body, member);

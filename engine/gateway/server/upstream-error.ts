@@ -5,7 +5,7 @@ import type { Protocol } from '../protocol.ts';
 import { CONTEXT_CODE } from '../protocols/fault.ts';
 import { writeFault } from '../protocols/index.ts';
 import type { Provider } from '../settings.ts';
-import { readFault, type Translation } from '../translate/index.ts';
+import { type ProtocolTranslation, readFault } from '../translate/index.ts';
 import type { CallFailure } from './answer.ts';
 import { buildClientHeaders } from './credentials.ts';
 import { findProviderTrouble } from './provider-trouble.ts';
@@ -56,7 +56,7 @@ export function describeUpstreamError({
   provider: Provider;
   /** The caller's protocol. */
   protocol: Protocol;
-  translator: Translation | null;
+  translator: ProtocolTranslation | null;
   /** Headers of every answer of this upstream. */
   marks: OutgoingHttpHeaders;
 }): [failure: CallFailure, facts: Partial<FailureFacts>] {

@@ -49,7 +49,7 @@ export interface UpstreamListener {
 }
 
 /** An exchange in progress. */
-export interface Exchange {
+export interface UpstreamExchange {
   /** Ends it immediately; no further event is delivered. */
   abort(): void;
   pause(): void;
@@ -57,8 +57,8 @@ export interface Exchange {
 }
 
 /** The connections to upstreams, one pool per origin. */
-export interface Upstreams {
-  send(baseUrl: string, request: UpstreamRequest, listener: UpstreamListener): Exchange;
+export interface UpstreamClient {
+  send(baseUrl: string, request: UpstreamRequest, listener: UpstreamListener): UpstreamExchange;
   /** Closes the pools of all other origins. */
   keepOnly(baseUrls: readonly string[]): void;
   close(): Promise<void>;
@@ -134,7 +134,7 @@ export function createUpstreams({
 }: {
   connectMs: number;
   proxies: ProxySettings;
-}): Upstreams {
+}): UpstreamClient {
   const pools = new Map<string, Dispatcher>();
 
   function openPool(origin: string): Dispatcher {
@@ -201,7 +201,7 @@ function exchange(
   origin: string,
   request: UpstreamRequest,
   listener: UpstreamListener,
-): Exchange {
+): UpstreamExchange {
   const { limits } = request;
   let controller: Dispatcher.DispatchController | null = null;
   let inflater: (NodeJS.ReadWriteStream & { destroy(): void }) | null = null;
@@ -210,15 +210,15 @@ function exchange(
   let isPaused = false;
   let timer = setTimeout(onLate, limits.firstByteMs);
 
-  function finish(): boolean {
+  function finishExchange(): boolean {
     if (isOver) return false;
     isOver = true;
     clearTimeout(timer);
     return true;
   }
 
-  function fail(fault: UpstreamFault): void {
-    if (!finish()) return;
+  function failExchange(fault: UpstreamFault): void {
+    if (!finishExchange()) return;
     controller?.abort(ABORTED);
     inflater?.destroy();
     listener.onFault(fault);
@@ -228,19 +228,23 @@ function exchange(
     // The client is slow, not the upstream; it has its own limit.
     if (isPaused) return void timer.refresh();
     const ms = hasHead ? limits.idleMs : limits.firstByteMs;
-    fail(new UpstreamFault(`the upstream sent nothing for ${Math.round(ms / 1000)} s`, { isTimeout: true }));
+    failExchange(
+      new UpstreamFault(`the upstream sent nothing for ${Math.round(ms / 1000)} s`, { isTimeout: true }),
+    );
   }
 
-  const end = (): void => {
-    if (finish()) listener.onEnd();
+  const endExchange = (): void => {
+    if (finishExchange()) listener.onEnd();
   };
 
   function startInflating(create: () => NodeJS.ReadWriteStream & { destroy(): void }): void {
     const stream = create();
     inflater = stream;
     stream.on('data', (chunk: Buffer) => !isOver && listener.onData(chunk));
-    stream.on('end', end);
-    stream.on('error', () => fail(new UpstreamFault('the answer is cut off, or its compression is invalid')));
+    stream.on('end', endExchange);
+    stream.on('error', () =>
+      failExchange(new UpstreamFault('the answer is cut off, or its compression is invalid')),
+    );
     stream.on('drain', () => !isPaused && controller?.resume());
   }
 
@@ -265,11 +269,11 @@ function exchange(
       else if (!inflater.write(chunk)) given.pause();
     },
     onResponseEnd() {
-      if (inflater === null) end();
+      if (inflater === null) endExchange();
       else inflater.end();
     },
     onResponseError(_controller, error) {
-      fail(toFault(error, { hasHead, isProxied: pool instanceof ProxyAgent }));
+      failExchange(toFault(error, { hasHead, isProxied: pool instanceof ProxyAgent }));
     },
   };
   pool.dispatch(
@@ -279,7 +283,7 @@ function exchange(
 
   return {
     abort() {
-      if (!finish()) return;
+      if (!finishExchange()) return;
       controller?.abort(ABORTED);
       inflater?.destroy();
     },

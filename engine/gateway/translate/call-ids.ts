@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import { makeId } from './answer-ids.ts';
-import type { Exchange } from './conversation.ts';
+import type { TranslatedExchange } from './conversation.ts';
 import { isMistral } from './model-traits.ts';
 
-const hash = (id: string): string => createHash('sha256').update(id).digest('hex');
+const hashCallId = (id: string): string => createHash('sha256').update(id).digest('hex');
 
 /** Returns the id of a call as messages accept it. */
 export const fitToolUseId = (id: string): string =>
-  /^[a-zA-Z0-9_-]+$/.test(id) ? id : `toolu_${hash(id).slice(0, 24)}`;
+  /^[a-zA-Z0-9_-]+$/.test(id) ? id : `toolu_${hashCallId(id).slice(0, 24)}`;
 
 const LONGEST = { chat: 40, responses: 64 } as const;
 
-function fitCallId(id: string, { to, model }: Pick<Exchange, 'to' | 'model'>): string {
+function fitCallId(id: string, { to, model }: Pick<TranslatedExchange, 'to' | 'model'>): string {
   if (to === 'messages') return fitToolUseId(id);
-  if (isMistral(model)) return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hash(id).slice(0, 9);
+  if (isMistral(model)) return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hashCallId(id).slice(0, 9);
   if (to === 'gemini' || id.length <= LONGEST[to]) return id;
-  return `call_${hash(id).slice(0, 32)}`;
+  return `call_${hashCallId(id).slice(0, 32)}`;
 }
 
 /**
@@ -23,7 +23,9 @@ function fitCallId(id: string, { to, model }: Pick<Exchange, 'to' | 'model'>): s
  * no earlier call has. It depends only on the earlier turns, so that a prompt cache finds the same bytes in every
  * turn.
  */
-export function createProviderIds(exchange: Pick<Exchange, 'to' | 'model'>): (id: string) => string {
+export function createProviderIds(
+  exchange: Pick<TranslatedExchange, 'to' | 'model'>,
+): (id: string) => string {
   const used = new Set<string>();
   return (given) => {
     const id = given || 'call';
@@ -35,7 +37,7 @@ export function createProviderIds(exchange: Pick<Exchange, 'to' | 'model'>): (id
 }
 
 /** Creates the ids of an answer's calls for its caller: an id that the conversation already uses is replaced. */
-export function createCallerIds({ from, callIds }: Exchange): (id: string) => string {
+export function createCallerIds({ from, callIds }: TranslatedExchange): (id: string) => string {
   const used = new Set(callIds);
   return (given) => {
     const id = used.has(given) ? makeId(from === 'messages' ? 'toolu_' : 'call_') : given;

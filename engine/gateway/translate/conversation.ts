@@ -3,9 +3,9 @@
  * into this form and one writer out of it.
  */
 import type { Protocol } from '../protocol.ts';
-import type { Fault } from '../protocols/fault.ts';
-import type { Usage } from '../protocols/usage.ts';
-import type { ToolNames } from './tool-names.ts';
+import type { ProviderFault } from '../protocols/fault.ts';
+import type { UsageFigures } from '../protocols/usage.ts';
+import type { TranslatedToolNames } from './tool-names.ts';
 
 export interface TextPart {
   kind: 'text';
@@ -61,11 +61,11 @@ export interface ResultPart {
   isError: boolean;
 }
 
-export type Part = TextPart | MediaPart | ThinkingPart | RefusalPart | CallPart | ResultPart;
+export type AnswerPart = TextPart | MediaPart | ThinkingPart | RefusalPart | CallPart | ResultPart;
 
-export interface Turn {
+export interface ConversationTurn {
   role: 'system' | 'user' | 'assistant';
-  parts: Part[];
+  parts: AnswerPart[];
 }
 
 /** A tool that the caller runs itself. */
@@ -95,11 +95,11 @@ export type AnswerFormat =
       isStrict: boolean | null;
     };
 
-export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
 /** A request in the neutral form. Null values are left to the provider. */
 export interface Conversation {
-  turns: Turn[];
+  turns: ConversationTurn[];
   tools: ToolDefinition[];
   /** Tools that the caller's provider would run itself, by the requesting field. */
   hostedTools: string[];
@@ -116,7 +116,7 @@ export interface Conversation {
   presencePenalty: number | null;
   frequencyPenalty: number | null;
   format: AnswerFormat | null;
-  effort: Effort | null;
+  effort: ReasoningEffort | null;
   isStream: boolean;
   /** Fields with the same meaning in both OpenAI protocols, and fields unknown to both. */
   related: Record<string, unknown>;
@@ -146,41 +146,41 @@ export const emptyConversation = (): Conversation => ({
 /** Why an answer ended. */
 export type EndReason = 'stop' | 'stop_sequence' | 'length' | 'calls' | 'filter' | 'refusal';
 
-export interface Ending {
+export interface AnswerEnding {
   reason: EndReason;
   /** The stop text that ended it, for `stop_sequence`. */
   stopSequence: string | null;
 }
 
 /** A whole answer. */
-export interface Answer {
+export interface ModelAnswer {
   id: string | null;
   model: string | null;
   parts: (TextPart | ThinkingPart | RefusalPart | CallPart)[];
-  ending: Ending;
-  usage: Usage | null;
+  ending: AnswerEnding;
+  usage: UsageFigures | null;
 }
 
 /** The start of a block in a streamed answer. */
-export type Block =
+export type ContentBlock =
   | { kind: 'text' | 'thinking' | 'refusal' }
   | { kind: 'call'; id: string; name: string; namespace: string | null; takesText: boolean };
 
 /** The events of a stream reader, with blocks in any order: calls may be interleaved. `key` names a block. */
 export interface BlockSink {
   start(id: string | null, model: string | null): void;
-  open(key: string | number, block: Block): void;
+  open(key: string | number, block: ContentBlock): void;
   append(key: string | number, text: string): void;
   /** Sets the sealed record of a thinking block. */
   seal(key: string | number, seal: string): void;
   close(key: string | number): void;
-  setUsage(usage: Usage): void;
-  finish(ending: Ending): void;
-  fail(fault: Fault): void;
+  setUsage(usage: UsageFigures): void;
+  finish(ending: AnswerEnding): void;
+  fail(fault: ProviderFault): void;
 }
 
 /** Reads a provider's stream into a sink. */
-export interface StreamReader {
+export interface ModelStreamReader {
   /** `data` is the parsed JSON of the event, undefined for the `[DONE]` of chat. */
   read(data: unknown, event: string | null): void;
   /** Runs when the stream is over; for protocols without an end event. */
@@ -189,25 +189,25 @@ export interface StreamReader {
 
 /** Writes a stream in the caller's protocol, one block after the other. */
 export interface StreamWriter {
-  start(id: string | null, model: string | null, usage: Usage | null): void;
-  open(block: Block): void;
+  start(id: string | null, model: string | null, usage: UsageFigures | null): void;
+  open(block: ContentBlock): void;
   append(text: string): void;
   /** `text` is the whole text of the block. */
-  close(block: Block, text: string, seal: string | null): void;
-  finish(ending: Ending, usage: Usage | null): void;
-  fail(fault: Fault): void;
+  close(block: ContentBlock, text: string, seal: string | null): void;
+  finish(ending: AnswerEnding, usage: UsageFigures | null): void;
+  fail(fault: ProviderFault): void;
 }
 
 /** Receives the events that a writer creates. */
 export type EmitEvent = (data: object | string, event?: string) => void;
 
 /** The shared state of both directions of an exchange. */
-export interface Exchange {
+export interface TranslatedExchange {
   from: Protocol;
   to: Protocol;
   /** The provider's name of the model. */
   model: string;
-  names: ToolNames;
+  names: TranslatedToolNames;
   /** The ids of the conversation's calls in the caller's form. */
   callIds: ReadonlySet<string>;
   /** The caller's stop texts. */
@@ -221,12 +221,12 @@ export interface Exchange {
 }
 
 /** A protocol: its readers into the neutral form and its writers out of it. */
-export interface Dialect {
+export interface ProtocolDialect {
   readRequest(body: Readonly<Record<string, unknown>>): Conversation;
-  writeRequest(conversation: Conversation, exchange: Exchange): Record<string, unknown>;
+  writeRequest(conversation: Conversation, exchange: TranslatedExchange): Record<string, unknown>;
   /** Throws `answer_invalid` for a body that is not an answer. */
-  readAnswer(body: Readonly<Record<string, unknown>>, exchange: Exchange): Answer;
-  writeAnswer(answer: Answer, exchange: Exchange): Record<string, unknown>;
-  readStream(sink: BlockSink, exchange: Exchange): StreamReader;
-  writeStream(emit: EmitEvent, exchange: Exchange): StreamWriter;
+  readAnswer(body: Readonly<Record<string, unknown>>, exchange: TranslatedExchange): ModelAnswer;
+  writeAnswer(answer: ModelAnswer, exchange: TranslatedExchange): Record<string, unknown>;
+  readStream(sink: BlockSink, exchange: TranslatedExchange): ModelStreamReader;
+  writeStream(emit: EmitEvent, exchange: TranslatedExchange): StreamWriter;
 }

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../core/base/json-object.ts';
 import type { Protocol } from '../protocol.ts';
-import { asFields, asText, type Fields } from './fields.ts';
+import { asFields, asText, type RequestFields } from './fields.ts';
 import { NO_SIGNATURE } from './gemini/signature.ts';
 import { needsThoughtSignature } from './model-traits.ts';
 import { isReasoningSeal } from './reasoning.ts';
@@ -16,7 +16,7 @@ const LISTS: Readonly<Record<Protocol, readonly [outer: string, inner: string | 
 const isSealed = (value: unknown): boolean => isReasoningSeal(asText(value));
 
 /** Returns the entry without a sealed record; null if nothing else is left. */
-function dropSeal(entry: Fields, model: string): Fields | null {
+function dropSeal(entry: RequestFields, model: string): RequestFields | null {
   if (entry.type === 'thinking' && isSealed(entry.signature)) return null;
   if (entry.type === 'reasoning' && isSealed(entry.encrypted_content)) return null;
   if (isSealed(entry.thoughtSignature)) {
@@ -31,7 +31,10 @@ function dropSeal(entry: Fields, model: string): Fields | null {
 }
 
 /** Maps the objects of a list; returns the same list if none changes. */
-function mapEntries(list: readonly unknown[], change: (entry: Fields) => Fields | null): readonly unknown[] {
+function mapEntries(
+  list: readonly unknown[],
+  change: (entry: RequestFields) => RequestFields | null,
+): readonly unknown[] {
   const changed = list.flatMap((entry) => (isJsonObject(entry) ? (change(entry) ?? []) : [entry]));
   return changed.length === list.length && changed.every((entry, index) => entry === list[index])
     ? list
@@ -44,7 +47,7 @@ function mapEntries(list: readonly unknown[], change: (entry: Fields) => Fields 
  * left alone.
  * @returns the same body if there is nothing to remove
  */
-export function dropSealedReasoning(protocol: Protocol, body: Fields, model: string): Fields {
+export function dropSealedReasoning(protocol: Protocol, body: RequestFields, model: string): RequestFields {
   const [outer, inner] = LISTS[protocol];
   const list = body[outer];
   if (!Array.isArray(list)) return body;

@@ -1,7 +1,7 @@
 /** Errors, read from any provider body. */
 import { isJsonObject } from '../../core/base/json-object.ts';
-import { CONTEXT_CODE, type Fault, STATUS_WORDS } from '../protocols/fault.ts';
-import { asFields, type Fields, numberOrNull, textOrNull } from './fields.ts';
+import { CONTEXT_CODE, type ProviderFault, STATUS_WORDS } from '../protocols/fault.ts';
+import { asFields, numberOrNull, type RequestFields, textOrNull } from './fields.ts';
 
 /** Error names inside a stream, with the HTTP status they would have had. */
 const STATUS_OF_WORD = new Map<string, number>([
@@ -64,14 +64,14 @@ const TOO_LONG_STATUSES = [400, 413, 422, 500];
 
 const LONGEST_MESSAGE = 2000;
 
-function messageIn(error: Fields): string | null {
+function messageIn(error: RequestFields): string | null {
   const { message, detail, msg } = error;
   // A list of errors per field, as web frameworks return it.
   const list = Array.isArray(detail) ? JSON.stringify(detail) : null;
   return textOrNull(message) ?? textOrNull(detail) ?? list ?? textOrNull(msg) ?? textOrNull(error.error);
 }
 
-const wordsOf = ({ code, type, status }: Fields): string[] =>
+const wordsOf = ({ code, type, status }: RequestFields): string[] =>
   [code, type, status].flatMap((word) => textOrNull(word) ?? []);
 
 /**
@@ -79,7 +79,7 @@ const wordsOf = ({ code, type, status }: Fields): string[] =>
  * @param status - the HTTP status; null inside a stream, where the error's own name determines it
  * @param body - parsed JSON, or text such as a proxy's HTML page, which is not repeated
  */
-export function readFault(status: number | null, body: unknown): Fault {
+export function readFault(status: number | null, body: unknown): ProviderFault {
   const outer = asFields(Array.isArray(body) ? body[0] : body);
   // A failed response nests it one level deeper.
   const error = [outer.error, asFields(outer.response).error, outer].find(isJsonObject) ?? {};
@@ -106,14 +106,14 @@ export function readFault(status: number | null, body: unknown): Fault {
 }
 
 /** Returns the code of a failed response, by which codex decides whether to retry. */
-export const responsesCode = ({ code, status }: Fault): string => {
+export const responsesCode = ({ code, status }: ProviderFault): string => {
   if (code !== null) return code;
   if (status === 429) return 'rate_limit_exceeded';
   return status >= 500 ? 'server_error' : 'invalid_prompt';
 };
 
 /** Returns the fault of a stream that was cut off. */
-export const cutFault = (): Fault => ({
+export const cutFault = (): ProviderFault => ({
   status: 502,
   message: 'the stream of the provider was cut off before its end',
   code: null,
@@ -121,7 +121,7 @@ export const cutFault = (): Fault => ({
 });
 
 /** Returns the fault of an unreadable event. */
-export const brokenFault = (): Fault => ({
+export const brokenFault = (): ProviderFault => ({
   status: 502,
   message: 'the provider sent an event that is not JSON',
   code: null,

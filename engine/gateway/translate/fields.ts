@@ -3,16 +3,16 @@ import { isJsonObject } from '../../core/base/json-object.ts';
 import { isRawNumber, parseExactJson } from '../exact-json.ts';
 
 /** A JSON object with unknown fields. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type RequestFields = Readonly<Record<string, unknown>>;
 
-const NO_FIELDS: Fields = {};
+const NO_FIELDS: RequestFields = {};
 
-export const asFields = (value: unknown): Fields => (isJsonObject(value) ? value : NO_FIELDS);
+export const asFields = (value: unknown): RequestFields => (isJsonObject(value) ? value : NO_FIELDS);
 
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Returns the objects of a list; other elements are skipped. */
-export const asFieldsList = (value: unknown): readonly Fields[] => asList(value).filter(isJsonObject);
+export const asFieldsList = (value: unknown): readonly RequestFields[] => asList(value).filter(isJsonObject);
 
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
 

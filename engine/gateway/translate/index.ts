@@ -19,7 +19,7 @@
 import type { Protocol, SseEvent } from '../protocol.ts';
 import { writeFault } from '../protocols/fault.ts';
 import { chat } from './chat/index.ts';
-import type { Conversation, Dialect, Exchange } from './conversation.ts';
+import type { Conversation, ProtocolDialect, TranslatedExchange } from './conversation.ts';
 import { brokenFault, cutFault, readFault } from './faults.ts';
 import { asFields, parseJson } from './fields.ts';
 import { gemini } from './gemini/index.ts';
@@ -34,7 +34,7 @@ export { dropSealedReasoning } from './drop-seals.ts';
 export { readFault } from './faults.ts';
 export { SEAL_MARK } from './reasoning.ts';
 
-const DIALECTS: Record<Protocol, Dialect> = { chat, responses, messages, gemini };
+const DIALECTS: Record<Protocol, ProtocolDialect> = { chat, responses, messages, gemini };
 
 export interface StreamTranslator {
   /** Returns the caller's events for one event of the provider; none if the caller's protocol has no equivalent. */
@@ -46,7 +46,7 @@ export interface StreamTranslator {
 }
 
 /** The translation of one exchange: the request is remembered for the answer. */
-export interface Translation {
+export interface ProtocolTranslation {
   /**
    * Returns the provider's body for the caller's.
    * @param model - the provider's name of the model
@@ -79,10 +79,10 @@ const CALL_MARKS: Readonly<Record<Protocol, string>> = {
   gemini: '',
 };
 
-export function createTranslation(from: Protocol, to: Protocol): Translation {
+export function createTranslation(from: Protocol, to: Protocol): ProtocolTranslation {
   const caller = DIALECTS[from];
   const provider = DIALECTS[to];
-  let exchange: Exchange = {
+  let exchange: TranslatedExchange = {
     from,
     to,
     model: '',
@@ -101,7 +101,7 @@ export function createTranslation(from: Protocol, to: Protocol): Translation {
     };
     const sequence = sequenceBlocks(caller.writeStream(emit, exchange), exchange);
     const reader = provider.readStream(sequence, exchange);
-    const flush = (): SseEvent[] => {
+    const flushEvents = (): SseEvent[] => {
       const flushed = events;
       events = [];
       return flushed;
@@ -115,13 +115,13 @@ export function createTranslation(from: Protocol, to: Protocol): Translation {
           if (parsed === undefined) sequence.fail(brokenFault());
           else reader.read(parsed, event);
         }
-        return flush();
+        return flushEvents();
       },
       end() {
         if (sequence.isOver()) return [];
         reader.end?.();
         sequence.fail(cutFault());
-        return flush();
+        return flushEvents();
       },
       failure: sequence.failure,
     };

@@ -1,4 +1,4 @@
-import type { Exchange, MediaPart } from './conversation.ts';
+import type { MediaPart, TranslatedExchange } from './conversation.ts';
 import { lookUp } from './fields.ts';
 import { FIELD_NAMES, refuseField } from './refusal.ts';
 
@@ -72,7 +72,7 @@ export const formatMediaUrl = ({ source, mediaType }: MediaPart): string =>
   'url' in source ? source.url : `data:${mediaType};base64,${source.data}`;
 
 /** Throws for media that the provider's protocol does not support. */
-export const refuseMedia = ({ mediaType, source }: MediaPart, { from, to }: Exchange): never => {
+export const refuseMedia = ({ mediaType, source }: MediaPart, { from, to }: TranslatedExchange): never => {
   const how = 'url' in source ? 'by its address' : 'in the request';
   throw refuseField(
     FIELD_NAMES[from].content,

@@ -2,7 +2,7 @@
  * Properties of models, if a protocol is not uniform for all of its models. Models of other makers are unknown here
  * and get what most servers of the protocol accept.
  */
-import type { Effort } from './conversation.ts';
+import type { ReasoningEffort } from './conversation.ts';
 
 /** Returns the name without the maker's prefix, as routers write it. */
 const plainName = (model: string): string => model.toLowerCase().split('/').at(-1)!;
@@ -87,15 +87,15 @@ export function leastThinking(model: string): Readonly<Record<string, unknown>> 
   return null;
 }
 
-const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+const EFFORTS: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
-export const readEffort = (value: unknown): Effort | null => {
+export const readEffort = (value: unknown): ReasoningEffort | null => {
   const word = typeof value === 'string' ? value.toLowerCase() : '';
   return EFFORTS.find((effort) => effort === word) ?? null;
 };
 
 /** Thinking tokens that correspond to an effort. */
-export const BUDGETS: Readonly<Record<Effort, number>> = {
+export const BUDGETS: Readonly<Record<ReasoningEffort, number>> = {
   none: 0,
   minimal: 1024,
   low: 2048,
@@ -106,7 +106,7 @@ export const BUDGETS: Readonly<Record<Effort, number>> = {
 };
 
 /** Returns the effort that corresponds to a number of tokens. */
-export const effortOfBudget = (tokens: number): Effort | null => {
+export const effortOfBudget = (tokens: number): ReasoningEffort | null => {
   if (tokens < 0) return null;
   if (tokens === 0) return 'none';
   if (tokens <= BUDGETS.low) return 'low';

@@ -1,25 +1,33 @@
 import { createProviderIds } from './call-ids.ts';
-import type { CallPart, Conversation, Exchange, Part, ResultPart, TextPart, Turn } from './conversation.ts';
+import type {
+  AnswerPart,
+  CallPart,
+  Conversation,
+  ConversationTurn,
+  ResultPart,
+  TextPart,
+  TranslatedExchange,
+} from './conversation.ts';
 
 /** A conversation in the order that every protocol accepts. */
 export interface OrderedTurns {
   /** The system prompt. */
   system: TextPart[];
   /** Adjacent turns differ in role. A user turn starts with the results of the preceding calls. */
-  turns: Turn[];
+  turns: ConversationTurn[];
 }
 
 interface Segment {
-  assistant: Part[];
+  assistant: AnswerPart[];
   answers: Map<CallPart, ResultPart>;
-  after: Turn[];
+  after: ConversationTurn[];
 }
 
 /** The placeholder for an empty turn, if a protocol requires content. */
 export const NO_CONTENT: TextPart = { kind: 'text', text: '(no content)' };
 
-const isText = (part: Part): part is TextPart => part.kind === 'text' && part.text !== '';
-const isCall = (part: Part): part is CallPart => part.kind === 'call';
+const isText = (part: AnswerPart): part is TextPart => part.kind === 'text' && part.text !== '';
+const isCall = (part: AnswerPart): part is CallPart => part.kind === 'call';
 
 const remind = ({ text }: TextPart): TextPart => ({
   kind: 'text',
@@ -35,13 +43,13 @@ const missingResult = (call: CallPart): ResultPart => ({
 });
 
 /** Returns a result whose call is missing, as user text: no provider accepts it as a result. */
-const sayResult = ({ name, content }: ResultPart): Part[] => [
+const sayResult = ({ name, content }: ResultPart): AnswerPart[] => [
   { kind: 'text', text: `Result of an earlier call${name === null ? '' : ` of ${name}`}:` },
   ...content.filter((part) => part.kind === 'media' || part.text !== ''),
 ];
 
 /** Sorts the turns of a conversation into answers, each with the results of its calls and the text after it. */
-function segmentTurns(turns: readonly Turn[], keepsSystem: boolean) {
+function segmentTurns(turns: readonly ConversationTurn[], keepsSystem: boolean) {
   const system: TextPart[] = [];
   const segments: Segment[] = [{ assistant: [], answers: new Map(), after: [] }];
   /** Calls without a result so far. */
@@ -71,7 +79,7 @@ function segmentTurns(turns: readonly Turn[], keepsSystem: boolean) {
         last.after.push(keepsSystem ? { role, parts: texts } : { role: 'user', parts: texts.map(remind) });
       continue;
     }
-    const others: Part[] = [];
+    const others: AnswerPart[] = [];
     for (const part of parts) {
       if (part.kind === 'result') {
         const found = findCall(part.callId);
@@ -93,12 +101,12 @@ function segmentTurns(turns: readonly Turn[], keepsSystem: boolean) {
  */
 export function orderTurns(
   { turns }: Conversation,
-  exchange: Exchange,
+  exchange: TranslatedExchange,
   { keepsSystem }: { keepsSystem: boolean },
 ): OrderedTurns {
   const { system, segments } = segmentTurns(turns, keepsSystem);
-  const ordered: Turn[] = [];
-  const push = (role: Turn['role'], parts: readonly Part[]): void => {
+  const ordered: ConversationTurn[] = [];
+  const pushTurn = (role: ConversationTurn['role'], parts: readonly AnswerPart[]): void => {
     if (parts.length === 0) return;
     const last = ordered.at(-1);
     if (last?.role === role) last.parts.push(...parts);
@@ -108,18 +116,18 @@ export function orderTurns(
   for (const [index, { assistant, answers, after }] of segments.entries()) {
     const ids = new Map(assistant.filter(isCall).map((call) => [call, nextId(call.id)]));
     const named = assistant.map((part) => (isCall(part) ? { ...part, id: ids.get(part)! } : part));
-    push('assistant', named);
+    pushTurn('assistant', named);
     const open = [...ids.keys()].filter((call) => !answers.has(call));
     const results = [...answers, ...open.map((call) => [call, missingResult(call)] as const)];
     if (after.length > 0 || index < segments.length - 1 || answers.size > 0)
-      push(
+      pushTurn(
         'user',
         results.map(([call, result]) => ({ ...result, callId: ids.get(call)! })),
       );
-    for (const turn of after) push(turn.role, turn.parts);
+    for (const turn of after) pushTurn(turn.role, turn.parts);
   }
   // A conversation that ends with an answer asks for more of it, which a user who said nothing does not mean.
-  if (turns.at(-1)?.role === 'user' && ordered.at(-1)?.role !== 'user') push('user', [NO_CONTENT]);
+  if (turns.at(-1)?.role === 'user' && ordered.at(-1)?.role !== 'user') pushTurn('user', [NO_CONTENT]);
   return { system, turns: ordered };
 }
 

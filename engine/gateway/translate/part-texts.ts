@@ -1,7 +1,7 @@
-import type { Part, ResultPart } from './conversation.ts';
+import type { AnswerPart, ResultPart } from './conversation.ts';
 
 /** Returns the texts of parts joined with an empty line. */
-export const joinTexts = (parts: readonly Part[]): string =>
+export const joinTexts = (parts: readonly AnswerPart[]): string =>
   parts.flatMap((part) => (part.kind === 'text' || part.kind === 'refusal' ? part.text : [])).join('\n\n');
 
 /** Returns the text of a failed call, for protocols without a field for a failure. */

@@ -1,6 +1,6 @@
 /** Schemas of tools and answers, as each provider requires them. */
 import { isJsonObject } from '../../core/base/json-object.ts';
-import { asFieldsList, asList, type Fields } from './fields.ts';
+import { asFieldsList, asList, type RequestFields } from './fields.ts';
 
 /** Fields of a JSON Schema that contain a schema, a list of schemas, or named schemas. */
 const ONE = ['items', 'additionalProperties', 'not'];
@@ -8,7 +8,7 @@ const MANY = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const NAMED = ['properties', '$defs', 'definitions', 'patternProperties'];
 
 /** Applies a change to each nested schema, then to the schema itself. */
-function mapSchema(schema: Fields, change: (schema: Fields) => Fields): Fields {
+function mapSchema(schema: RequestFields, change: (schema: RequestFields) => RequestFields): RequestFields {
   const mapped: Record<string, unknown> = { ...schema };
   const map = (value: unknown): unknown => (isJsonObject(value) ? mapSchema(value, change) : value);
   for (const [key, value] of Object.entries(schema)) {
@@ -20,10 +20,10 @@ function mapSchema(schema: Fields, change: (schema: Fields) => Fields): Fields {
   return change(mapped);
 }
 
-const isObjectSchema = ({ type, properties }: Fields): boolean =>
+const isObjectSchema = ({ type, properties }: RequestFields): boolean =>
   type === 'object' || asList(type).includes('object') || isJsonObject(properties);
 
-function everyObject(schema: Fields, holds: (schema: Fields) => boolean): boolean {
+function everyObject(schema: RequestFields, holds: (schema: RequestFields) => boolean): boolean {
   let all = true;
   mapSchema(schema, (each) => {
     all &&= !isObjectSchema(each) || holds(each);
@@ -33,18 +33,18 @@ function everyObject(schema: Fields, holds: (schema: Fields) => boolean): boolea
 }
 
 /** Reports whether no object of the schema allows additional properties. */
-export const isClosable = (schema: Fields): boolean =>
+export const isClosable = (schema: RequestFields): boolean =>
   everyObject(schema, ({ additionalProperties: more }) => more === undefined || more === false);
 
 /** Reports whether every property is required, as in OpenAI's strict schemas. */
-export const isAllRequired = (schema: Fields): boolean =>
+export const isAllRequired = (schema: RequestFields): boolean =>
   isClosable(schema) &&
   everyObject(schema, ({ properties, required }) =>
     Object.keys(isJsonObject(properties) ? properties : {}).every((name) => asList(required).includes(name)),
   );
 
 /** Returns the schema with `additionalProperties: false` in each object without a schema for others. */
-export const closeObjects = (schema: Fields): Fields =>
+export const closeObjects = (schema: RequestFields): RequestFields =>
   mapSchema(schema, (each) =>
     isObjectSchema(each) && !isJsonObject(each.additionalProperties)
       ? { ...each, additionalProperties: false }
@@ -65,7 +65,7 @@ const REFUSED = new Set([
 ]);
 
 /** Returns the schema as Anthropic accepts it for a strict tool or an answer: closed, without limits for numbers and lengths. */
-export const fitAnthropicSchema = (schema: Fields): Fields =>
+export const fitAnthropicSchema = (schema: RequestFields): RequestFields =>
   mapSchema(closeObjects(schema), (each) =>
     Object.fromEntries(
       Object.entries(each).filter(([key, value]) =>
@@ -75,15 +75,15 @@ export const fitAnthropicSchema = (schema: Fields): Fields =>
   );
 
 /** The schema of a tool without arguments. */
-const NO_ARGUMENTS: Fields = { type: 'object', properties: {} };
+const NO_ARGUMENTS: RequestFields = { type: 'object', properties: {} };
 
 /** Returns one object that replaces several alternative or combined ones; no provider accepts those for a tool. */
-function mergeObjects(schema: Fields): Fields {
+function mergeObjects(schema: RequestFields): RequestFields {
   const { anyOf, oneOf, allOf, ...rest } = schema;
   const choices = [...asFieldsList(anyOf), ...asFieldsList(oneOf)];
   const parts = asFieldsList(allOf);
   if (choices.length + parts.length === 0) return schema;
-  const requiredIn = ({ required }: Fields): unknown[] => [...asList(required)];
+  const requiredIn = ({ required }: RequestFields): unknown[] => [...asList(required)];
   const common = choices
     .map(requiredIn)
     .reduce<unknown[] | null>(
@@ -99,7 +99,7 @@ function mergeObjects(schema: Fields): Fields {
 }
 
 /** Returns the schema of a tool's arguments: one object, even without properties. */
-export const fitToolSchema = (schema: object | null): Fields => ({
+export const fitToolSchema = (schema: object | null): RequestFields => ({
   ...NO_ARGUMENTS,
-  ...mergeObjects((schema ?? {}) as Fields),
+  ...mergeObjects((schema ?? {}) as RequestFields),
 });

@@ -1,14 +1,20 @@
-import type { Fault } from '../protocols/fault.ts';
-import type { Usage } from '../protocols/usage.ts';
+import type { ProviderFault } from '../protocols/fault.ts';
+import type { UsageFigures } from '../protocols/usage.ts';
 import { createCallerIds } from './call-ids.ts';
 import { unwrapText } from './call-input.ts';
-import type { Block, BlockSink, Ending, Exchange, StreamWriter } from './conversation.ts';
+import type {
+  AnswerEnding,
+  BlockSink,
+  ContentBlock,
+  StreamWriter,
+  TranslatedExchange,
+} from './conversation.ts';
 import { cutFault } from './faults.ts';
 import { parseJson } from './fields.ts';
 
 interface OpenBlock {
   key: string | number;
-  block: Block;
+  block: ContentBlock;
   text: string;
   /** An unpaired surrogate at the end of the written text; its other half is in the next piece. */
   held: string;
@@ -40,9 +46,9 @@ function isBroken({ block, text, isWrapped }: OpenBlock): boolean {
 
 /** Returns the end of an answer with calls or a refusal: servers disagree about its name. */
 export function settleEnding(
-  ending: Ending,
+  ending: AnswerEnding,
   { hasCalls, hasRefused }: { hasCalls: boolean; hasRefused: boolean },
-): Ending {
+): AnswerEnding {
   if (hasRefused && ending.reason === 'stop') return { ...ending, reason: 'refusal' };
   if (hasCalls && (ending.reason === 'stop' || ending.reason === 'stop_sequence'))
     return { ...ending, reason: 'calls' };
@@ -54,25 +60,25 @@ export function settleEnding(
  * Serialises the blocks of a stream for a writer: one at a time, in the order of their start. Content of a later
  * block waits until earlier blocks are closed. Calls get the caller's names, and `{}` if they have no arguments.
  */
-export function sequenceBlocks(writer: StreamWriter, exchange: Exchange): BlockSequence {
+export function sequenceBlocks(writer: StreamWriter, exchange: TranslatedExchange): BlockSequence {
   const { names } = exchange;
   const nextId = createCallerIds(exchange);
   /** In the order of their start; the writer has the first. */
   let blocks: OpenBlock[] = [];
-  let usage: Usage | null = null;
+  let usage: UsageFigures | null = null;
   let hasStarted = false;
   let hasCalls = false;
   let hasRefused = false;
   let isOver = false;
   let failure: string | null = null;
 
-  function start(id: string | null, model: string | null): void {
+  function startAnswer(id: string | null, model: string | null): void {
     if (hasStarted || isOver) return;
     hasStarted = true;
     writer.start(id, model, usage);
   }
 
-  function fail(fault: Fault): void {
+  function failAnswer(fault: ProviderFault): void {
     if (isOver) return;
     isOver = true;
     failure = fault.message;
@@ -80,7 +86,7 @@ export function sequenceBlocks(writer: StreamWriter, exchange: Exchange): BlockS
     writer.fail(fault);
   }
 
-  function write(open: OpenBlock, text: string): void {
+  function writeText(open: OpenBlock, text: string): void {
     const whole = open.held + text;
     open.held = '';
     if (whole === '') return;
@@ -95,10 +101,10 @@ export function sequenceBlocks(writer: StreamWriter, exchange: Exchange): BlockS
   function writeClose(open: OpenBlock): void {
     if (open.isWrapped) {
       open.text = unwrapText(open.text).toWellFormed();
-      write(open, open.text);
+      writeText(open, open.text);
     } else if (open.block.kind === 'call' && !open.block.takesText && open.text.trim() === '') {
       open.text = '{}';
-      write(open, open.text);
+      writeText(open, open.text);
     }
     if (open.held !== '') {
       writer.append('\ufffd');
@@ -111,7 +117,7 @@ export function sequenceBlocks(writer: StreamWriter, exchange: Exchange): BlockS
    * Passes the next blocks to the writer, up to the first open one. Only the end of the answer shows whether the
    * limit cut off a call.
    */
-  function advance(ending: Ending | null): void {
+  function advance(ending: AnswerEnding | null): void {
     while (blocks.length > 0) {
       const [first] = blocks as [OpenBlock];
       if (!first.isClosed || (ending === null && isBroken(first))) return;
@@ -120,14 +126,14 @@ export function sequenceBlocks(writer: StreamWriter, exchange: Exchange): BlockS
       const next = blocks[0];
       if (next === undefined) return;
       writer.open(next.block);
-      if (!next.isWrapped) write(next, next.text);
+      if (!next.isWrapped) writeText(next, next.text);
     }
   }
 
-  const find = (key: string | number): OpenBlock | undefined =>
+  const findOpenBlock = (key: string | number): OpenBlock | undefined =>
     blocks[0]?.key === key ? blocks[0] : blocks.find((each) => each.key === key);
 
-  function nameForCaller(block: Block): { block: Block; isWrapped: boolean } {
+  function nameForCaller(block: ContentBlock): { block: ContentBlock; isWrapped: boolean } {
     if (block.kind !== 'call') return { block, isWrapped: false };
     const named = names.toCaller(block.name);
     return {
@@ -137,10 +143,10 @@ export function sequenceBlocks(writer: StreamWriter, exchange: Exchange): BlockS
   }
 
   return {
-    start,
+    start: startAnswer,
     open(key, block) {
       if (isOver) return;
-      start(null, null);
+      startAnswer(null, null);
       if (block.kind === 'call') hasCalls = true;
       if (block.kind === 'refusal') hasRefused = true;
       const named = nameForCaller(block);
@@ -148,17 +154,17 @@ export function sequenceBlocks(writer: StreamWriter, exchange: Exchange): BlockS
       if (blocks.length === 1) writer.open(named.block);
     },
     append(key, text) {
-      const open = find(key);
+      const open = findOpenBlock(key);
       if (open === undefined || open.isClosed || text === '') return;
       open.text += text;
-      if (open === blocks[0] && !open.isWrapped) write(open, text);
+      if (open === blocks[0] && !open.isWrapped) writeText(open, text);
     },
     seal(key, seal) {
-      const open = find(key);
+      const open = findOpenBlock(key);
       if (open !== undefined) open.seal = seal;
     },
     close(key) {
-      const open = find(key);
+      const open = findOpenBlock(key);
       if (open === undefined) return;
       open.isClosed = true;
       advance(null);
@@ -168,9 +174,9 @@ export function sequenceBlocks(writer: StreamWriter, exchange: Exchange): BlockS
     },
     finish(ending) {
       if (isOver) return;
-      start(null, null);
+      startAnswer(null, null);
       if (ending.reason !== 'length' && blocks.some(isBroken)) {
-        fail({ ...cutFault(), message: 'the answer of the provider ended in the middle of a call' });
+        failAnswer({ ...cutFault(), message: 'the answer of the provider ended in the middle of a call' });
         return;
       }
       for (const open of blocks) open.isClosed = true;
@@ -178,7 +184,7 @@ export function sequenceBlocks(writer: StreamWriter, exchange: Exchange): BlockS
       isOver = true;
       writer.finish(settleEnding(ending, { hasCalls, hasRefused }), usage);
     },
-    fail,
+    fail: failAnswer,
     isOver: () => isOver,
     failure: () => failure,
   };

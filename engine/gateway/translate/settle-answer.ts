@@ -1,10 +1,10 @@
 import { createCallerIds } from './call-ids.ts';
 import { unwrapText } from './call-input.ts';
-import type { Answer, Exchange } from './conversation.ts';
+import type { ModelAnswer, TranslatedExchange } from './conversation.ts';
 import { settleEnding } from './sequence-blocks.ts';
 
 /** Returns a whole answer with the caller's tool names, a unique id for each call, and an end that matches its calls. */
-export function settleAnswer(answer: Answer, exchange: Exchange): Answer {
+export function settleAnswer(answer: ModelAnswer, exchange: TranslatedExchange): ModelAnswer {
   const { names } = exchange;
   const nextId = createCallerIds(exchange);
   const parts = answer.parts.map((part) => {

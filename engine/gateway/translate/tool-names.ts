@@ -9,7 +9,7 @@ export interface NamedTool {
 }
 
 /** The tool names of one exchange: the provider's name for each, and the caller's. */
-export interface ToolNames {
+export interface TranslatedToolNames {
   /** Returns the provider's name of a tool: the same in every exchange, and unique within this one. */
   toProvider(tool: NamedTool): string;
   /** Returns the caller's tool for a provider's name; an unknown name is kept. */
@@ -20,7 +20,7 @@ export interface ToolNames {
 
 const LONGEST: Record<Protocol, number> = { chat: 64, responses: 64, messages: 128, gemini: 64 };
 
-const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
+const hashToolName = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
 
 const joined = ({ namespace, name }: NamedTool): string => {
   // codex's names of some servers' tools already start with the namespace.
@@ -29,7 +29,7 @@ const joined = ({ namespace, name }: NamedTool): string => {
 };
 
 /** Creates the names for a provider of that protocol. */
-export function createToolNames(protocol: Protocol): ToolNames {
+export function createToolNames(protocol: Protocol): TranslatedToolNames {
   const told = new Map<string, string>();
   const tools = new Map<string, NamedTool>();
   const longest = LONGEST[protocol];
@@ -39,7 +39,7 @@ export function createToolNames(protocol: Protocol): ToolNames {
     let name = full.replaceAll(/[^a-zA-Z0-9_-]/g, '_');
     if (protocol === 'gemini' && !/^[a-zA-Z_]/.test(name)) name = `_${name}`;
     const isFree = name.length > 0 && name.length <= longest && !tools.has(name);
-    return isFree ? name : `${name.slice(0, longest - 9)}_${hash(key)}`;
+    return isFree ? name : `${name.slice(0, longest - 9)}_${hashToolName(key)}`;
   }
 
   return {

@@ -1,8 +1,8 @@
 /** Writes token counts in each protocol. They differ in which parts a total includes, see `Usage`. */
-import type { Usage } from '../protocols/usage.ts';
-import { dropUnset, type Fields } from './fields.ts';
+import type { UsageFigures } from '../protocols/usage.ts';
+import { dropUnset, type RequestFields } from './fields.ts';
 
-export const writeChatUsage = (usage: Usage): Fields => ({
+export const writeChatUsage = (usage: UsageFigures): RequestFields => ({
   prompt_tokens: usage.input,
   completion_tokens: usage.output,
   total_tokens: usage.input + usage.output,
@@ -10,7 +10,7 @@ export const writeChatUsage = (usage: Usage): Fields => ({
   completion_tokens_details: { reasoning_tokens: usage.reasoning },
 });
 
-export const writeResponsesUsage = (usage: Usage): Fields => ({
+export const writeResponsesUsage = (usage: UsageFigures): RequestFields => ({
   input_tokens: usage.input,
   input_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: usage.cacheWrite },
   output_tokens: usage.output,
@@ -19,7 +19,7 @@ export const writeResponsesUsage = (usage: Usage): Fields => ({
 });
 
 /** Writes usage. `null` is an answer without counts from its provider: the protocol can only say so with zeros. */
-export const writeMessagesUsage = (usage: Usage | null): Fields => ({
+export const writeMessagesUsage = (usage: UsageFigures | null): RequestFields => ({
   input_tokens: usage === null ? 0 : Math.max(0, usage.input - usage.cacheRead - usage.cacheWrite),
   cache_creation_input_tokens: usage?.cacheWrite ?? 0,
   cache_read_input_tokens: usage?.cacheRead ?? 0,
@@ -28,7 +28,7 @@ export const writeMessagesUsage = (usage: Usage | null): Fields => ({
   server_tool_use: null,
 });
 
-export const writeGeminiUsage = (usage: Usage): Fields =>
+export const writeGeminiUsage = (usage: UsageFigures): RequestFields =>
   dropUnset({
     promptTokenCount: usage.input,
     candidatesTokenCount: Math.max(0, usage.output - usage.reasoning),

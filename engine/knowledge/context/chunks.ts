@@ -1,5 +1,5 @@
 /** A part of a text that is a search result. */
-export interface Chunk {
+export interface TextChunk {
   text: string;
   /** From 1; a long line may be in several chunks. */
   firstLine: number;
@@ -14,7 +14,7 @@ const LONGEST_CHUNK = 1200;
 const MOST_LINES = 20;
 
 /** Splits a text into chunks of whole lines; together they are the text. A line longer than a chunk is split too. */
-export function* cutChunks(text: string): Generator<Chunk> {
+export function* cutChunks(text: string): Generator<TextChunk> {
   let from = 0;
   let line = 1;
   let begins = 0;

@@ -1,6 +1,6 @@
 import type { Caller } from '../../core/api/operation.ts';
 import { countLines } from './chunks.ts';
-import type { Crushed } from './crush/index.ts';
+import type { CrushedText } from './crush/index.ts';
 import type { StoredTexts } from './index.ts';
 import type { NewText } from './store.ts';
 
@@ -35,7 +35,7 @@ export async function keepPlaced<T>(
 /** The rest of a text, and the id of the whole text; null if nothing was omitted or nothing is stored. */
 export interface CrushedAndStored {
   id: string | null;
-  crushed: Crushed;
+  crushed: CrushedText;
 }
 
 /** Crushes a text, and stores the whole text if something was omitted. `counted` runs with the change to the database. */
@@ -52,7 +52,7 @@ export async function crushAndStore(
     /** The exit code according to the caller. */
     exitCode?: number | null;
     write<T>(work: () => T): Promise<T>;
-    counted(crushed: Crushed): void;
+    counted(crushed: CrushedText): void;
   },
 ): Promise<CrushedAndStored> {
   const { store } = await texts.open();

@@ -3,7 +3,7 @@ import { dropColours } from '../../core/base/text.ts';
 import type { Storage } from '../../storage/index.ts';
 import { coverSecrets } from '../memory/redact.ts';
 import { createTextIndexer, nearWords, quoteForMatch, readQuery } from '../search/index.ts';
-import { type Chunk, cutChunks } from './chunks.ts';
+import { cutChunks, type TextChunk } from './chunks.ts';
 import type { StoredRow } from './store.ts';
 import type { FoundBytes } from './text-files.ts';
 
@@ -87,7 +87,7 @@ export function createTextSearch({
   /** Indexes one piece: false if the text has ended in the meantime, perhaps to be stored again. */
   const indexChunks = (
     row: StoredRow,
-    chunks: readonly Chunk[],
+    chunks: readonly TextChunk[],
     indexText: (text: string) => string,
     { isFirst, isLast }: { isFirst: boolean; isLast: boolean },
   ): Promise<boolean> => {

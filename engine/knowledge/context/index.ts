@@ -57,7 +57,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
   const { storage, clock, settings, log } = deps;
   let opened: Promise<OpenTexts> | undefined;
 
-  async function load(): Promise<OpenTexts> {
+  async function loadTexts(): Promise<OpenTexts> {
     const [{ createTextFiles }, { createTextStore }, { createTextSearch }] = await Promise.all([
       import('./text-files.ts'),
       import('./store.ts'),
@@ -88,8 +88,8 @@ export function createStoredTexts(deps: StoredTextsDeps) {
     }
   }
 
-  function open(): Promise<OpenTexts> {
-    opened ??= load();
+  function openTexts(): Promise<OpenTexts> {
+    opened ??= loadTexts();
     return opened;
   }
 
@@ -97,7 +97,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
 
   async function sweep(): Promise<void> {
     if (!hasTexts()) return;
-    const { store } = await open();
+    const { store } = await openTexts();
     await storage.write(() => store.sweep());
   }
 
@@ -107,7 +107,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
   );
 
   async function keepForwarded({ number, text, hash, kind, holder }: ForwardedText): Promise<void> {
-    const { files, store } = await open();
+    const { files, store } = await openTexts();
     const [{ countLines }, { findExitCode }] = await Promise.all([
       import('./chunks.ts'),
       import('./stub.ts'),
@@ -151,7 +151,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
   }
 
   return {
-    open,
+    open: openTexts,
     settings,
     holderOf,
     /** Reports whether hooks should shorten the output of a tool. */
@@ -163,7 +163,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
     /** Returns the unexpired texts of a caller, last used first. Loads nothing if there are none. */
     async listOf(caller: Caller): Promise<StoredText[]> {
       await importForwarded();
-      return hasTexts() ? (await open()).store.listLastUsed(MOST_LISTED, holderOf(caller)) : [];
+      return hasTexts() ? (await openTexts()).store.listLastUsed(MOST_LISTED, holderOf(caller)) : [];
     },
     importForwarded,
     savings: createSavings({ storage, forwarded: deps.forwarded, log }),
@@ -172,7 +172,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
      * `TextStore.resolve`.
      */
     async resolve(id: string, { isWhole }: { isWhole: boolean }): Promise<StoredRow> {
-      const { store } = await open();
+      const { store } = await openTexts();
       try {
         return store.resolve(id, { isWhole });
       } catch (error) {
@@ -185,7 +185,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
     },
     /** Returns the bytes of a text as stored. Throws `not_found` and `storage_failed` if they no longer exist. */
     async read(row: StoredRow): Promise<string> {
-      const { files } = await open();
+      const { files } = await openTexts();
       const bytes = files.read(row.hash, row.bytes);
       if (Buffer.isBuffer(bytes)) return bytes.toString('utf8');
       const hint = 'run the command again';

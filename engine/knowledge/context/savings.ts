@@ -3,7 +3,7 @@ import { estimateTokens } from '../../gateway/index.ts';
 import type { Storage } from '../../storage/index.ts';
 
 /** The savings of one tool in the contexts of one session. */
-export interface Saving {
+export interface ContextSaving {
   /** Null for calls without a session. */
   session: string | null;
   tool: string;
@@ -24,7 +24,7 @@ interface SavingRow {
   last_at: number;
 }
 
-export type SavedTotal = Omit<Saving, 'session' | 'tool'>;
+export type SavedTotal = Omit<ContextSaving, 'session' | 'tool'>;
 
 /** The name for the savings of the gateway. */
 const GATEWAY = 'gateway';
@@ -65,7 +65,7 @@ export function createSavings({
 
   return {
     /** Returns by session and tool, last used first; and in total. */
-    sumSavings(session: string | null, limit: number): { total: SavedTotal; savings: Saving[] } {
+    sumSavings(session: string | null, limit: number): { total: SavedTotal; savings: ContextSaving[] } {
       const ofGateway = listOfGateway(session);
       const total = sum.get({ session }) ?? { calls: 0, bytes_in: 0, bytes_out: 0 };
       for (const { calls, bytes_in, bytes_out } of ofGateway) {
@@ -79,7 +79,7 @@ export function createSavings({
       return {
         total: estimate(total),
         savings: rows.map(
-          (row): Saving => ({
+          (row): ContextSaving => ({
             session: row.session === '' ? null : row.session,
             tool: row.tool,
             ...estimate(row),

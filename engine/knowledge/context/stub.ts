@@ -55,16 +55,16 @@ export function composeStub({ id, bytes, lines, kind, exitCode, idleMs }: StubFa
 /** Returns the text, or its first and last lines. */
 function takeEnds(text: string): string {
   const lines = text.replace(/\s+$/, '').split('\n');
-  const cut = (line: string): string =>
+  const cutLine = (line: string): string =>
     line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE).toWellFormed()}…` : line;
-  const first = countFitting(lines, cut);
+  const first = countFitting(lines, cutLine);
   const rest = lines.slice(first);
-  const last = countFitting(rest.toReversed(), cut);
+  const last = countFitting(rest.toReversed(), cutLine);
   const between = rest.length - last;
   return [
-    ...lines.slice(0, first).map(cut),
+    ...lines.slice(0, first).map(cutLine),
     ...(between > 0 ? [`[${between} ${between === 1 ? 'line' : 'lines'} not shown]`] : []),
-    ...rest.slice(between).map(cut),
+    ...rest.slice(between).map(cutLine),
   ].join('\n');
 }
 

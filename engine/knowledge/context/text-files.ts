@@ -37,7 +37,7 @@ export function createTextFiles(place: () => TextFolder) {
   }
 
   /** Throws `storage_unsafe` if it is replaced by a link, a pipe, a folder or a file with two names. */
-  function read(hash: string, bytes: number): FoundBytes {
+  function readTextFile(hash: string, bytes: number): FoundBytes {
     try {
       return withPrivate(join(openFolder(), hash), 'read', (fd): FoundBytes => {
         if (fstatSync(fd).size !== bytes) return 'changed';
@@ -57,14 +57,14 @@ export function createTextFiles(place: () => TextFolder) {
   }
 
   return {
-    read,
+    read: readTextFile,
 
     /** Writes a file, which is on disk when this returns. Anything else in its place is replaced. */
     write(hash: string, bytes: Buffer, text: string): void {
       try {
         const file = join(openFolder(), hash);
         const isThere = lstatSync(file, { throwIfNoEntry: false })?.size === bytes.length;
-        if (isThere && isSame(() => read(hash, bytes.length))) return;
+        if (isThere && isSameContent(() => readTextFile(hash, bytes.length))) return;
         writeFileAtomically(file, text);
       } catch (error) {
         throw toFileError(error, 'the text was not stored');
@@ -86,7 +86,7 @@ export function createTextFiles(place: () => TextFolder) {
 }
 
 /** Reports whether a file has its expected content; otherwise it is written again. */
-function isSame(read: () => FoundBytes): boolean {
+function isSameContent(read: () => FoundBytes): boolean {
   try {
     return Buffer.isBuffer(read());
   } catch {

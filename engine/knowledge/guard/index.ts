@@ -1,5 +1,5 @@
-import type { Contributor, PlannedWrite } from '../../bus/hooks/index.ts';
-import { type Call, type Caller, ownWorkError } from '../../core/api/operation.ts';
+import type { HookContributor, PlannedWrite } from '../../bus/hooks/index.ts';
+import { type Caller, type OperationCall, ownWorkError } from '../../core/api/operation.ts';
 import { asSvcError, EXIT, SvcError } from '../../core/base/errors.ts';
 import type { CallerPaths } from '../../core/workspace/caller-paths.ts';
 import type { WorkspacePaths } from '../../core/workspace/workspace-path.ts';
@@ -221,7 +221,7 @@ export function createGuard({
     async check(
       { paths: named, range, project, session }: CheckInput,
       caller: Caller,
-      { signal, progress }: Pick<Call, 'signal' | 'progress'>,
+      { signal, progress }: Pick<OperationCall, 'signal' | 'progress'>,
     ) {
       if (named !== undefined && range !== undefined)
         throw new SvcError('usage', 'either paths or a range, not both');
@@ -252,7 +252,7 @@ export function createGuard({
       return { root, mode, languageMode: languages, refused, ...result };
     },
     /** Reports existing code and texts in another language to an agent before it writes them. */
-    lookBeforeWrite: (): Contributor => ({
+    lookBeforeWrite: (): HookContributor => ({
       name: 'guard',
       async look({ event, writes = [], paths: touched, cwd, caller }) {
         const { copies: mode, languages: languageMode, wanted } = chooseChecks();

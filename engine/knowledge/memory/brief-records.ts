@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/base/clock.ts';
 import type { Db } from '../../storage/index.ts';
-import { type Brief, type BriefRow, toBrief } from './rows.ts';
+import { type BriefRow, type MemoryBrief, toBrief } from './rows.ts';
 
 const MOST_BRIEFS = 1000;
 
@@ -23,7 +23,7 @@ export function createBriefRecords(db: Db, clock: Clock) {
     },
 
     /** Returns the newest record, or the record of a session. */
-    findBrief(sessionId?: string): Brief | null {
+    findBrief(sessionId?: string): MemoryBrief | null {
       const row = sessionId === undefined ? lastBrief.get() : briefOf.get(sessionId);
       return row === undefined ? null : toBrief(row);
     },

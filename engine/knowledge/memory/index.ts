@@ -10,7 +10,7 @@ import type { CallerPaths } from '../../core/workspace/caller-paths.ts';
 import { realOf, type WorkspacePaths } from '../../core/workspace/workspace-path.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import { composeNotes } from './brief.ts';
-import type { Author } from './memory-table.ts';
+import type { MemoryAuthor } from './memory-table.ts';
 import type { createRecall } from './recall.ts';
 import type { MemoryStore } from './store.ts';
 
@@ -62,7 +62,7 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
   /** Runs exports and imports one after another. */
   const inFolder = createSerialQueue();
 
-  async function load(): Promise<OpenMemory> {
+  async function loadMemory(): Promise<OpenMemory> {
     const [{ createMemoryStore }, { createRecall }] = await Promise.all([
       import('./store.ts'),
       import('./recall.ts'),
@@ -78,12 +78,12 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
   }
 
   /** Throws `config_invalid` while memory.enabled is false. Expired memories have ended when it resolves. */
-  async function open(): Promise<OpenMemory> {
+  async function openMemory(): Promise<OpenMemory> {
     if (!settings().enabled)
       throw new SvcError('config_invalid', 'memory is off', {
         hint: 'memory.enabled: true turns it on',
       });
-    opened ??= load();
+    opened ??= loadMemory();
     const memory = await opened;
     if (!memory.store.isIndexCurrent()) await storage.write(() => memory.store.rebuildIndex());
     if (memory.store.isSweepDue())
@@ -96,7 +96,7 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
     onDue() {
       const hasRetention = Object.values(settings().retentionDays).some((days) => days > 0);
       if (settings().enabled && hasRetention)
-        open().catch((error: unknown) => deps.log.warn({ error }, 'memory was not swept'));
+        openMemory().catch((error: unknown) => deps.log.warn({ error }, 'memory was not swept'));
       timer.sleepUntil(clock.now() + SWEEP_EVERY_MS);
     },
   });
@@ -111,7 +111,7 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
       : null;
   }
 
-  function authorOf(caller: Caller): Author {
+  function authorOf(caller: Caller): MemoryAuthor {
     const { actor, seat, via, sessionId } = caller;
     const session = sessionId === null ? null : deps.sessionOf(sessionId);
     const taskId = session?.taskId ?? null;
@@ -136,7 +136,7 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
   }
 
   return {
-    open,
+    open: openMemory,
     authorOf,
     /** Writes the memories as an OKF bundle, replacing an earlier one. */
     exportBundle: (
@@ -145,7 +145,7 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
       caller: Caller,
     ) =>
       inFolder(async () => {
-        const { store } = await open();
+        const { store } = await openMemory();
         const { composeBundle, replaceBundle } = await import('./okf/export.ts');
         const { top, folder } = locateBundle(dir, caller);
         const memories = store.listForExport(all, limit);
@@ -167,7 +167,7 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
         return { dir: folder, ...(await readBundle(folder)) };
       }),
     /** Returns the importer of a bundle: unreviewed memories wait for a person. */
-    importerOf(caller: Caller): Author {
+    importerOf(caller: Caller): MemoryAuthor {
       const author = authorOf(caller);
       const { sessionId, unreviewed } = author;
       const doubt = sessionId === null ? null : `imported by ${sessionId}, and not reviewed by a person`;
@@ -180,7 +180,7 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
     ): Promise<string | null> {
       const { enabled, briefLimit } = settings();
       if (!enabled || briefLimit === 0) return null;
-      const { store, recall } = await open();
+      const { store, recall } = await openMemory();
       const found = recall(prompt, { limit: briefLimit, onlyReviewed: true });
       const notes = composeNotes(found, clock.now());
       await storage.write(() =>

@@ -9,7 +9,7 @@ import type { MemoryRow, MemoryState } from './rows.ts';
 import { createWordIndex } from './word-index.ts';
 
 /** The author of a memory. */
-export interface Author {
+export interface MemoryAuthor {
   actor: string;
   seat: string;
   via: string;
@@ -113,7 +113,7 @@ export function createMemoryTable(db: Db, clock: Clock) {
     words.remove(row.number);
   }
 
-  function insertRow(row: NewRow, author: Author): MemoryRow {
+  function insertRow(row: NewRow, author: MemoryAuthor): MemoryRow {
     const { id, type, title, text, tags, source, changedAt, okfPath, okfFrontmatter } = row;
     const { actor, seat, via, sessionId, taskId, agent } = author;
     const digest = digestOf([type, title, text]);

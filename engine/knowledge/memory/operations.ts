@@ -5,7 +5,7 @@ import { tool } from '../../core/api/tool.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { formatCount, toPrintable } from '../../core/base/text.ts';
 import type { Memories, MemoryDeps, OpenMemory } from './index.ts';
-import type { Imported } from './okf/concepts.ts';
+import type { ImportResult } from './okf/concepts.ts';
 import { LONGEST_TEXT, LONGEST_TITLE, type Memory } from './rows.ts';
 import { createMemoryView, sayMemories, shownMemory } from './show-memories.ts';
 
@@ -22,7 +22,7 @@ const type = z
   .regex(/^[a-z][a-z0-9_-]*$/, 'expected a lower-case word')
   .optional()
   .describe('decision, convention, fact, gotcha, procedure, preference, todo or your own type');
-const limit = (most: number, usual: number) => z.int().min(1).max(most).default(usual);
+const limitMemories = (most: number, usual: number) => z.int().min(1).max(most).default(usual);
 
 const dir = z
   .string()
@@ -147,7 +147,11 @@ export function memoryOperations({
       about: 'Active memories, newest first.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ limit: limit(100_000, 50), type, cursor: cursor.meta({ unlisted: true }) }),
+      input: z.strictObject({
+        limit: limitMemories(100_000, 50),
+        type,
+        cursor: cursor.meta({ unlisted: true }),
+      }),
       output: z.object({ memories: z.array(shownMemory.meta({ unlisted: true })), more: z.int() }),
       say: ({ memories, more }) => sayMemories(memories, more),
       async run(input, caller) {
@@ -166,7 +170,7 @@ export function memoryOperations({
       seat: 'any',
       changes: false,
       input: z.strictObject({
-        limit: limit(100, 8),
+        limit: limitMemories(100, 8),
         query: z.string().optional().describe('Default: the newest.'),
         type,
       }),
@@ -239,7 +243,7 @@ export function memoryOperations({
         'Memories with their contradictions, the ones that wait for a person, newest first or by relevance to a query, and what the last worker received of them.',
       seat: 'trusted',
       changes: false,
-      input: z.strictObject({ limit: limit(500, 200), query: z.string().optional(), type }),
+      input: z.strictObject({ limit: limitMemories(500, 200), query: z.string().optional(), type }),
       async run(input) {
         const { store, recall } = await memory.open();
         const query = input.query?.trim() ?? '';
@@ -280,7 +284,7 @@ export function memoryOperations({
       about: 'Memories that enter no brief until a person keeps them, oldest first.',
       seat: 'trusted',
       changes: false,
-      input: z.strictObject({ limit: limit(100_000, 100), cursor }),
+      input: z.strictObject({ limit: limitMemories(100_000, 100), cursor }),
       run: async (input) => (await memory.open()).store.listUnreviewed(input),
     }),
     operation({
@@ -362,7 +366,7 @@ function sayRemembered(
   ].join('\n');
 }
 
-interface ImportAnswer extends Imported {
+interface ImportAnswer extends ImportResult {
   more_skipped: number;
 }
 

@@ -125,15 +125,16 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
     });
     const counts = countRows(parts.flatMap(({ left, right }) => [...left, ...right]));
     const known = (terms: readonly string[]): string[] => terms.filter((term) => counts.has(term));
-    const of = (terms: readonly string[]): Near[] =>
+    const findNear = (terms: readonly string[]): Near[] =>
       [...new Set(terms)].map((term) => ({ term, weight: PART, count: counts.get(term) ?? 0 }));
     const whole = parts
       .map(({ left, right }) => ({ left: known(left), right: known(right) }))
       .filter(({ left, right }) => left.length > 0 && right.length > 0);
-    if (whole.length > 0) return of(whole.slice(0, 2).flatMap(({ left, right }) => [...left, ...right]));
+    if (whole.length > 0)
+      return findNear(whole.slice(0, 2).flatMap(({ left, right }) => [...left, ...right]));
     // The longest known word at either end.
     const ends = parts.flatMap(({ left, right }) => [...known(left), ...known(right)]);
-    return of(
+    return findNear(
       ends
         .filter((term) => term.length >= 4)
         .sort((one, other) => other.length - one.length)
@@ -200,7 +201,7 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
     /** The best match of each term in each row. */
     const gains = new Map<number, number[]>();
     let read = 0;
-    const add = (match: string, most: number, told: readonly { of: number; gain: number }[]): void => {
+    const addMatches = (match: string, most: number, told: readonly { of: number; gain: number }[]): void => {
       const numbers = (isFiltered ? filtered : all).all({ match, most, ...(isFiltered ? filter : {}) });
       read += numbers.length;
       for (const number of numbers) {
@@ -223,20 +224,20 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
       .sort((one, other) => other.gain - one.gain);
     const common: typeof lists = [];
     for (const list of lists)
-      if (list.count <= MOST_ROWS && read < MOST_ROWS_TOGETHER) add(list.match, MOST_ROWS, [list]);
+      if (list.count <= MOST_ROWS && read < MOST_ROWS_TOGETHER) addMatches(list.match, MOST_ROWS, [list]);
       else common.push(list);
     // A term with many rows only counts in the title, and in combination.
     const inTitle = (list: (typeof lists)[number]) => ({ of: list.of, gain: IN_TITLE * list.gain });
     const told = common.slice(0, MOST_COMMON);
     for (const [at, one] of told.entries()) {
-      add(`title : ${one.match}`, MOST_COMMON_ROWS, [inTitle(one)]);
+      addMatches(`title : ${one.match}`, MOST_COMMON_ROWS, [inTitle(one)]);
       for (const other of told.slice(at + 1)) {
         if (other.of === one.of) continue;
-        add(`title : ${one.match} AND title : ${other.match}`, MOST_COMMON_ROWS, [
+        addMatches(`title : ${one.match} AND title : ${other.match}`, MOST_COMMON_ROWS, [
           inTitle(one),
           inTitle(other),
         ]);
-        add(`${one.match} AND ${other.match}`, MOST_COMMON_ROWS, [one, other]);
+        addMatches(`${one.match} AND ${other.match}`, MOST_COMMON_ROWS, [one, other]);
       }
     }
     return [...gains]

@@ -95,7 +95,7 @@ export interface BriefRow {
 }
 
 /** The memories that a worker received, and their approximate tokens. */
-export interface Brief {
+export interface MemoryBrief {
   sessionId: string;
   taskId: string;
   at: string;
@@ -108,7 +108,7 @@ export interface Brief {
 /** Approximate bytes of plain text per token. */
 const BYTES_PER_TOKEN = 4;
 
-export const toBrief = (row: BriefRow): Brief => ({
+export const toBrief = (row: BriefRow): MemoryBrief => ({
   sessionId: row.session_id,
   taskId: row.task_id,
   at: rfc3339(row.at),

@@ -27,7 +27,7 @@ export function createMemoryView({
   clock,
   listUnknownNames,
 }: Pick<MemoryDeps, 'paths' | 'callerPaths' | 'clock' | 'listUnknownNames'>) {
-  function show(
+  function showMemory(
     each: Memory,
     caller: Caller,
     isWhole: boolean,
@@ -59,7 +59,7 @@ export function createMemoryView({
     const named = memories.map((each) => listNamedSymbols(`${each.title}\n${each.text}`));
     const names = [...new Set(named.flat())];
     const unknown = new Set(names.length === 0 ? [] : (listUnknownNames(names) ?? []));
-    return memories.map((each, at) => show(each, caller, isWhole, unknown, named[at] ?? []));
+    return memories.map((each, at) => showMemory(each, caller, isWhole, unknown, named[at] ?? []));
   };
 }
 

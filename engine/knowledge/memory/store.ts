@@ -4,9 +4,9 @@ import { makeTitle } from '../../core/base/text.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import { createBriefRecords } from './brief-records.ts';
 import {
-  type Author,
   cleaner,
   createMemoryTable,
+  type MemoryAuthor,
   makeMemoryId,
   type NewRow,
   normalizeTitle,
@@ -25,7 +25,7 @@ export interface NewMemory {
   source?: string | undefined;
 }
 
-export interface Remembered {
+export interface RememberResult {
   memory: Memory;
   /** False for an exact repeat of an active row, which is returned instead. */
   isNew: boolean;
@@ -103,10 +103,10 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
 
   function remember(
     wanted: NewMemory,
-    author: Author,
+    author: MemoryAuthor,
     by: { actor: string; via: string },
     okf: Pick<NewRow, 'okfPath' | 'okfFrontmatter'> = { okfPath: null, okfFrontmatter: null },
-  ): Remembered {
+  ): RememberResult {
     const redacted = new Set<string>();
     const clean = cleaner(redacted);
     const text = clean(wanted.text);
@@ -132,7 +132,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
   }
 
   /** Records that a person has reviewed it: it may enter briefs. */
-  function keep(id: string, by: { actor: string; via: string }): Memory {
+  function keepMemory(id: string, by: { actor: string; via: string }): Memory {
     const row = resolveActive(id);
     if (row.unreviewed !== null) {
       markKept.run(by.actor, clock.now(), row.number);
@@ -195,11 +195,11 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
       return toMemory(resolve(row.id));
     },
 
-    keep,
+    keep: keepMemory,
 
     /** Ends the others of its type and title; the remaining one counts as reviewed. */
     settle(id: string, by: { actor: string; via: string }): { memory: Memory; superseded: string[] } {
-      const memory = keep(id, by);
+      const memory = keepMemory(id, by);
       const others = sameTitle.all(memory.type, normalizeTitle(memory.title), memory.id);
       for (const each of others) {
         endRow(each, 'superseded', memory.id);
@@ -212,9 +212,9 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     edit(
       id: string,
       changes: Omit<NewMemory, 'text'> & { text?: string | undefined },
-      author: Author,
+      author: MemoryAuthor,
       by: { actor: string; via: string },
-    ): Remembered {
+    ): RememberResult {
       const row = resolveActive(id);
       const next = {
         text: changes.text ?? row.text,

@@ -40,7 +40,7 @@ export function createWordIndex(db: Db) {
   ];
   const hasParts = (term: string): boolean => term.length >= 3 && term.length <= LONGEST_TERM;
 
-  function add({ number, title, type, tags, text, okf_frontmatter }: MemoryRow): void {
+  function addMemoryWords({ number, title, type, tags, text, okf_frontmatter }: MemoryRow): void {
     const about = okf_frontmatter === null ? null : readDescription(okf_frontmatter);
     const labels = [type, ...(JSON.parse(tags) as string[])].join(' ');
     const fields = indexTexts([title, labels, about === null ? text : `${text}\n${about}`]);
@@ -80,7 +80,7 @@ export function createWordIndex(db: Db) {
   }
 
   return {
-    add,
+    add: addMemoryWords,
     inBulk,
 
     remove(number: number): void {
@@ -98,7 +98,7 @@ export function createWordIndex(db: Db) {
       inBulk(() => {
         for (let last = 0, rows = active.all(last); rows.length > 0; rows = active.all(last))
           for (const row of rows) {
-            add(row);
+            addMemoryWords(row);
             last = row.number;
           }
       });

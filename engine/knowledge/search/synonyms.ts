@@ -28,11 +28,12 @@ function readGroups(): Synonyms {
   const phrases = new Map<string, Phrase[]>();
   for (const line of SYNONYM_GROUPS.split('\n').filter(Boolean)) {
     const words = [...new Set(line.split(' ').filter((word) => IS_SPACED.test(word) || word.length > 1))];
-    const keyOf = (word: string): string => (IS_SPACED.test(word) ? stemEnglish(joinPhrase(word)) : word);
+    const makeWordKey = (word: string): string =>
+      IS_SPACED.test(word) ? stemEnglish(joinPhrase(word)) : word;
     for (const each of words) {
-      const key = keyOf(each);
+      const key = makeWordKey(each);
       const map = IS_SPACED.test(each) ? spaced : unspaced;
-      const others = words.filter((other) => keyOf(other) !== key).map(joinPhrase);
+      const others = words.filter((other) => makeWordKey(other) !== key).map(joinPhrase);
       map.set(key, [...new Set([...(map.get(key) ?? []), ...others])]);
       if (!each.includes('-')) continue;
       const stems = each.split('-').map(stemEnglish);

@@ -1,4 +1,4 @@
-import type { Language } from './languages.ts';
+import type { SourceLanguage } from './languages.ts';
 
 /** A grammar file next to the built programs. */
 export interface GrammarFile {
@@ -12,7 +12,7 @@ export interface GrammarFile {
 const FROM_COLLECTION = '@repomix/tree-sitter-wasms/out/tree-sitter-';
 
 /** The pinned grammars: the build copies only these files, and they are verified at their first use. */
-export const GRAMMAR_FILES: Readonly<Record<Language, GrammarFile>> = {
+export const GRAMMAR_FILES: Readonly<Record<SourceLanguage, GrammarFile>> = {
   typescript: {
     from: `${FROM_COLLECTION}typescript.wasm`,
     sha256: '13677574a6375e1b12e98579850c55a4db5952ad8bacd673110007ac7cfd7e69',

@@ -1,6 +1,6 @@
-export { createLanguageTable, findLanguage, LANGUAGES, type Language } from './languages.ts';
+export { createLanguageTable, findLanguage, LANGUAGES, type SourceLanguage } from './languages.ts';
 export { listSources, type SourceFile } from './list-sources.ts';
-export { readSource, readText } from './read-source.ts';
+export { readSource, readSourceText as readText } from './read-source.ts';
 export {
   countSkipped,
   judgePath,

@@ -17,9 +17,9 @@ export const LANGUAGES = [
   'bash',
 ] as const;
 
-export type Language = (typeof LANGUAGES)[number];
+export type SourceLanguage = (typeof LANGUAGES)[number];
 
-const EXTENSIONS: Readonly<Record<Language, string>> = {
+const EXTENSIONS: Readonly<Record<SourceLanguage, string>> = {
   typescript: 'ts mts cts',
   tsx: 'tsx',
   javascript: 'js mjs cjs jsx',
@@ -37,12 +37,12 @@ const EXTENSIONS: Readonly<Record<Language, string>> = {
   bash: 'sh bash',
 };
 
-const BUILT_IN: ReadonlyMap<string, Language> = new Map(
+const BUILT_IN: ReadonlyMap<string, SourceLanguage> = new Map(
   LANGUAGES.flatMap((language) => EXTENSIONS[language].split(' ').map((each) => [each, language] as const)),
 );
 
 /** Alternative names of languages, used by people and other tools. */
-const ALIASES: Readonly<Record<string, Language>> = {
+const ALIASES: Readonly<Record<string, SourceLanguage>> = {
   ts: 'typescript',
   js: 'javascript',
   jsx: 'javascript',
@@ -60,7 +60,7 @@ const ALIASES: Readonly<Record<string, Language>> = {
 };
 
 /** Returns the language of a name or alternative name; null for an unsupported one. */
-export function findLanguage(name: string): Language | null {
+export function findLanguage(name: string): SourceLanguage | null {
   const lower = name.toLowerCase();
   return LANGUAGES.find((each) => each === lower) ?? ALIASES[lower] ?? null;
 }
@@ -72,7 +72,7 @@ export function findLanguage(name: string): Language | null {
  */
 export function createLanguageTable(
   parsers: Readonly<Record<string, string>> = {},
-): (path: string) => Language | null {
+): (path: string) => SourceLanguage | null {
   const named = new Map(
     Object.entries(parsers).map(([extension, name]) => [
       extension.replace(/^\./, '').toLowerCase(),

@@ -2,14 +2,14 @@ import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { isInsideFolder } from '../../core/base/paths.ts';
 import { type Git, listAttributedFiles, listWorkingFiles } from '../../workers/runner/worktrees/index.ts';
-import { createLanguageTable, type Language } from './languages.ts';
+import { createLanguageTable, type SourceLanguage } from './languages.ts';
 import { countSkipped, judgePath, type SkipCounts } from './skipped.ts';
 
 /** A source file of a project, in its state when it was listed. */
 export interface SourceFile {
   /** Relative to the project's folder, with `/`. */
   path: string;
-  language: Language;
+  language: SourceLanguage;
   /** Bytes. */
   size: number;
   mtimeMs: number;
@@ -52,7 +52,7 @@ export async function listSources({ root, git, without = [], parsers }: ListRequ
   const all = (await listWorkingFiles(top, git)) ?? walkFolder(top);
   const skipped: SkipCounts = {};
   const skippedPaths = new Set<string>();
-  const candidates: { path: string; language: Language }[] = [];
+  const candidates: { path: string; language: SourceLanguage }[] = [];
   const manifests: string[] = [];
   for (const path of all) {
     if (MANIFEST.test(path) && judgePath(path) === null) manifests.push(path);

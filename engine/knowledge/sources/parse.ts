@@ -4,22 +4,22 @@ import { Language as Grammar, Parser, type Tree } from 'web-tree-sitter';
 import { SvcError } from '../../core/base/errors.ts';
 import { locateGrammar } from '../../core/base/own-package.ts';
 import { GRAMMAR_FILES } from './grammar-files.ts';
-import type { Language } from './languages.ts';
+import type { SourceLanguage } from './languages.ts';
 import { repairText } from './repair-text.ts';
 import { createFlattener, type GrammarNames, type SyntaxTree, type TreeWalker } from './syntax-tree.ts';
 
 interface LoadedGrammar {
   grammar: Grammar;
-  language: Language;
+  language: SourceLanguage;
   names: GrammarNames;
   isNamed: boolean[];
 }
 
 export interface SourceParser {
   /** Loads the grammars of these languages, so that `parse` need not wait. Throws `internal` for a damaged one. */
-  load(languages: Iterable<Language>): Promise<void>;
+  load(languages: Iterable<SourceLanguage>): Promise<void>;
   /** Parses a text; null if that takes longer than `LONGEST_PARSE_MS`. The language must have been loaded. */
-  parse(language: Language, text: string): SyntaxTree | null;
+  parse(language: SourceLanguage, text: string): SyntaxTree | null;
   close(): void;
 }
 
@@ -28,7 +28,7 @@ export const LONGEST_PARSE_MS = 2000;
 
 let walker: Promise<TreeWalker> | undefined;
 /** The grammars of this thread, shared by its parsers: module memory of a grammar is never released. */
-const loaded = new Map<Language, LoadedGrammar>();
+const loaded = new Map<SourceLanguage, LoadedGrammar>();
 /** Sequential: two grammars that load at the same time would overwrite each other in memory. */
 let loading: Promise<unknown> = Promise.resolve();
 
@@ -73,7 +73,7 @@ export async function createSourceParser(): Promise<SourceParser> {
     }
   }
 
-  async function loadGrammar(language: Language): Promise<LoadedGrammar> {
+  async function loadGrammar(language: SourceLanguage): Promise<LoadedGrammar> {
     const { sha256, sample } = GRAMMAR_FILES[language];
     const bytes = readFileSync(locateGrammar(language));
     if (createHash('sha256').update(bytes).digest('hex') !== sha256) throw damaged(language, 'was changed');
@@ -109,5 +109,5 @@ export async function createSourceParser(): Promise<SourceParser> {
   };
 }
 
-const damaged = (language: Language, what: string): SvcError =>
+const damaged = (language: SourceLanguage, what: string): SvcError =>
   new SvcError('internal', `the grammar of ${language} ${what}`, { hint: 'install svc again' });

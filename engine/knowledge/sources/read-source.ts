@@ -36,7 +36,7 @@ export function readSource(
 const DECODER = new TextDecoder('utf-8');
 
 /** Reads a small text of a project in the same way; null if it does not exist. */
-export function readText(root: string, path: string, mostBytes: number): string | null {
+export function readSourceText(root: string, path: string, mostBytes: number): string | null {
   const read = readRegularFile(root, path, mostBytes);
   return typeof read === 'string' ? null : DECODER.decode(read.bytes);
 }

@@ -1,4 +1,4 @@
-import type { Language } from './languages.ts';
+import type { SourceLanguage } from './languages.ts';
 
 /**
  * Syntax that a grammar does not support yet. Each match is replaced by the same number of characters: blanks, or
@@ -31,7 +31,7 @@ const TYPES: readonly Repair[] = [
   [/\bimport\(['"][^'"\n]{1,400}['"]\)\.(?=[A-Z])(?<=[:<|&,]\s{0,80}import\([^\n]{1,400})/g, 'x'],
 ];
 
-const REPAIRS: Partial<Record<Language, readonly Repair[]>> = { tsx: TYPES, typescript: TYPES };
+const REPAIRS: Partial<Record<SourceLanguage, readonly Repair[]>> = { tsx: TYPES, typescript: TYPES };
 
 /** The possible ends of a type member that is followed by another one without a semicolon. */
 const MEMBER_END = /[\w$\])}"'>]/;
@@ -71,7 +71,7 @@ function repairCallSignatures(text: string): string {
 }
 
 /** Replaces unsupported syntax in a text and keeps all positions; null if there is none. */
-export function repairText(language: Language, text: string): string | null {
+export function repairText(language: SourceLanguage, text: string): string | null {
   let repaired = language === 'typescript' ? repairCallSignatures(text) : text;
   for (const [pattern, by] of REPAIRS[language] ?? [])
     repaired = repaired.replace(pattern, (found) => by.repeat(found.length));

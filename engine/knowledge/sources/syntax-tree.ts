@@ -1,5 +1,5 @@
 import type { Tree } from 'web-tree-sitter';
-import type { Language } from './languages.ts';
+import type { SourceLanguage } from './languages.ts';
 
 /** The names of a grammar's nodes and fields, by their numbers in a tree. */
 export interface GrammarNames {
@@ -13,7 +13,7 @@ export interface GrammarNames {
  * longer than `count`, and valid until the next text is parsed.
  */
 export interface SyntaxTree {
-  language: Language;
+  language: SourceLanguage;
   text: string;
   names: GrammarNames;
   count: number;
@@ -91,7 +91,11 @@ export function createFlattener(walker: TreeWalker) {
   return function flatten(
     tree: Tree,
     text: string,
-    { language, names, isNamed }: { language: Language; names: GrammarNames; isNamed: readonly boolean[] },
+    {
+      language,
+      names,
+      isNamed,
+    }: { language: SourceLanguage; names: GrammarNames; isNamed: readonly boolean[] },
   ): SyntaxTree {
     const address = (tree as unknown as { readonly 0: number })[0];
     const errorKind = names.kinds.length - 1;

@@ -3,10 +3,10 @@ import type { ReferenceKind } from './facts.ts';
 /** How an edge was found, most certain first; `exact` by the project's own compiler. */
 export const STRATEGIES = ['local', 'import', 'package', 'self', 'type', 'alias', 'name', 'exact'] as const;
 
-export type Strategy = (typeof STRATEGIES)[number];
+export type ResolveStrategy = (typeof STRATEGIES)[number];
 
 /** A reference to a symbol of the project. */
-export interface Edge {
+export interface ReferenceEdge {
   /** Index of the enclosing symbol. */
   from: number;
   to: { file: number; index: number };
@@ -14,7 +14,7 @@ export interface Edge {
   line: number;
   /** 1 by package or file, 0.7 by the receiver's type, 0.4 by its name alone. */
   confidence: 1 | 0.7 | 0.4;
-  strategy: Strategy;
+  strategy: ResolveStrategy;
   /** Number of candidate symbols. */
   candidates: number;
 }

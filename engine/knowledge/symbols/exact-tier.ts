@@ -4,7 +4,7 @@ import type { FileReferences } from './exact/find-references.ts';
 import { findTypescript } from './exact/find-typescript.ts';
 import { type CompilerLimits, runCompiler } from './exact/run-compiler.ts';
 import type { CompilerStart } from './exact/start-compiler.ts';
-import type { Indexer, IndexProgress } from './index-files/indexer.ts';
+import type { FileIndexer, IndexProgress } from './index-files/indexer.ts';
 
 /** Files that are written in one batch. */
 const BATCH = 50;
@@ -14,7 +14,7 @@ const BATCH = 50;
  * contains the error.
  */
 export async function runExactTier(
-  indexer: Indexer,
+  indexer: FileIndexer,
   start: CompilerStart,
   limits: CompilerLimits,
   options: { signal: AbortSignal; progress(progress: IndexProgress): void },

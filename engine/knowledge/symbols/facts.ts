@@ -20,24 +20,24 @@ export type SymbolKind =
  * parameter `[3]` of the function that is argument `[2]` of a call; `B` parameter `[2]` of a function type; `self`
  * and `super` the object of a class; `x` external, such as a literal; `?` unknown.
  */
-export type Expr =
+export type ExpressionFact =
   | readonly ['s', number]
   | readonly ['i', number]
   | readonly ['g', string]
   | readonly ['l', number]
   | readonly ['o', number]
-  | readonly ['m', Expr, string]
-  | readonly ['c', Expr]
-  | readonly ['n', Expr, ...TypeExpr[]]
+  | readonly ['m', ExpressionFact, string]
+  | readonly ['c', ExpressionFact]
+  | readonly ['n', ExpressionFact, ...TypeExpr[]]
   | readonly ['t', TypeExpr]
-  | readonly ['w', Expr]
-  | readonly ['e', Expr, number?]
-  | readonly ['y', ...Expr[]]
-  | readonly ['b', Expr, number, number]
+  | readonly ['w', ExpressionFact]
+  | readonly ['e', ExpressionFact, number?]
+  | readonly ['y', ...ExpressionFact[]]
+  | readonly ['b', ExpressionFact, number, number]
   | readonly ['B', TypeExpr, number]
   | readonly ['self', number]
   | readonly ['super', number]
-  | readonly ['|', ...Expr[]]
+  | readonly ['|', ...ExpressionFact[]]
   | readonly ['x']
   | readonly ['?'];
 
@@ -47,13 +47,13 @@ export type Expr =
  * type; `p` parameter `[2]` of the generic symbol `[1]`; `x` external; `?` unknown.
  */
 export type TypeExpr =
-  | readonly ['r', Expr, ...TypeExpr[]]
+  | readonly ['r', ExpressionFact, ...TypeExpr[]]
   | readonly ['u', ...TypeExpr[]]
   | readonly ['&', ...TypeExpr[]]
   | readonly ['a', TypeExpr]
   | readonly ['f', TypeExpr, ...TypeExpr[]]
   | readonly ['l', number]
-  | readonly ['q', Expr]
+  | readonly ['q', ExpressionFact]
   | readonly ['k', TypeExpr, string]
   | readonly ['p', number, number]
   | readonly ['x']
@@ -85,10 +85,10 @@ export interface SymbolFact {
   /** The type of a variable or field; the target of a type alias. */
   type?: TypeExpr;
   /** The initial value of a variable or field. */
-  init?: Expr;
+  init?: ExpressionFact;
   /** The declared result of a call, otherwise its returned values. */
   returnType?: TypeExpr;
-  returns?: Expr[];
+  returns?: ExpressionFact[];
   params?: TypeExpr[];
   /** The types that a class or interface extends, implements or embeds. */
   bases?: TypeExpr[];
@@ -111,19 +111,19 @@ export interface ImportFact {
 export interface ExportFact {
   /** `*` re-exports all exports of a module. */
   name: string;
-  value: Expr;
+  value: ExpressionFact;
 }
 
 /** A reference to a symbol: by a call, as a base, as a value, or as a type. */
 export type ReferenceKind = 'call' | 'new' | 'jsx' | 'inherit' | 'value' | 'type';
 
 /** Kind, target, line, and the enclosing symbol. */
-export type Reference = readonly [ReferenceKind, Expr, number, number];
+export type ReferenceFact = readonly [ReferenceKind, ExpressionFact, number, number];
 
 /** An object literal: its members, and its spread values. */
 export interface ObjectFact {
-  members: Record<string, Expr>;
-  spreads: Expr[];
+  members: Record<string, ExpressionFact>;
+  spreads: ExpressionFact[];
 }
 
 /** The facts of one file alone: the same text gives the same facts. */
@@ -132,9 +132,9 @@ export interface FileFacts {
   symbols: SymbolFact[];
   imports: ImportFact[];
   exports: ExportFact[];
-  locals: Expr[];
+  locals: ExpressionFact[];
   objects: ObjectFact[];
-  references: Reference[];
+  references: ReferenceFact[];
   /** The package or namespace that the file declares. */
   packageName?: string;
   /** Places with syntax errors. */
@@ -144,7 +144,7 @@ export interface FileFacts {
 /** Replaces the index of an element: an unknown key or index, which for a map means a value, not a pair. */
 export const ANY_KEY = -1;
 
-export const UNKNOWN: Expr = ['?'];
-export const OUTSIDE: Expr = ['x'];
+export const UNKNOWN: ExpressionFact = ['?'];
+export const OUTSIDE: ExpressionFact = ['x'];
 export const UNKNOWN_TYPE: TypeExpr = ['?'];
 export const OUTSIDE_TYPE: TypeExpr = ['x'];

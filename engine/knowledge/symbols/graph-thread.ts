@@ -9,7 +9,7 @@ import type { CompilerStart } from './exact/start-compiler.ts';
 import { runExactTier } from './exact-tier.ts';
 import {
   createIndexer,
-  type Indexer,
+  type FileIndexer,
   type IndexProgress,
   type RefreshResult,
 } from './index-files/indexer.ts';
@@ -39,7 +39,7 @@ export interface GraphCalls {
       freshMs: number;
       question: GraphQuestion;
     };
-    answers: { answer: GraphAnswer; stale: Staleness; exact: ExactFacts };
+    answers: { answer: GraphAnswer; stale: GraphStaleness; exact: ExactFacts };
     tells: IndexProgress;
   };
   /** Brings an index up to date without a time limit. */
@@ -60,7 +60,7 @@ export interface ExactFacts extends ExactCounts {
 }
 
 /** Why an answer may be outdated; null if it is current. */
-export type Staleness = { indexing: IndexProgress } | { changing: string[] } | null;
+export type GraphStaleness = { indexing: IndexProgress } | { changing: string[] } | null;
 
 /** Time limit for comparing the files that an answer names, in addition to earlier waiting. */
 const LEAST_PATIENCE_MS = 500;
@@ -71,7 +71,7 @@ const MOST_OPEN = 8;
 const COMPARING_TIMES = 2;
 
 interface OpenView {
-  indexer: Indexer;
+  indexer: FileIndexer;
   /** Start of the last comparison with the whole folder, by the monotonic clock. */
   at: number;
   /** Its duration, ms. */
@@ -128,7 +128,7 @@ function copyIndex(from: string, to: string): void {
 }
 
 function startRefresh(view: OpenView, isFull: boolean): Promise<RefreshResult> {
-  const run = async (): Promise<RefreshResult> => {
+  const runRefresh = async (): Promise<RefreshResult> => {
     await view.refreshing?.catch(() => undefined);
     const at = performance.now();
     const result = await view.indexer.refresh({
@@ -142,7 +142,7 @@ function startRefresh(view: OpenView, isFull: boolean): Promise<RefreshResult> {
     view.comparingMs = result.comparingMs;
     return result;
   };
-  const refreshing = run().finally(() => {
+  const refreshing = runRefresh().finally(() => {
     if (view.refreshing === refreshing) view.refreshing = null;
   });
   view.refreshing = refreshing;

@@ -29,7 +29,7 @@ export function createImpactAtEnd({
   log: { warn(facts: object, text: string): void };
 }): { add(run: EndedRun): Promise<void>; close(): void } {
   let isClosed = false;
-  async function add({ sessionId, project, commits }: EndedRun): Promise<void> {
+  async function addImpact({ sessionId, project, commits }: EndedRun): Promise<void> {
     try {
       if (commits === 0 || !graph.isIndexed(project)) return;
       const impact = await readImpact(
@@ -47,7 +47,7 @@ export function createImpactAtEnd({
     }
   }
   return {
-    add,
+    add: addImpact,
     close() {
       isClosed = true;
     },

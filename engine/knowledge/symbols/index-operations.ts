@@ -4,7 +4,7 @@ import type { ExactRun } from './exact/exact-edges.ts';
 import type { Graph, GraphPlace } from './index.ts';
 import type { IndexProgress } from './index-files/indexer.ts';
 import { describeIndexing } from './read-impact.ts';
-import { describeState, pickAnswer, toWireSymbol } from './wire.ts';
+import { describeGraphState, pickAnswer, toWireSymbol } from './wire.ts';
 
 interface IndexOperationDeps {
   graph: Graph;
@@ -71,7 +71,7 @@ export const indexOperations = ({ graph, projectId, placeOf }: IndexOperationDep
         seen: compiled.files - compiled.lacking,
         run: compiled.run === null ? null : toWireRun(compiled.run),
       };
-      return { ...pickAnswer(asked, 'status')!.status, exact, note: describeState(asked).note };
+      return { ...pickAnswer(asked, 'status')!.status, exact, note: describeGraphState(asked).note };
     },
   }),
   operation({
@@ -92,7 +92,7 @@ export const indexOperations = ({ graph, projectId, placeOf }: IndexOperationDep
         only: null,
       });
       const symbols = (pickAnswer(asked, 'symbols')?.symbols ?? []).map((each) => toWireSymbol(each));
-      return { ...describeState(asked, symbols.length === 0 ? 'not_found' : null), symbols };
+      return { ...describeGraphState(asked, symbols.length === 0 ? 'not_found' : null), symbols };
     },
   }),
 ];

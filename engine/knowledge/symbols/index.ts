@@ -9,7 +9,7 @@ import type { GitAccess } from '../../workers/runner/worktrees/index.ts';
 import { describeLack } from './describe-exact.ts';
 import type { ExactRun } from './exact/exact-edges.ts';
 import { buildCompilerStart, COMPILER_LIMITS } from './exact/start-compiler.ts';
-import type { ExactFacts, GraphCalls, GraphView, Staleness } from './graph-thread.ts';
+import type { ExactFacts, GraphCalls, GraphStaleness, GraphView } from './graph-thread.ts';
 import type { IndexProgress, RefreshResult } from './index-files/indexer.ts';
 import { listUnknownNames } from './known-names.ts';
 import type { GraphAnswer, GraphQuestion } from './query/answer.ts';
@@ -45,7 +45,7 @@ export interface GraphPlace {
 
 export interface AskedGraph {
   answer: GraphAnswer;
-  stale: Staleness;
+  stale: GraphStaleness;
   /** Why edges of the project's compiler are missing or incomplete; null if they are complete or not needed. */
   exact: string | null;
   /** The known facts about the last run of the compiler. */
@@ -115,17 +115,17 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
   /** Removes indexes of removed worktrees, and the oldest above the maximum. */
   function pruneWorktrees(): void {
     const names = readdirSync(indexFolder()).filter((name) => /^session-.*\.db$/.test(name));
-    const isGone = (name: string): boolean => {
+    const isGraphGone = (name: string): boolean => {
       const cwd = deps.sessionOf(decodeURIComponent(name.slice('session-'.length, -'.db'.length)))?.cwd;
       return cwd == null || !existsSync(cwd);
     };
-    const gone = names.filter(isGone);
+    const gone = names.filter(isGraphGone);
     const kept = names.filter((name) => !gone.includes(name));
     for (const name of [...gone, ...kept.slice(0, Math.max(0, kept.length - MOST_WORKTREES))])
       for (const suffix of ['', '-wal', '-shm']) rmSync(join(indexFolder(), name + suffix), { force: true });
   }
 
-  async function ask(
+  async function askThread(
     place: GraphPlace,
     question: GraphQuestion,
     { patienceMs = PATIENCE_MS, freshMs = FRESH_MS, progress }: AskOptions = {},
@@ -188,7 +188,7 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
     /** Shared paths of a project, relative to its folder; empty for none. */
     sharedPaths,
     /** Queries a project or a session's worktree. Changes are read first, up to a time limit. */
-    ask,
+    ask: askThread,
     /** Returns the location of a shared symbol of a project, relative to its folder; otherwise why none matches, as a clause. */
     async locateShared(
       symbol: string,
@@ -196,7 +196,7 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
     ): Promise<{ path: string; line: number } | string> {
       const only = sharedPaths(project);
       if (only.length === 0) return 'no paths are shared there';
-      const { answer } = await ask({ project }, { ask: 'inspect', symbol, only: [...only] });
+      const { answer } = await askThread({ project }, { ask: 'inspect', symbol, only: [...only] });
       if ('empty' in answer) return answer.reason;
       return 'references' in answer
         ? { path: answer.symbol.path, line: answer.symbol.line }

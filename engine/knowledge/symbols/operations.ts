@@ -8,7 +8,7 @@ import type { IndexProgress } from './index-files/indexer.ts';
 import { indexOperations } from './index-operations.ts';
 import { describeIndexing, type ReadImpact } from './read-impact.ts';
 import {
-  describeState,
+  describeGraphState,
   labelSymbol,
   pickAnswer,
   sayLack,
@@ -45,7 +45,7 @@ const state = {
 export function graphOperations({ graph, projects, projectId, readImpact }: GraphOperationDeps) {
   const { sharedPaths } = graph;
   /** Returns the tree that a caller means: the named session, its own, or its project. Throws `chair_only`. */
-  function placeOf(caller: Caller, named: string | undefined): GraphPlace {
+  function findGraphPlace(caller: Caller, named: string | undefined): GraphPlace {
     const { ownWork, project, sessionId } = caller;
     if (named !== undefined && ownWork != null && named !== ownWork.sessionId)
       throw ownWorkError(`the code of ${named}`, caller);
@@ -75,7 +75,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
     const asked = await graph.ask({ project }, { ask: 'inspect', symbol, only: [...shared] });
     const found = pickAnswer(asked, 'references');
     if (found !== null) return String(found.symbol.id);
-    if (describeState(asked).empty !== 'not_found') return asked;
+    if (describeGraphState(asked).empty !== 'not_found') return asked;
     throw new SvcError('path_outside', `${named} shares no symbol ${JSON.stringify(symbol)}`, {
       hint: `shared there: ${shared.join(', ')}`,
     });
@@ -97,7 +97,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
         { project },
         { ask: 'search', query: name, limit: most, only: [...shared] },
       );
-      const { note } = describeState(asked);
+      const { note } = describeGraphState(asked);
       if (note !== null) notes.push(note);
       for (const each of pickAnswer(asked, 'symbols')?.symbols ?? []) found.push(toWireSymbol(each, project));
     }
@@ -136,10 +136,10 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
         `most used: ${(most_used as { name: string; uses: number }[]).map(({ name, uses }) => `${toPrintable(name)} (${uses})`).join(', ')}`,
       ]),
       async run(input, caller) {
-        const asked = await graph.ask(placeOf(caller, input.session), { ask: 'architecture' });
+        const asked = await graph.ask(findGraphPlace(caller, input.session), { ask: 'architecture' });
         const found = pickAnswer(asked, 'architecture')?.architecture;
         return {
-          ...describeState(
+          ...describeGraphState(
             asked,
             found?.files === 0 ? 'not_indexed' : null,
             found?.files === 0 ? 'there are no sources in a supported language' : null,
@@ -193,7 +193,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
       }),
       async run(input, caller) {
         const { depth, direction } = input;
-        const asked = await graph.ask(placeOf(caller, input.session), {
+        const asked = await graph.ask(findGraphPlace(caller, input.session), {
           ask: 'trace',
           symbol: input.symbol,
           depth,
@@ -202,7 +202,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
         const found = pickAnswer(asked, 'trace');
         if (found === null)
           return {
-            ...describeState(asked),
+            ...describeGraphState(asked),
             id: null,
             symbols: {},
             edges: [],
@@ -218,7 +218,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
           direction === 'callees' ? 'no_callees' : direction === 'callers' ? 'no_callers' : 'no_edges';
         const why = isAlone ? `${found.symbol.name} is indexed, but no edge was found` : null;
         return {
-          ...describeState(asked, isAlone ? none : null, why),
+          ...describeGraphState(asked, isAlone ? none : null, why),
           id: found.symbol.id,
           ...trace,
           exact: asked.exact,
@@ -266,7 +266,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
         const { paths, git_range: range, limit } = input;
         const question = { paths: paths?.length ? paths : null, range: range ?? null, limit };
         const progress = (at: IndexProgress): void => call.progress(describeIndexing(at));
-        return readImpact(placeOf(caller, input.session), question, { progress });
+        return readImpact(findGraphPlace(caller, input.session), question, { progress });
       },
     }),
     tool({
@@ -304,7 +304,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
         if (wanted === undefined) throw new SvcError('fields_invalid', 'name a symbol or an id');
         const other = input.project === undefined ? caller.project : readProject(input.project, caller);
         const isOwn = other === caller.project;
-        const place = isOwn ? placeOf(caller, input.session) : { project: other };
+        const place = isOwn ? findGraphPlace(caller, input.session) : { project: other };
         const named = isOwn ? wanted : await nameShared(wanted, other, input.project!);
         const asked =
           typeof named === 'string'
@@ -313,7 +313,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
         const found = pickAnswer(asked, 'snippet');
         if (found === null)
           return {
-            ...describeState(asked),
+            ...describeGraphState(asked),
             id: null,
             path: null,
             line: null,
@@ -323,7 +323,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
           };
         const { text, firstLine, lastLine, more } = found.snippet;
         return {
-          ...describeState(asked),
+          ...describeGraphState(asked),
           id: found.symbol.id,
           path: found.symbol.path,
           line: firstLine,
@@ -360,7 +360,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
           const found = pickAnswer(last, 'references');
           if (found !== null)
             return {
-              ...describeState(last),
+              ...describeGraphState(last),
               symbol: toWireSymbol(found.symbol, project),
               references: found.references,
               exact: last.exact,
@@ -373,7 +373,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
                 note: NOTHING_SHARED,
                 candidates: [],
               }
-            : describeState(last);
+            : describeGraphState(last);
         return { ...nothing, symbol: null, references: {}, exact: last?.exact ?? null };
       },
     }),
@@ -410,7 +410,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
         };
       },
     }),
-    ...indexOperations({ graph, projectId, placeOf }),
+    ...indexOperations({ graph, projectId, placeOf: findGraphPlace }),
   ];
 }
 

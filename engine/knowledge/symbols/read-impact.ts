@@ -2,7 +2,7 @@ import { formatCount } from '../../core/base/text.ts';
 import type { AskOptions, Graph, GraphPlace } from './index.ts';
 import type { IndexProgress } from './index-files/indexer.ts';
 import type { TouchedLines } from './query/impact.ts';
-import { describeState, pickAnswer, toWireImpact, type WireImpact, type WireState } from './wire.ts';
+import { describeGraphState, pickAnswer, toWireImpact, type WireImpact, type WireState } from './wire.ts';
 
 /** The changes of a session since its start. */
 export interface ChangedCode {
@@ -59,12 +59,12 @@ export function createImpactReader(
     const gone = own?.removed ?? impact?.removed ?? [];
     const removed = gone.slice(0, MOST_REMOVED);
     const ours = { removed, is_stale: asked.stale !== null, exact: asked.exact };
-    if (impact === undefined) return { ...describeState(asked), ...NO_IMPACT, ...ours };
+    if (impact === undefined) return { ...describeGraphState(asked), ...NO_IMPACT, ...ours };
     const wire = toWireImpact(impact, limit);
     const { empty, why } = explainNothing(wire, gone);
     const unread = empty === 'not_indexed' ? null : describeUnindexed(wire.not_indexed);
     const doubts = [why, own?.doubt, unread, describeRemoved(gone)].filter((each) => each != null);
-    return { ...describeState(asked, empty, doubts.join('; ') || null), ...wire, ...ours };
+    return { ...describeGraphState(asked, empty, doubts.join('; ') || null), ...wire, ...ours };
   };
 }
 

@@ -1,8 +1,8 @@
 import { formatCount, toPrintable } from '../../core/base/text.ts';
 import type { AskedGraph } from './index.ts';
-import type { GraphAnswer, Nothing } from './query/answer.ts';
-import type { Impact, Reached } from './query/impact.ts';
-import type { Trace, TraceStep } from './query/trace.ts';
+import type { GraphAnswer, NothingFound } from './query/answer.ts';
+import type { ImpactReport, ReachedSymbol } from './query/impact.ts';
+import type { TraceReport, TraceStep } from './query/trace.ts';
 import type { SymbolRow } from './store/rows.ts';
 
 /** Returns a symbol as named in answers: `Class.method src/a.ts:40`. */
@@ -55,10 +55,10 @@ const formatStale = (stale: AskedGraph['stale']): string | null => {
 /** Notes missing edges of the project's compiler. */
 export const sayLack = (exact: string | null): string[] => (exact === null ? [] : [`exact edges: ${exact}`]);
 
-const isNothing = (answer: GraphAnswer): answer is Nothing => 'empty' in answer;
+const isNothing = (answer: GraphAnswer): answer is NothingFound => 'empty' in answer;
 
 /** Returns notes of an answer about itself, preceded by other notes. */
-export function describeState(
+export function describeGraphState(
   { answer, stale }: AskedGraph,
   empty: string | null = null,
   why: string | null = null,
@@ -118,7 +118,7 @@ const toWireEdge = (step: TraceStep): WireEdge => ({
 });
 
 /** Returns the wire form of a call graph, cut if it becomes too long to read. */
-export function toWireTrace(trace: Trace, limit: number | undefined): WireTrace {
+export function toWireTrace(trace: TraceReport, limit: number | undefined): WireTrace {
   const symbols: Record<string, string> = {};
   let size = 0;
   const fits = (step: TraceStep): boolean => {
@@ -169,7 +169,7 @@ export interface WireImpact {
 
 /** Returns the wire form of an impact. */
 export function toWireImpact(
-  { files, unknown, declared, told, reached }: Impact,
+  { files, unknown, declared, told, reached }: ImpactReport,
   limit: number | undefined,
 ): WireImpact {
   const names = new Map([...declared, ...reached.map(({ symbol }) => symbol)].map((each) => [each.id, each]));
@@ -215,7 +215,7 @@ export function toWireImpact(
 const WEAK = 0.5;
 
 /** Writes `changes 3 symbols, reached from 5 callers over two steps (1 by name only), 2 test files`. */
-function summarizeImpact(symbols: number, callers: readonly Reached[], tests: number): string {
+function summarizeImpact(symbols: number, callers: readonly ReachedSymbol[], tests: number): string {
   const weak = callers.filter(({ confidence }) => confidence < WEAK).length;
   const unsure = weak === 0 ? '' : ` (${weak} by name only)`;
   return `changes ${formatCount(symbols, 'symbol')}, reached from ${formatCount(callers.length, 'caller')} over two steps${unsure}, ${formatCount(tests, 'test file')}`;

@@ -10,7 +10,7 @@ import {
 import type { EventKind, LoggedEvent } from '../../storage/index.ts';
 
 /** The facts about an ended session; times are Unix ms. */
-export interface EndedSession {
+export interface CountedSession {
   auth: string | null;
   started_at: number | null;
   ended_at: number | null;
@@ -43,7 +43,7 @@ function findDuration(ms: number): (typeof DURATIONS)[number] {
 export function countEvent(
   to: DayCounts,
   { kind, via, data, sessionId }: Pick<LoggedEvent, 'kind' | 'via' | 'data' | 'sessionId'>,
-  findSession: (sessionId: string) => EndedSession | null,
+  findSession: (sessionId: string) => CountedSession | null,
 ): void {
   if (kind === 'task_created') addCount(to.tasks, findWord(TASK_SOURCES, via));
   const outcome = DECISIONS[kind];

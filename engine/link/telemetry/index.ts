@@ -1,3 +1,3 @@
 /** The daily figures for the linked server. */
 export { telemetryOperations } from './operations.ts';
-export { createTelemetry, type Telemetry, type TierTokens } from './telemetry.ts';
+export { createTelemetry, type LinkTelemetry, type TierTokens } from './telemetry.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { operation } from '../../core/api/operation.ts';
-import type { Telemetry } from './telemetry.ts';
+import type { LinkTelemetry } from './telemetry.ts';
 
 /** Creates the operations of a person on the figures for a linked server. */
-export function telemetryOperations(telemetry: Telemetry) {
+export function telemetryOperations(telemetry: LinkTelemetry) {
   return [
     operation({
       name: 'telemetry.show',

@@ -1,7 +1,7 @@
 import { parseId } from '../../core/base/ids.ts';
 import { type DayCounts, makeDayCounts } from '../../core/link-protocol/telemetry-day.ts';
 import type { Storage } from '../../storage/index.ts';
-import type { EndedSession } from './count-event.ts';
+import type { CountedSession } from './count-event.ts';
 
 /** The progress of counting. */
 export interface TelemetryState {
@@ -76,7 +76,7 @@ export function createTelemetryRows({ db }: Pick<Storage, 'db'>) {
   const dropSent = db.prepare(
     'UPDATE telemetry_day SET counts = ?, is_due = 0, sent_body = NULL, sent_at = NULL WHERE sent_at IS NOT NULL',
   );
-  const readSession = db.prepare<unknown[], EndedSession>(
+  const readSession = db.prepare<unknown[], CountedSession>(
     'SELECT auth, started_at, ended_at, tokens_in + coalesce(tokens_out, 0) AS tokens FROM session WHERE id = ?',
   );
 
@@ -109,6 +109,7 @@ export function createTelemetryRows({ db }: Pick<Storage, 'db'>) {
     },
     dropBefore: (day: string): void => void dropBefore.run(day),
     dropSent: (): void => void dropSent.run(JSON.stringify(makeDayCounts())),
-    readSession: (sessionId: string): EndedSession | null => readSession.get(parseId('s', sessionId)) ?? null,
+    readSession: (sessionId: string): CountedSession | null =>
+      readSession.get(parseId('s', sessionId)) ?? null,
   };
 }

@@ -56,7 +56,7 @@ export interface TelemetryDeps {
 }
 
 /** Counts events by day while the workspace is linked, and sends each day once it is over. */
-export interface Telemetry {
+export interface LinkTelemetry {
   /** Called while the server answers this engine: checks at intervals for days to send. */
   wake(): void;
   /** Starts or stops counting, by the current settings and link. */
@@ -75,7 +75,7 @@ export interface Telemetry {
   close(): Promise<void>;
 }
 
-export function createTelemetry(deps: TelemetryDeps): Telemetry {
+export function createTelemetry(deps: TelemetryDeps): LinkTelemetry {
   const { storage, events, clock, log, env } = deps;
   let prepared: TelemetryRows | null = null;
   // A workspace that is not linked never needs them.
@@ -143,7 +143,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
     return found.length === AT_ONCE;
   }
 
-  async function count(): Promise<void> {
+  async function countDay(): Promise<void> {
     while (!closing.signal.aborted && (await storage.write(countNext)));
   }
 
@@ -197,12 +197,12 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
     await storage.write(() => rows().setSent(row, JSON.stringify(body), clock.now()));
   }
 
-  async function look(): Promise<void> {
+  async function checkDay(): Promise<void> {
     const calls = deps.calls();
     await applySettings();
     const since = rows().readState()?.countingSince ?? null;
     if (since === null) return;
-    await count();
+    await countDay();
     await addGatewayDays(since);
     for (const row of rows().listDays()) {
       // A person may have switched it off in the meantime, or linked the workspace elsewhere.
@@ -219,13 +219,13 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
       await storage.write(() => rows().dropBefore(oldest));
   }
 
-  function wake(): void {
+  function wakeTelemetry(): void {
     if (closing.signal.aborted || clock.monotonic() < nextLook) return;
     // The check in progress may have passed an item that is due now.
     isDueAgain = looking !== null;
     if (isDueAgain) return;
     nextLook = clock.monotonic() + LOOK_MS;
-    looking = look()
+    looking = checkDay()
       .then(() => {
         failures = 0;
       })
@@ -242,7 +242,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
 
   function endLook(): void {
     looking = null;
-    if (isDueAgain) wake();
+    if (isDueAgain) wakeTelemetry();
   }
 
   async function deleteThrough(calls: ServerCalls): Promise<void> {
@@ -270,9 +270,9 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
     }
   }
 
-  async function show(): Promise<TelemetryView> {
+  async function showTelemetry(): Promise<TelemetryView> {
     await applySettings();
-    await count();
+    await countDay();
     const state = rows().readState();
     const since = state?.countingSince ?? null;
     if (since !== null) await addGatewayDays(since);
@@ -312,10 +312,10 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
   }
 
   return {
-    wake,
+    wake: wakeTelemetry,
     applySettings,
     waitsForPerson,
-    show,
+    show: showTelemetry,
     async agree(schema) {
       if (schema !== TELEMETRY_SCHEMA)
         throw new SvcError('conflict', `schema ${TELEMETRY_SCHEMA} is sent, but ${schema} was reviewed`, {

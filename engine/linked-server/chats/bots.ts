@@ -8,7 +8,7 @@ import { createKeyedQueue } from '../../core/base/serial-queue.ts';
 import { readProxies } from '../../core/http/proxies.ts';
 import type { ChangeLog } from '../change-log.ts';
 import { CHAT_KINDS, type ChatKind, type Tables } from '../database/tables.ts';
-import type { Sealer } from '../sealing.ts';
+import type { SecretSealer } from '../sealing.ts';
 import { TELEGRAM_API } from './api-addresses.ts';
 import { BOT_INPUTS, type BotSettings, identifyBot } from './bot-settings.ts';
 import { createChatMemory } from './memory.ts';
@@ -33,7 +33,7 @@ export interface RemovedBot {
 }
 
 /** The bots of this server, one of each service, set by its operator. */
-export interface Bots {
+export interface ChatBots {
   list(): Promise<ListedBot[]>;
   /**
    * Sets up the bot of a service, replacing an earlier one. A different bot knows none of its users and channels, so
@@ -75,12 +75,12 @@ export function createBots({
   clock: Clock;
   log: Log;
   changes: ChangeLog;
-  sealer: Sealer;
+  sealer: SecretSealer;
   reach: ChatReach;
   makeHandlers(kind: ChatKind): ChatHandlers;
   /** Called after a bot was started or removed. */
   onChanged(): void;
-}): Bots {
+}): ChatBots {
   const running = new Map<ChatKind, ChatService>();
   const broken = new Map<ChatKind, ChatStatus>();
   // Two concurrent operators would start two bots of one service.
@@ -176,7 +176,7 @@ export function createBots({
   }
 
   /** Removes a bot's connected users and channels. */
-  async function forget(change: Transaction<Tables>, kind: ChatKind): Promise<void> {
+  async function forgetBot(change: Transaction<Tables>, kind: ChatKind): Promise<void> {
     for (const table of ['chat_memory', 'chat_users', 'chat_codes', 'chat_channels'] as const)
       await change.deleteFrom(table).where('kind', '=', kind).execute();
   }
@@ -242,7 +242,7 @@ export function createBots({
         };
         const entry = { account: null, actor, what: 'bot set up', detail: KIND_NAMES[kind] };
         await changes.make(entry, async (change) => {
-          if (!isSameBot) await forget(change, kind);
+          if (!isSameBot) await forgetBot(change, kind);
           await change
             .insertInto('bots')
             .values({ kind, ...row })
@@ -262,7 +262,7 @@ export function createBots({
             .where('kind', '=', kind)
             .executeTakeFirst();
           if (Number(numDeletedRows) === 0) return false;
-          await forget(change, kind);
+          await forgetBot(change, kind);
           const detail = KIND_NAMES[kind];
           await changes.record(change, { account: null, actor, what: 'bot removed', detail });
           return true;

@@ -4,7 +4,7 @@ import { SvcError } from '../../core/base/errors.ts';
 import { EVENT_NAMES, type OutboundEvent } from '../../notify/sending/index.ts';
 import type { ChangeEntry, ChangeLog } from '../change-log.ts';
 import type { ChatChannel, ChatKind, Tables } from '../database/tables.ts';
-import type { Plans } from '../plans/plans.ts';
+import type { AccountPlans } from '../plans/plans.ts';
 import { makeServerId } from '../secrets.ts';
 import { KIND_NAMES } from './bots.ts';
 import type { ChatPlace } from './service.ts';
@@ -16,7 +16,7 @@ const LONGEST_NAME = 200;
 const MOST_CHANNELS = 20;
 
 /** Channels, groups and private chats that get events of an account. */
-export interface Channels {
+export interface ChatChannels {
   list(account: string): Promise<ChatChannel[]>;
   /** Null for an unknown channel, or one of another account. */
   find(id: string, account: string): Promise<ChatChannel | null>;
@@ -49,8 +49,8 @@ export function createChannels({
   db: Kysely<Tables>;
   clock: Clock;
   changes: ChangeLog;
-  plans: Pick<Plans, 'entitlementsOf'>;
-}): Channels {
+  plans: Pick<AccountPlans, 'entitlementsOf'>;
+}): ChatChannels {
   const entryOf = ({ account_id, kind, name }: ChatChannel, what: string, actor: string): ChangeEntry => ({
     account: account_id,
     actor,
@@ -58,16 +58,16 @@ export function createChannels({
     detail: `${name} (${KIND_NAMES[kind]})`,
   });
 
-  const ofAccount = (account: string) =>
+  const selectChannels = (account: string) =>
     db.selectFrom('chat_channels').selectAll().where('account_id', '=', account);
 
   return {
-    list: (account) => ofAccount(account).orderBy('created_at').orderBy('id').execute(),
+    list: (account) => selectChannels(account).orderBy('created_at').orderBy('id').execute(),
     async find(id, account) {
-      return (await ofAccount(account).where('id', '=', id).executeTakeFirst()) ?? null;
+      return (await selectChannels(account).where('id', '=', id).executeTakeFirst()) ?? null;
     },
     async findAt(account, kind, { channel }) {
-      const found = await ofAccount(account)
+      const found = await selectChannels(account)
         .where('kind', '=', kind)
         .where('channel', '=', channel)
         .executeTakeFirst();

@@ -1,7 +1,14 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
 import type { ChangeLog } from '../change-log.ts';
-import type { ChatCode, ChatCodePurpose, ChatKind, ChatUserRow, Person, Tables } from '../database/tables.ts';
+import type {
+  ChatCode,
+  ChatCodePurpose,
+  ChatKind,
+  ChatUserRow,
+  PersonRow,
+  Tables,
+} from '../database/tables.ts';
 import type { DecisionFollower } from '../decision-follower.ts';
 import { CODE_RULE, type FailureCounter } from '../people/failures.ts';
 import { makeTypedCode, normalizeTypedCode } from '../people/first-run.ts';
@@ -9,7 +16,7 @@ import { closePrivateChats } from '../people/private-chats.ts';
 import { withdrawRequests } from '../requesters.ts';
 import { hashToken } from '../secrets.ts';
 import { KIND_NAMES } from './bots.ts';
-import type { Words } from './service.ts';
+import type { ChatText } from './service.ts';
 import { cleanText } from './spans.ts';
 
 /** How long a code may be sent, and then confirmed on the page. */
@@ -17,7 +24,7 @@ export const CODE_MS = 10 * 60_000;
 const CODE = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/;
 
 /** A code that was sent to the bot. */
-export interface Claim {
+export interface ConnectionClaim {
   kind: ChatKind;
   purpose: ChatCodePurpose;
   user: { id: string; name: string };
@@ -28,24 +35,24 @@ export interface Claim {
 export type ClaimResult = 'claimed' | 'unknown' | 'too_many' | 'other_person' | 'not_connected';
 
 /** Maps chat users to the people they speak for. Only users confirmed on a page by that person are connected. */
-export interface Connections {
+export interface ChatConnections {
   /** Finds the person that a chat user speaks for; null for all other users. */
-  findPerson(kind: ChatKind, user: string): Promise<Person | null>;
+  findPerson(kind: ChatKind, user: string): Promise<PersonRow | null>;
   list(person: string): Promise<ChatUserRow[]>;
   /** Creates a code for the bot, valid once within ten minutes; an earlier code becomes invalid. */
   makeCode(kind: ChatKind, purpose: ChatCodePurpose, person: string): Promise<string>;
   /** Accepts a code from a chat; the rest is confirmed on the page. */
-  claim(kind: ChatKind, words: Words, code: string): Promise<ClaimResult>;
+  claim(kind: ChatKind, words: ChatText, code: string): Promise<ClaimResult>;
   /** Lists codes of a person that were sent and wait for confirmation on the page. */
-  listClaims(person: string): Promise<Claim[]>;
+  listClaims(person: string): Promise<ConnectionClaim[]>;
   /** Connects the chat user who sent the code, if it is still the same one. False otherwise, or if it has expired. */
-  connect(kind: ChatKind, user: string, person: Person): Promise<boolean>;
+  connect(kind: ChatKind, user: string, person: PersonRow): Promise<boolean>;
   /** Confirms a code for a channel; null if it is a different code, or has expired. */
-  takeChannel(kind: ChatKind, channel: string, person: string): Promise<Claim | null>;
+  takeChannel(kind: ChatKind, channel: string, person: string): Promise<ConnectionClaim | null>;
   /** Deletes a code. */
   refuse(kind: ChatKind, purpose: ChatCodePurpose, person: string): Promise<void>;
   /** Also stops messages to that private chat. False if no user was connected. */
-  disconnect(kind: ChatKind, person: Person): Promise<boolean>;
+  disconnect(kind: ChatKind, person: PersonRow): Promise<boolean>;
 }
 
 /** Finds the code in a text; null if there is none. */
@@ -68,7 +75,7 @@ export function createConnections({
   changes: ChangeLog;
   failures: FailureCounter;
   follower: DecisionFollower;
-}): Connections {
+}): ChatConnections {
   const findUser = (kind: ChatKind, user: string): Promise<ChatUserRow | undefined> =>
     db
       .selectFrom('chat_users')
@@ -77,10 +84,10 @@ export function createConnections({
       .where('user_id', '=', user)
       .executeTakeFirst();
 
-  const record = (
+  const recordConnection = (
     within: Transaction<Tables>,
     what: string,
-    { account_id, name }: Person,
+    { account_id, name }: PersonRow,
     detail: string,
   ): Promise<void> => changes.record(within, { account: account_id, actor: name, what, detail });
 
@@ -92,7 +99,7 @@ export function createConnections({
       .where('person_id', '=', person);
 
   /** Disconnects a chat user, who then receives nothing in private; returns the former person. */
-  async function letGo(change: Transaction<Tables>, kind: ChatKind, person: Person) {
+  async function letGo(change: Transaction<Tables>, kind: ChatKind, person: PersonRow) {
     await closePrivateChats(change, person, kind);
     const removed = await change
       .deleteFrom('chat_users')
@@ -106,7 +113,7 @@ export function createConnections({
     return removed;
   }
 
-  const toClaim = ({ kind, purpose, ...code }: ChatCode): Claim => ({
+  const toClaim = ({ kind, purpose, ...code }: ChatCode): ConnectionClaim => ({
     kind,
     purpose,
     user: { id: code.user_id ?? '', name: code.user_name ?? '' },
@@ -235,7 +242,12 @@ export function createConnections({
           .returningAll()
           .executeTakeFirst();
         if (made === undefined) return false;
-        await record(change, 'chat connected', person, `${KIND_NAMES[kind]}: ${made.name} (${user})`);
+        await recordConnection(
+          change,
+          'chat connected',
+          person,
+          `${KIND_NAMES[kind]}: ${made.name} (${user})`,
+        );
         return true;
       });
       follower.wake();
@@ -267,7 +279,7 @@ export function createConnections({
         const gone = await letGo(change, kind, person);
         if (gone === undefined) return false;
         const who = `${KIND_NAMES[kind]}: ${gone.name} (${gone.user_id})`;
-        await record(change, 'chat disconnected', person, who);
+        await recordConnection(change, 'chat disconnected', person, who);
         return true;
       });
       follower.wake();

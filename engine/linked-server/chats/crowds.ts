@@ -28,7 +28,7 @@ export function readCrowd({ facts }: Pick<ChatMessageRow, 'facts'>): CrowdFacts 
 export const countCrowd = ({ counts }: Pick<CrowdFacts, 'counts'>): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-export type Crowds = ReturnType<typeof createCrowds>;
+export type CrowdLimits = ReturnType<typeof createCrowds>;
 
 export function createCrowds({ db, rows }: { db: Kysely<Tables>; rows: MessageRows }) {
   return {

@@ -6,16 +6,16 @@ import type { Tables } from '../database/tables.ts';
 import type { DecisionFollower } from '../decision-follower.ts';
 import type { EventOrigin } from '../deliveries/index.ts';
 import type { LinkedEvent } from '../deliveries/linked-event.ts';
-import type { Commands } from '../links/commands.ts';
+import type { CommandQueue } from '../links/commands.ts';
 import type { PendingDecisions } from '../links/pending.ts';
-import type { Polls } from '../links/polls.ts';
-import type { Workspaces } from '../links/workspaces.ts';
+import type { LinkPolls } from '../links/polls.ts';
+import type { WorkspaceLinks } from '../links/workspaces.ts';
 import type { FailureCounter } from '../people/failures.ts';
-import type { Plans } from '../plans/plans.ts';
-import type { Sealer } from '../sealing.ts';
-import { type Bots, type ChatReach, createBots } from './bots.ts';
-import { type Channels, createChannels } from './channels.ts';
-import { type Connections, createConnections } from './connections.ts';
+import type { AccountPlans } from '../plans/plans.ts';
+import type { SecretSealer } from '../sealing.ts';
+import { type ChatBots, type ChatReach, createBots } from './bots.ts';
+import { type ChatChannels, createChannels } from './channels.ts';
+import { type ChatConnections, createConnections } from './connections.ts';
 import { createCrowds } from './crowds.ts';
 import { createDueMessages } from './due-messages.ts';
 import { openMessageRows } from './message-rows.ts';
@@ -29,9 +29,9 @@ import { createWords } from './words.ts';
 
 /** The assistant: events and decisions of accounts in Slack and Telegram. */
 export interface Chats extends DecisionFollower {
-  bots: Bots;
-  connections: Connections;
-  channels: Channels;
+  bots: ChatBots;
+  connections: ChatConnections;
+  channels: ChatChannels;
   /** Writes the messages for these events, in the caller's transaction. Call `wake` after the commit. */
   queue(change: Transaction<Tables>, origin: EventOrigin, events: readonly LinkedEvent[]): Promise<boolean>;
   /** Called when a command about a decision was requested or answered. */
@@ -51,10 +51,10 @@ export async function createChats({
   clock: Clock;
   log: Log;
   changes: ChangeLog;
-  plans: Plans;
+  plans: AccountPlans;
   failures: FailureCounter;
-  sealer: Sealer;
-  links: { pending: PendingDecisions; commands: Commands; polls: Polls; workspaces: Workspaces };
+  sealer: SecretSealer;
+  links: { pending: PendingDecisions; commands: CommandQueue; polls: LinkPolls; workspaces: WorkspaceLinks };
   reach: ChatReach;
 }): Promise<Chats> {
   const { db, clock } = parts;
@@ -69,7 +69,7 @@ export async function createChats({
     follower: { followDecisions: messages.followDecisions, wake: () => outbox.wake() },
   });
   const channels = createChannels(parts);
-  const wake = (): void => outbox.wake();
+  const wakeOutbox = (): void => outbox.wake();
   const strangers = createStrangerAnswers({ clock });
   const { press } = createPresses({
     ...parts,
@@ -80,7 +80,7 @@ export async function createChats({
     sent,
     tickets,
     origin,
-    wake,
+    wake: wakeOutbox,
   });
   const { answer } = createWords({ ...parts, ...links, connections, strangers, channels, origin });
   const bots = createBots({
@@ -90,7 +90,7 @@ export async function createChats({
       onPress: (pressed) => press(kind, pressed),
       onWords: (words) => answer(kind, words),
     }),
-    onChanged: wake,
+    onChanged: wakeOutbox,
   });
   const outbox = createChatOutbox({
     ...parts,
@@ -111,9 +111,9 @@ export async function createChats({
     followDecisions: messages.followDecisions,
     async followCommand(workspace, decision) {
       await messages.touchDecision(workspace, decision);
-      wake();
+      wakeOutbox();
     },
-    wake,
+    wake: wakeOutbox,
     settled: outbox.settled,
     start() {
       starting = bots.start().then(outbox.start);

@@ -18,7 +18,7 @@ export interface MessageFacts {
   decision: PendingDecision | null;
 }
 
-export type Db = Kysely<Tables> | Transaction<Tables>;
+export type MessageDatabase = Kysely<Tables> | Transaction<Tables>;
 
 /** Creates rows and schedules them. */
 export type MessageRows = Awaited<ReturnType<typeof openMessageRows>>;
@@ -60,7 +60,7 @@ export async function openMessageRows({ db, clock }: { db: Kysely<Tables>; clock
     }),
 
     /** Adds rows whose event the channel does not have yet. */
-    async insert(change: Db, rows: readonly ChatMessageRow[]): Promise<void> {
+    async insert(change: MessageDatabase, rows: readonly ChatMessageRow[]): Promise<void> {
       for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
         await change
           .insertInto('chat_messages')
@@ -70,7 +70,7 @@ export async function openMessageRows({ db, clock }: { db: Kysely<Tables>; clock
     },
 
     /** Schedules messages for another check. */
-    touch: (change: Db) =>
+    touch: (change: MessageDatabase) =>
       change
         .updateTable('chat_messages')
         .set(({ eb }) => ({ version: eb('version', '+', 1), due_at: clock.now() })),

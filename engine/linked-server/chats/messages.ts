@@ -5,12 +5,12 @@ import type { ChatChannel, Tables } from '../database/tables.ts';
 import type { EventOrigin } from '../deliveries/index.ts';
 import type { LinkedEvent } from '../deliveries/linked-event.ts';
 import { readChannelEvents } from './channels.ts';
-import type { Db, MessageFacts, MessageRows } from './message-rows.ts';
+import type { MessageDatabase, MessageFacts, MessageRows } from './message-rows.ts';
 
 /** How long to wait for an unknown decision; then the event is sent without buttons. */
 const DECISION_PATIENCE_MS = 30_000;
 
-export type Messages = ReturnType<typeof createMessages>;
+export type ChatMessages = ReturnType<typeof createMessages>;
 
 /** Keeps track of messages to send, and messages that may have to change. */
 export function createMessages({ db, clock, rows }: { db: Kysely<Tables>; clock: Clock; rows: MessageRows }) {
@@ -32,7 +32,7 @@ export function createMessages({ db, clock, rows }: { db: Kysely<Tables>; clock:
   );
 
   /** Lists decisions that a workspace has reported. */
-  const isTold = (change: Db, workspace: string) =>
+  const isTold = (change: MessageDatabase, workspace: string) =>
     change.selectFrom('pending_decisions').select('decision_id').where('workspace_id', '=', workspace);
 
   return {

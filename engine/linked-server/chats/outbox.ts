@@ -4,18 +4,18 @@ import type { PendingDecision } from '../../core/link-protocol/messages.ts';
 import { GIVE_UP_MS, idleMs, nextTryMs } from '../../notify/sending/index.ts';
 import type { ChatChannel, ChatMessageRow } from '../database/tables.ts';
 import { createDueLoops } from '../due-loops.ts';
-import type { Commands } from '../links/commands.ts';
+import type { CommandQueue } from '../links/commands.ts';
 import type { PendingDecisions } from '../links/pending.ts';
-import type { Plans } from '../plans/plans.ts';
-import type { Bots } from './bots.ts';
-import { CROWD, type Crowds, readCrowd } from './crowds.ts';
+import type { AccountPlans } from '../plans/plans.ts';
+import type { ChatBots } from './bots.ts';
+import { CROWD, type CrowdLimits, readCrowd } from './crowds.ts';
 import { describeCommand, describeEnd, isFinal } from './describe.ts';
 import type { DueMessages } from './due-messages.ts';
 import type { MessageFacts } from './message-rows.ts';
-import type { Messages } from './messages.ts';
+import type { ChatMessages } from './messages.ts';
 import type { SentMessages } from './sent-messages.ts';
-import { type Button, ChatSendError, type ChatService, type Span } from './service.ts';
-import type { Tickets } from './tickets.ts';
+import { type ChatButton, ChatSendError, type ChatService, type ChatSpan } from './service.ts';
+import type { ButtonTickets } from './tickets.ts';
 import { fingerprintOf, sayCrowd, sayDecision, sayEvent } from './wording.ts';
 
 // Sends messages and updates them when their text has changed: one loop per channel, so that a slow or missing
@@ -28,7 +28,7 @@ const REFUSED_MS = 60_000;
 
 /** The current contents of a message. */
 interface Shown {
-  lines: Span[][];
+  lines: ChatSpan[][];
   /** Without tickets, which are created when it is sent. */
   buttons: ({ label: string; verb: 'approve' | 'deny' } | { label: string; url: string })[];
   /** The pending decision that it is about. */
@@ -62,15 +62,15 @@ export function createChatOutbox({
 }: {
   clock: Clock;
   log: Log;
-  plans: Pick<Plans, 'entitlementsOf'>;
-  messages: Pick<Messages, 'touchOpen'>;
-  crowds: Crowds;
+  plans: Pick<AccountPlans, 'entitlementsOf'>;
+  messages: Pick<ChatMessages, 'touchOpen'>;
+  crowds: CrowdLimits;
   sent: Pick<SentMessages, 'settle' | 'giveUp' | 'postpone' | 'postponeEnd' | 'dropWaiting'>;
   due: DueMessages;
-  tickets: Tickets;
+  tickets: ButtonTickets;
   pending: Pick<PendingDecisions, 'find'>;
-  commands: Pick<Commands, 'findNewest'>;
-  bots: Pick<Bots, 'find'>;
+  commands: Pick<CommandQueue, 'findNewest'>;
+  bots: Pick<ChatBots, 'find'>;
   origin: string;
   random?(): number;
 }): ChatOutbox {
@@ -134,7 +134,7 @@ export function createChatOutbox({
     row: ChatMessageRow,
     { decision }: Shown,
     wanted: Shown['buttons'][number],
-  ): Promise<Button> =>
+  ): Promise<ChatButton> =>
     'url' in wanted
       ? wanted
       : {
@@ -151,11 +151,11 @@ export function createChatOutbox({
       return;
     }
     const { lines, decision } = shown;
-    const looks = fingerprintOf(lines, shown.buttons as readonly Button[]);
+    const looks = fingerprintOf(lines, shown.buttons as readonly ChatButton[]);
     const isChanged = looks !== row.looks || (decision !== null && decision.hash !== row.hash);
     let postedId = row.posted_id;
     if (isChanged) {
-      const buttons: Button[] = [];
+      const buttons: ChatButton[] = [];
       for (const each of shown.buttons) buttons.push(await makeButton(row, shown, each));
       if (postedId === null) postedId = await service.send(channel.channel, { lines, buttons });
       else await service.edit(channel.channel, postedId, { lines, buttons });

@@ -1,19 +1,19 @@
 import type { Clock } from '../../core/base/clock.ts';
 import type { ChatKind } from '../database/tables.ts';
-import type { Commands } from '../links/commands.ts';
+import type { CommandQueue } from '../links/commands.ts';
 import type { PendingDecisions } from '../links/pending.ts';
-import type { Polls } from '../links/polls.ts';
-import type { Workspaces } from '../links/workspaces.ts';
-import type { Plans } from '../plans/plans.ts';
+import type { LinkPolls } from '../links/polls.ts';
+import type { WorkspaceLinks } from '../links/workspaces.ts';
+import type { AccountPlans } from '../plans/plans.ts';
 import { KIND_NAMES } from './bots.ts';
-import type { Connections } from './connections.ts';
+import type { ChatConnections } from './connections.ts';
 import { describeCommand, describeEnd } from './describe.ts';
-import type { Messages } from './messages.ts';
+import type { ChatMessages } from './messages.ts';
 import type { SentMessages } from './sent-messages.ts';
-import type { Press } from './service.ts';
+import type { ButtonPress } from './service.ts';
 import { joinSpans } from './spans.ts';
 import type { StrangerAnswers } from './stranger-answers.ts';
-import type { Tickets } from './tickets.ts';
+import type { ButtonTickets } from './tickets.ts';
 
 export const notConnected = (kind: ChatKind, origin: string): string =>
   `You are not connected to a person of this server, so nothing was done. Connect ${KIND_NAMES[kind]} at ${origin}/app/chats`;
@@ -35,20 +35,20 @@ export function createPresses({
   wake,
 }: {
   clock: Clock;
-  plans: Pick<Plans, 'entitlementsOf'>;
-  connections: Pick<Connections, 'findPerson'>;
+  plans: Pick<AccountPlans, 'entitlementsOf'>;
+  connections: Pick<ChatConnections, 'findPerson'>;
   strangers: StrangerAnswers;
-  messages: Pick<Messages, 'touchDecision'>;
+  messages: Pick<ChatMessages, 'touchDecision'>;
   sent: Pick<SentMessages, 'adopt'>;
-  tickets: Tickets;
+  tickets: ButtonTickets;
   pending: Pick<PendingDecisions, 'find'>;
-  commands: Pick<Commands, 'give' | 'findNewest'>;
-  polls: Pick<Polls, 'isConnected'>;
-  workspaces: Pick<Workspaces, 'find'>;
+  commands: Pick<CommandQueue, 'give' | 'findNewest'>;
+  polls: Pick<LinkPolls, 'isConnected'>;
+  workspaces: Pick<WorkspaceLinks, 'find'>;
   origin: string;
   /** Called when messages may have changed. */
   wake(): void;
-}): { press(kind: ChatKind, press: Press): Promise<string | null> } {
+}): { press(kind: ChatKind, press: ButtonPress): Promise<string | null> } {
   return {
     async press(kind, { user, place, messageId, ticket }) {
       const person = await connections.findPerson(kind, user.id);

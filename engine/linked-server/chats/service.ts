@@ -3,21 +3,21 @@
 import type { ChatKind } from '../database/tables.ts';
 
 /** A piece of a line. Text from outside is shown literally: it cannot format, mention, link or unfurl. */
-export interface Span {
+export interface ChatSpan {
   text: string;
   isOutside: boolean;
 }
 
-export type Button =
+export type ChatButton =
   /** Returned as `Press.ticket` when pressed: at most 64 bytes. */
   | { label: string; ticket: string; style: 'good' | 'bad' | 'plain' }
   /** Opens a page of the server. */
   | { label: string; url: string };
 
 export interface ChatMessage {
-  lines: readonly (readonly Span[])[];
+  lines: readonly (readonly ChatSpan[])[];
   /** In one row; an empty list removes the buttons of a message. */
-  buttons: readonly Button[];
+  buttons: readonly ChatButton[];
 }
 
 /** A user of a chat service: the id never changes, the name is their current one. */
@@ -36,7 +36,7 @@ export interface ChatPlace {
   isPrivate: boolean;
 }
 
-export interface Press {
+export interface ButtonPress {
   user: ChatUser;
   place: ChatPlace;
   /** The id of the message with the button. */
@@ -44,7 +44,7 @@ export interface Press {
   ticket: string;
 }
 
-export interface Words {
+export interface ChatText {
   user: ChatUser;
   place: ChatPlace;
   /** Without the name of the bot or a leading slash. */
@@ -56,8 +56,8 @@ export interface Words {
  * null for none.
  */
 export interface ChatHandlers {
-  onPress(press: Press): Promise<string | null>;
-  onWords(words: Words): Promise<string | null>;
+  onPress(press: ButtonPress): Promise<string | null>;
+  onWords(words: ChatText): Promise<string | null>;
 }
 
 /** A service's memory across restarts; it defines keys and ids. */

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { ChatMessageRow, Tables } from '../database/tables.ts';
 import { hashToken, makeToken } from '../secrets.ts';
 
-export type Tickets = ReturnType<typeof createTickets>;
+export type ButtonTickets = ReturnType<typeof createTickets>;
 
 /** Random tickets for the buttons of messages. They are stored in the database as hashes, so buttons survive a restart. */
 export function createTickets(db: Kysely<Tables>) {

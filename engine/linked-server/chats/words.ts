@@ -1,16 +1,16 @@
 import type { Clock } from '../../core/base/clock.ts';
 import { formatCount } from '../../core/base/text.ts';
-import type { ChatChannel, ChatKind, Person } from '../database/tables.ts';
+import type { ChatChannel, ChatKind, PersonRow } from '../database/tables.ts';
 import type { PendingDecisions } from '../links/pending.ts';
-import type { Polls } from '../links/polls.ts';
-import type { Workspaces } from '../links/workspaces.ts';
-import type { Plans } from '../plans/plans.ts';
+import type { LinkPolls } from '../links/polls.ts';
+import type { WorkspaceLinks } from '../links/workspaces.ts';
+import type { AccountPlans } from '../plans/plans.ts';
 import { KIND_NAMES } from './bots.ts';
-import { type Channels, readChannelEvents } from './channels.ts';
-import { type ClaimResult, type Connections, findCode } from './connections.ts';
+import { type ChatChannels, readChannelEvents } from './channels.ts';
+import { type ChatConnections, type ClaimResult, findCode } from './connections.ts';
 import { clockTime, nameDecision } from './describe.ts';
 import { notConnected } from './presses.ts';
-import type { Words } from './service.ts';
+import type { ChatText } from './service.ts';
 import { cleanText } from './spans.ts';
 import type { StrangerAnswers } from './stranger-answers.ts';
 
@@ -38,15 +38,15 @@ export function createWords({
   origin,
 }: {
   clock: Clock;
-  plans: Pick<Plans, 'entitlementsOf'>;
-  connections: Pick<Connections, 'findPerson' | 'claim'>;
+  plans: Pick<AccountPlans, 'entitlementsOf'>;
+  connections: Pick<ChatConnections, 'findPerson' | 'claim'>;
   strangers: StrangerAnswers;
-  channels: Pick<Channels, 'findAt' | 'mute'>;
+  channels: Pick<ChatChannels, 'findAt' | 'mute'>;
   pending: Pick<PendingDecisions, 'list'>;
-  workspaces: Pick<Workspaces, 'list'>;
-  polls: Pick<Polls, 'isConnected'>;
+  workspaces: Pick<WorkspaceLinks, 'list'>;
+  polls: Pick<LinkPolls, 'isConnected'>;
   origin: string;
-}): { answer(kind: ChatKind, words: Words): Promise<string | null> } {
+}): { answer(kind: ChatKind, words: ChatText): Promise<string | null> } {
   async function sayWaiting(account: string): Promise<string> {
     const { decisions, more } = await pending.list(account);
     const shown = decisions.slice(0, SHOWN);
@@ -103,7 +103,7 @@ export function createWords({
     return `No new events are sent here until ${formatMoment(until)}. Existing messages still change.`;
   }
 
-  async function answerPerson(kind: ChatKind, { place, text }: Words, person: Person): Promise<string> {
+  async function answerPerson(kind: ChatKind, { place, text }: ChatText, person: PersonRow): Promise<string> {
     const { capabilities, plan } = await plans.entitlementsOf(person.account_id);
     if (!capabilities.includes('assistant'))
       return `The plan ${plan} has no assistant. Everything is at ${origin}/app`;

@@ -48,7 +48,7 @@ export function createGroupWrites<Item, Result>({
     }
   }
 
-  async function run(): Promise<void> {
+  async function runGroup(): Promise<void> {
     isRunning = true;
     while (queue.length > 0) {
       await gather();
@@ -62,6 +62,6 @@ export function createGroupWrites<Item, Result>({
   return (item) =>
     new Promise<Result>((resolve, reject) => {
       queue.push({ item, resolve, reject });
-      if (!isRunning) void run();
+      if (!isRunning) void runGroup();
     });
 }

@@ -56,9 +56,9 @@ export function cutListPage<Row>(
   readKey: (row: Row) => string,
   { after, before }: PageWish,
 ): ListPage<Row> {
-  const placeOf = (key: string | undefined): number => rows.findIndex((row) => readKey(row) === key);
-  const end = placeOf(before);
-  const first = Math.max(0, end < 0 ? placeOf(after) + 1 : end - ROWS_ON_A_PAGE);
+  const findRowPlace = (key: string | undefined): number => rows.findIndex((row) => readKey(row) === key);
+  const end = findRowPlace(before);
+  const first = Math.max(0, end < 0 ? findRowPlace(after) + 1 : end - ROWS_ON_A_PAGE);
   const shown = rows.slice(first, first + ROWS_ON_A_PAGE);
   const keyAt = (place: number): string | null => (shown.length === 0 ? null : readKey(shown.at(place)!));
   return {
@@ -76,7 +76,7 @@ export async function countBehind<DB, TB extends keyof DB, Row>(
 ): Promise<number> {
   const last = rows.at(-1);
   if (next === null || last === undefined) return 0;
-  const [counted] = await standAfter(query, order, keyOf(last, order))
+  const [counted] = await standAfter(query, order, makeRowKey(last, order))
     .clearSelect()
     .select(sql<number>`count(*)`.as('count'))
     .execute();
@@ -119,13 +119,13 @@ function cutPage<Row>(rows: readonly Row[], order: ListOrder): Pick<ListPage<Row
   return { rows: shown, next: rows.length > ROWS_ON_A_PAGE ? cursorOf(shown.at(-1), order) : null };
 }
 
-const keyOf = (row: unknown, { columns }: ListOrder): Key =>
+const makeRowKey = (row: unknown, { columns }: ListOrder): Key =>
   Object.keys(columns).map(
     (column) => (row as Record<string, string | number>)[column.slice(column.indexOf('.') + 1)]!,
   );
 
 const cursorOf = (row: unknown, order: ListOrder): string =>
-  Buffer.from(JSON.stringify(keyOf(row, order))).toString('base64url');
+  Buffer.from(JSON.stringify(makeRowKey(row, order))).toString('base64url');
 
 /** Parses a cursor; null for none, and for a cursor of another list. PostgreSQL accepts no NUL in a text. */
 function readCursor(text: string | undefined, { columns }: ListOrder): Key | null {

@@ -12,22 +12,28 @@ export {
   type ChatMessageRow,
   type ChatUserRow,
 } from './tables/chats.ts';
-export type { Command, DeviceRequest, LinkedWorkspace, Machine, WorkspaceEventRow } from './tables/links.ts';
+export type {
+  CommandRow,
+  DeviceRequest,
+  LinkedWorkspace,
+  MachineRow,
+  WorkspaceEventRow,
+} from './tables/links.ts';
 export {
   type Account,
   type BrowserSession,
-  type Change,
-  type Person,
+  type ChangeRow,
+  type PersonRole,
+  type PersonRow,
   ROLES,
-  type Role,
 } from './tables/people.ts';
 export {
-  type DeliveryRow,
-  type DeliveryState,
   type PauseReason,
   TARGET_KINDS,
-  type Target,
+  type TargetDeliveryRow,
+  type TargetDeliveryState,
   type TargetKind,
+  type TargetRow,
 } from './tables/targets.ts';
 
 // Text and integers only, so that SQLite and PostgreSQL store the same. Times are milliseconds since 1970; secrets

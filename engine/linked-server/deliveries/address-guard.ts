@@ -122,11 +122,11 @@ export function createAddressGuard({
     async check(url) {
       const { hostname, host } = new URL(url);
       const literal = hostname.replace(/^\[|\]$/g, '');
-      const refuse = (why: string, hint = 'check the spelling'): SvcError =>
+      const refuseAddress = (why: string, hint = 'check the spelling'): SvcError =>
         new SvcError('address_refused', `${host}: ${why}`, { hint });
       if (isIP(literal) !== 0) {
         const fault = findFault(literal);
-        if (fault !== null) throw refuse(`it ${fault}`, HINTS[fault]);
+        if (fault !== null) throw refuseAddress(`it ${fault}`, HINTS[fault]);
         return;
       }
       const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -134,8 +134,8 @@ export function createAddressGuard({
         if (error === null) resolve();
         // The address is not named: users must not learn about names in this server's network.
         else if (error instanceof RefusedAddress && error.message !== NO_ADDRESS)
-          reject(refuse(`it resolves to an address that ${error.message}`, HINTS[error.message]));
-        else reject(refuse('the name is not known'));
+          reject(refuseAddress(`it resolves to an address that ${error.message}`, HINTS[error.message]));
+        else reject(refuseAddress('the name is not known'));
       });
       return promise;
     },

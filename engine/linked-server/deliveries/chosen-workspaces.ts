@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { SvcError } from '../../core/base/errors.ts';
-import type { Tables, Target } from '../database/tables.ts';
+import type { Tables, TargetRow } from '../database/tables.ts';
 
 /** Maximum number of workspaces chosen for a target; the whole list is read with each event. */
 const MOST_CHOSEN = 5000;
@@ -17,10 +17,10 @@ export interface WorkspaceWish {
 }
 
 /** Parses the ids of a target's workspaces; null for all of the account, including later ones. */
-export const readWorkspaces = (target: Pick<Target, 'workspaces'>): string[] | null =>
+export const readWorkspaces = (target: Pick<TargetRow, 'workspaces'>): string[] | null =>
   JSON.parse(target.workspaces) as string[] | null;
 
-const invalid = (message: string): SvcError =>
+const createChoiceError = (message: string): SvcError =>
   new SvcError('fields_invalid', message, { data: { fields: ['workspaces'] } });
 
 const listIds = async (db: Kysely<Tables>, account: string): Promise<string[]> => {
@@ -30,7 +30,9 @@ const listIds = async (db: Kysely<Tables>, account: string): Promise<string[]> =
 
 const writeChosen = (ids: readonly string[]): string => {
   if (ids.length > MOST_CHOSEN)
-    throw invalid(`a target covers at most ${MOST_CHOSEN} chosen workspaces, or all of the account`);
+    throw createChoiceError(
+      `a target covers at most ${MOST_CHOSEN} chosen workspaces, or all of the account`,
+    );
   return JSON.stringify(ids);
 };
 
@@ -41,18 +43,19 @@ const writeChosen = (ids: readonly string[]): string => {
 export async function readWorkspaceWish(
   db: Kysely<Tables>,
   { scope, ticked }: WorkspaceWish,
-  { account, before }: { account: string; before?: Target },
+  { account, before }: { account: string; before?: TargetRow },
 ): Promise<string> {
   if (scope === 'all') {
     if (ticked.length > 0)
-      throw invalid('some workspaces are ticked: choose only the ticked ones, or untick them');
+      throw createChoiceError('some workspaces are ticked: choose only the ticked ones, or untick them');
     return 'null';
   }
   if (scope === 'listed') return JSON.stringify((before && readWorkspaces(before)) ?? []);
-  if (ticked.length === 0) throw invalid('tick at least one workspace, or choose all of the account');
+  if (ticked.length === 0)
+    throw createChoiceError('tick at least one workspace, or choose all of the account');
   const wanted = new Set(ticked);
   const chosen = (await listIds(db, account)).filter((id) => wanted.has(id));
-  if (chosen.length !== wanted.size) throw invalid('choose workspaces from the list');
+  if (chosen.length !== wanted.size) throw createChoiceError('choose workspaces from the list');
   return writeChosen(chosen);
 }
 
@@ -62,14 +65,14 @@ export async function readWorkspaceWish(
  */
 export async function changeChosen(
   db: Kysely<Tables>,
-  target: Target,
+  target: TargetRow,
   { add, leave }: { add: readonly string[]; leave: readonly string[] },
 ): Promise<void> {
   const [added, left, before] = [new Set(add), new Set(leave), new Set(readWorkspaces(target))];
   const chosen = (await listIds(db, target.account_id)).filter(
     (id) => added.has(id) || (before.has(id) && !left.has(id)),
   );
-  if (chosen.length === 0) throw invalid('choose at least one workspace');
+  if (chosen.length === 0) throw createChoiceError('choose at least one workspace');
   const { numUpdatedRows } = await db
     .updateTable('targets')
     .set({ workspaces: writeChosen(chosen) })

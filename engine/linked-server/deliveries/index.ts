@@ -5,16 +5,16 @@ import type { Log } from '../../core/base/log.ts';
 import { GIVE_UP_MS, idleMs, nextTryMs } from '../../notify/sending/index.ts';
 
 import { askOncePerAccount } from '../database/ask-once.ts';
-import type { DeliveryRow, Tables, Target } from '../database/tables.ts';
+import type { Tables, TargetDeliveryRow, TargetRow } from '../database/tables.ts';
 import { createDueLoops } from '../due-loops.ts';
-import type { Plans } from '../plans/plans.ts';
+import type { AccountPlans } from '../plans/plans.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { readWorkspaces } from './chosen-workspaces.ts';
 import type { LinkedEvent } from './linked-event.ts';
-import { createOutbox, type Outbox, type Settled } from './outbox.ts';
+import { createOutbox, type TargetOutbox, type TargetResult } from './outbox.ts';
 import { buildSample } from './samples.ts';
-import { type Attempt, sendEvent } from './send.ts';
-import { capabilityOf, readEvents, type Targets } from './targets.ts';
+import { type SendAttempt, sendEvent } from './send.ts';
+import { capabilityOf, readEvents, type TargetStore } from './targets.ts';
 
 // Events of linked workspaces on their way to the targets of their account. A delivery is written in the transaction
 // of its event; each target has a separate loop.
@@ -32,7 +32,7 @@ export interface EventOrigin {
   accountId: string;
 }
 
-export interface Deliveries {
+export interface TargetDeliveries {
   /**
    * Writes the deliveries for these events, in the caller's transaction. Skips events that a target already has.
    * Returns their number: call `wake` after the commit if there are any.
@@ -48,11 +48,11 @@ export interface Deliveries {
   wake(): void;
   /** Resolves when nothing is in progress and nothing more is due. */
   settled(): Promise<void>;
-  list: Outbox['list'];
+  list: TargetOutbox['list'];
   /** False if the account has no such delivery. */
   sendAgain(id: number, account: string): Promise<boolean>;
   /** Sends an `alert` titled `test` to a target now, regardless of its events, and waits for the answer. */
-  test(target: Target): Promise<Attempt>;
+  test(target: TargetRow): Promise<SendAttempt>;
   /** Ends requests in progress, and leaves them pending. */
   close(): Promise<void>;
 }
@@ -69,11 +69,11 @@ export async function createDeliveries({
   db: Kysely<Tables>;
   clock: Clock;
   log: Log;
-  plans: Pick<Plans, 'entitlementsOf'>;
+  plans: Pick<AccountPlans, 'entitlementsOf'>;
   guard: AddressGuard;
-  openTarget: Targets['open'];
+  openTarget: TargetStore['open'];
   random?(): number;
-}): Promise<Deliveries> {
+}): Promise<TargetDeliveries> {
   const outbox = createOutbox(db);
   const closing = new AbortController();
   /** When each target was last sent to, by the process's own clock. */
@@ -98,10 +98,10 @@ export async function createDeliveries({
     .compile();
   const listOpenTargets = askOncePerAccount(
     async (change, account) =>
-      (await change.executeQuery<Target>({ ...openTargets, parameters: [1, account] })).rows,
+      (await change.executeQuery<TargetRow>({ ...openTargets, parameters: [1, account] })).rows,
   );
 
-  const queueDeliveries: Deliveries['queueDeliveries'] = async (change, origin, events) => {
+  const queueDeliveries: TargetDeliveries['queueDeliveries'] = async (change, origin, events) => {
     if (events.length === 0) return 0;
     const { accountId, workspaceId, workspaceName } = origin;
     const targets = await listOpenTargets(change, accountId);
@@ -115,7 +115,7 @@ export async function createDeliveries({
             readEvents(target).includes(event.event) && (chosen === null || chosen.includes(workspaceId))
           );
         })
-        .map(({ id }): DeliveryRow => {
+        .map(({ id }): TargetDeliveryRow => {
           lastId += 1;
           return {
             id: lastId,
@@ -226,12 +226,12 @@ export async function createDeliveries({
  * it is gone, or has failed for a day; dead if only this delivery has failed for that long.
  */
 function settleAttempt(
-  { first_at, tries }: DeliveryRow,
-  { failing_since }: Target,
-  { ok, gone, status, error, retryAfterMs, ms }: Attempt,
+  { first_at, tries }: TargetDeliveryRow,
+  { failing_since }: TargetRow,
+  { ok, gone, status, error, retryAfterMs, ms }: SendAttempt,
   now: number,
   random: () => number,
-): Settled {
+): TargetResult {
   const base = { nextAt: now, triedAt: now, status, ms, error };
   if (ok)
     return { ...base, state: 'delivered', target: { failingSince: null, pausedAt: null, pausedWhy: null } };

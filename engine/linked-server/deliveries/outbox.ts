@@ -1,13 +1,19 @@
 import { type Kysely, sql } from 'kysely';
 import { laterBy } from '../database/later-by.ts';
 import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
-import type { DeliveryRow, DeliveryState, PauseReason, Tables, Target } from '../database/tables.ts';
+import type {
+  PauseReason,
+  Tables,
+  TargetDeliveryRow,
+  TargetDeliveryState,
+  TargetRow,
+} from '../database/tables.ts';
 
 // The rows of deliveries, and the choice of the next one.
 
 /** The result of an attempt. */
-export interface Settled {
-  state: DeliveryState;
+export interface TargetResult {
+  state: TargetDeliveryState;
   nextAt: number;
   triedAt: number;
   status: number | null;
@@ -18,14 +24,14 @@ export interface Settled {
 }
 
 /** A delivery as pages list it. */
-export type ListedDelivery = DeliveryRow & {
+export type ListedDelivery = TargetDeliveryRow & {
   target_name: string;
-  target: Pick<Target, 'kind' | 'is_on' | 'paused_why'>;
+  target: Pick<TargetRow, 'kind' | 'is_on' | 'paused_why'>;
 };
 
 const NEWEST_FIRST: ListOrder = { columns: { 'deliveries.id': 'integer' }, direction: 'desc' };
 
-export type Outbox = ReturnType<typeof createOutbox>;
+export type TargetOutbox = ReturnType<typeof createOutbox>;
 
 export function createOutbox(db: Kysely<Tables>) {
   /** Lists active targets: enabled, and not paused. */
@@ -74,7 +80,10 @@ export function createOutbox(db: Kysely<Tables>) {
     },
 
     /** Finds the next sendable delivery of a target. */
-    async findDue(target: string, now: number): Promise<{ target: Target; delivery: DeliveryRow } | null> {
+    async findDue(
+      target: string,
+      now: number,
+    ): Promise<{ target: TargetRow; delivery: TargetDeliveryRow } | null> {
       const found = await open.selectAll().where('id', '=', target).executeTakeFirst();
       if (found === undefined) return null;
       const delivery = await db
@@ -91,7 +100,7 @@ export function createOutbox(db: Kysely<Tables>) {
     },
 
     /** Extends a target's deadlines by the time in which nothing was tried. */
-    async postponeEnd({ id, failing_since }: Target, idle: number, now: number): Promise<void> {
+    async postponeEnd({ id, failing_since }: TargetRow, idle: number, now: number): Promise<void> {
       await db.transaction().execute(async (change) => {
         await change
           .updateTable('deliveries')
@@ -112,7 +121,7 @@ export function createOutbox(db: Kysely<Tables>) {
      * Records an attempt; ignored if the delivery was settled or removed in the meantime, or for a target whose
      * address was changed: a different one has answered.
      */
-    async settle({ id }: DeliveryRow, target: Target, settled: Settled): Promise<void> {
+    async settle({ id }: TargetDeliveryRow, target: TargetRow, settled: TargetResult): Promise<void> {
       const { failingSince, pausedAt, pausedWhy } = settled.target;
       await db.transaction().execute(async (change) => {
         const { numUpdatedRows } = await change

@@ -1,8 +1,8 @@
 import { rfc3339 } from '../../core/base/clock.ts';
-import type { Envelope, OutboundEvent } from '../../notify/sending/index.ts';
+import type { EventEnvelope, OutboundEvent } from '../../notify/sending/index.ts';
 import type { LinkedEvent } from './linked-event.ts';
 
-type Differing = Partial<Omit<Envelope, 'id' | 'event' | 'at' | 'workspace'>>;
+type Differing = Partial<Omit<EventEnvelope, 'id' | 'event' | 'at' | 'workspace'>>;
 
 const WORKSPACE_ID = 'w_Jq2mVt8xKz0B';
 

@@ -1,9 +1,9 @@
 import { fetch as fetchOverAgent } from 'undici';
-import { attemptDelivery, type Outcome, type Secrets } from '../../notify/sending/index.ts';
+import { attemptDelivery, type SendOutcome, type SigningSecrets } from '../../notify/sending/index.ts';
 import type { AddressGuard } from './address-guard.ts';
 
 /** One attempt, described for people. */
-export interface Attempt extends Outcome {
+export interface SendAttempt extends SendOutcome {
   /** Duration, ms. */
   ms: number;
 }
@@ -35,9 +35,9 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** Posts a signed event over connections that the guard checks. Null if `signal` ended it. */
 export async function sendEvent(
-  wanted: { url: string; body: string; messageId: string; secrets: Secrets },
+  wanted: { url: string; body: string; messageId: string; secrets: SigningSecrets },
   { guard, now, signal }: { guard: AddressGuard; now: number; signal: AbortSignal },
-): Promise<Attempt | null> {
+): Promise<SendAttempt | null> {
   const begin = performance.now();
   // The Agent of this undici does not work in Node's own fetch; its types differ, their behaviour is the same.
   const fetch = ((url: URL, init: object) =>

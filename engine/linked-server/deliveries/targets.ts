@@ -4,14 +4,14 @@ import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { shownAddress } from '../../core/http/shown-address.ts';
 import type { AccountCapability, AddonName } from '../../core/link-protocol/capabilities.ts';
-import { EVENT_NAMES, type OutboundEvent, type Secrets } from '../../notify/sending/index.ts';
+import { EVENT_NAMES, type OutboundEvent, type SigningSecrets } from '../../notify/sending/index.ts';
 import type { ChangeEntry, ChangeLog } from '../change-log.ts';
-import { TARGET_KINDS, type Tables, type Target, type TargetKind } from '../database/tables.ts';
+import { TARGET_KINDS, type Tables, type TargetKind, type TargetRow } from '../database/tables.ts';
 import { takeTurn } from '../database/take-turn.ts';
 import type { DecisionFollower } from '../decision-follower.ts';
-import type { Plans } from '../plans/plans.ts';
+import type { AccountPlans } from '../plans/plans.ts';
 import { withdrawRequests } from '../requesters.ts';
-import type { Sealer } from '../sealing.ts';
+import type { SecretSealer } from '../sealing.ts';
 import { makeServerId } from '../secrets.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { changeChosen, readWorkspaceWish, type WorkspaceWish } from './chosen-workspaces.ts';
@@ -20,7 +20,7 @@ import { changeChosen, readWorkspaceWish, type WorkspaceWish } from './chosen-wo
 export const OVERLAP_MS = 24 * 3600_000;
 const SIGNS_YET = 'a new secret was created within the last day, and the previous one still signs';
 /** Reports whether the previous secret still signs. */
-export const isOverlapping = ({ old_until }: Pick<Target, 'old_until'>, now: number): boolean =>
+export const isOverlapping = ({ old_until }: Pick<TargetRow, 'old_until'>, now: number): boolean =>
   (old_until ?? 0) > now;
 /** Maximum number of hosted webhooks of an account. */
 const MOST_WEBHOOKS = 20;
@@ -36,35 +36,35 @@ export interface TargetWish {
   workspaces: WorkspaceWish;
 }
 
-export interface Targets {
-  list(account: string): Promise<(Target & { waiting: number })[]>;
+export interface TargetStore {
+  list(account: string): Promise<(TargetRow & { waiting: number })[]>;
   /** Null for an unknown target, or one of another account. */
-  find(id: string, account: string): Promise<Target | null>;
+  find(id: string, account: string): Promise<TargetRow | null>;
   /** Returns the secret, only once. Throws `fields_invalid`, `address_refused`, `conflict`, `capability_locked`. */
   add(
     kind: TargetKind,
     wish: TargetWish,
     account: string,
     actor: string,
-  ): Promise<{ target: Target; secret: string }>;
-  change(target: Target, wish: TargetWish, actor: string): Promise<void>;
+  ): Promise<{ target: TargetRow; secret: string }>;
+  change(target: TargetRow, wish: TargetWish, actor: string): Promise<void>;
   /** Adds workspaces to its own and removes others. Throws `fields_invalid`, `conflict`. */
   changeWorkspaces(
-    target: Target,
+    target: TargetRow,
     wish: { add: readonly string[]; leave: readonly string[] },
     actor: string,
   ): Promise<void>;
-  switch(target: Target, isOn: boolean, actor: string): Promise<void>;
-  remove(target: Target, actor: string): Promise<void>;
+  switch(target: TargetRow, isOn: boolean, actor: string): Promise<void>;
+  remove(target: TargetRow, actor: string): Promise<void>;
   /**
    * Creates a new secret, returned only once; the old one also signs for a day. Throws `conflict` within that day,
    * unless the old one has to end immediately.
    */
-  rotateSecret(target: Target, actor: string, how?: { endsOverlap?: boolean }): Promise<string>;
+  rotateSecret(target: TargetRow, actor: string, how?: { endsOverlap?: boolean }): Promise<string>;
   /** Resumes sending to a paused target. */
-  resume(target: Target, actor: string): Promise<void>;
+  resume(target: TargetRow, actor: string): Promise<void>;
   /** The current address and signing secrets of a target. */
-  open(target: Target): { url: string; secrets: Secrets };
+  open(target: TargetRow): { url: string; secrets: SigningSecrets };
 }
 
 /** The capability that such a target requires. */
@@ -75,7 +75,7 @@ export const capabilityOf = (kind: TargetKind): AccountCapability =>
 export const isShortLived = ({ kind, url }: { kind: TargetKind; url: string }): boolean =>
   kind === 'n8n' && /\/webhook-test\//.test(url);
 
-const invalid = (field: string, message: string, hint?: string): SvcError =>
+const createInvalidTargetError = (field: string, message: string, hint?: string): SvcError =>
   new SvcError('fields_invalid', message, {
     data: { fields: [field] },
     ...(hint === undefined ? {} : { hint }),
@@ -84,13 +84,13 @@ const invalid = (field: string, message: string, hint?: string): SvcError =>
 function readUrl(text: string): string {
   const url = URL.parse(text.trim());
   if (url === null || !['http:', 'https:'].includes(url.protocol) || text.length > LONGEST_URL)
-    throw invalid(
+    throw createInvalidTargetError(
       'url',
       'this is not an address that events can be posted to',
       'it must start with https://',
     );
   if (url.username !== '' || url.password !== '')
-    throw invalid('url', 'an address with a user name and a password is refused');
+    throw createInvalidTargetError('url', 'an address with a user name and a password is refused');
   url.hash = '';
   return url.href;
 }
@@ -100,14 +100,17 @@ const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,47}$/u;
 function readNameAndEvents({ name, events }: TargetWish) {
   const normal = name.normalize('NFC').trim();
   if (!NAME.test(normal))
-    throw invalid('name', 'a name has 1 to 48 letters, digits, spaces, dots, dashes and underscores');
+    throw createInvalidTargetError(
+      'name',
+      'a name has 1 to 48 letters, digits, spaces, dots, dashes and underscores',
+    );
   const chosen = EVENT_NAMES.filter((event) => events.includes(event));
   if (chosen.length === 0 || chosen.length !== new Set(events).size)
-    throw invalid('events', 'choose at least one event from the list');
+    throw createInvalidTargetError('events', 'choose at least one event from the list');
   return { name: normal, events: JSON.stringify(chosen) };
 }
 
-export const readEvents = (target: Pick<Target, 'events'>): OutboundEvent[] =>
+export const readEvents = (target: Pick<TargetRow, 'events'>): OutboundEvent[] =>
   JSON.parse(target.events) as OutboundEvent[];
 
 export function createTargets({
@@ -123,13 +126,13 @@ export function createTargets({
   db: Kysely<Tables>;
   clock: Clock;
   changes: ChangeLog;
-  plans: Pick<Plans, 'entitlementsOf'>;
-  sealer: Sealer;
+  plans: Pick<AccountPlans, 'entitlementsOf'>;
+  sealer: SecretSealer;
   guard: Pick<AddressGuard, 'check'>;
   follower: DecisionFollower;
   /** Called when something may be due. */
   wake(): void;
-}): Targets {
+}): TargetStore {
   const makeSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 
   async function requireCapability(kind: TargetKind, account: string): Promise<void> {
@@ -143,7 +146,7 @@ export function createTargets({
   }
 
   /** Open requests of its tool, signed with its secret. */
-  const withdrawRequestsOf = (change: Transaction<Tables>, { account_id, slot }: Target): Promise<void> =>
+  const withdrawRequestsOf = (change: Transaction<Tables>, { account_id, slot }: TargetRow): Promise<void> =>
     withdrawRequests(
       change,
       { account: account_id, person: slot, channels: ['automation'] },
@@ -151,7 +154,7 @@ export function createTargets({
       follower.followDecisions,
     );
 
-  const entryOf = ({ account_id, kind, name }: Target, what: string, actor: string): ChangeEntry => ({
+  const entryOf = ({ account_id, kind, name }: TargetRow, what: string, actor: string): ChangeEntry => ({
     account: account_id,
     actor,
     what,
@@ -186,7 +189,7 @@ export function createTargets({
       return found ?? null;
     },
     async add(kind, wish, account, actor) {
-      if (!TARGET_KINDS.includes(kind)) throw invalid('kind', 'no such kind of target');
+      if (!TARGET_KINDS.includes(kind)) throw createInvalidTargetError('kind', 'no such kind of target');
       await requireCapability(kind, account);
       const url = readUrl(wish.url);
       const workspaces = await readWorkspaceWish(db, wish.workspaces, { account });
@@ -194,7 +197,7 @@ export function createTargets({
       await guard.check(url);
       const id = makeServerId('t');
       const secret = makeSecret();
-      const target: Target = {
+      const target: TargetRow = {
         id,
         account_id: account,
         kind,

@@ -1,12 +1,12 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
-import type { Role } from '../database/tables.ts';
+import type { PersonRole } from '../database/tables.ts';
 import { LogPage, MachinesPage, PeoplePage, SignInsPage } from '../pages/account.tsx';
 import { ConfirmPage } from '../pages/front.tsx';
 import { invitationUrl } from '../people/invitations.ts';
 import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 import { readForm, readPageWish, readSaid, requireAdmin, writeSessionCookie } from './guards.ts';
-import { describeRefused, type Refusal, readRefusal } from './refusals.ts';
+import { describeRefused, type RequestRefusal, readRefusal } from './refusals.ts';
 
 const SAID: Readonly<Record<string, string>> = {
   revoked: 'The machine was revoked: its token no longer works.',
@@ -36,7 +36,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
   async function renderPeople(
     context: ServerContext,
     facts: Omit<Parameters<typeof PeoplePage>[0], 'signedIn' | 'people'> = {},
-    status: 200 | Refusal['status'] = 200,
+    status: 200 | RequestRefusal['status'] = 200,
   ) {
     const signedIn = context.get('signedIn');
     const listed = await people.listPage(signedIn.account.id, readPageWish(context));
@@ -51,7 +51,11 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
     const found = await people.findById(context.req.param('id') ?? '', account.id);
     return found?.is_operator === 1 && visitor.is_operator !== 1 ? null : found;
   }
-  const renderFailure = (context: ServerContext, thrown: unknown, wish?: { name: string; role: Role }) => {
+  const renderFailure = (
+    context: ServerContext,
+    thrown: unknown,
+    wish?: { name: string; role: PersonRole },
+  ) => {
     const { error, status } = readRefusal(thrown);
     return renderPeople(context, { error, ...(wish === undefined ? {} : { wish }) }, status);
   };
@@ -61,7 +65,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
     const { account, person: by } = context.get('signedIn');
     const field = await readForm(context);
     const name = field('name');
-    const role: Role = field('role') === 'admin' ? 'admin' : 'member';
+    const role: PersonRole = field('role') === 'admin' ? 'admin' : 'member';
     try {
       const made = await people.add(
         { name, account: account.id, role, isOperator: false, password: null },
@@ -118,7 +122,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
   async function renderSignIns(
     context: ServerContext,
     error: string | null = null,
-    status: 200 | 429 | Refusal['status'] = 200,
+    status: 200 | 429 | RequestRefusal['status'] = 200,
   ) {
     const signedIn = context.get('signedIn');
     const sessions = await people.listSessions(signedIn.person.id, readPageWish(context));

@@ -19,7 +19,7 @@ const SAID: Readonly<Record<string, string>> = {
   unmuted: 'No longer muted.',
 };
 
-const readKind = (text: string): ChatKind | null => CHAT_KINDS.find((kind) => kind === text) ?? null;
+const readChatKind = (text: string): ChatKind | null => CHAT_KINDS.find((kind) => kind === text) ?? null;
 
 /** Requests of chat services to this server. They have no cookie; each request is verified separately. */
 export function chatRequests({ chats, log }: ServerParts): Hono<ServerEnv> {
@@ -87,7 +87,7 @@ export function chatRoutes(parts: ServerParts): Hono<ServerEnv> {
     ['channels', 'channel'],
   ] as const)
     routes.post(`/chats/${path}/:kind/code`, async (context, next) => {
-      const kind = readKind(context.req.param('kind'));
+      const kind = readChatKind(context.req.param('kind'));
       if (kind === null || !(await isSetUp(kind))) return context.notFound();
       const { person } = context.get('signedIn');
       if (purpose === 'channel' && person.role !== 'admin') return next();
@@ -95,7 +95,7 @@ export function chatRoutes(parts: ServerParts): Hono<ServerEnv> {
       return renderChats(context, { code: { kind, purpose, text } });
     });
   routes.post('/chats/connect/:kind', async (context) => {
-    const kind = readKind(context.req.param('kind'));
+    const kind = readChatKind(context.req.param('kind'));
     if (kind === null) return context.notFound();
     const { person } = context.get('signedIn');
     const field = await readForm(context);
@@ -108,7 +108,7 @@ export function chatRoutes(parts: ServerParts): Hono<ServerEnv> {
       : renderChats(context, { error: 'Someone else sent the code, or it is too old.' }, 409);
   });
   routes.post('/chats/disconnect/:kind', async (context) => {
-    const kind = readKind(context.req.param('kind'));
+    const kind = readChatKind(context.req.param('kind'));
     if (kind === null || !(await connections.disconnect(kind, context.get('signedIn').person)))
       return context.notFound();
     return context.redirect('/app/chats?said=disconnected', 303);
@@ -129,7 +129,7 @@ export function chatRoutes(parts: ServerParts): Hono<ServerEnv> {
     }
   }
   routes.post('/chats/channels/:kind', requireAdmin, async (context) => {
-    const kind = readKind(context.req.param('kind') ?? '');
+    const kind = readChatKind(context.req.param('kind') ?? '');
     if (kind === null) return context.notFound();
     const { person } = context.get('signedIn');
     const field = await readForm(context);
@@ -144,7 +144,7 @@ export function chatRoutes(parts: ServerParts): Hono<ServerEnv> {
     return addChannel(context, kind, { channel, name: isPrivate ? claim.user.name : channelName, isPrivate });
   });
   routes.post('/chats/channels/:kind/private', requireAdmin, async (context) => {
-    const kind = readKind(context.req.param('kind') ?? '');
+    const kind = readChatKind(context.req.param('kind') ?? '');
     const own = await connections.list(context.get('signedIn').person.id);
     const user = own.find((each) => each.kind === kind);
     if (kind === null || user === undefined || user.private_channel === null) return context.notFound();

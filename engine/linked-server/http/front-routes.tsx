@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
 import { networkOf } from '../client-address.ts';
-import type { Person } from '../database/tables.ts';
+import type { PersonRow } from '../database/tables.ts';
 import { InvitationPage, MessagePage, SetupPage, SignInPage } from '../pages/front.tsx';
 import { CODE_RULE } from '../people/failures.ts';
 import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
@@ -14,7 +14,7 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
   const routes = new Hono<ServerEnv>();
 
   /** Starts a new session under a new id; the browser's earlier cookie is ignored. */
-  async function openSession(context: ServerContext, person: Person): Promise<void> {
+  async function openSession(context: ServerContext, person: PersonRow): Promise<void> {
     const token = await people.signIn(person, {
       address: context.get('address'),
       browser: readHeader(context, 'user-agent') ?? '',

@@ -114,7 +114,8 @@ export const requireAdmin: Guard = async (context, next) => {
 };
 
 /** Checks a browser's text; no one types a NUL, and PostgreSQL accepts none. */
-const readText = (value: unknown): string => (typeof value === 'string' ? value.replaceAll('\0', '') : '');
+const readFormText = (value: unknown): string =>
+  typeof value === 'string' ? value.replaceAll('\0', '') : '';
 
 /** Throws `body_invalid` for bodies that no browser sends, such as parts without a boundary. */
 async function parseForm(context: ServerContext): Promise<Record<string, unknown>> {
@@ -138,7 +139,7 @@ export async function readFormLists(context: ServerContext): Promise<(name: stri
     [body[name] ?? []]
       .flat()
       .filter((value) => typeof value === 'string')
-      .map(readText);
+      .map(readFormText);
 }
 
 /** Reads the requested page of a list from the address. */

@@ -158,7 +158,7 @@ export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
       throw new SvcError('limit_reached', 'too many workspaces are waiting here', {
         data: { retry_after_s: 2 },
       });
-    const answer = (found: CommandsAnswer['commands']) => {
+    const answerPoll = (found: CommandsAnswer['commands']) => {
       context.set('isUneventful', found.length === 0);
       return context.json({
         commands: found,
@@ -170,15 +170,15 @@ export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
       for (let mayHaveNews = true; ; ) {
         const isContested = poll.isContested();
         const found = isContested || !mayHaveNews ? [] : await commands.listWaiting(id, after);
-        if (found.length > 0) return answer(found);
+        if (found.length > 0) return answerPoll(found);
         const left = ends - clock.monotonic();
-        if (left <= 0) return answer([]);
+        if (left <= 0) return answerPoll([]);
         // A contested poll is checked again when the conflict may be over.
         const why = await poll.wait(Math.min(left, isContested ? 5000 : left));
         if (why === 'displaced')
           throw new SvcError('displaced', 'another engine polls with the token of this workspace');
         if (why === 'revoked') throw new SvcError('revoked', 'this workspace was unlinked');
-        if (why === 'closing' || why === 'gone') return answer([]);
+        if (why === 'closing' || why === 'gone') return answerPoll([]);
         mayHaveNews = why === 'news' || isContested;
       }
     } finally {

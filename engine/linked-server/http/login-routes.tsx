@@ -103,7 +103,12 @@ export function oauthRoutes({ devices, machines, origin }: ServerParts): Hono<Se
     }),
   );
 
-  const refuse = (context: ServerContext, error: string, status: 400 | 401 | 429 = 400, about?: string) => {
+  const refuseLogin = (
+    context: ServerContext,
+    error: string,
+    status: 400 | 401 | 429 = 400,
+    about?: string,
+  ) => {
     context.header('Cache-Control', 'no-store');
     return context.json({ error, ...(about === undefined ? {} : { error_description: about }) }, status);
   };
@@ -124,8 +129,8 @@ export function oauthRoutes({ devices, machines, origin }: ServerParts): Hono<Se
 
   routes.post('/oauth/device_authorization', async (context) => {
     const given = await readParameters(context);
-    if (typeof given === 'string') return refuse(context, 'invalid_request', 400, given);
-    if (given.get('client_id') !== CLIENT_ID) return refuse(context, 'invalid_client', 401);
+    if (typeof given === 'string') return refuseLogin(context, 'invalid_request', 400, given);
+    if (given.get('client_id') !== CLIENT_ID) return refuseLogin(context, 'invalid_client', 401);
     const started = await devices.start(
       {
         machine: given.get('machine') ?? '',
@@ -136,7 +141,7 @@ export function oauthRoutes({ devices, machines, origin }: ServerParts): Hono<Se
     );
     if (started === null) {
       context.header('Retry-After', '60');
-      return refuse(context, 'slow_down', 429, 'too many codes from this address are waiting');
+      return refuseLogin(context, 'slow_down', 429, 'too many codes from this address are waiting');
     }
     const { deviceCode, userCode, intervalS } = started;
     return context.json({
@@ -151,15 +156,16 @@ export function oauthRoutes({ devices, machines, origin }: ServerParts): Hono<Se
 
   routes.post('/oauth/token', async (context) => {
     const given = await readParameters(context);
-    if (typeof given === 'string') return refuse(context, 'invalid_request', 400, given);
+    if (typeof given === 'string') return refuseLogin(context, 'invalid_request', 400, given);
     const grant = given.get('grant_type');
-    if (grant === undefined) return refuse(context, 'invalid_request', 400, 'grant_type is missing');
-    if (grant !== DEVICE_GRANT) return refuse(context, 'unsupported_grant_type');
-    if (given.get('client_id') !== CLIENT_ID) return refuse(context, 'invalid_client', 401);
+    if (grant === undefined) return refuseLogin(context, 'invalid_request', 400, 'grant_type is missing');
+    if (grant !== DEVICE_GRANT) return refuseLogin(context, 'unsupported_grant_type');
+    if (given.get('client_id') !== CLIENT_ID) return refuseLogin(context, 'invalid_client', 401);
     const deviceCode = given.get('device_code');
-    if (deviceCode === undefined) return refuse(context, 'invalid_request', 400, 'device_code is missing');
+    if (deviceCode === undefined)
+      return refuseLogin(context, 'invalid_request', 400, 'device_code is missing');
     const answer = await devices.poll(deviceCode);
-    if ('error' in answer) return refuse(context, answer.error);
+    if ('error' in answer) return refuseLogin(context, answer.error);
     const { token, machine, person, account } = answer;
     return context.json({
       access_token: token,
@@ -172,9 +178,9 @@ export function oauthRoutes({ devices, machines, origin }: ServerParts): Hono<Se
 
   routes.post('/oauth/revoke', async (context) => {
     const given = await readParameters(context);
-    if (typeof given === 'string') return refuse(context, 'invalid_request', 400, given);
+    if (typeof given === 'string') return refuseLogin(context, 'invalid_request', 400, given);
     const token = given.get('token');
-    if (token === undefined) return refuse(context, 'invalid_request', 400, 'token is missing');
+    if (token === undefined) return refuseLogin(context, 'invalid_request', 400, 'token is missing');
     // An unknown token is revoked as well: 200 either way (RFC 7009, section 2.2).
     await machines.revokeToken(token);
     return context.body(null, 200);

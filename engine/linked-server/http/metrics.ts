@@ -13,7 +13,7 @@ const COUNTED = [
 /** Formats counts of stored rows, and memory, for Prometheus (text format 0.0.4). */
 export async function formatMetrics({ db }: ServerParts): Promise<string> {
   const lines: string[] = [];
-  const add = (name: string, about: string, value: number): void => {
+  const addMetric = (name: string, about: string, value: number): void => {
     lines.push(`# HELP ${name} ${about}`, `# TYPE ${name} gauge`, `${name} ${value}`);
   };
   for (const table of COUNTED) {
@@ -21,9 +21,9 @@ export async function formatMetrics({ db }: ServerParts): Promise<string> {
       .selectFrom(table)
       .select(({ fn }) => fn.countAll().as('count'))
       .executeTakeFirstOrThrow();
-    add(`svc_server_${table}`, `Rows of ${table.replace('_', ' ')}.`, Number(count));
+    addMetric(`svc_server_${table}`, `Rows of ${table.replace('_', ' ')}.`, Number(count));
   }
-  add('svc_server_resident_bytes', 'Memory of the process.', process.memoryUsage.rss());
-  add('svc_server_uptime_seconds', 'Since the process started.', Math.floor(process.uptime()));
+  addMetric('svc_server_resident_bytes', 'Memory of the process.', process.memoryUsage.rss());
+  addMetric('svc_server_uptime_seconds', 'Since the process started.', Math.floor(process.uptime()));
   return `${lines.join('\n')}\n`;
 }

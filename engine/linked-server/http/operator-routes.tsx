@@ -10,7 +10,7 @@ import { AccountPage, OperatorPage } from '../pages/operator.tsx';
 import { invitationUrl } from '../people/invitations.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readForm, readPageWish, requireOperator, requireSignedIn } from './guards.ts';
-import { type Refusal, readRefusal } from './refusals.ts';
+import { type RequestRefusal, readRefusal } from './refusals.ts';
 
 /** The time range of the sums over all accounts. */
 const TOTALS_DAYS = 30;
@@ -29,7 +29,7 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
       link?: { name: string; url: string };
       wish?: { account: string; name: string };
     } = {},
-    status: 200 | Refusal['status'] = 200,
+    status: 200 | RequestRefusal['status'] = 200,
   ) {
     const [accounts, bots, totals] = await Promise.all([
       people.listAccountPage(readPageWish(context)),
@@ -55,7 +55,7 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
     ),
   );
 
-  const readKind = (context: ServerContext): ChatKind | null =>
+  const readBotKind = (context: ServerContext): ChatKind | null =>
     CHAT_KINDS.find((kind) => kind === context.req.param('kind')) ?? null;
   const renderBot = async (context: ServerContext, kind: ChatKind, facts: { error?: string } = {}) =>
     context.html(
@@ -70,11 +70,11 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
       facts.error === undefined ? 200 : 422,
     );
   routes.get('/bots/:kind', async (context) => {
-    const kind = readKind(context);
+    const kind = readBotKind(context);
     return kind === null ? context.notFound() : renderBot(context, kind);
   });
   routes.post('/bots/:kind', async (context) => {
-    const kind = readKind(context);
+    const kind = readBotKind(context);
     if (kind === null) return context.notFound();
     const field = await readForm(context);
     const settings = Object.fromEntries(BOT_FIELDS[kind].map(({ name }) => [name, field(name)]));
@@ -87,7 +87,7 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
     return context.redirect(`/operator/bots/${kind}?said=saved`, 303);
   });
   routes.get('/bots/:kind/remove', (context) => {
-    const kind = readKind(context);
+    const kind = readBotKind(context);
     if (kind === null) return context.notFound();
     return context.html(
       <ConfirmPage
@@ -101,7 +101,7 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
     );
   });
   routes.post('/bots/:kind/remove', async (context) => {
-    const kind = readKind(context);
+    const kind = readBotKind(context);
     const removed = kind && (await chats.bots.remove(kind, context.get('signedIn').person.name));
     if (removed === null) return context.notFound();
     if (removed.left === null) return context.redirect('/operator', 303);

@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
-import { TARGET_KINDS, type Target, type TargetKind } from '../database/tables.ts';
+import { TARGET_KINDS, type TargetKind, type TargetRow } from '../database/tables.ts';
 import { readWorkspaces, type WorkspaceWish } from '../deliveries/chosen-workspaces.ts';
 import { isOverlapping, isShortLived, type TargetWish } from '../deliveries/targets.ts';
 import { DeliveriesPage } from '../pages/deliveries.tsx';
@@ -10,7 +10,7 @@ import { NewTargetPage, TargetPage } from '../pages/target.tsx';
 import type { OfferedWorkspaces } from '../pages/target-workspaces.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readFormLists, readPageWish, readSaid, requireAdmin } from './guards.ts';
-import { type Refusal, readRefusal } from './refusals.ts';
+import { type RequestRefusal, readRefusal } from './refusals.ts';
 
 const SAID: Readonly<Record<string, string>> = {
   saved: 'Saved.',
@@ -27,13 +27,14 @@ const EVERY_WORKSPACE: WorkspaceWish = { scope: 'all', ticked: [] };
 /** Number of named workspaces of a target; the others are counted. */
 const NAMES_SHOWN = 10;
 
-const readKind = (text: string): TargetKind | null => TARGET_KINDS.find((kind) => kind === text) ?? null;
+const readTargetKind = (text: string): TargetKind | null =>
+  TARGET_KINDS.find((kind) => kind === text) ?? null;
 
 async function readWish(context: ServerContext): Promise<{ kind: TargetKind | null; wish: TargetWish }> {
   const field = await readFormLists(context);
   const scope = field('scope')[0];
   return {
-    kind: readKind(field('kind')[0] ?? ''),
+    kind: readTargetKind(field('kind')[0] ?? ''),
     wish: {
       name: field('name')[0] ?? '',
       url: field('url')[0] ?? '',
@@ -72,7 +73,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
   });
 
   /** Lists the workspaces for a form, and the names of the first ones of a target. */
-  async function readOffered(account: string, target?: Target): Promise<OfferedWorkspaces> {
+  async function readOffered(account: string, target?: TargetRow): Promise<OfferedWorkspaces> {
     const [first, named] = await Promise.all([
       workspaces.listPage(account, {}),
       workspaces.listPage(
@@ -85,7 +86,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
   }
 
   routes.get('/settings/new', requireAdmin, async (context) => {
-    const kind = readKind(context.req.query('kind') ?? '');
+    const kind = readTargetKind(context.req.query('kind') ?? '');
     if (kind === null) return context.notFound();
     const signedIn = context.get('signedIn');
     const wish = { name: KIND_NAMES[kind], url: '', events: FIRST_EVENTS, workspaces: EVERY_WORKSPACE };
@@ -122,9 +123,9 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
   }
   async function renderTarget(
     context: ServerContext,
-    target: Target,
+    target: TargetRow,
     facts: Shown = {},
-    status: 200 | Refusal['status'] = 200,
+    status: 200 | RequestRefusal['status'] = 200,
   ) {
     const signedIn = context.get('signedIn');
     return context.html(
@@ -141,7 +142,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
     );
   }
   /** Finds the target in the address; null for one of another account. */
-  const findTarget = (context: ServerContext): Promise<Target | null> =>
+  const findTarget = (context: ServerContext): Promise<TargetRow | null> =>
     targets.find(context.req.param('id') ?? '', context.get('signedIn').account.id);
 
   routes.get('/settings/targets/:id', async (context) => {

@@ -10,7 +10,7 @@ import {
 import { createFailures, refuseSignature } from '../../core/http/signature-failures.ts';
 import { ADDONS } from '../../core/link-protocol/capabilities.ts';
 import { networkOf } from '../client-address.ts';
-import type { LinkedWorkspace, Target } from '../database/tables.ts';
+import type { LinkedWorkspace, TargetRow } from '../database/tables.ts';
 import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
 import { capabilityOf } from '../deliveries/targets.ts';
 import {
@@ -19,7 +19,7 @@ import {
   isDecided,
   readSignedWish,
   requireDecidable,
-  type Standing,
+  type SignedStanding,
 } from '../links/signed-decisions.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { answerProblems } from './problems.ts';
@@ -32,7 +32,7 @@ const SCHEME = SCHEMES.svc;
 interface SignedRequest {
   workspace: LinkedWorkspace;
   /** The catch URL whose secret signed it. */
-  target: Target;
+  target: TargetRow;
   signature: Buffer;
   signedAt: number;
   body: Buffer;
@@ -60,7 +60,7 @@ export function signedRoutes(parts: ServerParts): Hono<ServerEnv> {
     return null;
   }
 
-  async function checkTarget(target: Target, workspace: LinkedWorkspace): Promise<void> {
+  async function checkTarget(target: TargetRow, workspace: LinkedWorkspace): Promise<void> {
     const { capabilities } = await plans.entitlementsOf(target.account_id);
     if (!capabilities.includes(capabilityOf(target.kind)))
       throw new SvcError('capability_locked', `the add-on ${target.kind} is off`, {
@@ -97,7 +97,7 @@ export function signedRoutes(parts: ServerParts): Hono<ServerEnv> {
     return { ...signer, signedAt: Number(timestamp) * 1000, body };
   }
 
-  async function readStanding(workspace: LinkedWorkspace, id: string): Promise<Standing> {
+  async function readStanding(workspace: LinkedWorkspace, id: string): Promise<SignedStanding> {
     if (!/^d-[1-9]\d{0,14}$/.test(id)) throw new SvcError('not_found', 'there is no such decision');
     const [decision, command] = await Promise.all([
       pending.find(workspace.account_id, workspace.id, id),

@@ -1,13 +1,13 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
 import type { PageWish } from '../database/list-page.ts';
-import type { Target } from '../database/tables.ts';
+import type { TargetRow } from '../database/tables.ts';
 import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
 import type { WorkspaceFilter } from '../links/workspace-lists.ts';
 import { TargetWorkspacesPage, type WorkspaceSearch } from '../pages/target-workspaces.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readFormLists, requireAdmin } from './guards.ts';
-import { type Refusal, readRefusal } from './refusals.ts';
+import { type RequestRefusal, readRefusal } from './refusals.ts';
 
 const LONGEST_SEARCH = 200;
 
@@ -34,10 +34,10 @@ export function targetWorkspacesRoutes({ targets, workspaces }: ServerParts): Ho
 
   async function render(
     context: ServerContext,
-    target: Target,
+    target: TargetRow,
     { find, isChosenOnly, wish, query }: Place,
     { said = null, error = null }: { said?: string | null; error?: string | null } = {},
-    status: 200 | Refusal['status'] = 200,
+    status: 200 | RequestRefusal['status'] = 200,
   ) {
     const filter: WorkspaceFilter = {
       find,
@@ -60,7 +60,7 @@ export function targetWorkspacesRoutes({ targets, workspaces }: ServerParts): Ho
       status,
     );
   }
-  const findTarget = (context: ServerContext): Promise<Target | null> =>
+  const findTarget = (context: ServerContext): Promise<TargetRow | null> =>
     targets.find(context.req.param('id') ?? '', context.get('signedIn').account.id);
 
   routes.get(path, requireAdmin, async (context) => {

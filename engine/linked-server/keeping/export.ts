@@ -89,7 +89,7 @@ export async function exportDatabase(
     throw new SvcError('storage_failed', `cannot write ${file}: ${code}`, { cause: error });
   }
   try {
-    const write = (line: object): void => writeFileSync(fd, `${JSON.stringify(line)}\n`);
+    const writeExportLine = (line: object): void => writeFileSync(fd, `${JSON.stringify(line)}\n`);
     const rows = await db
       .transaction()
       .setIsolationLevel('repeatable read')
@@ -99,15 +99,15 @@ export async function exportDatabase(
           .select('value')
           .where('key', '=', ROOT_CHECK_KEY)
           .executeTakeFirstOrThrow();
-        write({
+        writeExportLine({
           svc_server: EXPORT_FORMAT,
           schema: NEWEST_SCHEMA,
           root_secret_check: check.value,
           at: new Date(now).toISOString(),
         });
-        return writeTables(snapshot, write);
+        return writeTables(snapshot, writeExportLine);
       });
-    write({ rows });
+    writeExportLine({ rows });
     fsyncSync(fd);
     return { rows };
   } catch (error) {

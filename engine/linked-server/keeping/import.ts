@@ -99,7 +99,7 @@ async function createFilling(change: Transaction<Tables>, rootCheck: string) {
   let waiting: { table: Row['table']; rows: Row['row'][]; first: number; last: number } | null = null;
   let rows = 0;
 
-  async function flush(): Promise<void> {
+  async function flushRows(): Promise<void> {
     if (waiting === null) return;
     const { table, rows: values, first, last } = waiting;
     waiting = null;
@@ -120,14 +120,14 @@ async function createFilling(change: Transaction<Tables>, rootCheck: string) {
       if (fault !== null) throw damaged(`line ${at}`, `a row of ${table} is invalid: ${fault}`);
       if (table === 'meta' && values.key === ROOT_CHECK_KEY && values.value !== rootCheck)
         throw damaged(`line ${at}`, 'its root secret differs from the one in the first line');
-      if (waiting?.table !== table || waiting.rows.length === ROWS_AT_ONCE) await flush();
+      if (waiting?.table !== table || waiting.rows.length === ROWS_AT_ONCE) await flushRows();
       waiting ??= { table, rows: [], first: at, last: at };
       waiting.rows.push(values);
       waiting.last = at;
       rows += 1;
     },
     async finish(): Promise<number> {
-      await flush();
+      await flushRows();
       return rows;
     },
   };

@@ -43,7 +43,7 @@ export function createServerRetention({
   /** Called when something may have become due. */
   wake(): void;
 }): ServerRetention {
-  const timer = createDueTimer({ clock, onDue: start });
+  const timer = createDueTimer({ clock, onDue: startRetention });
   let cleaning: Promise<void> = Promise.resolve();
 
   async function clean(): Promise<void> {
@@ -85,7 +85,7 @@ export function createServerRetention({
     await eraseDeleted();
   }
 
-  function start(): void {
+  function startRetention(): void {
     cleaning = clean()
       .then(wake)
       .catch((error: unknown) => log.error({ error: asSvcError(error).message }, 'old data was not removed'))
@@ -93,7 +93,7 @@ export function createServerRetention({
   }
 
   return {
-    start,
+    start: startRetention,
     clean,
     async close() {
       timer.close();

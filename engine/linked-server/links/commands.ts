@@ -1,9 +1,9 @@
 import type { Kysely, Transaction } from 'kysely';
 import { type Clock, rfc3339 } from '../../core/base/clock.ts';
-import type { Channel } from '../../core/link-protocol/channels.ts';
+import type { DecisionChannel } from '../../core/link-protocol/channels.ts';
 import { COMMAND_LIFE_MS, type CommandOutcome, type LinkCommand } from '../../core/link-protocol/messages.ts';
 import type { ChangeLog } from '../change-log.ts';
-import type { Command, LinkedWorkspace, Tables } from '../database/tables.ts';
+import type { CommandRow, LinkedWorkspace, Tables } from '../database/tables.ts';
 import { requireRequester } from '../requesters.ts';
 import { makeServerId } from '../secrets.ts';
 
@@ -13,13 +13,13 @@ const KEPT_MS = 30 * 86_400_000;
 const MOST_GIVEN = 60;
 
 /** A command to a workspace. */
-export interface Wish {
+export interface CommandRequest {
   verb: 'approve' | 'deny';
   decision: string;
   /** The hash that the requester saw. */
   hash: string;
   person: string;
-  channel: Channel;
+  channel: DecisionChannel;
   /** A one-time code, which is deleted with the outcome. */
   code?: string | null;
   /** For the log of the account. */
@@ -27,16 +27,16 @@ export interface Wish {
 }
 
 /** Commands to workspaces and their outcomes. */
-export interface Commands {
+export interface CommandQueue {
   /**
    * Sends a command. A repeated request while it is pending is the same command.
    * @param within runs more in the same transaction; its errors undo everything
    */
   give(
     workspace: Pick<LinkedWorkspace, 'id' | 'account_id' | 'name'>,
-    wish: Wish,
+    wish: CommandRequest,
     within?: (change: Transaction<Tables>) => Promise<void>,
-  ): Promise<Command>;
+  ): Promise<CommandRow>;
   /** Asks the linked workspaces of an account to fetch their leases again. */
   giveRefresh(account: string): Promise<void>;
   /** Lists commands without an outcome after a given one, in order. */
@@ -44,12 +44,12 @@ export interface Commands {
   /** Records the outcome of a command; the first one is final. False for a command that the workspace did not receive. */
   settle(workspace: LinkedWorkspace, id: string, outcome: CommandOutcome): Promise<boolean>;
   /** Returns the newest command about a decision; null for none. */
-  findNewest(workspace: string, decision: string): Promise<Command | null>;
+  findNewest(workspace: string, decision: string): Promise<CommandRow | null>;
   /** Waits until a command has its outcome, or for a time in ms. */
   waitForOutcome(id: string, ms: number): Promise<void>;
 }
 
-const toLinkCommand = (row: Command): LinkCommand => ({
+const toLinkCommand = (row: CommandRow): LinkCommand => ({
   id: row.id,
   seq: row.seq,
   at: rfc3339(row.created_at),
@@ -75,13 +75,13 @@ export function createCommands({
   onGiven(workspace: string): void;
   /** Called after the commit: a command about a decision was requested or answered. */
   onChanged(workspace: string, decision: string): Promise<void>;
-}): Commands {
+}): CommandQueue {
   const waiting = new Map<string, Set<() => void>>();
 
-  async function add(
+  async function addCommand(
     { id: workspace, account_id: account }: Pick<LinkedWorkspace, 'id' | 'account_id'>,
-    facts: Pick<Command, 'verb' | 'decision_id' | 'hash' | 'person' | 'code' | 'about'> & {
-      channel: Channel | null;
+    facts: Pick<CommandRow, 'verb' | 'decision_id' | 'hash' | 'person' | 'code' | 'about'> & {
+      channel: DecisionChannel | null;
     },
     asked: {
       within: ((change: Transaction<Tables>) => Promise<void>) | undefined;
@@ -89,7 +89,7 @@ export function createCommands({
       what: string;
       detail: string;
     } | null,
-  ): Promise<Command> {
+  ): Promise<CommandRow> {
     const now = clock.now();
     const { id, isNew } = await db.transaction().execute(async (trx) => {
       await asked?.within?.(trx);
@@ -157,7 +157,7 @@ export function createCommands({
     ) {
       const about = `${decision} in ${name}`;
       const facts = { verb, decision_id: decision, hash, person, channel, code, about };
-      const command = await add({ id, account_id }, facts, {
+      const command = await addCommand({ id, account_id }, facts, {
         within,
         by: person,
         what: `asked to ${verb} by ${channel}`,
@@ -174,7 +174,8 @@ export function createCommands({
         .where('revoked_at', 'is', null)
         .execute();
       const nobody = { decision_id: null, hash: null, person: null, channel: null, code: null };
-      for (const each of linked) await add(each, { verb: 'refresh', about: 'the lease', ...nobody }, null);
+      for (const each of linked)
+        await addCommand(each, { verb: 'refresh', about: 'the lease', ...nobody }, null);
     },
     async listWaiting(workspace, after) {
       const rows = await db

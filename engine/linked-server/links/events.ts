@@ -6,9 +6,9 @@ import type { DeferredSync } from '../database/deferred-sync.ts';
 import { createGroupWrites } from '../database/group-writes.ts';
 import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
 import type { LinkedWorkspace, Tables, WorkspaceEventRow } from '../database/tables.ts';
-import type { Deliveries, EventOrigin } from '../deliveries/index.ts';
+import type { EventOrigin, TargetDeliveries } from '../deliveries/index.ts';
 import type { LinkedEvent } from '../deliveries/linked-event.ts';
-import type { Teller } from './workspaces.ts';
+import type { WorkspaceReporter } from './workspaces.ts';
 
 /** How long events are kept: longer than a workspace repeats one. */
 const KEPT_MS = 30 * 86_400_000;
@@ -19,7 +19,7 @@ const ROWS_AT_ONCE = 500;
 
 /** The events of a workspace in one request. */
 interface Call {
-  workspace: Teller;
+  workspace: WorkspaceReporter;
   events: readonly LinkEvent[];
 }
 
@@ -34,7 +34,7 @@ interface Kept {
 /** Events of workspaces. */
 export interface WorkspaceEvents {
   /** Stores new events, in one transaction with their consequences, and returns their number. */
-  add(workspace: Teller, events: readonly LinkEvent[]): Promise<number>;
+  add(workspace: WorkspaceReporter, events: readonly LinkEvent[]): Promise<number>;
   /** Lists the latest arrivals first. */
   list(workspace: string, wish?: PageWish): Promise<ListPage<LinkEvent>>;
 }
@@ -85,7 +85,7 @@ export function createWorkspaceEvents({
   deferred: DeferredSync;
   clock: Clock;
   /** Consequences of an event: deliveries to targets and chats of the account. */
-  deliveries: Pick<Deliveries, 'queueDeliveries' | 'wake'>;
+  deliveries: Pick<TargetDeliveries, 'queueDeliveries' | 'wake'>;
   chats: EventChats;
   /** The origin of this server, for addresses. */
   origin: string;
@@ -109,7 +109,7 @@ export function createWorkspaceEvents({
   }
 
   /** Stores the events of several workspaces in one transaction. */
-  async function keep(calls: readonly Call[]): Promise<Kept[]> {
+  async function keepEvents(calls: readonly Call[]): Promise<Kept[]> {
     const now = clock.now();
     const isPurgeDue = now - purgedAt > PURGE_EVERY_MS;
     const told = calls.flatMap(({ workspace, events }) =>
@@ -155,7 +155,7 @@ export function createWorkspaceEvents({
     if (isPurgeDue) purgedAt = now;
     return kept;
   }
-  const addTogether = createGroupWrites({ write: keep, sync });
+  const addTogether = createGroupWrites({ write: keepEvents, sync });
 
   return {
     async add(workspace, events) {

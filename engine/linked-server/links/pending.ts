@@ -59,7 +59,7 @@ export function createPendingDecisions({
   db: Kysely<Tables>;
   follower: DecisionFollower;
 }): PendingDecisions {
-  const ofAccount = (account: string) =>
+  const selectPending = (account: string) =>
     db
       .selectFrom('pending_decisions')
       .innerJoin('workspaces', 'workspaces.id', 'pending_decisions.workspace_id')
@@ -97,7 +97,7 @@ export function createPendingDecisions({
       follower.wake();
     },
     async list(account, wish = {}) {
-      const query = ofAccount(account);
+      const query = selectPending(account);
       const { rows, previous, next } = await readListPage(query, OLDEST_FIRST, wish);
       const behind = await countBehind(query, OLDEST_FIRST, { rows, previous, next });
       const { more } = await db
@@ -109,7 +109,7 @@ export function createPendingDecisions({
       return { decisions: rows.map(readWaiting), more: behind + Number(more ?? 0), previous, next };
     },
     async find(account, workspace, decision) {
-      const row = await ofAccount(account)
+      const row = await selectPending(account)
         .where('workspace_id', '=', workspace)
         .where('decision_id', '=', decision)
         .executeTakeFirst();

@@ -32,7 +32,7 @@ export interface OpenPoll {
 }
 
 /** The long polls of workspaces, one for each: a second engine with the same token displaces the first. */
-export interface Polls {
+export interface LinkPolls {
   /** Null if too many are open. */
   open(workspace: string, instance: string, signal: AbortSignal): OpenPoll | null;
   isConnected(workspace: string): boolean;
@@ -44,7 +44,7 @@ export interface Polls {
   close(): void;
 }
 
-export function createPolls(clock: Clock): Polls {
+export function createPolls(clock: Clock): LinkPolls {
   const lines = new Map<string, Line>();
   let open = 0;
   let isClosing = false;
@@ -62,14 +62,14 @@ export function createPolls(clock: Clock): Polls {
       line.instance = instance;
       let ended: PollEnd | null = isClosing ? 'closing' : null;
       let wake: (() => void) | null = null;
-      const end = (why: PollEnd): void => {
+      const endPoll = (why: PollEnd): void => {
         // News must not be missed; they never overwrite a permanent end.
         if (ended === null || ended === 'news') ended = why;
         wake?.();
       };
-      line.end = end;
-      const leave = (): void => end('gone');
-      signal.addEventListener('abort', leave);
+      line.end = endPoll;
+      const leavePoll = (): void => endPoll('gone');
+      signal.addEventListener('abort', leavePoll);
       return {
         isContested: () => line.contestedUntil > clock.monotonic(),
         async wait(ms) {
@@ -87,8 +87,8 @@ export function createPolls(clock: Clock): Polls {
         },
         close() {
           open -= 1;
-          signal.removeEventListener('abort', leave);
-          if (line.end !== end) return;
+          signal.removeEventListener('abort', leavePoll);
+          if (line.end !== endPoll) return;
           line.end = null;
           line.endedAt = clock.monotonic();
         },

@@ -12,7 +12,7 @@ const GATHERED_MS = 1000;
 const MOST_AT_ONCE = 500;
 
 /** Last-seen times of workspaces, for display: a crash loses some until the next poll. */
-export interface Sightings {
+export interface LinkSightings {
   /** Records that it was seen now, in its cached row too. */
   note(workspace: Pick<LinkedWorkspace, 'id' | 'last_seen_at'>): void;
   /** Writes the recorded times. */
@@ -27,7 +27,7 @@ export function createSightings({
   db: Kysely<Tables>;
   clock: Clock;
   log: Log;
-}): Sightings {
+}): LinkSightings {
   const seen = new Set<string>();
   let timer: NodeJS.Timeout | null = null;
   let writing: Promise<void> = Promise.resolve();
@@ -47,7 +47,7 @@ export function createSightings({
       );
   }
 
-  function write(): Promise<void> {
+  function writeSightings(): Promise<void> {
     writing = writing
       .then(writeDown)
       .catch((error: unknown) => log.warn({ error: asSvcError(error).message }, 'sightings were not saved'));
@@ -60,11 +60,11 @@ export function createSightings({
       if (!isSightingDue(workspace.last_seen_at, now)) return;
       workspace.last_seen_at = now;
       seen.add(workspace.id);
-      timer ??= setTimeout(() => void write(), GATHERED_MS).unref();
+      timer ??= setTimeout(() => void writeSightings(), GATHERED_MS).unref();
     },
     close() {
       if (timer !== null) clearTimeout(timer);
-      return write();
+      return writeSightings();
     },
   };
 }

@@ -8,14 +8,14 @@ import {
   readTextField,
   refuseOwnEvent,
 } from '../../core/http/body.ts';
-import type { Channel } from '../../core/link-protocol/channels.ts';
+import type { DecisionChannel } from '../../core/link-protocol/channels.ts';
 import type { CommandOutcome } from '../../core/link-protocol/messages.ts';
-import type { Command, LinkedWorkspace } from '../database/tables.ts';
+import type { CommandRow, LinkedWorkspace } from '../database/tables.ts';
 import type { WaitingDecision } from './pending.ts';
 
 // Requests of automations, signed, and their answers: the receiver's own fields, and the server's knowledge of a decision.
 
-const CHANNEL: Channel = 'automation';
+const CHANNEL: DecisionChannel = 'automation';
 const FIELDS = ['decision_id', 'workspace_id', 'hash', 'reason', 'nonce'];
 const LONGEST_REASON = 200;
 
@@ -51,20 +51,20 @@ export function readSignedWish(
 }
 
 /** The known state of a decision. */
-export interface Standing {
+export interface SignedStanding {
   workspace: LinkedWorkspace;
   id: string;
   /** Null if it is not pending, according to the workspace. */
   decision: WaitingDecision | null;
   /** The last command about it. */
-  command: Command | null;
+  command: CommandRow | null;
 }
 
-const readOutcome = ({ command }: Standing): CommandOutcome | null =>
+const readOutcome = ({ command }: SignedStanding): CommandOutcome | null =>
   command?.outcome == null ? null : (JSON.parse(command.outcome) as CommandOutcome);
 
 /** How it was decided; null while it is pending or unknown. */
-function findVerdict(standing: Standing) {
+function findVerdict(standing: SignedStanding) {
   const said = readOutcome(standing);
   if (said === null) return null;
   const { person, channel, ended_at } = standing.command!;
@@ -78,7 +78,7 @@ function findVerdict(standing: Standing) {
 }
 
 /** Builds the answer with 200, or 202 before the workspace's answer. Throws `not_found`. */
-export function describeStanding(standing: Standing, clock: Clock) {
+export function describeStanding(standing: SignedStanding, clock: Clock) {
   const { workspace, id, decision, command } = standing;
   const verdict = findVerdict(standing);
   if (verdict === null && decision === null)
@@ -120,7 +120,7 @@ export function describeStanding(standing: Standing, clock: Clock) {
 }
 
 /** Reports whether it was already decided this way. Throws `already_decided` for the opposite. */
-export function isDecided(standing: Standing, verb: 'approve' | 'deny'): boolean {
+export function isDecided(standing: SignedStanding, verb: 'approve' | 'deny'): boolean {
   const verdict = findVerdict(standing);
   if (verdict === null) return false;
   if (verdict.state === (verb === 'approve' ? 'approved' : 'denied')) return true;
@@ -134,7 +134,7 @@ export function isDecided(standing: Standing, verb: 'approve' | 'deny'): boolean
  * expected refusals.
  */
 export function requireDecidable(
-  { workspace, id, decision }: Standing,
+  { workspace, id, decision }: SignedStanding,
   verb: 'approve' | 'deny',
   { hash }: SignedWish,
 ): WaitingDecision {
@@ -168,7 +168,7 @@ const codeWanted = (data: Data) =>
   });
 
 /** Throws the workspace's refusal; nothing on success, or without an answer. */
-export function checkOutcome(standing: Standing): void {
+export function checkOutcome(standing: SignedStanding): void {
   const said = readOutcome(standing);
   const data = { decision_id: standing.id };
   if (said === null || findVerdict(standing) !== null) return;

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 import type { DecisionFollower } from '../decision-follower.ts';
-import type { Polls } from './polls.ts';
+import type { LinkPolls } from './polls.ts';
 
 /**
  * Stops workspaces whose token becomes invalid, in the transaction that revokes it: their pending decisions can no
@@ -19,7 +19,7 @@ export function createStopWorkspaces({
   polls,
 }: {
   follower: DecisionFollower;
-  polls: Pick<Polls, 'revoke'>;
+  polls: Pick<LinkPolls, 'revoke'>;
 }): StopWorkspaces {
   return async (change, account, which) => {
     let found = change

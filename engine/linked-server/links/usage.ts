@@ -23,7 +23,7 @@ export interface UsageDay {
 }
 
 /** Daily figures of workspaces. */
-export interface Usage {
+export interface WorkspaceUsage {
   /** Replaces what the workspace has reported for that day. Throws `fields_invalid` for a day that is not kept. */
   put(workspace: LinkedWorkspace, day: TelemetryDay): Promise<void>;
   /** Returns the last days of an account, including today, each with its workspaces' figures; oldest first, with empty days. */
@@ -46,7 +46,7 @@ export function createUsage({
   clock: Clock;
   changes: ChangeLog;
   eraseDeleted(): Promise<void>;
-}): Usage {
+}): WorkspaceUsage {
   const dayBefore = (days: number): string => rfc3339(clock.now() - days * DAY_MS).slice(0, 10);
 
   async function listDays(account: string | null, days: number): Promise<UsageDay[]> {

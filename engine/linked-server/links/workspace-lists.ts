@@ -30,7 +30,7 @@ const BY_NAME: ListOrder = {
 };
 
 export function createWorkspaceLists(db: Kysely<Tables>): WorkspaceLists {
-  const ofAccount = (account: string) =>
+  const selectWorkspaces = (account: string) =>
     db
       .selectFrom('workspaces')
       .leftJoin('machines', 'machines.id', 'workspaces.machine_id')
@@ -39,7 +39,7 @@ export function createWorkspaceLists(db: Kysely<Tables>): WorkspaceLists {
       .where('workspaces.account_id', '=', account);
 
   function filtered(account: string, { find = '', ids }: WorkspaceFilter) {
-    let query = ofAccount(account);
+    let query = selectWorkspaces(account);
     if (ids !== undefined)
       query = ids.length === 0 ? query.where(sql<boolean>`1 = 0`) : query.where('workspaces.id', 'in', ids);
     if (find === '') return query;
@@ -53,7 +53,8 @@ export function createWorkspaceLists(db: Kysely<Tables>): WorkspaceLists {
   }
 
   return {
-    list: (account) => ofAccount(account).orderBy('workspaces.name').orderBy('workspaces.id').execute(),
+    list: (account) =>
+      selectWorkspaces(account).orderBy('workspaces.name').orderBy('workspaces.id').execute(),
     listPage: (account, wish, filter = {}) => readListPage(filtered(account, filter), BY_NAME, wish),
     async listIds(account, filter) {
       const found = await filtered(account, filter).clearSelect().select('workspaces.id').execute();

@@ -5,22 +5,22 @@ import type { Log } from '../../core/base/log.ts';
 import { toPrintable } from '../../core/base/text.ts';
 import type { ChangeLog } from '../change-log.ts';
 import { retryDeadlocks } from '../database/errors.ts';
-import type { LinkedWorkspace, Machine, Person, Tables } from '../database/tables.ts';
+import type { LinkedWorkspace, MachineRow, PersonRow, Tables } from '../database/tables.ts';
 import { takeTurn } from '../database/take-turn.ts';
 import type { TokenChanges } from '../database/token-changes.ts';
 import type { DecisionFollower } from '../decision-follower.ts';
 import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
-import type { Plans } from '../plans/plans.ts';
+import type { AccountPlans } from '../plans/plans.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
 import { cleanToldWords } from '../told-words.ts';
 import { createSightings } from './sightings.ts';
 import { createWorkspaceLists, type WorkspaceLists } from './workspace-lists.ts';
 
 /** The sender of a report: these fields of a workspace change only with the validity of its token. */
-export type Teller = Pick<LinkedWorkspace, 'id' | 'account_id' | 'name'>;
+export type WorkspaceReporter = Pick<LinkedWorkspace, 'id' | 'account_id' | 'name'>;
 
 /** Workspaces linked from machines of an account, each with its own token. */
-export interface Workspaces extends WorkspaceLists {
+export interface WorkspaceLinks extends WorkspaceLists {
   /** Finds a workspace of the account; null for any other. */
   find(account: string, id: string): Promise<LinkedWorkspace | null>;
   /** Finds a linked workspace of any account; null for any other. */
@@ -31,15 +31,15 @@ export interface Workspaces extends WorkspaceLists {
    */
   link(
     given: { key: string; name: string; version: string },
-    by: { machine: Machine; person: Person },
+    by: { machine: MachineRow; person: PersonRow },
   ): Promise<{ workspace: LinkedWorkspace; token: string }>;
   /** Finds the owner of a token. Throws `token_invalid` for an unknown one, `revoked`. */
   findByToken(token: string): Promise<LinkedWorkspace>;
   /** Does the same, mostly from a cache. */
-  findTeller(token: string): Promise<Teller>;
+  findTeller(token: string): Promise<WorkspaceReporter>;
   /** Creates a token that replaces the current one, which is valid until the new one was used. */
   rotateToken(workspace: LinkedWorkspace): Promise<string>;
-  rename(workspace: Teller, name: string): Promise<void>;
+  rename(workspace: WorkspaceReporter, name: string): Promise<void>;
   /** False if the account has no such workspace, or it is revoked. */
   revoke(account: string, id: string, actor: string): Promise<boolean>;
   /** Deletes everything about it, including its token. False if the account has no such workspace. */
@@ -67,11 +67,11 @@ export function createWorkspaces({
   clock: Clock;
   log: Log;
   changes: ChangeLog;
-  plans: Pick<Plans, 'requireRoom'>;
+  plans: Pick<AccountPlans, 'requireRoom'>;
   follower: DecisionFollower;
   tokenChanges: TokenChanges | null;
   eraseDeleted(): Promise<void>;
-}): Workspaces {
+}): WorkspaceLinks {
   const sightings = createSightings({ db, clock, log });
   /** Built once, since every request of a workspace runs it; both of its values are the hash. */
   const byToken = db
@@ -83,7 +83,7 @@ export function createWorkspaces({
     .compile();
 
   /** Recent senders, by the hashes of their tokens, as of a number of changes. */
-  const tellers = new Map<string, Teller & { last_seen_at: number | null }>();
+  const tellers = new Map<string, WorkspaceReporter & { last_seen_at: number | null }>();
   let tellersAsOf = 0;
 
   async function findByHash(hash: string): Promise<LinkedWorkspace> {

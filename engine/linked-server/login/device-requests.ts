@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
 import type { ChangeLog } from '../change-log.ts';
 import { networkOf } from '../client-address.ts';
-import type { DeviceRequest, Machine, Person, Tables } from '../database/tables.ts';
+import type { DeviceRequest, MachineRow, PersonRow, Tables } from '../database/tables.ts';
 import { takeTurn } from '../database/take-turn.ts';
 import { makeTypedCode, normalizeTypedCode } from '../people/first-run.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
@@ -29,7 +29,7 @@ export interface DeviceFacts {
 
 /** The answer to a poll: errors as in section 3.5. */
 export type PollAnswer =
-  | { token: string; machine: Machine; person: Person; account: string }
+  | { token: string; machine: MachineRow; person: PersonRow; account: string }
   | { error: 'authorization_pending' | 'slow_down' | 'expired_token' | 'access_denied' | 'invalid_grant' };
 
 export interface DeviceRequests {
@@ -40,9 +40,9 @@ export interface DeviceRequests {
   ): Promise<{ deviceCode: string; userCode: string; intervalS: number } | null>;
   poll(deviceCode: string): Promise<PollAnswer>;
   /** Finds the request of a typed code, and binds it to that person; null for wrong, expired, used and taken ones. */
-  look(userCode: string, person: Person): Promise<DeviceRequest | null>;
+  look(userCode: string, person: PersonRow): Promise<DeviceRequest | null>;
   /** Only the person who looked may answer; false if they no longer can. */
-  answer(userCode: string, person: Person, isAllowed: boolean): Promise<boolean>;
+  answer(userCode: string, person: PersonRow, isAllowed: boolean): Promise<boolean>;
 }
 
 export function createDeviceRequests({
@@ -145,7 +145,7 @@ export function createDeviceRequests({
           .where('id', '=', taken.person_id)
           .executeTakeFirst();
         if (person === undefined) return null;
-        const machine: Machine = {
+        const machine: MachineRow = {
           id: makeServerId('m'),
           account_id: person.account_id,
           person_id: person.id,

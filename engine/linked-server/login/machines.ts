@@ -3,22 +3,22 @@ import type { Clock } from '../../core/base/clock.ts';
 import type { ChangeLog } from '../change-log.ts';
 import { isSightingDue } from '../database/last-seen.ts';
 import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
-import type { Machine, Person, Tables } from '../database/tables.ts';
+import type { MachineRow, PersonRow, Tables } from '../database/tables.ts';
 import type { StopWorkspaces } from '../links/stop-workspaces.ts';
 import { hashToken } from '../secrets.ts';
 
 /** A machine as pages list it. */
-export type ListedMachine = Machine & { person: string };
+export type ListedMachine = MachineRow & { person: string };
 
 /** Machines that people logged in from, each with a token. */
-export interface Machines {
+export interface MachineStore {
   /** Lists the earliest logins first. */
   list(account: string, wish?: PageWish): Promise<ListPage<ListedMachine>>;
   /** Finds the owner of a token; null for an unknown or revoked one. */
-  findByToken(token: string): Promise<{ machine: Machine; person: Person; account: string } | null>;
+  findByToken(token: string): Promise<{ machine: MachineRow; person: PersonRow; account: string } | null>;
   revokeToken(token: string): Promise<void>;
   /** False if the account has no such machine. */
-  revoke(id: string, by: Person): Promise<boolean>;
+  revoke(id: string, by: PersonRow): Promise<boolean>;
 }
 
 const OLDEST_FIRST: ListOrder = {
@@ -36,12 +36,12 @@ export function createMachines({
   clock: Clock;
   changes: ChangeLog;
   stopWorkspaces: StopWorkspaces;
-}): Machines {
+}): MachineStore {
   /** Removes a machine, and stops its workspaces; false if there is no such machine. */
   async function remove(
     column: 'id' | 'token_hash',
     value: string,
-    { by, what }: { by: Person | null; what: string },
+    { by, what }: { by: PersonRow | null; what: string },
   ): Promise<boolean> {
     const finish = await db.transaction().execute(async (change) => {
       const removed = await change

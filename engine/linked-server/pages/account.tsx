@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 import type { ListPage } from '../database/list-page.ts';
-import type { BrowserSession, Change, Role } from '../database/tables.ts';
+import type { BrowserSession, ChangeRow, PersonRole } from '../database/tables.ts';
 import type { ListedMachine } from '../login/machines.ts';
 import type { SignedIn } from '../people/people.ts';
 import type { ListedPerson } from '../people/people-lists.ts';
@@ -79,7 +79,7 @@ export function PeoplePage({
   people: ListPage<ListedPerson>;
   link?: { name: string; url: string } | null;
   /** The person who could not be invited. */
-  wish?: { name: string; role: Role };
+  wish?: { name: string; role: PersonRole };
 }) {
   const isAdmin = signedIn.person.role === 'admin';
   const mayChange = (isOperator: boolean): boolean =>
@@ -209,7 +209,7 @@ export function SignInsPage({
 }
 
 /** Lists changes of the account, the newest first. */
-export function LogPage({ signedIn, changes }: Shown & { changes: ListPage<Change> }) {
+export function LogPage({ signedIn, changes }: Shown & { changes: ListPage<ChangeRow> }) {
   return (
     <Page title="Log" path="/app/log" signedIn={signedIn}>
       <table>

@@ -1,9 +1,9 @@
 /** @jsxImportSource hono/jsx */
-import type { Entitlements } from '../../core/link-protocol/capabilities.ts';
+import type { AccountEntitlements } from '../../core/link-protocol/capabilities.ts';
 import { EVENTS } from '../../notify/sending/index.ts';
 import { KIND_NAMES, type ListedBot } from '../chats/bots.ts';
 import { readChannelEvents } from '../chats/channels.ts';
-import type { Claim } from '../chats/connections.ts';
+import type { ConnectionClaim } from '../chats/connections.ts';
 import type { ChatChannel, ChatCodePurpose, ChatKind, ChatUserRow } from '../database/tables.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Action, Choices, Notice, Page, TableHead, Time } from './layout.tsx';
@@ -46,7 +46,7 @@ function CodeNotice({ code, bots }: { code: ShownCode | null; bots: readonly Lis
 }
 
 /** Asks for confirmation when a code has arrived. */
-function ClaimForm({ claim }: { claim: Claim }) {
+function ClaimForm({ claim }: { claim: ConnectionClaim }) {
   const { kind, purpose, user, place } = claim;
   const isPerson = purpose === 'person';
   return (
@@ -86,7 +86,10 @@ function ClaimForm({ claim }: { claim: Claim }) {
   );
 }
 
-function describeState(channel: ChatChannel, { isLocked, now }: { isLocked: boolean; now: number }): string {
+function describeChannelState(
+  channel: ChatChannel,
+  { isLocked, now }: { isLocked: boolean; now: number },
+): string {
   if (isLocked) return 'locked: nothing is sent there';
   if (channel.muted_until > now) return 'muted';
   return channel.problem === null ? 'on' : `failing: ${channel.problem}`;
@@ -116,9 +119,9 @@ export function ChatsPage({
   error?: string;
   bots: readonly ListedBot[];
   users: readonly ChatUserRow[];
-  claims: readonly Claim[];
+  claims: readonly ConnectionClaim[];
   channels: readonly ChatChannel[];
-  entitlements: Entitlements;
+  entitlements: AccountEntitlements;
   now: number;
   code?: ShownCode;
 }) {
@@ -187,7 +190,7 @@ export function ChatsPage({
                 </td>
                 <td data-label="Service">{KIND_NAMES[channel.kind]}</td>
                 <td data-label="Events">{readChannelEvents(channel).join(', ')}</td>
-                <td data-label="State">{describeState(channel, { isLocked, now })}</td>
+                <td data-label="State">{describeChannelState(channel, { isLocked, now })}</td>
               </tr>
             ))}
           </tbody>

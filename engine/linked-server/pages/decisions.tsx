@@ -4,14 +4,14 @@ import type { LinkEvent } from '../../core/link-protocol/messages.ts';
 import { describeCommand, describeOrigin, isFinal, nameDecision } from '../chats/describe.ts';
 import { joinSpans } from '../chats/spans.ts';
 import type { ListPage } from '../database/list-page.ts';
-import type { Command } from '../database/tables.ts';
+import type { CommandRow } from '../database/tables.ts';
 import type { WaitingDecision, WaitingPage as WaitingList } from '../links/pending.ts';
 import type { ListedWorkspace } from '../links/workspace-lists.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Action, Field, Notice, Page, TableHead, Time } from './layout.tsx';
 import { PageLinks } from './page-links.tsx';
 
-const placeOf = ({ workspace, project }: WaitingDecision): string =>
+const describePlace = ({ workspace, project }: WaitingDecision): string =>
   project === null ? workspace.name : `${workspace.name}, ${project}`;
 
 function CommandNotice({
@@ -19,7 +19,7 @@ function CommandNotice({
   now,
   isConnected,
 }: {
-  command: Command | null;
+  command: CommandRow | null;
   now: number;
   isConnected: boolean;
 }) {
@@ -64,7 +64,7 @@ export function WaitingPage({
                   </a>{' '}
                   <span class="dim">{decision.decision_id}</span>
                 </td>
-                <td data-label="Where">{placeOf(decision)}</td>
+                <td data-label="Where">{describePlace(decision)}</td>
                 <td data-label="Agent">{decision.agent ?? 'none'}</td>
                 <td data-label="From">{joinSpans(describeOrigin(decision))}</td>
                 <td data-label="Since">
@@ -139,7 +139,7 @@ export function DecisionPage({
   /** Null if it is no longer pending. */
   decision: WaitingDecision | null;
   id: string;
-  command: Command | null;
+  command: CommandRow | null;
   now: number;
   isConnected: boolean;
   error?: string;
@@ -159,7 +159,7 @@ export function DecisionPage({
             <dt>Decision</dt>
             <dd>{`${decision.decision_id} about ${decision.task_id}`}</dd>
             <dt>Workspace</dt>
-            <dd>{placeOf(decision)}</dd>
+            <dd>{describePlace(decision)}</dd>
             <dt>Agent</dt>
             <dd>{decision.agent ?? 'none'}</dd>
             <dt>From</dt>

@@ -1,9 +1,9 @@
 /** @jsxImportSource hono/jsx */
 
 import { formatCount } from '../../core/base/text.ts';
-import type { Entitlements } from '../../core/link-protocol/capabilities.ts';
+import type { AccountEntitlements } from '../../core/link-protocol/capabilities.ts';
 import type { ListPage } from '../database/list-page.ts';
-import type { DeliveryRow } from '../database/tables.ts';
+import type { TargetDeliveryRow } from '../database/tables.ts';
 import type { ListedDelivery } from '../deliveries/outbox.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Action, Notice, Page, TableHead, Time } from './layout.tsx';
@@ -18,7 +18,7 @@ const WAITS_UNTIL: Readonly<Record<string, string>> = {
 };
 
 /** Explains what a delivery waits for; nothing otherwise. */
-function Waiting({ row, entitlements }: { row: ListedDelivery; entitlements: Entitlements }) {
+function Waiting({ row, entitlements }: { row: ListedDelivery; entitlements: AccountEntitlements }) {
   if (row.state !== 'waiting') return null;
   const until = WAITS_UNTIL[describeTarget(row.target, entitlements).word];
   if (until !== undefined) return <span class="dim">{`until its target is ${until}`}</span>;
@@ -40,7 +40,7 @@ export function DeliveriesPage({
   entitlements,
 }: {
   signedIn: SignedIn;
-  entitlements: Entitlements;
+  entitlements: AccountEntitlements;
   said: string | null;
   deliveries: ListPage<ListedDelivery>;
   /** The only listed target; null for all. */
@@ -97,7 +97,7 @@ export function DeliveriesPage({
   );
 }
 
-function describeAnswer({ last_status, last_ms, last_error }: DeliveryRow): string {
+function describeAnswer({ last_status, last_ms, last_error }: TargetDeliveryRow): string {
   const parts = [last_error ?? (last_status === null ? 'none yet' : `HTTP ${last_status}`)];
   if (last_ms !== null) parts.push(`${last_ms} ms`);
   return parts.join(', ');

@@ -6,7 +6,7 @@ import type { Account } from '../database/tables.ts';
 import type { UsageDay } from '../links/usage.ts';
 import type { SignedIn } from '../people/people.ts';
 import type { ListedAccount } from '../people/people-lists.ts';
-import type { Plan } from '../plans/plans.ts';
+import type { AccountPlan } from '../plans/plans.ts';
 import { BotTable } from './bots.tsx';
 import { Action, Field, Notice, OneTimeAddress, Page, TableHead } from './layout.tsx';
 import { PageLinks } from './page-links.tsx';
@@ -22,7 +22,7 @@ export function AccountPage({
 }: {
   signedIn: SignedIn;
   account: Account;
-  plans: readonly Plan[];
+  plans: readonly AccountPlan[];
   addons: readonly AddonName[];
   said?: string | null;
 }) {

@@ -4,12 +4,12 @@ import { formatCount } from '../../core/base/text.ts';
 import {
   ACCOUNT_CAPABILITIES,
   ACCOUNT_CAPABILITY_NAMES,
+  type AccountEntitlements,
   ADDONS,
   type AddonName,
-  type Entitlements,
   QUOTA_NAMES,
 } from '../../core/link-protocol/capabilities.ts';
-import { TARGET_KINDS, type Target, type TargetKind } from '../database/tables.ts';
+import { TARGET_KINDS, type TargetKind, type TargetRow } from '../database/tables.ts';
 import { capabilityOf, readEvents } from '../deliveries/targets.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Notice, Page, TableHead, Time } from './layout.tsx';
@@ -28,8 +28,8 @@ export const describeAddition = (kind: TargetKind): string =>
 
 /** The state of a target, as a word and a sentence. */
 export function describeTarget(
-  target: Pick<Target, 'kind' | 'is_on' | 'paused_why'>,
-  { capabilities }: Pick<Entitlements, 'capabilities'>,
+  target: Pick<TargetRow, 'kind' | 'is_on' | 'paused_why'>,
+  { capabilities }: Pick<AccountEntitlements, 'capabilities'>,
 ): { word: 'on' | 'off' | 'paused' | 'locked'; why: string } {
   if (!capabilities.includes(capabilityOf(target.kind)))
     return { word: 'locked', why: 'the plan of the account does not include it, or its add-on is off' };
@@ -41,7 +41,7 @@ export function describeTarget(
 }
 
 /** Codes that wait for confirmation, above everything else. */
-function PausedTargets({ targets }: { targets: readonly (Target & { waiting: number })[] }) {
+function PausedTargets({ targets }: { targets: readonly (TargetRow & { waiting: number })[] }) {
   const paused = targets.filter(({ paused_at, is_on }) => paused_at !== null && is_on === 1);
   return (
     <>
@@ -67,10 +67,10 @@ export function SettingsPage({
 }: {
   signedIn: SignedIn;
   said: string | null;
-  entitlements: Entitlements & { addons: readonly AddonName[] };
+  entitlements: AccountEntitlements & { addons: readonly AddonName[] };
   /** Counts of quotas, if the server counts them. */
   used: Record<'people' | 'workspaces', number>;
-  targets: readonly (Target & { waiting: number })[];
+  targets: readonly (TargetRow & { waiting: number })[];
 }) {
   const isAdmin = signedIn.person.role === 'admin';
   const { plan, quotas, capabilities, addons } = entitlements;

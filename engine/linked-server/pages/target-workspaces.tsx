@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 import { formatCount } from '../../core/base/text.ts';
 import type { ListPage } from '../database/list-page.ts';
-import type { Target } from '../database/tables.ts';
+import type { TargetRow } from '../database/tables.ts';
 import { readWorkspaces, type WorkspaceWish } from '../deliveries/chosen-workspaces.ts';
 import type { ListedWorkspace } from '../links/workspace-lists.ts';
 import type { SignedIn } from '../people/people.ts';
@@ -73,7 +73,7 @@ export function WorkspaceFields({
 }
 
 /** Describes the workspaces of a target. */
-export function describeChosen(target: Target, named: OfferedWorkspaces['named']): string {
+export function describeChosen(target: TargetRow, named: OfferedWorkspaces['named']): string {
   const chosen = readWorkspaces(target);
   if (chosen === null) return 'all of the account';
   if (chosen.length === 0) return 'none, so nothing is sent there';
@@ -101,7 +101,7 @@ export function TargetWorkspacesPage({
   error,
 }: {
   signedIn: SignedIn;
-  target: Target;
+  target: TargetRow;
   search: WorkspaceSearch;
   /** Other parameters of the address. */
   place: Readonly<Record<string, string>>;

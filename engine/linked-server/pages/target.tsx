@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
-import type { AddonName, Entitlements } from '../../core/link-protocol/capabilities.ts';
+import type { AccountEntitlements, AddonName } from '../../core/link-protocol/capabilities.ts';
 import { EVENT_NAMES, EVENTS } from '../../notify/sending/index.ts';
-import type { Target, TargetKind } from '../database/tables.ts';
+import type { TargetKind, TargetRow } from '../database/tables.ts';
 import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
 import { DECISION_CODES } from '../deliveries/decision-code.ts';
 import { buildSample } from '../deliveries/samples.ts';
@@ -98,11 +98,11 @@ export function TargetPage({
   now,
 }: {
   signedIn: SignedIn;
-  target: Target;
+  target: TargetRow;
   now: number;
   /** Refused input; the saved values otherwise. */
   wish?: TargetWish;
-  entitlements: Entitlements;
+  entitlements: AccountEntitlements;
   workspaces: OfferedWorkspaces;
   isShortLived: boolean;
   said?: string | null;
@@ -240,7 +240,7 @@ function DecidingThere({ kind }: { kind: AddonName }) {
 }
 
 /** The initial values of a target's form. */
-function readWish(target: Target): TargetWish {
+function readWish(target: TargetRow): TargetWish {
   const chosen = readWorkspaces(target);
   return {
     name: target.name,

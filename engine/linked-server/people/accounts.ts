@@ -9,7 +9,7 @@ import { makeServerId } from '../secrets.ts';
 import { checkName, takenError } from './names.ts';
 
 /** Accounts of this server. */
-export interface Accounts {
+export interface AccountStore {
   /** Throws `conflict` for a name that is taken, `fields_invalid`. */
   addAccount(name: string, actor: string): Promise<Account>;
   /** Throws `not_found`. */
@@ -52,8 +52,8 @@ export function createAccounts({
   changes: ChangeLog;
   stopWorkspaces: StopWorkspaces;
   eraseDeleted(): Promise<void>;
-}): Accounts {
-  const findAccount: Accounts['findAccount'] = async (name) => {
+}): AccountStore {
+  const findAccount: AccountStore['findAccount'] = async (name) => {
     const account = await db
       .selectFrom('accounts')
       .selectAll()

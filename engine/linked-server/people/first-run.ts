@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { SvcError } from '../../core/base/errors.ts';
 import { replacePrivate } from '../../core/base/private-files.ts';
-import type { Person, Tables } from '../database/tables.ts';
+import type { PersonRow, Tables } from '../database/tables.ts';
 import { hashToken } from '../secrets.ts';
-import type { People } from './people.ts';
+import type { PeopleStore } from './people.ts';
 
 const KEY = 'setup_code';
 const WRONG_KEY = 'setup_code_wrong';
@@ -38,7 +38,7 @@ export interface FirstRun {
    * Accepts the code, once even if two try, and creates the first account and its operator; null for a wrong one.
    * Throws as `addWithAccount`, and the code stays valid then; `conflict` if another person was sooner.
    */
-  take(code: string, wish: { name: string; password: string; account: string }): Promise<Person | null>;
+  take(code: string, wish: { name: string; password: string; account: string }): Promise<PersonRow | null>;
 }
 
 export function createFirstRun({
@@ -48,7 +48,7 @@ export function createFirstRun({
   tell,
 }: {
   db: Kysely<Tables>;
-  people: People;
+  people: PeopleStore;
   folder: string;
   tell(code: string, file: string): void;
 }): FirstRun {

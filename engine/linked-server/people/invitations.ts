@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../core/base/clock.ts';
 import type { ChangeLog } from '../change-log.ts';
-import type { Person, Tables } from '../database/tables.ts';
+import type { PersonRow, Tables } from '../database/tables.ts';
 import { hashToken, makeToken } from '../secrets.ts';
-import type { Passwords } from './passwords.ts';
+import type { PasswordStore } from './passwords.ts';
 
 /** How long an address for an invitation or a new password is valid. */
 export const INVITATION_MS = 72 * 3600_000;
@@ -12,13 +12,13 @@ export const INVITATION_MS = 72 * 3600_000;
 export const invitationUrl = (origin: string, token: string): string => `${origin}/invitation/${token}`;
 
 /** One-time addresses for setting a person's password. */
-export interface Invitations {
+export interface InvitationStore {
   /** Creates the token of such an address. Older ones become invalid. */
-  invite(person: Person, actor: string): Promise<string>;
+  invite(person: PersonRow, actor: string): Promise<string>;
   /** Finds the person of an invitation; null if it is unknown, used or expired. */
-  findInvited(token: string): Promise<Person | null>;
+  findInvited(token: string): Promise<PersonRow | null>;
   /** Sets the password by an invitation, once even if two try; null if it is invalid. Ends their other sessions. */
-  takeInvitation(token: string, password: string): Promise<Person | null>;
+  takeInvitation(token: string, password: string): Promise<PersonRow | null>;
 }
 
 export function createInvitations({
@@ -30,8 +30,8 @@ export function createInvitations({
   db: Kysely<Tables>;
   clock: Clock;
   changes: ChangeLog;
-  passwords: Passwords;
-}): Invitations {
+  passwords: PasswordStore;
+}): InvitationStore {
   return {
     async invite(person, actor) {
       const { token, hash } = makeToken();

@@ -1,7 +1,7 @@
 import { networkOf } from '../client-address.ts';
 import { type FailureCounter, SIGN_IN_RULE } from './failures.ts';
 import { nameKey } from './names.ts';
-import type { Passwords } from './passwords.ts';
+import type { PasswordStore } from './passwords.ts';
 
 /** Maximum number of passwords waiting for comparison, per network and in total: each takes a good part of a second. */
 const MOST_OF_NETWORK = 8;
@@ -32,7 +32,7 @@ export function createPasswordChecks({
   passwords,
 }: {
   failures: FailureCounter;
-  passwords: Pick<Passwords, 'matches'>;
+  passwords: Pick<PasswordStore, 'matches'>;
 }): PasswordChecks {
   const waiting = new Map<string, number>();
   let allWaiting = 0;

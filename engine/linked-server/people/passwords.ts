@@ -45,7 +45,7 @@ function checkPassword(password: string): void {
 }
 
 /** Stores passwords so that the database does not reveal them. */
-export interface Passwords {
+export interface PasswordStore {
   /** Returns the stored form of one: `scrypt$16$8$2$salt$hash`. Throws `fields_invalid`. */
   store(password: string): Promise<string>;
   /** Reports whether a password is the stored one; with null, for a missing person, it takes as long and is false. */
@@ -53,7 +53,7 @@ export interface Passwords {
 }
 
 /** @param cost of new ones; stored ones keep theirs */
-export function createPasswords(cost: PasswordCost = COST): Passwords {
+export function createPasswords(cost: PasswordCost = COST): PasswordStore {
   const format = (salt: string, hash: string): string =>
     ['scrypt', cost.logN, cost.r, cost.p, salt, hash].join('$');
   const nobody = format('A'.repeat(22), 'A'.repeat(43));

@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely';
 import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
-import type { Account, BrowserSession, Role, Tables } from '../database/tables.ts';
+import type { Account, BrowserSession, PersonRole, Tables } from '../database/tables.ts';
 
 /** A person as lists show them. */
 export interface ListedPerson {
   id: string;
   name: string;
   account: string;
-  role: Role;
+  role: PersonRole;
   is_operator: boolean;
   /** False until an invitation was accepted. */
   has_password: boolean;

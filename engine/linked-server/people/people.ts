@@ -3,17 +3,17 @@ import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { CHANNELS } from '../../core/link-protocol/channels.ts';
 import type { ChangeLog } from '../change-log.ts';
-import type { Account, Person, Role, Tables } from '../database/tables.ts';
+import type { Account, PersonRole, PersonRow, Tables } from '../database/tables.ts';
 import { changeInTurn } from '../database/take-turn.ts';
 import type { DecisionFollower } from '../decision-follower.ts';
 import type { StopWorkspaces } from '../links/stop-workspaces.ts';
-import type { Plans } from '../plans/plans.ts';
+import type { AccountPlans } from '../plans/plans.ts';
 import { withdrawRequests } from '../requesters.ts';
 import { makeServerId } from '../secrets.ts';
-import { type Accounts, createAccounts, insertAccount } from './accounts.ts';
-import { createInvitations, type Invitations } from './invitations.ts';
+import { type AccountStore, createAccounts, insertAccount } from './accounts.ts';
+import { createInvitations, type InvitationStore } from './invitations.ts';
 import { checkName, nameKey, takenError } from './names.ts';
-import type { Passwords } from './passwords.ts';
+import type { PasswordStore } from './passwords.ts';
 import { countPeople, createPeopleLists, type PeopleLists } from './people-lists.ts';
 import { closePrivateChats } from './private-chats.ts';
 import { createSignIns, requirePassword, type SignIns } from './sign-ins.ts';
@@ -26,16 +26,16 @@ const PERSONAL = CHANNELS.filter((channel) => channel !== 'automation');
 export interface NewPerson {
   name: string;
   account: string;
-  role: Role;
+  role: PersonRole;
   isOperator: boolean;
   password: string | null;
 }
 
 /** Accounts, the people in them, and their sign-ins. */
-export interface People extends PeopleLists, Accounts, Invitations, SignIns {
+export interface PeopleStore extends PeopleLists, AccountStore, InvitationStore, SignIns {
   countOperators(): Promise<number>;
   /** Throws `conflict` for a name that is taken, `fields_invalid`, `quota_exceeded`. */
-  add(person: NewPerson, actor: string): Promise<Person>;
+  add(person: NewPerson, actor: string): Promise<PersonRow>;
   /**
    * Adds an account with its first person, who is its admin: both or neither. Throws as `addAccount` and `add`.
    * @param claim a required action in the same transaction
@@ -44,16 +44,16 @@ export interface People extends PeopleLists, Accounts, Invitations, SignIns {
     person: Omit<NewPerson, 'role'>,
     actor: string,
     claim?: (change: Transaction<Tables>) => Promise<void>,
-  ): Promise<{ person: Person; account: Account }>;
+  ): Promise<{ person: PersonRow; account: Account }>;
   /** Throws `not_found`. */
-  find(name: string, account?: string): Promise<Person>;
+  find(name: string, account?: string): Promise<PersonRow>;
   /** Finds a person of that account; null for any other. */
-  findById(id: string, account: string): Promise<Person | null>;
+  findById(id: string, account: string): Promise<PersonRow | null>;
   /** The last admin of an account and the last operator cannot be removed: throws `conflict`. */
-  remove(person: Person, actor: string): Promise<void>;
-  setRole(person: Person, role: Role, actor: string): Promise<void>;
+  remove(person: PersonRow, actor: string): Promise<void>;
+  setRole(person: PersonRow, role: PersonRole, actor: string): Promise<void>;
   /** Ends all sign-ins. Throws `conflict` if the person's password has changed since it was checked, `fields_invalid`. */
-  setPassword(person: Person, password: string): Promise<Person>;
+  setPassword(person: PersonRow, password: string): Promise<PersonRow>;
 }
 
 export function createPeople({
@@ -69,12 +69,12 @@ export function createPeople({
   db: Kysely<Tables>;
   clock: Clock;
   changes: ChangeLog;
-  passwords: Passwords;
-  plans: Pick<Plans, 'requireRoom'>;
+  passwords: PasswordStore;
+  plans: Pick<AccountPlans, 'requireRoom'>;
   follower: Pick<DecisionFollower, 'followDecisions'>;
   stopWorkspaces: StopWorkspaces;
   eraseDeleted(): Promise<void>;
-}): People {
+}): PeopleStore {
   /** Removing or demoting is refused if no one could undo it: based on the current state, not an earlier one. */
   async function checkSomebodyStays(
     change: Transaction<Tables>,
@@ -102,7 +102,7 @@ export function createPeople({
       });
   }
 
-  async function makeRow({ name, account, role, isOperator, password }: NewPerson): Promise<Person> {
+  async function makeRow({ name, account, role, isOperator, password }: NewPerson): Promise<PersonRow> {
     const checked = checkName(name, 'a name');
     return {
       id: makeServerId('p'),
@@ -117,7 +117,7 @@ export function createPeople({
   }
 
   /** Runs in an exclusive transaction. */
-  async function insertPerson(change: Transaction<Tables>, row: Person, actor: string): Promise<void> {
+  async function insertPerson(change: Transaction<Tables>, row: PersonRow, actor: string): Promise<void> {
     const { account_id: account, name, role } = row;
     await plans.requireRoom(change, account, 'people', await countPeople(change, account));
     const { numInsertedOrUpdatedRows } = await change

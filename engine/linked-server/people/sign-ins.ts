@@ -3,7 +3,7 @@ import type { Clock } from '../../core/base/clock.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import type { ChangeLog } from '../change-log.ts';
 import { isSightingDue } from '../database/last-seen.ts';
-import type { Account, Person, Tables } from '../database/tables.ts';
+import type { Account, PersonRow, Tables } from '../database/tables.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
 
 /** How long a browser stays signed in: without a request, and at most. */
@@ -12,7 +12,7 @@ const LONGEST_MS = 30 * 24 * 3600_000;
 
 /** A signed-in person, with the browser. */
 export interface SignedIn {
-  person: Person;
+  person: PersonRow;
   account: Account;
   /** The id of the browser's session; grants no access. */
   sessionId: string;
@@ -21,7 +21,7 @@ export interface SignedIn {
 /** Sessions of browsers. */
 export interface SignIns {
   /** Creates the token of a browser's session. Throws `conflict` if the person's password has changed since it was checked. */
-  signIn(person: Person, browser: { address: string; browser: string }): Promise<string>;
+  signIn(person: PersonRow, browser: { address: string; browser: string }): Promise<string>;
   /** Finds the person of a cookie. */
   findSignedIn(token: string): Promise<SignedIn | null>;
   /** Ends one by its id, or all of the person's except one. Resolves with their number. */
@@ -34,7 +34,7 @@ export interface SignIns {
  */
 export async function requirePassword(
   change: Transaction<Tables>,
-  { id, password }: Pick<Person, 'id' | 'password'>,
+  { id, password }: Pick<PersonRow, 'id' | 'password'>,
 ): Promise<void> {
   const held = await change
     .updateTable('people')

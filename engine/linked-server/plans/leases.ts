@@ -5,7 +5,7 @@ import { SvcError } from '../../core/base/errors.ts';
 import { LEASE_MS, signLease } from '../../core/link-protocol/lease.ts';
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
 import type { RootSecret } from '../secrets.ts';
-import type { Plans } from './plans.ts';
+import type { AccountPlans } from './plans.ts';
 
 /** Signs the plan of a workspace's account. */
 export interface LeaseIssuer {
@@ -27,7 +27,7 @@ export function createLeaseIssuer({
 }: {
   db: Kysely<Tables>;
   clock: Clock;
-  plans: Pick<Plans, 'entitlementsOf'>;
+  plans: Pick<AccountPlans, 'entitlementsOf'>;
   leaseKey: RootSecret['leaseKey'];
   origin: string;
 }): LeaseIssuer {

@@ -4,9 +4,9 @@ import {
   ACCOUNT_CAPABILITIES,
   ACCOUNT_CAPABILITY_NAMES,
   type AccountCapability,
+  type AccountEntitlements,
   ADDONS,
   type AddonName,
-  type Entitlements,
   PLANS,
   type PlanName,
   QUOTA_NAMES,
@@ -16,14 +16,14 @@ import type { ChangeLog } from '../change-log.ts';
 import type { Account, Tables } from '../database/tables.ts';
 
 /** The contents of a plan: quotas (null for no limit), and capabilities that are not add-ons. */
-export interface Plan {
+export interface AccountPlan {
   name: PlanName;
   quotas: Record<QuotaName, number | null>;
   capabilities: AccountCapability[];
 }
 
 /** Defaults, unless an operator has set others. */
-const DEFAULTS: Record<PlanName, Omit<Plan, 'name'>> = {
+const DEFAULTS: Record<PlanName, Omit<AccountPlan, 'name'>> = {
   free: { quotas: { projects: 3, workspaces: 3, people: 5 }, capabilities: [] },
   professional: {
     quotas: { projects: 20, workspaces: 20, people: 20 },
@@ -39,12 +39,12 @@ const DEFAULTS: Record<PlanName, Omit<Plan, 'name'>> = {
 const findAddon = (capability: AccountCapability): AddonName | null => ACCOUNT_CAPABILITIES[capability].addon;
 
 /** Plans as data, and each account's plan. No payments: the operator assigns. */
-export interface Plans {
-  list(): Promise<Plan[]>;
+export interface AccountPlans {
+  list(): Promise<AccountPlan[]>;
   /** Sets a quota (a number, or `none`) or a capability (`on`, `off`) of a plan. Throws `fields_invalid`. */
-  set(plan: PlanName, key: string, value: string, actor: string): Promise<Plan>;
+  set(plan: PlanName, key: string, value: string, actor: string): Promise<AccountPlan>;
   /** Returns what an account is currently allowed. */
-  entitlementsOf(account: string): Promise<Entitlements & { addons: AddonName[] }>;
+  entitlementsOf(account: string): Promise<AccountEntitlements & { addons: AddonName[] }>;
   assign(account: Account, plan: PlanName, actor: string): Promise<void>;
   switchAddon(account: Account, addon: AddonName, isOn: boolean, actor: string): Promise<void>;
   /**
@@ -77,10 +77,10 @@ export function createPlans({
   changes: ChangeLog;
   /** Called after these accounts' permissions changed: their leases are outdated. */
   onChanged(accounts: readonly string[]): Promise<void>;
-}): Plans {
-  async function readPlans(from: Kysely<Tables> = db): Promise<Record<PlanName, Plan>> {
+}): AccountPlans {
+  async function readPlans(from: Kysely<Tables> = db): Promise<Record<PlanName, AccountPlan>> {
     const rows = await from.selectFrom('plan_values').selectAll().execute();
-    const read = (name: PlanName): Plan => {
+    const readPlan = (name: PlanName): AccountPlan => {
       const set = new Map(rows.filter(({ plan }) => plan === name).map(({ key, value }) => [key, value]));
       const { quotas, capabilities } = DEFAULTS[name];
       const numberOf = (quota: QuotaName): number | null => {
@@ -101,7 +101,7 @@ export function createPlans({
         capabilities: ACCOUNT_CAPABILITY_NAMES.filter(has),
       };
     };
-    return { free: read('free'), professional: read('professional'), team: read('team') };
+    return { free: readPlan('free'), professional: readPlan('professional'), team: readPlan('team') };
   }
 
   const readEntitlements = async (from: Kysely<Tables>, account: string) => {
@@ -124,7 +124,7 @@ export function createPlans({
       }),
     };
   };
-  const entitlementsOf: Plans['entitlementsOf'] = (account) => readEntitlements(db, account);
+  const entitlementsOf: AccountPlans['entitlementsOf'] = (account) => readEntitlements(db, account);
 
   return {
     async list() {

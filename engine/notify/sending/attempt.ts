@@ -1,5 +1,5 @@
 import { backoffMs } from '../../core/base/backoff.ts';
-import { type Secrets, signedHeaders } from './signing.ts';
+import { type SigningSecrets, signedHeaders } from './signing.ts';
 
 const TRY_MS = 10_000;
 const FIRST_BACKOFF_MS = 5000;
@@ -9,7 +9,7 @@ const SHORTEST_MS = 1000;
 export const GIVE_UP_MS = 24 * 3_600_000;
 
 /** The outcome of one attempt. `error` never quotes fetch, whose message may contain the address with credentials. */
-export interface Outcome {
+export interface SendOutcome {
   ok: boolean;
   /** True if the target says that it is gone (410). Make also says so for a scenario that is merely switched off. */
   gone: boolean;
@@ -24,9 +24,14 @@ export interface Outcome {
  * unknown.
  */
 export async function attemptDelivery(
-  { url, body, messageId, secrets }: { url: string; body: string; messageId: string; secrets: Secrets },
+  {
+    url,
+    body,
+    messageId,
+    secrets,
+  }: { url: string; body: string; messageId: string; secrets: SigningSecrets },
   { fetch, now, signal }: { fetch: typeof globalThis.fetch; now: number; signal: AbortSignal },
-): Promise<Outcome | null> {
+): Promise<SendOutcome | null> {
   // Not AbortSignal.any: `signal` lives as long as the engine and would accumulate dependents.
   const ending = new AbortController();
   const endAttempt = () => ending.abort();
@@ -72,7 +77,7 @@ export async function attemptDelivery(
   }
 }
 
-function judgeResponse(response: Response, now: number): Outcome {
+function judgeResponse(response: Response, now: number): SendOutcome {
   const { status } = response;
   const ok = status >= 200 && status < 300;
   const redirects = status >= 300 && status < 400 ? ' (redirects are not followed)' : '';

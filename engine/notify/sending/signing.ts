@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 /** The secrets of one target: the newest first, then those still valid during a rotation. */
-export type Secrets = readonly [string, ...string[]];
+export type SigningSecrets = readonly [string, ...string[]];
 
 /**
  * Builds the headers of one attempt with a fresh signature in both schemes: svc's own, as on /task (hex HMAC-SHA256 of
@@ -14,7 +14,7 @@ export function signedHeaders({
   body,
   now,
 }: {
-  secrets: Secrets;
+  secrets: SigningSecrets;
   messageId: string;
   body: string;
   /** Unix milliseconds. */

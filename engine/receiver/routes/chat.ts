@@ -1,18 +1,18 @@
 import type { Decisions } from '../../board/decisions/index.ts';
 import type { Task, Tasks } from '../../board/tasks/index.ts';
 import { type Workflow, whyReplaced } from '../../board/workflow/index.ts';
-import { actorDenied, type By } from '../../core/api/operation.ts';
+import { actorDenied, type CallAuthor } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { countUnseen, describeUnseen, toPrintable } from '../../core/base/text.ts';
 import { parseFormBody } from '../../core/http/body.ts';
 import { SCHEMES } from '../../core/http/signature.ts';
 import { readSlackMarkup } from '../../core/http/slack-markup.ts';
 import type { Sessions } from '../../workers/sessions/index.ts';
-import type { Intake, ReceiverConfig } from '../intake.ts';
+import type { ReceiverConfig, TaskIntake } from '../intake.ts';
 import { problemAnswer } from '../problem.ts';
-import { type Answer, jsonAnswer } from '../request.ts';
+import { jsonAnswer, type ReceiverAnswer } from '../request.ts';
 import { formatChatActor } from '../sender.ts';
-import type { Route } from './route.ts';
+import type { ReceiverRoute } from './route.ts';
 
 /** As the chat shows them. */
 interface Sender {
@@ -33,24 +33,29 @@ export function createChatRoute({
   sessions,
   config,
 }: {
-  intake: Intake;
+  intake: TaskIntake;
   workflow: Workflow;
   tasks: Tasks;
   decisions: Decisions;
   sessions: Sessions;
   config(): ReceiverConfig;
-}): Route {
+}): ReceiverRoute {
   /** Reports whether the sender is missing from a nonempty list: such users may request work but decide nothing. */
-  const isStranger = ({ actor }: By): boolean => {
+  const isStranger = ({ actor }: CallAuthor): boolean => {
     const { actors } = config().policy;
     return actors.length > 0 && !actors.includes(actor);
   };
 
-  function checkMayDecide(by: By): void {
+  function checkMayDecide(by: CallAuthor): void {
     if (isStranger(by)) throw actorDenied(by.actor);
   }
 
-  function createTask(template: string, prompt: string, by: By, { shown, channel }: Sender): Answer {
+  function createTask(
+    template: string,
+    prompt: string,
+    by: CallAuthor,
+    { shown, channel }: Sender,
+  ): ReceiverAnswer {
     const named = intake.fromTemplate(template, prompt === '' ? undefined : prompt);
     const task = intake.submitTask(
       {
@@ -67,7 +72,7 @@ export function createChatRoute({
     return ephemeralAnswer(`${task.taskId} was created and ${describeFate(task)}`, task.taskId);
   }
 
-  function approveDecision(id: string, by: By): Answer {
+  function approveDecision(id: string, by: CallAuthor): ReceiverAnswer {
     checkMayDecide(by);
     const approved = workflow.approve(id, by);
     const { decision } = approved;
@@ -80,14 +85,14 @@ export function createChatRoute({
     return ephemeralAnswer(text, decision.taskId);
   }
 
-  function denyDecision(id: string, reason: string, by: By): Answer {
+  function denyDecision(id: string, reason: string, by: CallAuthor): ReceiverAnswer {
     checkMayDecide(by);
     const { decision } = workflow.deny(id, reason === '' ? 'denied in the chat' : reason, by);
     const text = `${decision.decisionId} was denied by ${decision.decidedBy ?? by.actor}: ${decision.taskId} will not run.`;
     return ephemeralAnswer(text, decision.taskId);
   }
 
-  function answerStatus(id: string): Answer {
+  function answerStatus(id: string): ReceiverAnswer {
     const decision = id.startsWith('d-') ? decisions.get(id) : null;
     const task = tasks.get(decision === null ? id : decision.taskId);
     const asked = decision === null ? '' : `${decision.decisionId} is ${decision.state}; `;
@@ -108,7 +113,7 @@ export function createChatRoute({
     safe: false,
     handle(request) {
       const fields = parseFormBody(request.body);
-      const by: By = { actor: formatChatActor(fields.get('user_id')), via: 'chat' };
+      const by: CallAuthor = { actor: formatChatActor(fields.get('user_id')), via: 'chat' };
       const text = readSlackMarkup(fields.get('text') ?? '').trim();
       const word = /^\S*/.exec(text)![0];
       const rest = text.slice(word.length).trim();
@@ -147,7 +152,7 @@ const describeFate = (task: Task): string =>
 const escapeMarks = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-const ephemeralAnswer = (text: string, taskId: string | null = null): Answer =>
+const ephemeralAnswer = (text: string, taskId: string | null = null): ReceiverAnswer =>
   jsonAnswer(
     200,
     { response_type: 'ephemeral', text: escapeMarks(toPrintable(text, { lines: true })) },

@@ -1,17 +1,17 @@
 import { findTemplate, type Task, type Tasks } from '../../board/tasks/index.ts';
 import { parseJsonBody, readFormPayload } from '../../core/http/body.ts';
 import { findHeader, SCHEMES } from '../../core/http/signature.ts';
-import { type Occurrence, readEvent } from '../codehost-event.ts';
-import type { Intake, ReceiverConfig } from '../intake.ts';
-import type { Receipts } from '../receipts.ts';
-import { type Answer, jsonAnswer } from '../request.ts';
+import { type CodeHostEvent, readCodeHostEvent } from '../codehost-event.ts';
+import type { ReceiverConfig, TaskIntake } from '../intake.ts';
+import type { RequestReceipts } from '../receipts.ts';
+import { jsonAnswer, type ReceiverAnswer } from '../request.ts';
 import { formatCodehostActor } from '../sender.ts';
-import type { Route } from './route.ts';
+import type { ReceiverRoute } from './route.ts';
 
 export const EVENT_HEADERS = ['x-codehost-event', 'x-github-event', 'x-gitea-event', 'x-forgejo-event'];
 const TRUSTED = ['OWNER', 'MEMBER', 'COLLABORATOR'];
 
-type Work = Exclude<Occurrence, { kind: 'ignored' }>;
+type Work = Exclude<CodeHostEvent, { kind: 'ignored' }>;
 
 /**
  * Creates the route `POST /codehost`: issues and `/svc` comments of a code-hosting service. The scheme signs no time,
@@ -23,12 +23,12 @@ export function createCodehostRoute({
   tasks,
   config,
 }: {
-  intake: Intake;
-  receipts: Receipts;
+  intake: TaskIntake;
+  receipts: RequestReceipts;
   tasks: Tasks;
   config(): ReceiverConfig;
-}): Route {
-  const ignoredAnswer = (reason: string): Answer => jsonAnswer(200, { ignored: true, reason });
+}): ReceiverRoute {
+  const ignoredAnswer = (reason: string): ReceiverAnswer => jsonAnswer(200, { ignored: true, reason });
 
   /** Submits an issue as a task of the template `codehost`: the template's prompt, then the issue's text. */
   function submitIssue(work: Work): Task {
@@ -47,7 +47,7 @@ export function createCodehostRoute({
 
   function submitWork(
     work: Work,
-    named: ReturnType<Intake['fromTemplate']> & { title?: string; context?: string },
+    named: ReturnType<TaskIntake['fromTemplate']> & { title?: string; context?: string },
   ): Task {
     const { ref: sourceRef } = work;
     const stranger = findStranger(work, config().policy.actors);
@@ -74,7 +74,7 @@ export function createCodehostRoute({
       const name = findHeader(request.headers, EVENT_HEADERS) ?? null;
       // The signature covers the received bytes, and was checked before.
       const body = readFormPayload(request.body, findHeader(request.headers, ['content-type']));
-      const work = readEvent(name, parseJsonBody(body), body);
+      const work = readCodeHostEvent(name, parseJsonBody(body), body);
       if (work.kind === 'ignored') return ignoredAnswer(work.reason);
       const command = work.kind === 'comment' ? /^\/svc[ \t]+(\S+)(.*)$/s.exec(work.text) : null;
       if (work.kind === 'comment' && command === null) return ignoredAnswer('the comment names no template');

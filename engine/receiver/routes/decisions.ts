@@ -1,7 +1,7 @@
 import type { Decision, Decisions } from '../../board/decisions/index.ts';
 import type { Tasks } from '../../board/tasks/index.ts';
 import { type Workflow, whyReplaced } from '../../board/workflow/index.ts';
-import type { By } from '../../core/api/operation.ts';
+import type { CallAuthor } from '../../core/api/operation.ts';
 import { formatId, parseId } from '../../core/base/ids.ts';
 import {
   type FieldProblem,
@@ -13,10 +13,10 @@ import {
 } from '../../core/http/body.ts';
 import { SCHEMES } from '../../core/http/signature.ts';
 import { problemAnswer } from '../problem.ts';
-import { type Answer, type InboundRequest, jsonAnswer } from '../request.ts';
-import type { Route } from './route.ts';
+import { type InboundRequest, jsonAnswer, type ReceiverAnswer } from '../request.ts';
+import type { ReceiverRoute } from './route.ts';
 
-const BY: By = { actor: 'webhook', via: 'task' };
+const BY: CallAuthor = { actor: 'webhook', via: 'task' };
 
 /**
  * Creates the routes `GET /decisions/{id}`, `POST /decisions/{id}/approve` and `/deny`. The scheme signs neither path
@@ -31,8 +31,8 @@ export function createDecisionRoutes({
   workflow: Workflow;
   decisions: Decisions;
   tasks: Tasks;
-}): { poll: Route; approve: Route; deny: Route } {
-  function answerDecision(decision: Decision): Answer {
+}): { poll: ReceiverRoute; approve: ReceiverRoute; deny: ReceiverRoute } {
+  function answerDecision(decision: Decision): ReceiverAnswer {
     return jsonAnswer(
       200,
       {

@@ -1,15 +1,15 @@
 import type { SvcError } from '../../core/base/errors.ts';
-import type { Scheme } from '../../core/http/signature.ts';
-import type { Answer, InboundRequest } from '../request.ts';
+import type { SignatureScheme } from '../../core/http/signature.ts';
+import type { InboundRequest, ReceiverAnswer } from '../request.ts';
 
 /** A route as data, read by the shared checks in receive.ts. */
-export interface Route {
+export interface ReceiverRoute {
   method: 'GET' | 'POST';
-  scheme: Scheme;
+  scheme: SignatureScheme;
   /** True if requests change nothing and may be repeated; otherwise a signature is valid once. */
   safe: boolean;
   /** Runs after the checks, inside `storage.write` unless `safe`. `id` comes from the path, '' when it has none. */
-  handle(request: InboundRequest, id: string): Answer;
+  handle(request: InboundRequest, id: string): ReceiverAnswer;
   /** Builds the answer when `handle` refuses; problem details by default. */
-  answerRefusal?(error: SvcError): Answer;
+  answerRefusal?(error: SvcError): ReceiverAnswer;
 }

@@ -10,10 +10,10 @@ import {
   readTextField,
 } from '../../core/http/body.ts';
 import { SCHEMES } from '../../core/http/signature.ts';
-import type { Incoming, Intake } from '../intake.ts';
-import type { Receipts } from '../receipts.ts';
-import type { Answer, InboundRequest } from '../request.ts';
-import type { Route } from './route.ts';
+import type { IncomingRequest, TaskIntake } from '../intake.ts';
+import type { RequestReceipts } from '../receipts.ts';
+import type { InboundRequest, ReceiverAnswer } from '../request.ts';
+import type { ReceiverRoute } from './route.ts';
 
 const IDEMPOTENCY_MS = 24 * 3_600_000;
 
@@ -32,17 +32,17 @@ export function createTaskRoute({
   receipts,
   tasks,
 }: {
-  intake: Intake;
-  receipts: Receipts;
+  intake: TaskIntake;
+  receipts: RequestReceipts;
   tasks: Tasks;
-}): Route {
-  function createTask(request: InboundRequest): Answer {
+}): ReceiverRoute {
+  function createTask(request: InboundRequest): ReceiverAnswer {
     const fields = readFields(parseJsonBody(request.body));
-    const named: Pick<Incoming, 'template' | 'agent' | 'project' | 'timeoutSec' | 'prompt'> =
+    const named: Pick<IncomingRequest, 'template' | 'agent' | 'project' | 'timeoutSec' | 'prompt'> =
       fields.template === undefined
         ? { template: null, agent: fields.agent!, project: null, timeoutSec: null, prompt: fields.prompt! }
         : intake.fromTemplate(fields.template);
-    const incoming: Incoming = {
+    const incoming: IncomingRequest = {
       ...named,
       project: fields.project ?? named.project,
       source: 'task',

@@ -11,7 +11,7 @@ export const FAILURES = 3;
 const PAUSES = { firstMs: 5 * 60_000, longestMs: 60 * 60_000 };
 
 /** An open circuit: the agent gets no work. Times are RFC 3339 UTC. */
-export interface Circuit {
+export interface CircuitBreaker {
   agent: string;
   failures: number;
   /** The code of the last failure. */
@@ -35,7 +35,7 @@ interface Row {
  * Owns one circuit per agent. It opens after repeated failures of the agent itself, so that the queue is not wasted
  * on an expired login. After a pause one trial session may run; its end closes the circuit or keeps it open.
  */
-export interface Circuits {
+export interface AgentCircuits {
   /** Inside `storage.write`, at every end of a session; `failure` is null for a success. */
   recordEnd(agent: string, failure: { code: string; text: string } | null): void;
   /**
@@ -43,8 +43,8 @@ export interface Circuits {
    * entry have no limit.
    */
   listLimits(): Map<string, number>;
-  findCircuit(agent: string): Circuit | null;
-  listCircuits(): Circuit[];
+  findCircuit(agent: string): CircuitBreaker | null;
+  listCircuits(): CircuitBreaker[];
   /** Inside `storage.write`: a person closes the circuit. False if none was open. */
   resetCircuit(agent: string, by: { actor: string; via: string }): boolean;
   /** Returns when the next trial becomes possible after `now`, Unix ms; Infinity for never. */
@@ -59,7 +59,7 @@ export function createCircuits({
   storage: Storage;
   events: EventLog;
   clock: Clock;
-}): Circuits {
+}): AgentCircuits {
   const { db } = storage;
   const one = db.prepare<unknown[], Row>('SELECT * FROM circuit WHERE agent = ?');
   const open = db.prepare<unknown[], Row>('SELECT * FROM circuit WHERE opened_at IS NOT NULL ORDER BY agent');
@@ -68,7 +68,7 @@ export function createCircuits({
     ON CONFLICT (agent) DO UPDATE SET failures = @failures, code = @code, text = @text, opened_at = @opened_at,
     reopen_at = @reopen_at`);
   const remove = db.prepare('DELETE FROM circuit WHERE agent = ?');
-  const toCircuit = (row: Row): Circuit => ({
+  const toCircuit = (row: Row): CircuitBreaker => ({
     agent: row.agent,
     failures: row.failures,
     code: row.code,

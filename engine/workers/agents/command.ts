@@ -4,7 +4,7 @@ import { type LocatedAgent, locateAgent } from './locate-agent.ts';
 import { describeAbility } from './presets/ability.ts';
 import { findPreset, listUntold, type Preset } from './presets/index.ts';
 import type { ReadingTime } from './reading-time.ts';
-import type { AgentCommand, AgentOverrides, Agents } from './registry.ts';
+import type { AgentCommand, AgentOverrides, AgentRegistry } from './registry.ts';
 import { createAcpReader } from './streams/acp.ts';
 import type { StreamReader } from './streams/stream.ts';
 import { type RenderedCommand, renderCommand, splitCommand } from './template.ts';
@@ -76,7 +76,7 @@ export function canResumeSession(command: AgentCommand, agent: string): boolean 
 
 /** Dependencies for finding a session's command. */
 export interface CommandDeps {
-  agents: Pick<Agents, 'withOverrides'>;
+  agents: Pick<AgentRegistry, 'withOverrides'>;
   /** The inputs that a decision binds its run to. */
   approvals: { boundTo(decisionId: string): { options: { agents?: AgentOverrides | undefined } } };
 }
@@ -103,12 +103,12 @@ export function findPresetOfSession(
  * The output of a successful run: a stream with an end, at least some text, or maybe nothing. The agent in a person's
  * own command may print plain text.
  */
-export type Expectation = 'stream' | 'words' | 'nothing';
+export type CommandExpectation = 'stream' | 'words' | 'nothing';
 
 export function findExpectation(
   deps: CommandDeps,
   session: Pick<Session, 'agent' | 'decisionId' | 'transport'>,
-): Expectation {
+): CommandExpectation {
   if (session.transport === 'acp') return 'stream';
   if (findPresetOfSession(deps, session)?.reader == null) return 'nothing';
   try {
@@ -148,7 +148,7 @@ export function createReader(
 
 /** Returns when a session's agent sees messages to it: at its tool calls this depends on its hooks. */
 export function findReadingTime(
-  agents: Pick<Agents, 'findCommand'>,
+  agents: Pick<AgentRegistry, 'findCommand'>,
   { agent, transport, state, auth }: Pick<Session, 'agent' | 'transport' | 'state' | 'auth'>,
 ): ReadingTime {
   if (state === 'ended') return 'never';
@@ -170,7 +170,7 @@ export function findReadingTime(
  * configured now.
  */
 export function listUntoldBy(
-  agents: Pick<Agents, 'findCommand'>,
+  agents: Pick<AgentRegistry, 'findCommand'>,
   { agent, transport }: Pick<Session, 'agent' | 'transport'>,
 ): string[] {
   if (transport === 'acp') return [];

@@ -1,10 +1,10 @@
-import { ERROR_MEANINGS, type Meaning } from '../../core/base/error-meanings.ts';
+import { ERROR_MEANINGS, type ErrorMeaning } from '../../core/base/error-meanings.ts';
 import type { ErrorCode } from '../../core/base/errors.ts';
 import type { StopReason } from '../sessions/index.ts';
 import type { EndCode } from './streams/stream.ts';
 
 /** The meaning of a failed session's code. */
-export interface Failure extends Meaning {
+export interface SessionFailure extends ErrorMeaning {
   /** True if the failure concerns the agent, its login or its model, not the task: such failures open the agent's circuit. */
   isOfAgent?: true;
   /** True for a limit that ends by itself: if the time is known, it is a pause and not a failure. */
@@ -13,7 +13,7 @@ export interface Failure extends Meaning {
 
 type AtEnd = EndCode | StopReason | 'exit_code' | 'no_result' | 'killed' | 'lost' | 'reported';
 
-const AT_END: Readonly<Record<AtEnd, Failure>> = {
+const AT_END: Readonly<Record<AtEnd, SessionFailure>> = {
   permission_denied: {
     means: 'it was denied a tool that it needed, and no one was there to allow it',
     next: "allow it in the agent's own settings, or with transport acp in agents.permissions",
@@ -106,14 +106,14 @@ const AT_START = {
   },
   setup_failed: ERROR_MEANINGS.setup_failed,
   inputs_changed: ERROR_MEANINGS.inputs_changed,
-} satisfies Partial<Record<ErrorCode, Failure>>;
+} satisfies Partial<Record<ErrorCode, SessionFailure>>;
 
 /** Codes of failed sessions. A start can also fail with any other code of docs/reference/errors.md. */
-export const SESSION_FAILURES: Readonly<Record<AtEnd | keyof typeof AT_START, Failure>> = {
+export const SESSION_FAILURES: Readonly<Record<AtEnd | keyof typeof AT_START, SessionFailure>> = {
   ...AT_END,
   ...AT_START,
 };
 
 /** Finds the meaning of a code; null for one that is not in the table. */
-export const findFailure = (code: string): Failure | null =>
+export const findFailure = (code: string): SessionFailure | null =>
   Object.hasOwn(SESSION_FAILURES, code) ? SESSION_FAILURES[code as keyof typeof SESSION_FAILURES] : null;

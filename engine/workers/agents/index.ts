@@ -1,10 +1,10 @@
 /** Defines agent programs: presets, the meaning of their output, and which of them get work. */
-export { type Circuit, type Circuits, createCircuits } from './circuit.ts';
+export { type AgentCircuits, type CircuitBreaker, createCircuits } from './circuit.ts';
 export {
   buildCommand,
+  type CommandExpectation,
   canResumeSession,
   createReader,
-  type Expectation,
   findCommandOfSession,
   findExpectation,
   findOutputFormat,
@@ -19,11 +19,11 @@ export type { AgentNotify } from './notify-entry.ts';
 export { findProgram } from './program.ts';
 export type { ReadingTime } from './reading-time.ts';
 export {
+  type AgentAuth,
   type AgentChoice,
   type AgentCommand,
   type AgentOverrides,
-  type Agents,
-  type Auth,
+  type AgentRegistry,
   createAgents,
   type ProjectChoice,
 } from './registry.ts';
@@ -37,6 +37,6 @@ export {
   type PlanEntry,
   type StreamFacts,
   type StreamReader,
-  type Usage,
+  type StreamUsage,
 } from './streams/stream.ts';
 export { splitCommand } from './template.ts';

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { by, operation } from '../../core/api/operation.ts';
 import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
-import type { Circuits } from './circuit.ts';
+import type { AgentCircuits } from './circuit.ts';
 
 /** Operations on suspended agents. */
 export function circuitOperations({
   circuits,
   look,
 }: {
-  circuits: Circuits;
+  circuits: AgentCircuits;
   /** The queue may continue. */
   look(): void;
 }) {

@@ -26,9 +26,9 @@ export interface AgentsConfig {
     cmds: Readonly<Record<string, string>>;
     default_cmd: string;
     default_preset: string;
-    transport: Readonly<Record<string, Transport>> | null;
+    transport: Readonly<Record<string, AgentTransport>> | null;
     acp: Readonly<Record<string, string>>;
-    auth: Readonly<Record<string, Auth>> | null;
+    auth: Readonly<Record<string, AgentAuth>> | null;
     gateway_route?: boolean | undefined;
   };
   project: { name: string; root: string };
@@ -36,13 +36,13 @@ export interface AgentsConfig {
 }
 
 /** The interface to an agent: its output, or the agent client protocol. */
-export type Transport = 'subprocess' | 'acp';
+export type AgentTransport = 'subprocess' | 'acp';
 /** The credentials of its model calls. */
-export type Auth = 'account' | 'gateway';
+export type AgentAuth = 'account' | 'gateway';
 
 /** The command of an agent. */
 export interface AgentCommand {
-  transport: Transport;
+  transport: AgentTransport;
   /** With unfilled placeholders; a protocol server's command has none. */
   template: string;
   /** True for svc's built-in command, so its other forms apply as well. */
@@ -102,9 +102,9 @@ function checkOverride(command: string): void {
 }
 
 /** Looks agents and projects up in the current configuration. */
-export interface Agents {
+export interface AgentRegistry {
   /** Returns the same with a client's overrides; itself without any. */
-  withOverrides(overrides: AgentOverrides | undefined): Agents;
+  withOverrides(overrides: AgentOverrides | undefined): AgentRegistry;
   listAgents(): AgentChoice[];
   /** Lists installed presets, and registered projects other than the workspace's own, as choices. */
   listNames(): { agents: string[]; projects: string[] };
@@ -117,7 +117,7 @@ export interface Agents {
   /** Throws `unknown_agent`, `unknown_project`, and `tool_missing` for one whose program is not found from the project's folder. */
   checkInstalled(agent: string, project: string | null): void;
   /** Returns the credentials of its runs. */
-  findAuth(agent: string): Auth;
+  findAuth(agent: string): AgentAuth;
   /** See `findKeyBeforeLogin`. */
   findKeyBeforeLogin(agent: string): string | null;
   /** Absolute folder; null for the workspace's own project. Throws `unknown_project`. */
@@ -138,7 +138,7 @@ export function createAgents(deps: {
   /** Keys of svc.yaml that wait for consent: a missing agent may be defined there. */
   waitingKeys(): readonly string[];
   overrides?: AgentOverrides;
-}): Agents {
+}): AgentRegistry {
   const { root, env, waitingKeys, overrides } = deps;
   const readConfig = (): AgentsConfig =>
     overrides === undefined ? deps.config() : applyOverrides(deps.config(), overrides);
@@ -193,7 +193,7 @@ export function createAgents(deps: {
     });
   }
 
-  const agents: Agents = {
+  const agents: AgentRegistry = {
     withOverrides: (wanted) => (wanted === undefined ? agents : createAgents({ ...deps, overrides: wanted })),
     listNames: () => ({ agents: listInstalled(), projects: readConfig().projects.map(({ id }) => id) }),
     checkInstalled(agent, project) {

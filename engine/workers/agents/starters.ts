@@ -56,7 +56,7 @@ function skipStarter(
   { values = '', operands = 0, assigns }: Starter,
   found: StartedCommand,
 ): void {
-  const change = (name: string | undefined): void => void found.changes.push(name ?? '');
+  const recordChange = (name: string | undefined): void => void found.changes.push(name ?? '');
   found.at += 1;
   for (let word = words[found.at]; word?.startsWith('-'); word = words[found.at]) {
     found.at += 1;
@@ -65,12 +65,12 @@ function skipStarter(
     const takesNext = /^-[A-Za-z]+$/.test(word) && values.includes(last);
     if (assigns && (word === '-' || word === '--ignore-environment' || /^-[a-z]*i/.test(word)))
       found.isCleared = true;
-    if (assigns && word.startsWith('--unset=')) change(word.slice('--unset='.length));
-    if (assigns && takesNext && last === 'u') change(words[found.at]);
+    if (assigns && word.startsWith('--unset=')) recordChange(word.slice('--unset='.length));
+    if (assigns && takesNext && last === 'u') recordChange(words[found.at]);
     if (takesNext) found.at += 1;
   }
   for (let word = words[found.at]; assigns && word?.includes('='); word = words[found.at]) {
-    change(word.slice(0, word.indexOf('=')));
+    recordChange(word.slice(0, word.indexOf('=')));
     found.at += 1;
   }
   found.at += operands;

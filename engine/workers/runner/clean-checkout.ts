@@ -6,8 +6,8 @@ import type { Log } from '../../core/base/log.ts';
 import { makePrivateFolder } from '../../core/base/private-files.ts';
 import { settleWithin } from '../../core/base/settle-within.ts';
 import type { Session } from '../sessions/index.ts';
-import type { Processes } from './processes/index.ts';
-import type { Setup } from './setup/index.ts';
+import type { RunProcesses } from './processes/index.ts';
+import type { WorktreeSetup } from './setup/index.ts';
 import type { Worktrees } from './worktrees/index.ts';
 
 /** A checkout of exactly one commit: it holds nothing uncommitted except what the project's setup makes. */
@@ -43,8 +43,8 @@ const PREFIX = 'verify-';
 
 export function createCleanCheckouts(deps: {
   worktrees: Pick<Worktrees, 'addDetachedCheckout' | 'removeDetachedCheckout'>;
-  setup: Pick<Setup, 'prepareWorktree'>;
-  processes: Pick<Processes, 'stop'>;
+  setup: Pick<WorktreeSetup, 'prepareWorktree'>;
+  processes: Pick<RunProcesses, 'stop'>;
   /** Folder of the sessions' own folders. */
   agentsDir: string;
   /** Absolute folder of a project. */

@@ -2,7 +2,7 @@ import { SvcError } from '../../core/base/errors.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import type { Sessions } from './registry.ts';
 import type { Session } from './rows.ts';
-import type { Visitors } from './visitors.ts';
+import type { SessionVisitors } from './visitors.ts';
 
 /** Finds ended sessions that can get more work. */
 export interface FollowUps {
@@ -20,7 +20,7 @@ export function createFollowUps({
   visitors,
 }: {
   sessions: Pick<Sessions, 'get' | 'findSuccessor' | 'byBranch' | 'newestOfWorker'>;
-  visitors: Pick<Visitors, 'findVisitorConflict'>;
+  visitors: Pick<SessionVisitors, 'findVisitorConflict'>;
 }): FollowUps {
   function findObstacle(session: Session): SvcError | null {
     const { sessionId, state, branch } = session;

@@ -1,12 +1,12 @@
 export { createFollowUps, type FollowUps } from './follow-up.ts';
-export { createGuidance, type Guidance } from './guidance/index.ts';
+export { createGuidance, type WorkerGuidance } from './guidance/index.ts';
 export { guidanceOperations } from './guidance/operations.ts';
 export { decideOutcome, type NextStep, outcomeOfSession, type RunOutcome, workLeftBy } from './outcome.ts';
-export { createPeers, type Peer, type Peers } from './peers.ts';
+export { createPeers, type SessionPeer, type SessionPeers } from './peers.ts';
 export { createReaper, type ReaperDeps } from './reaper.ts';
 export type { SessionFilter } from './records.ts';
 export { createSessions, type Sessions } from './registry.ts';
 export type { Session, SessionOrder, StopReason } from './rows.ts';
 export { chairAddress, isOwnSeat, projectOfAddress } from './session-names.ts';
-export { findPlacement, type Placement, type RunProcess } from './site.ts';
-export { createVisitors, type Visitor, type Visitors } from './visitors.ts';
+export { findPlacement, type RunProcess, type SessionPlacement } from './site.ts';
+export { createVisitors, type SessionVisitor, type SessionVisitors } from './visitors.ts';

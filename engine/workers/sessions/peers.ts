@@ -1,11 +1,11 @@
 import { asWorkerSession } from '../../core/base/ids.ts';
 import type { Sessions } from './registry.ts';
 import type { Session } from './rows.ts';
-import type { SeatSession, Seats } from './seats/index.ts';
+import type { SeatRegistry, SeatSession } from './seats/index.ts';
 import { unknownSession } from './session-names.ts';
 
 /** A session of any kind, as other sessions see it. */
-export interface Peer {
+export interface SessionPeer {
   /** `s-12`, `chair-3`, or a plain session's name. */
   sessionId: string;
   seat: 'chair' | 'worker' | 'plain';
@@ -26,20 +26,20 @@ export interface Peer {
 }
 
 /** The roster of worker sessions and seats. */
-export interface Peers {
+export interface SessionPeers {
   /** Finds a session; null if that id never existed. */
-  find(sessionId: string): Peer | null;
+  find(sessionId: string): SessionPeer | null;
   /** Like `find`. Throws `not_found`, naming the live sessions. */
-  known(sessionId: string): Peer;
+  known(sessionId: string): SessionPeer;
   /** Lists live sessions: Chairs, then plain sessions, then workers. */
-  live(): Peer[];
+  live(): SessionPeer[];
   /** Finds the newest session of a worker, live ones first; null for an unknown worker. */
-  ofWorker(workerId: string): Peer | null;
+  ofWorker(workerId: string): SessionPeer | null;
   /** Finds the most recently active live Chair of a project; null if there is none. */
-  chairOf(project: string | null): Peer | null;
+  chairOf(project: string | null): SessionPeer | null;
 }
 
-const ofSession = (session: Session): Peer => ({
+const ofSession = (session: Session): SessionPeer => ({
   sessionId: session.sessionId,
   seat: 'worker',
   state: session.state === 'ended' ? 'ended' : 'live',
@@ -54,7 +54,7 @@ const ofSession = (session: Session): Peer => ({
   seenAt: session.startedAt ?? session.createdAt,
 });
 
-const ofSeat = (seat: SeatSession): Peer => ({
+const ofSeat = (seat: SeatSession): SessionPeer => ({
   sessionId: seat.sessionId,
   seat: seat.kind,
   state: seat.closedAt === null ? 'live' : 'ended',
@@ -69,8 +69,8 @@ const ofSeat = (seat: SeatSession): Peer => ({
   seenAt: seat.seenAt,
 });
 
-export function createPeers({ sessions, seats }: { sessions: Sessions; seats: Seats }): Peers {
-  function findPeer(sessionId: string): Peer | null {
+export function createPeers({ sessions, seats }: { sessions: Sessions; seats: SeatRegistry }): SessionPeers {
+  function findPeer(sessionId: string): SessionPeer | null {
     if (asWorkerSession(sessionId) === null) {
       const seat = seats.find(sessionId);
       return seat === null ? null : ofSeat(seat);
@@ -79,7 +79,7 @@ export function createPeers({ sessions, seats }: { sessions: Sessions; seats: Se
     return session === undefined ? null : ofSession(session);
   }
 
-  const listLivePeers = (): Peer[] => [
+  const listLivePeers = (): SessionPeer[] => [
     ...seats.live({ kind: 'chair' }).map(ofSeat),
     ...seats.live({ kind: 'plain' }).map(ofSeat),
     ...sessions.listLive().map(ofSession),

@@ -1,11 +1,11 @@
 import type { Clock } from '../../core/base/clock.ts';
 import type { Storage } from '../../storage/index.ts';
-import type { Seats } from './seats/index.ts';
+import type { SeatRegistry } from './seats/index.ts';
 
 export interface ReaperDeps {
   storage: Storage;
   clock: Clock;
-  seats: Seats;
+  seats: SeatRegistry;
   isAlive(pid: number, pidStart: string): 'alive' | 'dead' | 'unknown';
   /** `daemon.reap_interval_sec`: seconds, 0 for never. */
   intervalSec(): number;
@@ -27,7 +27,7 @@ const SILENT_MS = 60 * 60 * 1000;
 const FORGET_MS = 30 * 24 * 60 * 60 * 1000;
 const FORGET_EVERY_MS = 60 * 60 * 1000;
 
-export interface Reaper {
+export interface SessionReaper {
   start(): void;
   /** Checks now, closing seats that were missed twice. */
   look(): Promise<void>;
@@ -35,19 +35,19 @@ export interface Reaper {
 }
 
 /** Closes the seats of sessions that died silently, which releases what they held. */
-export function createReaper(deps: ReaperDeps): Reaper {
+export function createReaper(deps: ReaperDeps): SessionReaper {
   const { storage, clock, seats } = deps;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let forgetAt = 0;
 
   /** `unknown` changes nothing: a failed probe proves nothing. */
-  function isGone({
+  function isSessionGone({
     pid,
     pidStart,
     seenAt,
     isAttended,
-  }: ReturnType<Seats['watched']>[number]): boolean | 'unknown' {
+  }: ReturnType<SeatRegistry['watched']>[number]): boolean | 'unknown' {
     if (isAttended) return false;
     if (pid === null || pidStart === null) return clock.now() - seenAt > SILENT_MS;
     const found = deps.isAlive(pid, pidStart);
@@ -62,7 +62,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
     // Nothing is written if nothing changed: an idle engine must not touch the disk.
     const changed = seats
       .watched()
-      .map((seat) => ({ seat, gone: isGone(seat) }))
+      .map((seat) => ({ seat, gone: isSessionGone(seat) }))
       .filter(({ seat, gone }) => gone !== 'unknown' && (gone || seat.misses > 0));
     let isMissing = false;
     if (changed.length > 0 || seats.isHeard()) {

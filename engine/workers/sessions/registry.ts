@@ -12,11 +12,11 @@ import {
   type StopReason,
   toSession,
 } from './rows.ts';
-import type { Placement, RunProcess } from './site.ts';
-import { createTurns, type Turns } from './turns.ts';
+import type { RunProcess, SessionPlacement } from './site.ts';
+import { createTurns, type SessionTurns } from './turns.ts';
 
 /** The register of worker sessions. Methods that change it are called inside `storage.write`. */
-export interface Sessions extends Turns, Pick<ConversationUsages, 'conversationUsage'> {
+export interface Sessions extends SessionTurns, Pick<ConversationUsages, 'conversationUsage'> {
   get(sessionId: string): Session;
   resolve(prefix: string): Session;
   /** Reports whether the id belongs to a worker session. */
@@ -49,7 +49,7 @@ export interface Sessions extends Turns, Pick<ConversationUsages, 'conversationU
    * reason is kept until the run starts, for the agent's prompt.
    */
   starting(sessionId: string, run: RunStart): void;
-  place(sessionId: string, placement: Placement): void;
+  place(sessionId: string, placement: SessionPlacement): void;
   /** Records the log offset of the next run's output, bytes. */
   outputFrom(sessionId: string, logFrom: number): void;
   /** starting → running. */

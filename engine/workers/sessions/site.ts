@@ -1,5 +1,5 @@
 /** The location of a session's work, as its runner reports it. Paths refer to the runner's machine. */
-export interface Placement {
+export interface SessionPlacement {
   /** The repository's top folder; null outside of one. */
   repository: string | null;
   /** The worktree; null if it works in the project's folder itself. */
@@ -34,7 +34,7 @@ export interface SessionSite {
 }
 
 /** Returns the location of a session's work; null before it has one. */
-export function findPlacement(session: SessionSite): Placement | null {
+export function findPlacement(session: SessionSite): SessionPlacement | null {
   const { repository, worktree, cwd, branch, base, baseCommit } = session;
   return cwd === null ? null : { repository, worktree, cwd, branch, base, baseCommit };
 }

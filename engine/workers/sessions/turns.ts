@@ -10,7 +10,7 @@ export interface ReadySession {
 }
 
 /** The queue of waiting sessions. Methods that change it are called inside `storage.write`. */
-export interface Turns {
+export interface SessionTurns {
   /** → queued until `resumeAt` (Unix ms), keeping its worktree. False if it is not running or is being stopped. */
   pause(
     sessionId: string,
@@ -28,7 +28,7 @@ export interface Turns {
   nextResume(now: number): number | null;
 }
 
-export function createTurns({ db }: Pick<Storage, 'db'>): Turns {
+export function createTurns({ db }: Pick<Storage, 'db'>): SessionTurns {
   const waiting = db.prepare<
     unknown[],
     { id: number; agent: string; project: string | null; priority: number }

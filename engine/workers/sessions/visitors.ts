@@ -3,7 +3,7 @@ import { sentence } from '../../core/base/sentence.ts';
 import type { Sessions } from './registry.ts';
 
 /** The process of a person who has entered a session. */
-export interface Visitor {
+export interface SessionVisitor {
   sessionId: string;
   pid: number;
   /** Start time of that pid; the pair identifies one process. */
@@ -11,17 +11,17 @@ export interface Visitor {
 }
 
 /** Tracks which sessions a person has entered, as long as that process lives. */
-export interface Visitors {
+export interface SessionVisitors {
   /** Lists sessions that a person is or may be in: a process that cannot be probed counts as alive. */
   listVisited(): Set<string>;
   /** Returns the visitor of a session; null for none. */
-  findVisitor(sessionId: string): Visitor | null;
+  findVisitor(sessionId: string): SessionVisitor | null;
   /** Explains why another person cannot work in a session with a visitor; null if there is none. */
   findVisitorConflict(sessionId: string): SvcError | null;
   /** Lists sessions whose visitor's process ended without leaving. */
-  listGone(): Visitor[];
+  listGone(): SessionVisitor[];
   /** Reports whether the record still names this process. */
-  isRecorded(visitor: Visitor): boolean;
+  isRecorded(visitor: SessionVisitor): boolean;
   /** Records that a process entered the session. Call inside `storage.write`. Throws `usage` for an unknown process. */
   enter(sessionId: string, pid: number): void;
   /** Records that the visitor has left the session. Call inside `storage.write`. */
@@ -37,11 +37,12 @@ export function createVisitors({
     checkLiveness(pid: number, pidStart: string): 'alive' | 'dead' | 'unknown';
     readStartTime(pid: number): string | null;
   };
-}): Visitors {
-  const isGone = ({ pid, pidStart }: Visitor): boolean => processes.checkLiveness(pid, pidStart) === 'dead';
-  function findVisitor(sessionId: string): Visitor | null {
+}): SessionVisitors {
+  const isVisitorGone = ({ pid, pidStart }: SessionVisitor): boolean =>
+    processes.checkLiveness(pid, pidStart) === 'dead';
+  function findVisitor(sessionId: string): SessionVisitor | null {
     const found = sessions.attached().find((each) => each.sessionId === sessionId);
-    return found === undefined || isGone(found) ? null : found;
+    return found === undefined || isVisitorGone(found) ? null : found;
   }
 
   return {
@@ -49,7 +50,7 @@ export function createVisitors({
       new Set(
         sessions
           .attached()
-          .filter((visitor) => !isGone(visitor))
+          .filter((visitor) => !isVisitorGone(visitor))
           .map(({ sessionId }) => sessionId),
       ),
     findVisitor,
@@ -60,7 +61,7 @@ export function createVisitors({
         hint: sentence`leave it first: end the agent that {worker.attach} opened`,
       });
     },
-    listGone: () => sessions.attached().filter(isGone),
+    listGone: () => sessions.attached().filter(isVisitorGone),
     isRecorded: ({ sessionId, pid, pidStart }) =>
       sessions
         .attached()

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { readOutput, replaceOutput } from '../../../cli/hooks/outputs.ts';
-import { type Host, hostEngine } from '../../../engine/index.ts';
+import { type EngineHost, hostEngine } from '../../../engine/index.ts';
 import { type CorpusFile, readCorpus } from '../../support/corpus.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
@@ -27,7 +27,7 @@ interface Heard {
 describe('svc hook post-tool and a long output', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
-  let host: Host;
+  let host: EngineHost;
   let transcript: string;
   const noise = readCorpus('noise').find(({ text }) => text.length > 8000) as CorpusFile;
   const source = readCorpus('content').find(({ text }) => text.length > 5000) as CorpusFile;

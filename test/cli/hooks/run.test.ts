@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type Host, hostEngine } from '../../../engine/index.ts';
+import { type EngineHost, hostEngine } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
 
@@ -41,7 +41,7 @@ function hook(
 describe('svc hook', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
-  let host: Host;
+  let host: EngineHost;
   let env: NodeJS.ProcessEnv;
   before(async () => {
     ws = await makeWorkspace();

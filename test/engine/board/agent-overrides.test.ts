@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Session, SvcError, Task, TaskPlan, Wire } from '../../../engine/index.ts';
+import type { Session, SvcError, Task, TaskPlan, WireValue } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
-type Plan = Wire<TaskPlan>;
+type Plan = WireValue<TaskPlan>;
 
 /** Prints which configuration chose it. */
 const printing = (word: string): string => `/bin/sh -c 'echo chosen by ${word}' -- {{prompt}}`;
@@ -26,8 +26,11 @@ describe("agent settings in the environment of a Chair's client", () => {
     (await here.call('task.add', { title: 'a task', ...fields })).task_id;
   const plan = (id: string, env: Record<string, string> = {}, caller: object = {}): Promise<Plan> =>
     here.call('task.plan', { id }, { env, ...caller });
-  const run = async (id: string, env: Record<string, string>, input: object = {}): Promise<Wire<Session>> =>
-    (await here.call('task.run', { id, ...input }, { env })).session;
+  const run = async (
+    id: string,
+    env: Record<string, string>,
+    input: object = {},
+  ): Promise<WireValue<Session>> => (await here.call('task.run', { id, ...input }, { env })).session;
 
   test('the settings apply to the plan and its hash, and to no other client', async () => {
     const id = await add();
@@ -152,10 +155,10 @@ test('a command line sends its own environment, and the engine keeps none of it'
   t.after(ws.close);
   await ws.svc(['up']);
   const run = async (env: Record<string, string>): Promise<string> => {
-    const { task_id: id } = (await ws.svc(['task', 'add', 'a task', '--json'])).json<Wire<Task>>();
+    const { task_id: id } = (await ws.svc(['task', 'add', 'a task', '--json'])).json<WireValue<Task>>();
     const ran = await ws.svc(['task', 'run', id, '--json'], { env });
     assert.equal(ran.code, 0, ran.stderr);
-    return ran.json<{ session: Wire<Session> }>().session.agent;
+    return ran.json<{ session: WireValue<Session> }>().session.agent;
   };
   assert.equal(await run({ SVC_AGENT_CMD: printing('a client') }), 'default');
   assert.equal(await run({}), 'scripted');

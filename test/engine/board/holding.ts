@@ -5,7 +5,7 @@ import { createLocks, type Locks } from '../../../engine/board/locks/index.ts';
 import { createWorkspacePaths } from '../../../engine/core/workspace/workspace-path.ts';
 import type { SvcError } from '../../../engine/index.ts';
 import type { LoggedEvent } from '../../../engine/storage/index.ts';
-import type { Peer } from '../../../engine/workers/sessions/peers.ts';
+import type { SessionPeer } from '../../../engine/workers/sessions/peers.ts';
 import { type FakeClock, fakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/git.ts';
 import { openSpine, type Spine } from '../../support/spine.ts';
@@ -44,9 +44,9 @@ export function holdingRig(): HoldingRig {
   const ended = new Set<string>();
   const live = new Set<string>();
   const peers = {
-    find(sessionId: string): Peer | null {
+    find(sessionId: string): SessionPeer | null {
       const state = ended.has(sessionId) ? 'ended' : live.has(sessionId) ? 'live' : null;
-      return state === null ? null : ({ sessionId, seat: 'plain', state } as Peer);
+      return state === null ? null : ({ sessionId, seat: 'plain', state } as SessionPeer);
     },
   };
   const paths = createWorkspacePaths({

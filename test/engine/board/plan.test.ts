@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { SvcError, TaskPlan, Wire } from '../../../engine/index.ts';
+import type { SvcError, TaskPlan, WireValue } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
-type Plan = Wire<TaskPlan>;
+type Plan = WireValue<TaskPlan>;
 
 /** A setup that only one of its projects needs. */
 const api = {

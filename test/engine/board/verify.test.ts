@@ -3,12 +3,12 @@ import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Caller } from '../../../engine/core/api/operation.ts';
-import type { LoggedEvent, Session, SvcError, Verification, Wire } from '../../../engine/index.ts';
+import type { LoggedEvent, Session, SvcError, Verification, WireValue } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
 import { AGENT, isRunning, makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
-type Shown = Wire<Verification>;
+type Shown = WireValue<Verification>;
 type Reported = { session: string; task: string | null; state: string; reasons: string[] };
 
 describe('evidence', () => {
@@ -34,10 +34,10 @@ describe('evidence', () => {
     report(input: object): Promise<Reported>;
     status(): Promise<Shown>;
     /** Lets the worker finish and waits for its end. */
-    end(): Promise<Wire<Session>>;
+    end(): Promise<WireValue<Session>>;
   }
 
-  const session = async (id: string): Promise<Wire<Session>> =>
+  const session = async (id: string): Promise<WireValue<Session>> =>
     (await here.call('session.list', { ids: [id] }))[0] ?? assert.fail(id);
 
   /** A worker that waits; its prompt says what it does at its end. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join as joinPath } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
-import type { Message, Wire } from '../../../engine/index.ts';
+import type { Message, WireValue } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
@@ -92,12 +92,12 @@ describe('the notice of a message', () => {
     const { messages } = await here.call('msg.send', { body: 'hello', ...input });
     return messages[0]?.id ?? 0;
   }
-  async function message(id: number): Promise<Wire<Message>> {
+  async function message(id: number): Promise<WireValue<Message>> {
     const [found] = await here.call('msg.list', { ids: [id] });
-    return found as Wire<Message>;
+    return found as WireValue<Message>;
   }
   /** Returns the message once its notice is no longer pending or was tried. */
-  const tried = (id: number): Promise<Wire<Message>> =>
+  const tried = (id: number): Promise<WireValue<Message>> =>
     until(async () => {
       const found = await message(id);
       return found.delivery !== 'pending' || found.attempts > 0 ? found : null;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type Loaded, type LoadOptions, loadConfig } from '../../../engine/config/index.ts';
+import { type LoadedConfig, type LoadOptions, loadConfig } from '../../../engine/config/index.ts';
 import { SvcError } from '../../../engine/core/base/errors.ts';
 
 /** Creates a folder that is removed after the test. */
@@ -13,7 +13,7 @@ export function folder(t: TestContext): string {
 }
 
 /** Loads `text` as svc.yaml with an empty machine home. */
-export function load(t: TestContext, text: string, options: Partial<LoadOptions> = {}): Loaded {
+export function load(t: TestContext, text: string, options: Partial<LoadOptions> = {}): LoadedConfig {
   const root = folder(t);
   const file = join(root, 'svc.yaml');
   writeFileSync(file, text);

@@ -7,9 +7,9 @@ import {
   connectToEngine,
   type Engine,
   type EngineClient,
-  type Host,
+  type EngineHost,
+  type EngineNotification,
   hostEngine,
-  type Notification,
   openEngine,
   type SvcError,
 } from '../../../engine/index.ts';
@@ -19,7 +19,7 @@ import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 describe('a subscription that its client ends', () => {
   let ws: TestWorkspace;
   let engine: Engine;
-  let host: Host;
+  let host: EngineHost;
   let client: EngineClient;
   let listeners = 0;
   const reads = new Map<string, number>();
@@ -69,7 +69,7 @@ describe('a subscription that its client ends', () => {
     appendFileSync(file, text);
   };
   const follow = async (method: string, input: object) => {
-    const heard: Notification[] = [];
+    const heard: EngineNotification[] = [];
     const answer = await client.subscribe<{ subscription: number }>(method, input, (each) =>
       heard.push(each),
     );

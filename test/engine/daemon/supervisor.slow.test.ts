@@ -3,13 +3,13 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { EngineStatus, Wire } from '../../../engine/index.ts';
+import type { EngineStatus, WireValue } from '../../../engine/index.ts';
 import { connectToEngine } from '../../../engine/index.ts';
 import { processStat } from '../../support/processes.ts';
 import { until } from '../../support/wait.ts';
 import { isRunning, makeWorkspace, SECRET, SVC, type TestWorkspace } from '../../support/workspace.ts';
 
-type Status = Wire<EngineStatus>;
+type Status = WireValue<EngineStatus>;
 
 const environmentOf = (pid: number): string[] => readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
 

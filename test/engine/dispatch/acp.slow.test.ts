@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { type Ask, type Host, hostEngine, type Session, type Wire } from '../../../engine/index.ts';
+import {
+  type Ask,
+  type EngineHost,
+  hostEngine,
+  type Session,
+  type WireValue,
+} from '../../../engine/index.ts';
 import { checkConfinement } from '../../../engine/workers/runner/confine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { childrenOf, isRunning } from '../../support/processes.ts';
@@ -25,7 +31,7 @@ const REPORT = JSON.stringify({
 });
 const WORK = ['edit new.txt hello', 'run git add -A && git commit -qm Hello'];
 
-type Shown = Wire<Session> & { activity: string | null; plan: { text: string; state: string }[] };
+type Shown = WireValue<Session> & { activity: string | null; plan: { text: string; state: string }[] };
 
 interface AcpRig {
   ws: TestWorkspace;
@@ -37,7 +43,7 @@ interface AcpRig {
   show(id: string): Promise<Shown>;
   settled(id: string): Promise<Shown>;
   /** Returns the question that a session waits for. */
-  ask(id: string): Promise<Wire<Ask>>;
+  ask(id: string): Promise<WireValue<Ask>>;
   log(id: string): string;
   close(): Promise<void>;
 }
@@ -51,7 +57,7 @@ async function makeRig(flags: Record<string, unknown> = {}): Promise<AcpRig> {
     stubborn: `${program} ignore-term ignore-eof`,
   };
   let here: EngineHere;
-  let host: Host;
+  let host: EngineHost;
   const open = async (): Promise<void> => {
     here = await engineHere(ws, {
       graceMs: 500,

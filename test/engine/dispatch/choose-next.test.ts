@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chooseNext, type Waiting } from '../../../engine/dispatch/choose-next.ts';
+import { chooseNext, type WaitingRun } from '../../../engine/dispatch/choose-next.ts';
 
-const waiting = (...words: string[]): Waiting[] =>
+const waiting = (...words: string[]): WaitingRun[] =>
   words.map((word, at) => {
     const [project = '', priority = '0', agent = 'a'] = word.split(':');
     return {
@@ -12,7 +12,7 @@ const waiting = (...words: string[]): Waiting[] =>
       agent,
     };
   });
-const ids = (found: Waiting[]): string[] => found.map(({ sessionId }) => sessionId);
+const ids = (found: WaitingRun[]): string[] => found.map(({ sessionId }) => sessionId);
 const NONE = new Map<string, number>();
 
 test('the oldest tasks go first, as many as there is capacity for', () => {

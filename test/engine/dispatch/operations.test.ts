@@ -3,7 +3,7 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { openForwarded } from '../../../engine/gateway/live-zone/forwarded.ts';
-import type { ListedSession, Wire } from '../../../engine/index.ts';
+import type { ListedSession, WireValue } from '../../../engine/index.ts';
 import { readCorpus } from '../../support/corpus.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
@@ -38,7 +38,7 @@ describe('the list of sessions', () => {
     await ws.close();
   });
 
-  const list = (input: object): Promise<Wire<ListedSession>[]> => here.call('session.list', input);
+  const list = (input: object): Promise<WireValue<ListedSession>[]> => here.call('session.list', input);
   const ids = async (input: object): Promise<string[]> =>
     (await list(input)).map((session) => session.session_id);
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { takeOwnUsage } from '../../../engine/dispatch/own-usage.ts';
-import type { Session, Wire } from '../../../engine/index.ts';
+import type { Session, WireValue } from '../../../engine/index.ts';
 import { NO_FACTS, type StreamFacts } from '../../../engine/workers/agents/streams/stream.ts';
 import { until } from '../../support/wait.ts';
 import { claudeSays, makeRig, type Rig } from './rig.ts';
@@ -69,7 +69,7 @@ describe('the tokens of a session', () => {
     );
   }
 
-  async function played(first: object, later: object): Promise<Wire<Session>> {
+  async function played(first: object, later: object): Promise<WireValue<Session>> {
     tells(first, later);
     const { session_id } = await rig.run([]);
     const { usage } = await rig.settled(session_id);

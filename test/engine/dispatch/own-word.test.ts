@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Session, SvcError, Task, Wire } from '../../../engine/index.ts';
+import type { Session, SvcError, Task, WireValue } from '../../../engine/index.ts';
 import type { EngineHere } from '../../support/engine.ts';
 import { ended, openHere } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
@@ -25,8 +25,8 @@ describe("a worker's mark of its task, and the end of its run", () => {
     await ws?.close();
   });
 
-  const task = async (id: string): Promise<Wire<Task>> => (await here.call('task.show', { id })).task;
-  const session = async (id: string): Promise<Wire<Session>> =>
+  const task = async (id: string): Promise<WireValue<Task>> => (await here.call('task.show', { id })).task;
+  const session = async (id: string): Promise<WireValue<Session>> =>
     (await here.call('session.list', { ids: [id] }))[0] ?? assert.fail(id);
   const asWorker = (id: string) => ({ seat: 'worker', sessionId: id }) as const;
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import type { ListedSession, OpenOptions, Session, Task, Wire } from '../../../engine/index.ts';
+import type { ListedSession, OpenOptions, Session, Task, WireValue } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
 import { AGENT, makeWorkspace, type TestWorkspace, type WorkspaceOptions } from '../../support/workspace.ts';
@@ -18,11 +18,11 @@ export interface Rig {
   /** Starts another engine, which takes over. */
   up(): Promise<void>;
   /** Adds and runs a task whose prompt has these directives of the scripted agent. */
-  run(directives: readonly string[], wish?: object): Promise<Wire<Session>>;
-  session(id: string): Promise<Wire<ListedSession>>;
-  task(id: string): Promise<Wire<Task>>;
+  run(directives: readonly string[], wish?: object): Promise<WireValue<Session>>;
+  session(id: string): Promise<WireValue<ListedSession>>;
+  task(id: string): Promise<WireValue<Task>>;
   /** Waits until the session has ended or paused. */
-  settled(id: string): Promise<Wire<Session>>;
+  settled(id: string): Promise<WireValue<Session>>;
   /** Returns the content of its log. */
   log(id: string): string;
   close(): Promise<void>;

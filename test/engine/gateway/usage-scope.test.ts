@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { CallRow } from '../../../engine/gateway/books/schema.ts';
-import { type Books, openBooks } from '../../../engine/gateway/server/books.ts';
+import { openBooks, type UsageBooks } from '../../../engine/gateway/server/books.ts';
 import { makeCallRow } from '../../support/call-row.ts';
 import { dayOf, settableClock } from '../../support/counted-workspace.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
@@ -19,7 +19,7 @@ const TOKENS = { mine: 1_111, other: 20_222, person: 300_333 };
 describe('who may see usage', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
-  let books: Books;
+  let books: UsageBooks;
   const clock = settableClock(0);
   before(async () => {
     ws = await makeWorkspace({ yaml: 'ai: { budget_tokens_day: 5000000 }\n' });

@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, it, type TestContext } from 'node:test
 import { LEASE_MS, type LeaseClaims, signLease } from '../../../engine/core/link-protocol/lease.ts';
 import { deriveLeaseKey } from '../../../engine/core/link-protocol/root-key.ts';
 import {
+  type AccountLeases,
   createLeases,
   type FetchedLease,
-  type Leases,
   type LeasesDeps,
 } from '../../../engine/link/leases.ts';
 import { type FakeClock, fakeClock } from '../../support/clock.ts';
@@ -28,7 +28,7 @@ describe('the lease of a workspace', () => {
   /** The server's clock. */
   let serverClock: FakeClock;
   let answer: (nonce: string) => Promise<FetchedLease>;
-  let open: Leases[];
+  let open: AccountLeases[];
   beforeEach(() => {
     file = join(temporaryFolder(), 'lease.json');
     clock = fakeClock();
@@ -57,7 +57,7 @@ describe('the lease of a workspace', () => {
   };
   const issue = (nonce: string, differing: Partial<LeaseClaims> = {}, key = privateKey): Promise<string> =>
     signLease({ ...claimsOf(nonce), ...differing }, key);
-  async function openLeases(deps: Partial<LeasesDeps> = {}): Promise<Leases> {
+  async function openLeases(deps: Partial<LeasesDeps> = {}): Promise<AccountLeases> {
     const leases = createLeases({
       file,
       clock,

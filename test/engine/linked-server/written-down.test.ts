@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { findCode } from '../../../engine/linked-server/chats/connections.ts';
 import { TABLE_ORDER } from '../../../engine/linked-server/keeping/export.ts';
-import type { Wish } from '../../../engine/linked-server/links/commands.ts';
+import type { CommandRequest } from '../../../engine/linked-server/links/commands.ts';
 import { SLACK_APP } from '../../../fixtures/slack/slack.ts';
 import {
   logMachineIn,
@@ -84,7 +84,13 @@ onBothDatabases((start) => {
       await devices.answer(allowed!.userCode, ann, true);
       const terminal = await logMachineIn(server, await signIn(server, 'bob'), 'desk');
       const linked = (await workspaces.find(home.id, workspace.id))!;
-      const wish: Wish = { verb: 'deny', decision: 'd-17', hash: HASH, person: 'ann', channel: 'page' };
+      const wish: CommandRequest = {
+        verb: 'deny',
+        decision: 'd-17',
+        hash: HASH,
+        person: 'ann',
+        channel: 'page',
+      };
       const command = await commands.give(linked, wish);
       const { machine, person } = (await machines.findByToken(terminal))!;
       const outcome = {

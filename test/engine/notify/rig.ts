@@ -2,7 +2,12 @@ import { rmSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createNotify, type Notify, type NotifyDeps, type Target } from '../../../engine/notify/index.ts';
+import {
+  createNotify,
+  type EventTarget,
+  type Notify,
+  type NotifyDeps,
+} from '../../../engine/notify/index.ts';
 import { type FakeClock, fakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/git.ts';
 import { openSpine, type Spine } from '../../support/spine.ts';
@@ -57,7 +62,7 @@ export async function catcher(
 export interface NotifyRig extends Spine {
   clock: FakeClock;
   notify: Notify;
-  targets: Target[];
+  targets: EventTarget[];
   env: Record<string, string | undefined>;
   /** A task that waits for approval: two outbound events. */
   makeTask(title?: string): Promise<void>;
@@ -68,7 +73,7 @@ export interface NotifyRig extends Spine {
   close(): Promise<void>;
 }
 
-export function notifyRig(targets: Target[], deps: Partial<NotifyDeps> = {}): NotifyRig {
+export function notifyRig(targets: EventTarget[], deps: Partial<NotifyDeps> = {}): NotifyRig {
   const folder = temporaryFolder('svc-notify-');
   const clock = fakeClock();
   const rig = { clock, targets, env: { SVC_NOTIFY_SECRET: 'shh' } } as unknown as NotifyRig;

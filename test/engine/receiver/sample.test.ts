@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { SvcError } from '../../../engine/core/base/errors.ts';
-import { buildSignedSample, type Sample, type SampleWish } from '../../../engine/receiver/sample.ts';
+import { buildSignedSample, type SampleRequest, type SampleWish } from '../../../engine/receiver/sample.ts';
 import { makeRig, type Rig, SECRET } from './rig.ts';
 
 let rig: Rig;
@@ -13,7 +13,7 @@ afterEach(() => rig.close());
 const sample = (wish: Omit<SampleWish, 'secret' | 'now'>) =>
   buildSignedSample({ ...wish, secret: SECRET, now: rig.clock.now() });
 
-const send = ({ method, path, headers, body }: Sample) => {
+const send = ({ method, path, headers, body }: SampleRequest) => {
   const lower = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );

@@ -5,12 +5,12 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, test } from 'node:test';
 import { SvcError } from '../../../engine/core/base/errors.ts';
 import { LARGEST_SIGNED_BYTES } from '../../../engine/core/http/signature.ts';
-import type { Access, Listener, ListenOptions } from '../../../engine/receiver/index.ts';
+import type { ListenOptions, ReceiverListener, RemoteAccess } from '../../../engine/receiver/index.ts';
 import { settled } from '../../support/wait.ts';
 import { type Ask, makeRig, poll, type Rig, SECRET, svcHeaders, task } from './rig.ts';
 
 let rig: Rig;
-let listeners: Listener[];
+let listeners: ReceiverListener[];
 beforeEach(() => {
   rig = makeRig();
   listeners = [];
@@ -20,16 +20,16 @@ afterEach(async () => {
   rig.close();
 });
 
-async function listen(options: Partial<ListenOptions> = {}): Promise<Listener> {
+async function listen(options: Partial<ListenOptions> = {}): Promise<ReceiverListener> {
   const listener = await rig.receiver.listen({ host: '127.0.0.1', port: 0, secrets: [SECRET], ...options });
   listeners.push(listener);
   return listener;
 }
 
-const url = ({ address }: Listener, path: string) =>
+const url = ({ address }: ReceiverListener, path: string) =>
   `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}${path}`;
 
-const post = (listener: Listener, { method = 'POST', path, headers, body }: Ask) =>
+const post = (listener: ReceiverListener, { method = 'POST', path, headers, body }: Ask) =>
   fetch(url(listener, path), {
     method,
     headers: headers as Record<string, string>,
@@ -37,7 +37,7 @@ const post = (listener: Listener, { method = 'POST', path, headers, body }: Ask)
   });
 
 /** A raw connection, and everything that it receives until it closes. */
-async function raw({ address }: Listener): Promise<{ socket: Socket; received: Promise<string> }> {
+async function raw({ address }: ReceiverListener): Promise<{ socket: Socket; received: Promise<string> }> {
   const socket = connect(address.port, address.host);
   await once(socket, 'connect');
   let text = '';
@@ -52,7 +52,7 @@ async function raw({ address }: Listener): Promise<{ socket: Socket; received: P
 const refusal = (code: string) => (error: unknown) => error instanceof SvcError && error.code === code;
 
 test('a signed request over real HTTP creates a task that is in the database when the answer arrives', async () => {
-  const seen: Access[] = [];
+  const seen: RemoteAccess[] = [];
   const listener = await listen({ onAccess: (access) => seen.push(access) });
   const answer = await post(listener, { ...task(rig), path: '/task?x=secret' });
   assert.equal(answer.status, 201);
@@ -78,7 +78,7 @@ test('a signed request over real HTTP creates a task that is in the database whe
 });
 
 test('the access log names the code of a refusal, never a signature', async () => {
-  const seen: Access[] = [];
+  const seen: RemoteAccess[] = [];
   const listener = await listen({ onAccess: (access) => seen.push(access) });
   const headers = { ...svcHeaders('{}', rig.clock.now()), 'x-svc-signature': 'f'.repeat(64) };
   const answer = await post(listener, { path: '/task', body: '{}', headers });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { LoggedEvent, Wire } from '../../../engine/index.ts';
+import type { LoggedEvent, WireValue } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
@@ -18,7 +18,7 @@ describe('the event list', () => {
     await ws.close();
   });
 
-  const list = (input: object = {}): Promise<Wire<LoggedEvent>[]> => here.call('event.list', input);
+  const list = (input: object = {}): Promise<WireValue<LoggedEvent>[]> => here.call('event.list', input);
   const kinds = async (input: object): Promise<string[]> => (await list(input)).map((event) => event.kind);
 
   test('events are listed newest first, in pages', async () => {

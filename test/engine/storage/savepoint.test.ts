@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
-import { createSavepoint, type Savepoint } from '../../../engine/storage/savepoint.ts';
+import { createSavepoint, type RunInSavepoint } from '../../../engine/storage/savepoint.ts';
 
 describe('a savepoint', () => {
   let db: Database.Database;
-  let inSavepoint: Savepoint;
+  let inSavepoint: RunInSavepoint;
   const add = (value: number): void => void db.prepare('INSERT INTO number VALUES (?)').run(value);
   const values = (): unknown[] => db.prepare('SELECT value FROM number ORDER BY value').pluck().all();
   const failing = (value: number) => () => {

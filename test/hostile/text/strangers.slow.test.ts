@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { SCHEMES, signRequest } from '../../../engine/core/http/signature.ts';
-import type { Decision, Session, SvcError, Task, TaskPlan, Wire } from '../../../engine/index.ts';
+import type { Decision, Session, SvcError, Task, TaskPlan, WireValue } from '../../../engine/index.ts';
 import { comment, issueLabeled, issueOpened } from '../../../fixtures/payloads/events.ts';
 import { visitor } from '../../../fixtures/payloads/repository.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
@@ -14,13 +14,13 @@ import { until } from '../../support/wait.ts';
 import { makeWorkspace, SECRET, SVC, type TestWorkspace } from '../../support/workspace.ts';
 
 interface Shown {
-  decision: Wire<Decision>;
-  task: Wire<Task>;
-  plan: Wire<TaskPlan>;
+  decision: WireValue<Decision>;
+  task: WireValue<Task>;
+  plan: WireValue<TaskPlan>;
 }
 interface TaskShown {
-  task: Wire<Task>;
-  sessions: Wire<Session>[];
+  task: WireValue<Task>;
+  sessions: WireValue<Session>[];
 }
 
 interface Rig {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type EngineClient, quoteForShell, type Session, type Wire } from '../../../engine/index.ts';
+import { type EngineClient, quoteForShell, type Session, type WireValue } from '../../../engine/index.ts';
 import { hostile } from '../../support/hostile.ts';
 import { impossible, logOf, makeStrict } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
@@ -10,7 +10,7 @@ import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.
 const svc = `${quoteForShell(process.execPath)} ${quoteForShell(SVC)}`;
 
 /** Runs a task until it ends; returns its session. */
-async function ran(here: EngineClient, prompt: string, wish: object = {}): Promise<Wire<Session>> {
+async function ran(here: EngineClient, prompt: string, wish: object = {}): Promise<WireValue<Session>> {
   const { task_id: id } = await here.call('task.add', { body: prompt, agent: 'scripted' });
   await here.call('task.run', { id, ...wish });
   return until(async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { Decision, Session, SvcError, Task, Wire } from '../../../engine/index.ts';
+import type { Decision, Session, SvcError, Task, WireValue } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { hostile } from '../../support/hostile.ts';
 import { impossible } from '../../support/strict.ts';
@@ -10,12 +10,12 @@ import { until } from '../../support/wait.ts';
 import { AGENT, makeWorkspace, SECRET, SVC, type TestWorkspace } from '../../support/workspace.ts';
 
 interface Shown {
-  decision: Wire<Decision>;
-  changes: Wire<Decision>['changes'];
+  decision: WireValue<Decision>;
+  changes: WireValue<Decision>['changes'];
 }
 interface TaskShown {
-  task: Wire<Task>;
-  sessions: Wire<Session>[];
+  task: WireValue<Task>;
+  sessions: WireValue<Session>[];
 }
 
 interface Rig {
@@ -26,7 +26,7 @@ interface Rig {
   /** Changes svc.yaml as a worker that may run commands would. */
   configure(key: string, value: string): Promise<void>;
   /** Approves and expects another question; returns the new pending decision. */
-  askedAnew(id: string, changed: string[]): Promise<Wire<Decision>>;
+  askedAnew(id: string, changed: string[]): Promise<WireValue<Decision>>;
 }
 
 const OTHER = `'${process.execPath}' '${AGENT}' --extra -- {{prompt}}`;

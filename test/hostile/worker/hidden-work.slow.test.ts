@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { Session, Task, Wire } from '../../../engine/index.ts';
+import type { Session, Task, WireValue } from '../../../engine/index.ts';
 import { hostile } from '../../support/hostile.ts';
 import { makeStrict, impossible as skip } from '../../support/strict.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
@@ -29,11 +29,13 @@ function openHere(ws: TestWorkspace) {
   return {
     ...ws,
     /** Runs a worker that executes the lines of a script and commits nothing; returns its session. */
-    async run(lines: readonly string[]): Promise<Wire<Session>> {
+    async run(lines: readonly string[]): Promise<WireValue<Session>> {
       const prompt = [...lines.map((line) => `#agent: run ${line}`), '#agent: no-change'].join('\n');
-      const { task } = (await call('task', 'add', '-p', prompt, '--run', '-f')).json<{ task: Wire<Task> }>();
+      const { task } = (await call('task', 'add', '-p', prompt, '--run', '-f')).json<{
+        task: WireValue<Task>;
+      }>();
       const shown = await call('worker', 'show', task.session_id ?? assert.fail());
-      return shown.json<Wire<Session>>();
+      return shown.json<WireValue<Session>>();
     },
     show: (session: string, file: string) => ws.repository.git('show', `svc/${session}:${file}`),
     /** Prunes; returns what remains, with reasons. */

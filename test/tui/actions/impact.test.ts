@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { renderOverlay } from '../../../tui/overlays/index.ts';
 import { findDetail, getSubjectStamp, listWantedDetails } from '../../../tui/state/details.ts';
-import type { Impact } from '../../../tui/state/rows.ts';
+import type { ListedImpact } from '../../../tui/state/rows.ts';
 import { toPlainText } from '../../../tui/text/theme.ts';
 import { type Bench, bench, sessionRow, taskRow } from '../../support/dashboard.ts';
 
-const impactOf = (more: Partial<Impact> = {}): Impact => ({
+const impactOf = (more: Partial<ListedImpact> = {}): ListedImpact => ({
   empty: null,
   note: null,
   candidates: [],
@@ -44,7 +44,7 @@ const impactOf = (more: Partial<Impact> = {}): Impact => ({
 
 const show = (
   self: Bench,
-  detail: Impact | null,
+  detail: ListedImpact | null,
   more: { problem?: string; progress?: string } = {},
 ): Bench =>
   self.send({

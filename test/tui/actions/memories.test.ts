@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Memories, MemoryRow } from '../../../tui/state/rows.ts';
+import type { ListedMemories, ListedMemory } from '../../../tui/state/rows.ts';
 import { type Bench, bench, memoryRow } from '../../support/dashboard.ts';
 import { screenOf } from '../../support/render.tsx';
 
@@ -12,7 +12,10 @@ const brief = {
   bytes: 1200,
   tokens: 300,
 };
-const found = (memories: MemoryRow[], more: Partial<Memories> = {}): { memories: Memories } => ({
+const found = (
+  memories: ListedMemory[],
+  more: Partial<ListedMemories> = {},
+): { memories: ListedMemories } => ({
   memories: { filter: '', memories, active: 40, unreviewed: 0, conflicts: 0, brief, ...more },
 });
 const other = memoryRow(7, { text: 'It closes at nine.' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Effect } from '../../../tui/actions/transition.ts';
+import type { DashboardEffect } from '../../../tui/actions/transition.ts';
 import { DEFAULT_PREFERENCES, getTheme, type Preferences } from '../../../tui/preferences/preferences.ts';
 import { reduceState } from '../../../tui/reducer.ts';
 import type { State } from '../../../tui/state/model.ts';
@@ -15,7 +15,7 @@ const prefer = (state: State, more: Partial<Preferences>): State => ({
   ...state,
   preferences: { ...DEFAULT_PREFERENCES, ...more },
 });
-const press = (state: State, key: string): { state: State; effects: readonly Effect[] } =>
+const press = (state: State, key: string): { state: State; effects: readonly DashboardEffect[] } =>
   reduceState(state, { type: 'keys', keys: [key], at: state.now + 1000 });
 
 const openTasks = (): Bench =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Effect } from '../../../tui/actions/transition.ts';
+import type { DashboardEffect } from '../../../tui/actions/transition.ts';
 import {
   askRow,
   type Bench,
@@ -39,7 +39,7 @@ function refuse(dash: Bench, text = 'must have at most 500 characters'): Bench {
 }
 
 /** The text of the last opened editor. */
-function findEdit(dash: Bench): Extract<Effect, { do: 'edit' }> {
+function findEdit(dash: Bench): Extract<DashboardEffect, { do: 'edit' }> {
   const effect = dash.effects().findLast((each) => each.do === 'edit');
   assert.ok(effect?.do === 'edit');
   return effect;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { SessionRow } from '../../../tui/state/rows.ts';
+import type { ShownSession } from '../../../tui/state/rows.ts';
 import { type Bench, bench, NOW, sessionRow, taskRow } from '../../support/dashboard.ts';
 import { screenOf } from '../../support/render.tsx';
 
-const used = (output: number): SessionRow['usage'] => ({ input: 0, cached: 0, output, cost_usd: null });
-const runningRow = (id: number, more: Partial<SessionRow> = {}): SessionRow =>
+const used = (output: number): ShownSession['usage'] => ({ input: 0, cached: 0, output, cost_usd: null });
+const runningRow = (id: number, more: Partial<ShownSession> = {}): ShownSession =>
   sessionRow(id, { state: 'running', ended_at: null, commits: null, ...more });
 
 /** Three running workers: s-2 has used the most, the usage of s-3 is unknown. */

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { describeChanges } from '../../../tui/plain/describe-changes.ts';
-import type { Stats } from '../../../tui/state/rows.ts';
+import type { ListedStats } from '../../../tui/state/rows.ts';
 import { type Bench, bench } from '../../support/dashboard.ts';
 import { screenOf } from '../../support/render.tsx';
 
 const SPAN = { count: 0, median_sec: null, p90_sec: null };
 
-const figures = (key: string | null, more: Partial<Stats['total']> = {}): Stats['total'] => ({
+const figures = (key: string | null, more: Partial<ListedStats['total']> = {}): ListedStats['total'] => ({
   ...{ key, tasks: 0, promoted: 0, reworked: 0, retries: 0, follow_ups: 0, resumed: 0, conflicts: 0 },
   ...{ runs: 0, untold_tokens: 0, cost_usd: null, untold_cost: 0 },
   outcomes: { done: 0, failed: 0, denied: 0, cancelled: 0, unfinished: 0 },
@@ -18,7 +18,7 @@ const figures = (key: string | null, more: Partial<Stats['total']> = {}): Stats[
 
 const ended = (done: number) => ({ done, failed: 0, denied: 0, cancelled: 0 });
 
-const report = (more: Partial<Stats> = {}): Stats => ({
+const report = (more: Partial<ListedStats> = {}): ListedStats => ({
   ...{ by: 'agent', at: '2026-03-10T12:00:00.000Z', since: '2026-03-01T08:00:00.000Z' },
   ...{ events_since: '2026-03-04T00:00:00.000Z', removed: 12, archived: 0 },
   total: figures(null, {
@@ -36,7 +36,7 @@ const report = (more: Partial<Stats> = {}): Stats => ({
   ...more,
 });
 
-const openStats = (stats: Stats, columns = 80, rows = 24): Bench =>
+const openStats = (stats: ListedStats, columns = 80, rows = 24): Bench =>
   bench(columns, rows).keys('S').data({ stats });
 const screen = (dash: Bench): string => screenOf(dash.state()).join('\n');
 

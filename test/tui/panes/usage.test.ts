@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { describeChanges } from '../../../tui/plain/describe-changes.ts';
-import type { UsageDay } from '../../../tui/state/rows.ts';
+import type { ListedUsageDay } from '../../../tui/state/rows.ts';
 import { type Bench, bench, sessionRow, usageSum as sum, usageDay } from '../../support/dashboard.ts';
 import { screenOf } from '../../support/render.tsx';
 
-const nothing = (more: Partial<UsageDay> = {}): UsageDay =>
+const nothing = (more: Partial<ListedUsageDay> = {}): ListedUsageDay =>
   usageDay({
     total: sum(null, { calls: 0, tokens: 0, spent: 0, cost_usd: null }),
     hours: new Array<number>(24).fill(0),
@@ -14,7 +14,7 @@ const nothing = (more: Partial<UsageDay> = {}): UsageDay =>
   });
 
 const CHOICES = { agents: [], default_agent: null, templates: [], projects: [] };
-const openUsage = (usage: UsageDay, columns = 80, rows = 24): Bench =>
+const openUsage = (usage: ListedUsageDay, columns = 80, rows = 24): Bench =>
   bench(columns, rows).keys('6').data({ usage, choices: CHOICES });
 const screen = (dash: Bench): string => screenOf(dash.state()).join('\n');
 const rowsOf = (dash: Bench): readonly string[] => dash.state().lists.usage.ids;
@@ -89,7 +89,7 @@ describe('the usage pane', () => {
   });
 
   it('the pane names the next step while it is empty', () => {
-    const said = (usage: UsageDay): string => screen(openUsage(usage));
+    const said = (usage: ListedUsageDay): string => screen(openUsage(usage));
     assert.match(said(nothing()), /No model call went through the gateway today/);
     assert.match(said(nothing()), /agents\.auth gateway are counted here/);
     assert.match(said(nothing({ mode: 'stub' })), /canned until svc config set ai\.mode live/);

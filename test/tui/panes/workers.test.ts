@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import stringWidth from 'string-width';
 import { describeChanges } from '../../../tui/plain/describe-changes.ts';
-import type { EventRow, HeldRow, SessionRow } from '../../../tui/state/rows.ts';
+import type { EventRow, HeldRow, ShownSession } from '../../../tui/state/rows.ts';
 import { type Bench, bench, NOW, sessionRow, showTask, showWork, taskRow } from '../../support/dashboard.ts';
 import { screenOf } from '../../support/render.tsx';
 
@@ -11,7 +11,7 @@ const clockAt = (minutes: number): string =>
   new Date(NOW + minutes * 60_000).toLocaleTimeString('sv-SE', { hour12: false }).slice(0, 5);
 
 const STEPS = ['read the code', 'find the race', 'fix it', 'add a test', 'run all of it'];
-const runningRow = (id: number, more: Partial<SessionRow> = {}): SessionRow =>
+const runningRow = (id: number, more: Partial<ShownSession> = {}): ShownSession =>
   sessionRow(id, {
     state: 'running',
     ended_at: null,
@@ -25,7 +25,7 @@ const runningRow = (id: number, more: Partial<SessionRow> = {}): SessionRow =>
     plan: STEPS.map((text, at) => ({ text, state: at < 2 ? 'done' : at === 2 ? 'active' : 'pending' })),
     ...more,
   });
-const pausedRow = (id: number, more: Partial<SessionRow> = {}): SessionRow =>
+const pausedRow = (id: number, more: Partial<ShownSession> = {}): ShownSession =>
   sessionRow(id, {
     state: 'queued',
     ended_at: null,
@@ -33,7 +33,7 @@ const pausedRow = (id: number, more: Partial<SessionRow> = {}): SessionRow =>
     pause: { code: 'usage_limit', text: 'You have hit your limit' },
     ...more,
   });
-const failedRow = (id: number, more: Partial<SessionRow> = {}): SessionRow =>
+const failedRow = (id: number, more: Partial<ShownSession> = {}): ShownSession =>
   sessionRow(id, { failure: { code: 'turn_limit', text: 'too many turns' }, ...more });
 const heldRow = (agent: string, more: Partial<HeldRow> = {}): HeldRow => ({
   agent,
@@ -45,9 +45,9 @@ const heldRow = (agent: string, more: Partial<HeldRow> = {}): HeldRow => ({
   ...more,
 });
 
-const openWorkers = (...sessions: SessionRow[]): Bench => bench().keys('4').data({ sessions });
+const openWorkers = (...sessions: ShownSession[]): Bench => bench().keys('4').data({ sessions });
 /** With everything that a question about a rerun or resume needs on the screen. */
-const openReadWorkers = (...sessions: SessionRow[]): Bench => {
+const openReadWorkers = (...sessions: ShownSession[]): Bench => {
   const tasks = sessions.map(({ task_id: id }) => taskRow(Number(id.slice(2))));
   const dash = bench().keys('4').data({ tasks, sessions });
   for (const { task_id: id } of sessions) showTask(dash, Number(id.slice(2)));
@@ -142,7 +142,7 @@ describe('a paused worker', () => {
   it('a paused worker, alone or marked, has the key that stops it there: an ended one has none', () => {
     const hasStop = (dash: Bench): boolean => / x stop /.test(screenOf(dash.state()).at(-1) ?? '');
     const merged = sessionRow(1, { promoted_at: '2026-03-01T11:00:00Z', branch_state: 'merged' });
-    const open = (...sessions: SessionRow[]): Bench => bench(200, 50).keys('4').data({ sessions });
+    const open = (...sessions: ShownSession[]): Bench => bench(200, 50).keys('4').data({ sessions });
     assert.equal(hasStop(open(merged)), false);
     assert.equal(hasStop(open(pausedRow(1))), true);
     assert.equal(hasStop(open(merged).keys('space')), true);
@@ -215,7 +215,7 @@ describe('resuming and entering', () => {
   });
 
   it('R gives the reason for a refusal', () => {
-    const reason = (...sessions: SessionRow[]): string => lastMessage(openWorkers(...sessions).keys('R'));
+    const reason = (...sessions: ShownSession[]): string => lastMessage(openWorkers(...sessions).keys('R'));
     assert.match(reason(runningRow(1)), /s-1 is running and cannot be resumed/);
     assert.match(reason(sessionRow(1)), /s-1 has done its work/);
     assert.match(reason(failedRow(1, { worktree: null })), /worktree of s-1 is no longer there/);
@@ -349,7 +349,7 @@ describe('events of workers', () => {
 });
 
 describe('work to review', () => {
-  const notes = (...sessions: SessionRow[]): string =>
+  const notes = (...sessions: ShownSession[]): string =>
     screenOf(bench().data({ sessions, complete: true }).keys('4').state()).join('\n');
 
   it('work to review has commits on an existing, unmerged branch', () => {

@@ -4,7 +4,7 @@ import { SvcError } from '../../../core/base/errors.ts';
 import { sentence } from '../../../core/base/sentence.ts';
 import { toPrintable } from '../../../core/base/text.ts';
 import type { EventLog } from '../../../storage/index.ts';
-import type { Remote, Worktrees } from '../../../workers/runner/worktrees/index.ts';
+import type { GitRemote, Worktrees } from '../../../workers/runner/worktrees/index.ts';
 import type { Session, Sessions } from '../../../workers/sessions/index.ts';
 import type { Verification } from '../../verify/index.ts';
 import { PULL_REQUEST_PROGRAMS, type PullRequestWish } from './programs.ts';
@@ -17,7 +17,7 @@ export interface PullRequestMaterial extends PullRequestWish {
   taskId: string;
   /** The folder where the programs run: the top of the checkout. */
   repository: string;
-  remotes: Remote[];
+  remotes: GitRemote[];
   /** Git settings for the programs, name and value: the person's, regardless of a worker's changes. */
   settings: [name: string, value: string][];
   /** The existing one; null for none. */

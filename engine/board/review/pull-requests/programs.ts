@@ -1,4 +1,4 @@
-import type { Remote } from '../../../workers/runner/worktrees/index.ts';
+import type { GitRemote } from '../../../workers/runner/worktrees/index.ts';
 
 /** Programs that open a pull request from a command line: for GitHub, GitLab, and Gitea and Forgejo. */
 export const PULL_REQUEST_PROGRAMS = ['gh', 'glab', 'tea'] as const;
@@ -44,7 +44,7 @@ export function guessProgram(url: string): PullRequestProgram | null {
 }
 
 /** Returns the remote to push to: `origin`, or the only one. Null if a person has to choose. */
-export const chooseRemote = (remotes: readonly Remote[]): Remote | null =>
+export const chooseRemote = (remotes: readonly GitRemote[]): GitRemote | null =>
   remotes.find(({ name }) => name === 'origin') ?? (remotes.length === 1 ? (remotes[0] ?? null) : null);
 
 /**

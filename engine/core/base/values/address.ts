@@ -4,7 +4,7 @@ import { SvcError } from '../errors.ts';
 import { refineWith } from './duration.ts';
 
 /** A listening address. `host` is empty for a bare port, which most programs treat as every interface. */
-export interface Address {
+export interface NetworkAddress {
   host: string;
   port: number;
 }
@@ -15,7 +15,7 @@ const HOST_NAME = /^[a-z\d](?:[a-z\d.-]*[a-z\d])?\.?$/i;
  * Parses `127.0.0.1:8788`, `[::1]:0`, `localhost:80`, `:8790` or `8790`. A bare port returns host '' so that the
  * caller can refuse it. Throws `usage`.
  */
-export function parseAddress(text: string): Address {
+export function parseAddress(text: string): NetworkAddress {
   const match = /^(?:(?:\[([^\][]*)\]|([^\][:]*)):)?(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
   if (!match || port > 65_535) throw malformedAddressError(text);
@@ -36,7 +36,7 @@ function malformedAddressError(text: string): SvcError {
 }
 
 /** Formats the address again, IPv6 in brackets. */
-export const formatAddress = ({ host, port }: Address): string =>
+export const formatAddress = ({ host, port }: NetworkAddress): string =>
   isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 
 let loopback: BlockList | null = null;

@@ -2,15 +2,21 @@ import { isJsonObject } from '../../../core/base/json-object.ts';
 import { findChatUsage, readUsage } from '../../protocols/usage.ts';
 import { adaptId, makeId, nowSec } from '../answer-ids.ts';
 import { formatArguments } from '../call-input.ts';
-import type { Answer, CallPart, Ending, Exchange, ThinkingPart } from '../conversation.ts';
+import type {
+  AnswerEnding,
+  CallPart,
+  ModelAnswer,
+  ThinkingPart,
+  TranslatedExchange,
+} from '../conversation.ts';
 import { readFault } from '../faults.ts';
-import { asFields, asFieldsList, asText, type Fields, lookUp, textOrNull } from '../fields.ts';
+import { asFields, asFieldsList, asText, lookUp, type RequestFields, textOrNull } from '../fields.ts';
 import { joinSeals, sealReasoning } from '../reasoning.ts';
 import { refuseAnswer } from '../refusal.ts';
 import { writeChatUsage } from '../write-usage.ts';
 import { readThought, sealThought } from './thoughts.ts';
 
-const REASONS: Readonly<Record<string, Ending['reason']>> = {
+const REASONS: Readonly<Record<string, AnswerEnding['reason']>> = {
   length: 'length',
   max_tokens: 'length',
   tool_calls: 'calls',
@@ -26,7 +32,10 @@ const BROKEN = new Set(['error', 'insufficient_system_resource', 'network_error'
  * Reads why a choice ended; null for a reason that marks a broken answer. Servers have their own names for a normal
  * end, and some report which of the caller's stop texts ended it.
  */
-export function readEnding(choice: Fields, { stop }: Pick<Exchange, 'stop'>): Ending | null {
+export function readEnding(
+  choice: RequestFields,
+  { stop }: Pick<TranslatedExchange, 'stop'>,
+): AnswerEnding | null {
   const said = asText(choice.finish_reason);
   if (BROKEN.has(said)) return null;
   const reason = lookUp(REASONS, said) ?? 'stop';
@@ -35,7 +44,7 @@ export function readEnding(choice: Fields, { stop }: Pick<Exchange, 'stop'>): En
   return { reason: 'stop_sequence', stopSequence };
 }
 
-export const writeReason = ({ reason }: Ending): string => {
+export const writeReason = ({ reason }: AnswerEnding): string => {
   if (reason === 'calls') return 'tool_calls';
   if (reason === 'filter' || reason === 'refusal') return 'content_filter';
   return reason === 'length' ? 'length' : 'stop';
@@ -53,7 +62,7 @@ export function readTexts(content: unknown): { kind: 'text' | 'thinking'; text: 
   });
 }
 
-function readCall(call: Fields): CallPart {
+function readCall(call: RequestFields): CallPart {
   const custom = isJsonObject(call.custom) ? call.custom : null;
   const { name, arguments: input } = asFields(call.function);
   return {
@@ -67,14 +76,14 @@ function readCall(call: Fields): CallPart {
 }
 
 /** Reads a `chat.completion`. */
-export function readAnswer(body: Fields, exchange: Exchange): Answer {
+export function readAnswer(body: RequestFields, exchange: TranslatedExchange): ModelAnswer {
   const { model } = exchange;
   const [choice] = asFieldsList(body.choices);
   if (isJsonObject(body.error)) throw refuseAnswer(readFault(null, body).message);
   if (!isJsonObject(choice?.message)) throw refuseAnswer('the answer of the provider has no choices');
   const { message } = choice;
   const thought = readThought(message);
-  const parts: Answer['parts'] = [];
+  const parts: ModelAnswer['parts'] = [];
   if (thought !== null)
     parts.push({ kind: 'thinking', text: thought.text, seal: sealThought(model, thought) });
   for (const { kind, text } of readTexts(message.content))
@@ -114,12 +123,12 @@ export const writeCallSignature = (signature: string): Record<string, unknown> =
 });
 
 /** Returns the signature of a call from Google's chat endpoint, which requires it back. */
-export function readCallSignature(call: Fields): { signature: string } | null {
+export function readCallSignature(call: RequestFields): { signature: string } | null {
   const signature = textOrNull(asFields(asFields(call.extra_content).google).thought_signature);
   return signature === null ? null : { signature };
 }
 
-function writeCalls(parts: Answer['parts']): Record<string, unknown>[] {
+function writeCalls(parts: ModelAnswer['parts']): Record<string, unknown>[] {
   let seals: string[] = [];
   return parts.flatMap((part): Record<string, unknown>[] => {
     if (part.kind === 'thinking' && part.seal !== null) seals.push(part.seal);
@@ -132,13 +141,13 @@ function writeCalls(parts: Answer['parts']): Record<string, unknown>[] {
   });
 }
 
-const joinTexts = (parts: Answer['parts'], kind: 'text' | 'thinking' | 'refusal'): string =>
+const joinTexts = (parts: ModelAnswer['parts'], kind: 'text' | 'thinking' | 'refusal'): string =>
   parts.flatMap((part) => (part.kind === kind ? (part as ThinkingPart).text : [])).join('');
 
 /** Writes a `chat.completion`. */
 export function writeAnswer(
-  { id, model, parts, ending, usage }: Answer,
-  exchange: Exchange,
+  { id, model, parts, ending, usage }: ModelAnswer,
+  exchange: TranslatedExchange,
 ): Record<string, unknown> {
   const calls = writeCalls(parts);
   const thoughts = joinTexts(parts, 'thinking');

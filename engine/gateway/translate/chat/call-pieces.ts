@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../core/base/json-object.ts';
 import { makeId } from '../answer-ids.ts';
 import type { BlockSink } from '../conversation.ts';
-import { asFields, asText, type Fields, numberOrNull, parseJson, textOrNull } from '../fields.ts';
+import { asFields, asText, numberOrNull, parseJson, type RequestFields, textOrNull } from '../fields.ts';
 
 /** A call that a stream sends in pieces. */
 interface OpenCall {
@@ -16,7 +16,7 @@ interface OpenCall {
 
 /** Assembles the calls of a stream. */
 export interface CallPieces {
-  read(piece: Fields): void;
+  read(piece: RequestFields): void;
   /** Emits all calls so far, and closes those with complete arguments; pieces of the others may still arrive. */
   settle(): void;
   /** Reports whether the stream may end here without an end marker: the arguments of every call are complete. */
@@ -51,7 +51,7 @@ export function createCallPieces(
   /** The last call at each index. */
   const atIndex = new Map<number, OpenCall>();
 
-  function find(index: number | null, id: string | null, name: string): OpenCall | undefined {
+  function findOpenCall(index: number | null, id: string | null, name: string): OpenCall | undefined {
     if (index !== null) return atIndex.get(index);
     const known = id === null ? undefined : calls.findLast((each) => each.id === id);
     return known ?? (id === null || name === '' ? calls.at(-1) : undefined);
@@ -77,7 +77,7 @@ export function createCallPieces(
     call.name = isRepeated && !isTool(joined) ? call.name : joined;
   }
 
-  function tell(call: OpenCall): void {
+  function emitCall(call: OpenCall): void {
     // Earlier calls have complete names by now.
     for (const each of calls.slice(0, calls.indexOf(call) + 1)) {
       if (each.key !== null || each.name === '') continue;
@@ -109,7 +109,7 @@ export function createCallPieces(
     if (text === call.text && isWhole(call)) return;
     if (call.key === null) {
       call.text = isUnsaid(call) && !isBlank(text) ? text : `${call.text}${text}`;
-      if (!isUnsaid(call) && call.name !== '') tell(call);
+      if (!isUnsaid(call) && call.name !== '') emitCall(call);
       return;
     }
     call.text += text;
@@ -125,7 +125,7 @@ export function createCallPieces(
       const text = isJsonObject(given) ? JSON.stringify(given) : asText(given);
       const id = textOrNull(piece.id);
       const index = numberOrNull(piece.index);
-      let call = find(index, id, name);
+      let call = findOpenCall(index, id, name);
       if (call === undefined || beginsOther(call, id, name, text)) {
         if (name === '' && text === '') return;
         onCall();
@@ -138,7 +138,7 @@ export function createCallPieces(
     },
     settle() {
       const last = calls.at(-1);
-      if (last !== undefined) tell(last);
+      if (last !== undefined) emitCall(last);
       closeWhole();
     },
     areWhole: () => calls.every((call) => call.isCustom || isWhole(call)),

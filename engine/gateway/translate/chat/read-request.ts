@@ -1,14 +1,14 @@
 import { isJsonObject } from '../../../core/base/json-object.ts';
 import {
+  type AnswerPart,
   type Conversation,
   emptyConversation,
   type MediaPart,
-  type Part,
   type TextPart,
   type ToolChoice,
   type ToolDefinition,
 } from '../conversation.ts';
-import { asFields, asFieldsList, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
+import { asFields, asFieldsList, asText, numberOrNull, type RequestFields, textOrNull } from '../fields.ts';
 import { makeMedia, readMediaUrl } from '../media.ts';
 import { readEffort } from '../model-traits.ts';
 import { readRelated } from '../openai/related-fields.ts';
@@ -61,7 +61,7 @@ const DROPPED = new Set([
 /** Reports whether a field of the protocol is read, refused or omitted; all others are related fields. */
 export const isKnownField = (field: string): boolean => READ.has(field) || DROPPED.has(field);
 
-function readPart(part: Fields, field: string): Part {
+function readPart(part: RequestFields, field: string): AnswerPart {
   switch (part.type) {
     case 'text':
       return { kind: 'text', text: asText(part.text).toWellFormed() };
@@ -90,19 +90,19 @@ function readPart(part: Fields, field: string): Part {
   }
 }
 
-function readContent(content: unknown, field: string): Part[] {
+function readContent(content: unknown, field: string): AnswerPart[] {
   if (typeof content === 'string')
     return content === '' ? [] : [{ kind: 'text', text: content.toWellFormed() }];
   return asFieldsList(content).map((part, index) => readPart(part, `${field}[${index}]`));
 }
 
-function readCalls(message: Fields): Part[] {
+function readCalls(message: RequestFields): AnswerPart[] {
   const legacy = isJsonObject(message.function_call) ? [{ function: message.function_call }] : [];
-  return [...asFieldsList(message.tool_calls), ...legacy].flatMap((call: Fields): Part[] => {
+  return [...asFieldsList(message.tool_calls), ...legacy].flatMap((call: RequestFields): AnswerPart[] => {
     const custom = call.type === 'custom' ? asFields(call.custom) : null;
     const { name, arguments: input } = asFields(call.function);
     const seal = readCallSignature(call)?.signature ?? null;
-    const part: Part = {
+    const part: AnswerPart = {
       kind: 'call',
       id: asText(call.id),
       name: asText(custom === null ? name : custom.name),
@@ -114,7 +114,7 @@ function readCalls(message: Fields): Part[] {
   });
 }
 
-function readMessage(message: Fields, field: string): Conversation['turns'][number] {
+function readMessage(message: RequestFields, field: string): Conversation['turns'][number] {
   const content = readContent(message.content, `${field}.content`);
   switch (message.role) {
     case 'system':
@@ -144,7 +144,7 @@ function readMessage(message: Fields, field: string): Conversation['turns'][numb
   }
 }
 
-function readTool(tool: Fields, field: string): ToolDefinition {
+function readTool(tool: RequestFields, field: string): ToolDefinition {
   if (tool.type === 'custom') {
     const { name, description, format } = asFields(tool.custom);
     const { grammar } = asFields(format);
@@ -173,7 +173,7 @@ function readTool(tool: Fields, field: string): ToolDefinition {
 }
 
 /** Returns the tool name in a tool choice of any type. */
-const nameIn = (tool: Fields): string => asText(asFields(tool[asText(tool.type)]).name);
+const nameIn = (tool: RequestFields): string => asText(asFields(tool[asText(tool.type)]).name);
 
 function readToolChoice(choice: unknown): Pick<Conversation, 'toolChoice' | 'allowedTools'> {
   const plain = (kind: unknown): ToolChoice | null =>
@@ -186,7 +186,7 @@ function readToolChoice(choice: unknown): Pick<Conversation, 'toolChoice' | 'all
   return { toolChoice: plain(mode), allowedTools };
 }
 
-function refuseUnknowable(body: Fields): void {
+function refuseUnknowable(body: RequestFields): void {
   if ((numberOrNull(body.n) ?? 1) > 1) throw refuseField('n', 'only one answer can be translated');
   refuseIfSet(body, 'logprobs', 'probabilities of tokens cannot be translated');
   refuseIfSet(body, 'logit_bias', 'token numbers differ between models');
@@ -195,7 +195,7 @@ function refuseUnknowable(body: Fields): void {
 }
 
 /** Returns the effort of thinking, by OpenAI's field or by other servers' fields for disabling thinking. */
-function readBodyEffort(body: Fields): Conversation['effort'] {
+function readBodyEffort(body: RequestFields): Conversation['effort'] {
   const reasoning = asFields(body.reasoning);
   const template = asFields(body.chat_template_kwargs);
   const isOff =
@@ -205,7 +205,7 @@ function readBodyEffort(body: Fields): Conversation['effort'] {
 }
 
 /** Reads the body of `POST /v1/chat/completions`. */
-export function readRequest(body: Fields): Conversation {
+export function readRequest(body: RequestFields): Conversation {
   refuseUnknowable(body);
   const { stop, verbosity } = body;
   return {

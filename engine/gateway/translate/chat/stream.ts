@@ -2,9 +2,16 @@ import { isJsonObject } from '../../../core/base/json-object.ts';
 import { writeFault } from '../../protocols/fault.ts';
 import { findChatUsage, readUsage } from '../../protocols/usage.ts';
 import { adaptId, nowSec } from '../answer-ids.ts';
-import type { BlockSink, EmitEvent, Ending, Exchange, StreamReader, StreamWriter } from '../conversation.ts';
+import type {
+  AnswerEnding,
+  BlockSink,
+  EmitEvent,
+  ModelStreamReader,
+  StreamWriter,
+  TranslatedExchange,
+} from '../conversation.ts';
 import { cutFault, readFault } from '../faults.ts';
-import { asFields, asFieldsList, type Fields, textOrNull } from '../fields.ts';
+import { asFields, asFieldsList, type RequestFields, textOrNull } from '../fields.ts';
 import { sealReasoning } from '../reasoning.ts';
 import { writeChatUsage } from '../write-usage.ts';
 import { readCallSignature, readEnding, readTexts, writeCallHead, writeReason } from './answer.ts';
@@ -15,14 +22,14 @@ import { joinDetails, readThought, sealThought } from './thoughts.ts';
  * Reads chunks up to `[DONE]`, or to the end of a stream that has given its finish reason. Usage may be in every
  * chunk, in one without choices, or missing.
  */
-export function readStream(sink: BlockSink, exchange: Exchange): StreamReader {
+export function readStream(sink: BlockSink, exchange: TranslatedExchange): ModelStreamReader {
   const { model, names } = exchange;
   /** The current text or thoughts. */
   let said: { key: string; kind: string; field: string | null; text: string } | null = null;
   /** Records of thoughts that are not in a block yet. */
-  let details: readonly Fields[] = [];
+  let details: readonly RequestFields[] = [];
   let signature: string | null = null;
-  let ending: Ending | null = null;
+  let ending: AnswerEnding | null = null;
   let count = 0;
   const nextKey = (): string => `b${count++}`;
 
@@ -34,7 +41,7 @@ export function readStream(sink: BlockSink, exchange: Exchange): StreamReader {
     sink.close(key);
   }
 
-  function takeDetails(): readonly Fields[] {
+  function takeDetails(): readonly RequestFields[] {
     const taken = details;
     details = [];
     return taken;
@@ -63,7 +70,11 @@ export function readStream(sink: BlockSink, exchange: Exchange): StreamReader {
     beforeCall: tellRecords,
   });
 
-  function say(kind: 'text' | 'thinking' | 'refusal', text: string, field: string | null = null): void {
+  function addChatText(
+    kind: 'text' | 'thinking' | 'refusal',
+    text: string,
+    field: string | null = null,
+  ): void {
     if (text === '') return;
     if (said?.kind !== kind) {
       closeSaid();
@@ -75,16 +86,16 @@ export function readStream(sink: BlockSink, exchange: Exchange): StreamReader {
     sink.append(said.key, text);
   }
 
-  function readChoice(choice: Fields): void {
+  function readChoice(choice: RequestFields): void {
     const delta = asFields(choice.delta ?? choice.message);
     const thought = readThought(delta);
     if (thought !== null) {
       details = joinDetails(details, thought.details);
-      say('thinking', thought.text, thought.field);
+      addChatText('thinking', thought.text, thought.field);
     }
-    if (typeof delta.content === 'string') say('text', delta.content);
-    else for (const { kind, text } of readTexts(delta.content)) say(kind, text);
-    if (typeof delta.refusal === 'string') say('refusal', delta.refusal);
+    if (typeof delta.content === 'string') addChatText('text', delta.content);
+    else for (const { kind, text } of readTexts(delta.content)) addChatText(kind, text);
+    if (typeof delta.refusal === 'string') addChatText('refusal', delta.refusal);
     for (const piece of asFieldsList(delta.tool_calls)) {
       signature = readCallSignature(piece)?.signature ?? signature;
       calls.read(piece);
@@ -97,7 +108,7 @@ export function readStream(sink: BlockSink, exchange: Exchange): StreamReader {
       sink.fail({ ...cutFault(), message: `the provider broke off its answer: ${reason}` });
   }
 
-  function finish(): void {
+  function finishChunk(): void {
     calls.settle();
     tellRecords();
     const isCut = ending === null && (count === 0 || !calls.areWhole());
@@ -108,7 +119,7 @@ export function readStream(sink: BlockSink, exchange: Exchange): StreamReader {
   return {
     read(data, event) {
       if (data === undefined) {
-        finish();
+        finishChunk();
         return;
       }
       const chunk = asFields(data);
@@ -128,13 +139,13 @@ export function readStream(sink: BlockSink, exchange: Exchange): StreamReader {
     },
     // Not every service of this protocol sends [DONE].
     end() {
-      if (ending !== null) finish();
+      if (ending !== null) finishChunk();
     },
   };
 }
 
 /** Writes chunks, with usage in a separate chunk if the caller requested it, and `[DONE]`. */
-export function writeStream(emit: EmitEvent, exchange: Exchange): StreamWriter {
+export function writeStream(emit: EmitEvent, exchange: TranslatedExchange): StreamWriter {
   let head = { id: '', object: 'chat.completion.chunk', created: 0, model: '' };
   let index = -1;
   let isText = false;

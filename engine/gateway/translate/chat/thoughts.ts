@@ -1,5 +1,5 @@
 /** A model's thoughts in the fields that chat servers use, and how they are returned to them. */
-import { asFieldsList, asText, type Fields, textOrNull } from '../fields.ts';
+import { asFieldsList, asText, type RequestFields, textOrNull } from '../fields.ts';
 import { sealReasoning } from '../reasoning.ts';
 
 /** The fields in which servers put thoughts; the first existing one is used. */
@@ -8,15 +8,15 @@ const THOUGHT_FIELDS = ['reasoning_content', 'reasoning'] as const;
 /** The field in which routers keep the records of the models behind them: texts, summaries, and signed or encrypted data. */
 const DETAILS_FIELD = 'reasoning_details';
 
-export interface Thought {
+export interface ThoughtText {
   /** The field that the text was in; null if it is only in the details. */
   field: string | null;
   text: string;
-  details: readonly Fields[];
+  details: readonly RequestFields[];
 }
 
 /** Reads the thoughts in a message or a piece of one; null for none. */
-export function readThought(message: Fields): Thought | null {
+export function readThought(message: RequestFields): ThoughtText | null {
   const given = message[DETAILS_FIELD];
   const details = given === undefined ? [] : asFieldsList(given);
   for (const field of THOUGHT_FIELDS) {
@@ -28,7 +28,7 @@ export function readThought(message: Fields): Thought | null {
   return { field: null, text, details };
 }
 
-const isContinued = (last: Fields | undefined, next: Fields): last is Fields =>
+const isContinued = (last: RequestFields | undefined, next: RequestFields): last is RequestFields =>
   last !== undefined &&
   last.type === next.type &&
   last.index === next.index &&
@@ -36,7 +36,10 @@ const isContinued = (last: Fields | undefined, next: Fields): last is Fields =>
   typeof next.data !== 'string';
 
 /** Merges the details of one stream piece with the previous ones: a continued text is one text. */
-export function joinDetails(before: readonly Fields[], pieces: readonly Fields[]): readonly Fields[] {
+export function joinDetails(
+  before: readonly RequestFields[],
+  pieces: readonly RequestFields[],
+): readonly RequestFields[] {
   const joined = [...before];
   for (const piece of pieces) {
     const last = joined.at(-1);
@@ -56,14 +59,14 @@ export function joinDetails(before: readonly Fields[], pieces: readonly Fields[]
 }
 
 /** Returns the sealed record of a thought. */
-export const sealThought = (model: string, { field, text, details }: Thought): string =>
+export const sealThought = (model: string, { field, text, details }: ThoughtText): string =>
   sealReasoning('chat', model, {
     ...(field === null ? {} : { field, text }),
     ...(details.length === 0 ? {} : { details }),
   });
 
 /** Returns the message fields that restore the thoughts in these records. */
-export function writeThoughts(records: readonly Fields[]): Record<string, unknown> {
+export function writeThoughts(records: readonly RequestFields[]): Record<string, unknown> {
   const field = asText(records.find((record) => 'field' in record)?.field);
   const details = records.flatMap((record) => asFieldsList(record.details));
   return {

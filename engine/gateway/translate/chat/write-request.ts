@@ -1,14 +1,14 @@
 import { formatArguments, TEXT_SCHEMA } from '../call-input.ts';
 import type {
   AnswerFormat,
+  AnswerPart,
   CallPart,
   Conversation,
-  Exchange,
+  ConversationTurn,
   MediaPart,
-  Part,
   ResultPart,
   ToolDefinition,
-  Turn,
+  TranslatedExchange,
 } from '../conversation.ts';
 import { asText, dropUnset } from '../fields.ts';
 import { formatMediaUrl, isAudio, isImage, refuseMedia } from '../media.ts';
@@ -26,7 +26,7 @@ import { writeThoughts } from './thoughts.ts';
 
 type Message = Record<string, unknown>;
 
-function writeMedia(part: MediaPart, exchange: Exchange): Message {
+function writeMedia(part: MediaPart, exchange: TranslatedExchange): Message {
   if (isImage(part)) {
     const { detail } = part;
     return {
@@ -44,7 +44,7 @@ function writeMedia(part: MediaPart, exchange: Exchange): Message {
 }
 
 /** Writes content. Text alone is one string: not every server accepts a list. */
-function writeContent(parts: readonly Part[], exchange: Exchange): string | Message[] {
+function writeContent(parts: readonly AnswerPart[], exchange: TranslatedExchange): string | Message[] {
   if (!parts.some(({ kind }) => kind === 'media')) return joinTexts(parts);
   return parts.flatMap((part): Message[] => {
     if (part.kind === 'media') return [writeMedia(part, exchange)];
@@ -59,8 +59,8 @@ const writeResult = (result: ResultPart): Message => ({
 });
 
 /** Returns media in tool results, moved to a user message: results are text only in this protocol. */
-function resultMedia(results: readonly ResultPart[]): Part[] {
-  return results.flatMap(({ callId, content }): Part[] => {
+function resultMedia(results: readonly ResultPart[]): AnswerPart[] {
+  return results.flatMap(({ callId, content }): AnswerPart[] => {
     const media = content.filter((part) => part.kind === 'media');
     return media.length === 0
       ? []
@@ -68,21 +68,21 @@ function resultMedia(results: readonly ResultPart[]): Part[] {
   });
 }
 
-function writeUser({ parts }: Turn, exchange: Exchange): Message[] {
+function writeUser({ parts }: ConversationTurn, exchange: TranslatedExchange): Message[] {
   const results = parts.filter((part) => part.kind === 'result');
   const others = [...resultMedia(results), ...parts.filter(({ kind }) => kind !== 'result')];
   const said = others.length === 0 ? [] : [{ role: 'user', content: writeContent(others, exchange) }];
   return [...results.map(writeResult), ...said];
 }
 
-const writeCall = (call: CallPart, signature: string, { names }: Exchange): Message => ({
+const writeCall = (call: CallPart, signature: string, { names }: TranslatedExchange): Message => ({
   id: call.id,
   type: 'function',
   function: { name: names.toProvider(call), arguments: formatArguments(call) },
   ...(signature === '' ? {} : writeCallSignature(signature)),
 });
 
-function writeCalls(parts: readonly Part[], exchange: Exchange): Message[] {
+function writeCalls(parts: readonly AnswerPart[], exchange: TranslatedExchange): Message[] {
   let signature = '';
   return parts.flatMap((part) => {
     if (part.kind === 'thinking')
@@ -99,7 +99,11 @@ function writeCalls(parts: readonly Part[], exchange: Exchange): Message[] {
 const NO_THOUGHTS = { reasoning_content: '(not recorded)' };
 
 /** Returns the thoughts in the fields that they were read from. */
-function writeTurnThoughts(parts: readonly Part[], isDemanded: boolean, { model }: Exchange): Message {
+function writeTurnThoughts(
+  parts: readonly AnswerPart[],
+  isDemanded: boolean,
+  { model }: TranslatedExchange,
+): Message {
   const thoughts = writeThoughts(
     parts.flatMap((part) => (part.kind === 'thinking' ? openReasoning(part.seal, 'chat', model) : [])),
   );
@@ -107,9 +111,9 @@ function writeTurnThoughts(parts: readonly Part[], isDemanded: boolean, { model 
 }
 
 function writeAssistant(
-  { parts }: Turn,
+  { parts }: ConversationTurn,
   { withThoughts, demandsThoughts: isDemanding }: { withThoughts: boolean; demandsThoughts: boolean },
-  exchange: Exchange,
+  exchange: TranslatedExchange,
 ): Message[] {
   const calls = writeCalls(parts, exchange);
   const text = joinTexts(parts);
@@ -125,16 +129,16 @@ function writeAssistant(
 }
 
 /** Reports whether a turn contains text of the user in addition to tool results. */
-const isSaid = ({ role, parts }: Turn): boolean =>
+const isSaid = ({ role, parts }: ConversationTurn): boolean =>
   role === 'user' && parts.some(({ kind }) => kind !== 'result');
 
 /**
  * Returns the answers whose thoughts are returned: those since the user's last text, and those of every round that
  * called tools, as servers demand. Other rounds are finished.
  */
-function listThoughtful(turns: readonly Turn[]): ReadonlySet<Turn> {
-  const thoughtful = new Set<Turn>();
-  let round: Turn[] = [];
+function listThoughtful(turns: readonly ConversationTurn[]): ReadonlySet<ConversationTurn> {
+  const thoughtful = new Set<ConversationTurn>();
+  let round: ConversationTurn[] = [];
   const closeRound = (isLast: boolean): void => {
     const hasCalls = round.some(({ parts }) => parts.some(({ kind }) => kind === 'call'));
     if (isLast || hasCalls) for (const turn of round) thoughtful.add(turn);
@@ -161,7 +165,7 @@ function fitMistral(messages: readonly Message[]): Message[] {
   return last?.role === 'assistant' ? [...fitted.slice(0, -1), { ...last, prefix: true }] : fitted;
 }
 
-function writeTool(tool: ToolDefinition, { names }: Exchange): Message {
+function writeTool(tool: ToolDefinition, { names }: TranslatedExchange): Message {
   const { parameters, strict } = describeParameters(tool);
   const definition = {
     name: names.toProvider(tool),
@@ -173,7 +177,7 @@ function writeTool(tool: ToolDefinition, { names }: Exchange): Message {
   return { type: 'function', function: dropUnset(definition) };
 }
 
-function writeToolChoice({ toolChoice, tools }: Conversation, { names }: Exchange): unknown {
+function writeToolChoice({ toolChoice, tools }: Conversation, { names }: TranslatedExchange): unknown {
   if (toolChoice === null) return null;
   if (toolChoice.kind !== 'tool') return toolChoice.kind;
   const { name, namespace } = toolChoice;
@@ -194,7 +198,7 @@ const writeFormat = (format: AnswerFormat | null): object | null => {
 /** Hints that only OpenAI uses and that change no answer; other servers of the protocol may refuse them. */
 const HINTS = ['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options', 'safety_identifier'];
 
-function writeHints(conversation: Conversation, exchange: Exchange): Message {
+function writeHints(conversation: Conversation, exchange: TranslatedExchange): Message {
   const related = {
     ...writeRelated(conversation, exchange, isKnownField),
     verbosity: relatedVerbosity(conversation),
@@ -207,7 +211,7 @@ function writeHints(conversation: Conversation, exchange: Exchange): Message {
 }
 
 /** Writes the body of `POST /v1/chat/completions`. */
-export function writeRequest(conversation: Conversation, exchange: Exchange): Message {
+export function writeRequest(conversation: Conversation, exchange: TranslatedExchange): Message {
   const tools = offeredTools(conversation).map((tool) => writeTool(tool, exchange));
   const { model } = exchange;
   const ordered = orderTurns(conversation, exchange, { keepsSystem: false });

@@ -2,16 +2,16 @@ import { isJsonObject } from '../../../core/base/json-object.ts';
 import { readUsage } from '../../protocols/usage.ts';
 import { makeId } from '../answer-ids.ts';
 import { parseArguments } from '../call-input.ts';
-import type { Answer, CallPart, Ending, Exchange } from '../conversation.ts';
+import type { AnswerEnding, CallPart, ModelAnswer, TranslatedExchange } from '../conversation.ts';
 import { readFault } from '../faults.ts';
-import { asFields, asFieldsList, asText, type Fields, lookUp, textOrNull } from '../fields.ts';
+import { asFields, asFieldsList, asText, lookUp, type RequestFields, textOrNull } from '../fields.ts';
 import { joinSeals, sealReasoning } from '../reasoning.ts';
 import { refuseAnswer } from '../refusal.ts';
 import { writeGeminiUsage } from '../write-usage.ts';
 
 type Item = Record<string, unknown>;
 
-const REASONS: Readonly<Record<string, Ending['reason']>> = {
+const REASONS: Readonly<Record<string, AnswerEnding['reason']>> = {
   STOP: 'stop',
   MAX_TOKENS: 'length',
   CONTINUATION: 'length',
@@ -27,12 +27,12 @@ const REASONS: Readonly<Record<string, Ending['reason']>> = {
 };
 
 /** Reads `finishReason`; null for a value that marks a broken answer, such as `MALFORMED_FUNCTION_CALL`. */
-export function readEnding(reason: string): Ending | null {
+export function readEnding(reason: string): AnswerEnding | null {
   const known = lookUp(REASONS, reason);
   return known === undefined ? null : { reason: known, stopSequence: null };
 }
 
-const FINISH_REASONS: Readonly<Record<Ending['reason'], string>> = {
+const FINISH_REASONS: Readonly<Record<AnswerEnding['reason'], string>> = {
   stop: 'STOP',
   stop_sequence: 'STOP',
   calls: 'STOP',
@@ -41,16 +41,16 @@ const FINISH_REASONS: Readonly<Record<Ending['reason'], string>> = {
   refusal: 'SAFETY',
 };
 
-export const writeReason = ({ reason }: Ending): string => FINISH_REASONS[reason];
+export const writeReason = ({ reason }: AnswerEnding): string => FINISH_REASONS[reason];
 
 /** Returns the sealed signature of a part; null without one. */
-export function sealPart(part: Fields, model: string): string | null {
+export function sealPart(part: RequestFields, model: string): string | null {
   const signature = textOrNull(part.thoughtSignature);
   return signature === null ? null : sealReasoning('gemini', model, { signature });
 }
 
 /** Reads a call, with an id if Google gave none: callers need one that is unique in the conversation. */
-export const readCall = (call: Fields): CallPart => ({
+export const readCall = (call: RequestFields): CallPart => ({
   kind: 'call',
   id: textOrNull(call.id) ?? makeId('call_'),
   name: asText(call.name),
@@ -60,10 +60,10 @@ export const readCall = (call: Fields): CallPart => ({
 });
 
 /** Reports whether a prompt was refused before any output. */
-export const isBlocked = (body: Fields): boolean =>
+export const isBlocked = (body: RequestFields): boolean =>
   textOrNull(asFields(body.promptFeedback).blockReason) !== null;
 
-function readPart(part: Fields, model: string): Answer['parts'] {
+function readPart(part: RequestFields, model: string): ModelAnswer['parts'] {
   if (isJsonObject(part.functionCall)) {
     const seal = sealPart(part, model);
     const call = readCall(part.functionCall);
@@ -72,12 +72,12 @@ function readPart(part: Fields, model: string): Answer['parts'] {
   const text = asText(part.text);
   const seal = sealPart(part, model);
   if (part.thought === true) return [{ kind: 'thinking', text, seal }];
-  const said: Answer['parts'] = text === '' ? [] : [{ kind: 'text', text }];
+  const said: ModelAnswer['parts'] = text === '' ? [] : [{ kind: 'text', text }];
   return seal === null ? said : [{ kind: 'thinking', text: '', seal }, ...said];
 }
 
 /** Reads the answer of `generateContent`. */
-export function readAnswer(body: Fields, { model }: Exchange): Answer {
+export function readAnswer(body: RequestFields, { model }: TranslatedExchange): ModelAnswer {
   const [candidate] = asFieldsList(body.candidates);
   if (isJsonObject(body.error)) throw refuseAnswer(readFault(null, body).message);
   if (candidate === undefined && !isBlocked(body))
@@ -107,7 +107,7 @@ export function callPart(
   return { functionCall: { id: call.id, name: call.name, args }, ...signature };
 }
 
-function writeParts({ parts, ending }: Answer): Item[] {
+function writeParts({ parts, ending }: ModelAnswer): Item[] {
   let seals: string[] = [];
   const written = parts.flatMap((part): Item[] => {
     if (part.kind === 'thinking') {
@@ -130,7 +130,7 @@ export const sealedPart = (seals: readonly string[]): Item[] =>
   seals.length === 0 ? [] : [{ text: '', thoughtSignature: joinSeals(seals) }];
 
 /** Writes the answer of `generateContent`. */
-export function writeAnswer(answer: Answer, exchange: Exchange): Item {
+export function writeAnswer(answer: ModelAnswer, exchange: TranslatedExchange): Item {
   const { id, model, ending, usage } = answer;
   return {
     candidates: [

@@ -1,21 +1,21 @@
 import { isJsonObject } from '../../../core/base/json-object.ts';
 import {
+  type AnswerPart,
   type Conversation,
+  type ConversationTurn,
   emptyConversation,
-  type Part,
   type TextPart,
   type ToolChoice,
   type ToolDefinition,
-  type Turn,
 } from '../conversation.ts';
 import {
   asFields,
   asFieldsList,
   asList,
   asText,
-  type Fields,
   lookUp,
   numberOrNull,
+  type RequestFields,
   textOrNull,
 } from '../fields.ts';
 import { guessMediaType, makeMedia } from '../media.ts';
@@ -27,7 +27,7 @@ import { toJsonSchema } from './schema.ts';
 const toSnake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Reads a field by its name, in either spelling. */
-const field = (fields: Fields, name: string): unknown => fields[name] ?? fields[toSnake(name)];
+const field = (fields: RequestFields, name: string): unknown => fields[name] ?? fields[toSnake(name)];
 
 /** Output of tools that Google runs itself, which is omitted from a conversation, and annotations of a part. */
 const HOSTED_PARTS = new Set([
@@ -48,13 +48,13 @@ function createCallIds() {
   let count = 0;
   const open: { id: string; name: string }[] = [];
   return {
-    forCall(call: Fields): string {
+    forCall(call: RequestFields): string {
       const id = textOrNull(call.id) ?? `call_${count}`;
       count += 1;
       open.push({ id, name: asText(call.name) });
       return id;
     },
-    forResult(result: Fields): string {
+    forResult(result: RequestFields): string {
       const given = textOrNull(result.id);
       const index = open.findIndex(({ id, name }) => (given === null ? name === result.name : id === given));
       const [found] = index < 0 ? [] : open.splice(index, 1);
@@ -65,7 +65,7 @@ function createCallIds() {
 
 type CallIds = ReturnType<typeof createCallIds>;
 
-function readMedia(part: Fields, at: string): Part | null {
+function readMedia(part: RequestFields, at: string): AnswerPart | null {
   const inline = field(part, 'inlineData');
   if (isJsonObject(inline)) {
     const mediaType = asText(field(inline, 'mimeType'));
@@ -80,7 +80,7 @@ function readMedia(part: Fields, at: string): Part | null {
   return makeMedia(mediaType, { url });
 }
 
-function readResult(response: Fields, at: string, ids: CallIds): Part {
+function readResult(response: RequestFields, at: string, ids: CallIds): AnswerPart {
   const said = asFields(response.response);
   const keys = Object.keys(said);
   const only = keys.length === 1 ? said[keys[0]!] : undefined;
@@ -97,10 +97,10 @@ function readResult(response: Fields, at: string, ids: CallIds): Part {
   };
 }
 
-function readPart(part: Fields, at: string, ids: CallIds): Part[] {
+function readPart(part: RequestFields, at: string, ids: CallIds): AnswerPart[] {
   const seal = asText(field(part, 'thoughtSignature'));
   // Only a record that we sealed is of use to another provider.
-  const thoughts: Part[] = isReasoningSeal(seal) ? [{ kind: 'thinking', text: '', seal }] : [];
+  const thoughts: AnswerPart[] = isReasoningSeal(seal) ? [{ kind: 'thinking', text: '', seal }] : [];
   const call = field(part, 'functionCall');
   if (isJsonObject(call)) {
     const base = { id: ids.forCall(call), name: asText(call.name), namespace: null, takesText: false };
@@ -117,15 +117,15 @@ function readPart(part: Fields, at: string, ids: CallIds): Part[] {
   return thoughts;
 }
 
-function readTurns(body: Fields): Turn[] {
+function readTurns(body: RequestFields): ConversationTurn[] {
   const ids = createCallIds();
-  const read = (content: unknown, at: string): Part[] =>
+  const read = (content: unknown, at: string): AnswerPart[] =>
     asFieldsList(asFields(content).parts).flatMap((part, index) =>
       readPart(part, `${at}.parts[${index}]`, ids),
     );
   const instruction = field(body, 'systemInstruction');
   const system = typeof instruction === 'string' ? { parts: [{ text: instruction }] } : instruction;
-  const contents = asFieldsList(body.contents).map((content, index): Turn => {
+  const contents = asFieldsList(body.contents).map((content, index): ConversationTurn => {
     const role = content.role === 'model' ? 'assistant' : 'user';
     return { role, parts: read(content, `contents[${index}]`) };
   });
@@ -134,7 +134,7 @@ function readTurns(body: Fields): Turn[] {
     : contents;
 }
 
-function readDeclaration(declaration: Fields): ToolDefinition {
+function readDeclaration(declaration: RequestFields): ToolDefinition {
   const jsonSchema = field(declaration, 'parametersJsonSchema');
   const own = isJsonObject(declaration.parameters) ? toJsonSchema(declaration.parameters) : null;
   return {
@@ -159,7 +159,7 @@ function readTools(list: unknown): Pick<Conversation, 'tools' | 'hostedTools'> {
   return { tools, hostedTools };
 }
 
-function readToolChoice(config: Fields): Pick<Conversation, 'toolChoice' | 'allowedTools'> {
+function readToolChoice(config: RequestFields): Pick<Conversation, 'toolChoice' | 'allowedTools'> {
   const names = asList(field(config, 'allowedFunctionNames')).filter((name) => typeof name === 'string');
   const allowedTools = names.length === 0 ? null : names.map((name) => ({ name, namespace: null }));
   const kinds: Record<string, ToolChoice> = {
@@ -171,7 +171,7 @@ function readToolChoice(config: Fields): Pick<Conversation, 'toolChoice' | 'allo
   return { toolChoice: lookUp(kinds, asText(config.mode).toUpperCase()) ?? null, allowedTools };
 }
 
-function readFormat(config: Fields): Conversation['format'] {
+function readFormat(config: RequestFields): Conversation['format'] {
   const jsonSchema = field(config, 'responseJsonSchema');
   const own = field(config, 'responseSchema');
   const schema = isJsonObject(jsonSchema) ? jsonSchema : isJsonObject(own) ? toJsonSchema(own) : null;
@@ -179,7 +179,7 @@ function readFormat(config: Fields): Conversation['format'] {
   return field(config, 'responseMimeType') === 'application/json' ? { kind: 'json' } : null;
 }
 
-function refuseUnknowable(body: Fields, config: Fields): void {
+function refuseUnknowable(body: RequestFields, config: RequestFields): void {
   refuseIfSet(
     { cachedContent: field(body, 'cachedContent') },
     'cachedContent',
@@ -194,7 +194,7 @@ function refuseUnknowable(body: Fields, config: Fields): void {
 }
 
 /** Reads the body of `generateContent`. The path decides about streaming; the server repeats it as `stream` in the body. */
-export function readRequest(body: Fields): Conversation {
+export function readRequest(body: RequestFields): Conversation {
   const config = asFields(field(body, 'generationConfig'));
   refuseUnknowable(body, config);
   const thinking = asFields(field(config, 'thinkingConfig'));

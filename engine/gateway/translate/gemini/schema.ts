@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../core/base/json-object.ts';
-import { asList, type Fields } from '../fields.ts';
+import { asList, type RequestFields } from '../fields.ts';
 
 /** Fields of Google's schemas that contain a schema, a list of schemas, or named schemas. */
 const ONE = new Set(['items', 'additionalProperties', 'not']);
@@ -24,7 +24,7 @@ function convertField(key: string, value: unknown): unknown {
 }
 
 /** Converts one of Google's schemas, with types in capitals, to JSON Schema. */
-export function toJsonSchema(schema: Fields): Fields {
+export function toJsonSchema(schema: RequestFields): RequestFields {
   const fields = Object.entries(schema).filter(([key]) => !OWN.has(key));
   const converted: Record<string, unknown> = {};
   for (const [key, value] of fields)

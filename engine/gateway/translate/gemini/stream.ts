@@ -1,25 +1,25 @@
 import { isJsonObject } from '../../../core/base/json-object.ts';
-import { type Fault, writeFault } from '../../protocols/fault.ts';
+import { type ProviderFault, writeFault } from '../../protocols/fault.ts';
 import { readUsage } from '../../protocols/usage.ts';
 import { makeId } from '../answer-ids.ts';
 import type {
-  Block,
+  AnswerEnding,
   BlockSink,
+  ContentBlock,
   EmitEvent,
-  Ending,
-  Exchange,
-  StreamReader,
+  ModelStreamReader,
   StreamWriter,
+  TranslatedExchange,
 } from '../conversation.ts';
 import { cutFault, readFault } from '../faults.ts';
-import { asFields, asFieldsList, asText, type Fields, textOrNull } from '../fields.ts';
+import { asFields, asFieldsList, asText, type RequestFields, textOrNull } from '../fields.ts';
 import { writeGeminiUsage } from '../write-usage.ts';
 import { callPart, isBlocked, readCall, readEnding, sealedPart, sealPart, writeReason } from './answer.ts';
 
 /** Reads chunks, each of which is an answer with the next parts. There is no end event: the finish reason must have arrived. */
-export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
+export function readStream(sink: BlockSink, { model }: TranslatedExchange): ModelStreamReader {
   let said: { key: string; kind: string } | null = null;
-  let ending: Ending | null = null;
+  let ending: AnswerEnding | null = null;
   let count = 0;
   const nextKey = (): string => `b${count++}`;
 
@@ -28,7 +28,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
     said = null;
   }
 
-  function say(kind: 'text' | 'thinking', text: string): void {
+  function addGeminiText(kind: 'text' | 'thinking', text: string): void {
     if (text === '') return;
     if (said?.kind !== kind) {
       closeSaid();
@@ -38,7 +38,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
     sink.append(said.key, text);
   }
 
-  function readPart(part: Fields): void {
+  function readPart(part: RequestFields): void {
     const seal = sealPart(part, model);
     if (seal !== null || isJsonObject(part.functionCall)) closeSaid();
     if (seal !== null) {
@@ -48,7 +48,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
       sink.close(key);
     }
     if (!isJsonObject(part.functionCall)) {
-      say(part.thought === true ? 'thinking' : 'text', asText(part.text));
+      addGeminiText(part.thought === true ? 'thinking' : 'text', asText(part.text));
       return;
     }
     const { id, name, namespace, takesText, input } = readCall(part.functionCall);
@@ -58,14 +58,14 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
     sink.close(key);
   }
 
-  function finish(): void {
+  function finishCandidate(): void {
     if (ending !== null) sink.finish(ending);
   }
 
   return {
     read(data) {
       if (data === undefined) {
-        finish();
+        finishCandidate();
         return;
       }
       const chunk = asFields(Array.isArray(data) ? data[0] : data);
@@ -85,14 +85,14 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
       if (ending === null)
         sink.fail({ ...cutFault(), message: `the provider broke off its answer: ${reason}` });
     },
-    end: finish,
+    end: finishCandidate,
   };
 }
 
 /** Writes chunks: text as it arrives, whole calls, and the finish reason with the usage. */
-export function writeStream(emit: EmitEvent, exchange: Exchange): StreamWriter {
+export function writeStream(emit: EmitEvent, exchange: TranslatedExchange): StreamWriter {
   let head = { modelVersion: '', responseId: '' };
-  let kind: Block['kind'] = 'text';
+  let kind: ContentBlock['kind'] = 'text';
   let seals: string[] = [];
   /** The name of a call whose arguments are JSON, but not an object. */
   let strange: string | null = null;
@@ -104,7 +104,7 @@ export function writeStream(emit: EmitEvent, exchange: Exchange): StreamWriter {
       ...head,
     });
 
-  const fail = (fault: Fault): void => emit(writeFault('gemini', fault));
+  const emitFault = (fault: ProviderFault): void => emit(writeFault('gemini', fault));
 
   return {
     start(id, model) {
@@ -126,7 +126,10 @@ export function writeStream(emit: EmitEvent, exchange: Exchange): StreamWriter {
     },
     finish(ending, usage) {
       if (strange !== null && ending.reason !== 'length')
-        fail({ ...cutFault(), message: `the arguments of the call of ${strange} are not a JSON object` });
+        emitFault({
+          ...cutFault(),
+          message: `the arguments of the call of ${strange} are not a JSON object`,
+        });
       else
         say(
           sealedPart(seals)[0] ?? { text: '' },
@@ -134,6 +137,6 @@ export function writeStream(emit: EmitEvent, exchange: Exchange): StreamWriter {
           usage === null ? {} : { usageMetadata: writeGeminiUsage(usage) },
         );
     },
-    fail,
+    fail: emitFault,
   };
 }

@@ -1,12 +1,12 @@
 import { readArguments, TEXT_SCHEMA } from '../call-input.ts';
 import type {
+  AnswerPart,
   Conversation,
-  Exchange,
+  ConversationTurn,
   MediaPart,
-  Part,
   ResultPart,
   ToolDefinition,
-  Turn,
+  TranslatedExchange,
 } from '../conversation.ts';
 import { asText, dropUnset } from '../fields.ts';
 import { BUDGETS, hasThinkingBudget, leastThinking, needsThoughtSignature } from '../model-traits.ts';
@@ -32,7 +32,7 @@ function writeResult(result: ResultPart, calls: ReadonlyMap<string, string>): It
   };
 }
 
-function writeUser(parts: readonly Part[], calls: ReadonlyMap<string, string>): Item[] {
+function writeUser(parts: readonly AnswerPart[], calls: ReadonlyMap<string, string>): Item[] {
   const results = parts.filter((part) => part.kind === 'result');
   // Only newer models accept media inside a response; next to it, all do.
   const media = results.flatMap(({ content }) => content.filter((part) => part.kind === 'media'));
@@ -44,7 +44,7 @@ function writeUser(parts: readonly Part[], calls: ReadonlyMap<string, string>): 
 }
 
 /** Writes a model turn. A signature is returned with its text or call; newer models require it for the first call of a turn. */
-function writeModel(parts: readonly Part[], { model, names }: Exchange): Item[] {
+function writeModel(parts: readonly AnswerPart[], { model, names }: TranslatedExchange): Item[] {
   let signature = '';
   let hasCalls = false;
   const sign = (part: Item, otherwise = ''): Item => {
@@ -73,12 +73,16 @@ function writeModel(parts: readonly Part[], { model, names }: Exchange): Item[] 
   return signature === '' ? written : [...written, sign({ text: '' })];
 }
 
-function writeTurn({ role, parts }: Turn, calls: ReadonlyMap<string, string>, exchange: Exchange): Item[] {
+function writeTurn(
+  { role, parts }: ConversationTurn,
+  calls: ReadonlyMap<string, string>,
+  exchange: TranslatedExchange,
+): Item[] {
   const written = role === 'assistant' ? writeModel(parts, exchange) : writeUser(parts, calls);
   return written.length === 0 ? [] : [{ role: role === 'assistant' ? 'model' : 'user', parts: written }];
 }
 
-function writeTool(tool: ToolDefinition, { names }: Exchange): Item {
+function writeTool(tool: ToolDefinition, { names }: TranslatedExchange): Item {
   return dropUnset({
     name: names.toProvider(tool),
     description: tool.takesText ? describeTextTool(tool) : tool.description,
@@ -86,7 +90,7 @@ function writeTool(tool: ToolDefinition, { names }: Exchange): Item {
   });
 }
 
-function writeToolChoice({ toolChoice }: Conversation, { names }: Exchange): Item | null {
+function writeToolChoice({ toolChoice }: Conversation, { names }: TranslatedExchange): Item | null {
   if (toolChoice === null) return null;
   const modes = { auto: 'AUTO', none: 'NONE', required: 'ANY', tool: 'ANY' } as const;
   const mode = modes[toolChoice.kind];
@@ -95,7 +99,7 @@ function writeToolChoice({ toolChoice }: Conversation, { names }: Exchange): Ite
   return { functionCallingConfig: { mode, allowedFunctionNames: [name] } };
 }
 
-function writeThinking({ effort }: Conversation, { model }: Exchange): Item | null {
+function writeThinking({ effort }: Conversation, { model }: TranslatedExchange): Item | null {
   if (effort === null) return null;
   if (effort === 'none') return leastThinking(model);
   if (hasThinkingBudget(model)) return { includeThoughts: true, thinkingBudget: BUDGETS[effort] };
@@ -107,7 +111,7 @@ function writeThinking({ effort }: Conversation, { model }: Exchange): Item | nu
   return { includeThoughts: true, thinkingLevel: level.toUpperCase() };
 }
 
-function writeConfig(conversation: Conversation, exchange: Exchange): Item {
+function writeConfig(conversation: Conversation, exchange: TranslatedExchange): Item {
   const { format } = conversation;
   return dropUnset({
     maxOutputTokens: conversation.maxTokens,
@@ -125,7 +129,7 @@ function writeConfig(conversation: Conversation, exchange: Exchange): Item {
 }
 
 /** Writes the body of `generateContent`; the model is in the path of the request. */
-export function writeRequest(conversation: Conversation, exchange: Exchange): Item {
+export function writeRequest(conversation: Conversation, exchange: TranslatedExchange): Item {
   const declarations = offeredTools(conversation).map((tool) => writeTool(tool, exchange));
   const { system, turns } = startWithUser(orderTurns(conversation, exchange, { keepsSystem: false }));
   const calls = new Map(

@@ -3,16 +3,16 @@ import { readUsage } from '../../protocols/usage.ts';
 import { adaptId, makeId } from '../answer-ids.ts';
 import { fitToolUseId } from '../call-ids.ts';
 import { parseArguments } from '../call-input.ts';
-import type { Answer, Ending, Exchange } from '../conversation.ts';
+import type { AnswerEnding, ModelAnswer, TranslatedExchange } from '../conversation.ts';
 import { readFault } from '../faults.ts';
-import { asFields, asFieldsList, asText, type Fields, lookUp, textOrNull } from '../fields.ts';
+import { asFields, asFieldsList, asText, lookUp, type RequestFields, textOrNull } from '../fields.ts';
 import { sealReasoning } from '../reasoning.ts';
 import { refuseAnswer } from '../refusal.ts';
 import { writeMessagesUsage } from '../write-usage.ts';
 
 type Block = Record<string, unknown>;
 
-const REASONS: Readonly<Record<string, Ending['reason']>> = {
+const REASONS: Readonly<Record<string, AnswerEnding['reason']>> = {
   end_turn: 'stop',
   stop_sequence: 'stop_sequence',
   max_tokens: 'length',
@@ -23,12 +23,15 @@ const REASONS: Readonly<Record<string, Ending['reason']>> = {
   refusal: 'refusal',
 };
 
-export const readEnding = ({ stop_reason: reason, stop_sequence: stopSequence }: Fields): Ending => ({
+export const readEnding = ({
+  stop_reason: reason,
+  stop_sequence: stopSequence,
+}: RequestFields): AnswerEnding => ({
   reason: lookUp(REASONS, asText(reason)) ?? 'stop',
   stopSequence: textOrNull(stopSequence),
 });
 
-const STOP_REASONS: Readonly<Record<Ending['reason'], string>> = {
+const STOP_REASONS: Readonly<Record<AnswerEnding['reason'], string>> = {
   stop: 'end_turn',
   stop_sequence: 'stop_sequence',
   length: 'max_tokens',
@@ -38,7 +41,7 @@ const STOP_REASONS: Readonly<Record<Ending['reason'], string>> = {
 };
 
 /** Returns the fields of an answer that describe its end. */
-export const describeEnding = ({ reason, stopSequence }: Ending): Block => ({
+export const describeEnding = ({ reason, stopSequence }: AnswerEnding): Block => ({
   stop_reason: STOP_REASONS[reason],
   stop_sequence: stopSequence,
   stop_details:
@@ -48,14 +51,14 @@ export const describeEnding = ({ reason, stopSequence }: Ending): Block => ({
 });
 
 /** Returns the sealed record of a thinking block; null for one without a signature, which no provider accepts back. */
-export function sealBlock(block: Fields, model: string): string | null {
+export function sealBlock(block: RequestFields, model: string): string | null {
   if (textOrNull(block.type === 'redacted_thinking' ? block.data : block.signature) === null) return null;
   const { type, thinking, signature, data } = block;
   const record = type === 'redacted_thinking' ? { type, data } : { type: 'thinking', thinking, signature };
   return sealReasoning('messages', model, record);
 }
 
-function readBlock(block: Fields, model: string): Answer['parts'] {
+function readBlock(block: RequestFields, model: string): ModelAnswer['parts'] {
   switch (block.type) {
     case 'text':
       return [{ kind: 'text', text: asText(block.text) }];
@@ -81,7 +84,7 @@ function readBlock(block: Fields, model: string): Answer['parts'] {
 }
 
 /** Reads a `message`. */
-export function readAnswer(body: Fields, { model }: Exchange): Answer {
+export function readAnswer(body: RequestFields, { model }: TranslatedExchange): ModelAnswer {
   if (isJsonObject(body.error)) throw refuseAnswer(readFault(null, body).message);
   if (!Array.isArray(body.content)) throw refuseAnswer('the answer of the provider has no content');
   const parts = asFieldsList(body.content).flatMap((block) => readBlock(block, model));
@@ -100,7 +103,7 @@ export function readAnswer(body: Fields, { model }: Exchange): Answer {
  * Returns a signature for thoughts whose provider gave none, so that they are recognised as not Anthropic's when they
  * come back.
  */
-export const signatureOf = (seal: string | null, { to, model }: Exchange): string =>
+export const signatureOf = (seal: string | null, { to, model }: TranslatedExchange): string =>
   seal ?? sealReasoning(to, model, {});
 
 export const callBlock = (id: string, name: string, input: object): Block => ({
@@ -112,7 +115,10 @@ export const callBlock = (id: string, name: string, input: object): Block => ({
 });
 
 /** Returns the start of a message. */
-export const describeMessage = ({ id, model }: Pick<Answer, 'id' | 'model'>, exchange: Exchange): Block => ({
+export const describeMessage = (
+  { id, model }: Pick<ModelAnswer, 'id' | 'model'>,
+  exchange: TranslatedExchange,
+): Block => ({
   id: adaptId('msg_', id),
   type: 'message',
   role: 'assistant',
@@ -122,7 +128,7 @@ export const describeMessage = ({ id, model }: Pick<Answer, 'id' | 'model'>, exc
 });
 
 /** Returns the usage of a message with all of its fields. */
-export const describeUsage = (usage: Answer['usage']): Block => ({
+export const describeUsage = (usage: ModelAnswer['usage']): Block => ({
   ...writeMessagesUsage(usage),
   cache_creation: null,
   inference_geo: null,
@@ -130,7 +136,11 @@ export const describeUsage = (usage: Answer['usage']): Block => ({
   speed: null,
 });
 
-function writePart(part: Answer['parts'][number], isCut: boolean, exchange: Exchange): Block[] {
+function writePart(
+  part: ModelAnswer['parts'][number],
+  isCut: boolean,
+  exchange: TranslatedExchange,
+): Block[] {
   switch (part.kind) {
     case 'thinking':
       return [{ type: 'thinking', thinking: part.text, signature: signatureOf(part.seal, exchange) }];
@@ -147,7 +157,7 @@ function writePart(part: Answer['parts'][number], isCut: boolean, exchange: Exch
 }
 
 /** Writes a `message`. */
-export const writeAnswer = (answer: Answer, exchange: Exchange): Block => ({
+export const writeAnswer = (answer: ModelAnswer, exchange: TranslatedExchange): Block => ({
   ...describeMessage(answer, exchange),
   content: answer.parts.flatMap((part) => writePart(part, answer.ending.reason === 'length', exchange)),
   ...describeEnding(answer.ending),

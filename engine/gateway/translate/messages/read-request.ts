@@ -1,16 +1,16 @@
 import { isJsonObject } from '../../../core/base/json-object.ts';
 import {
+  type AnswerPart,
   type Conversation,
+  type ConversationTurn,
   emptyConversation,
   type MediaPart,
-  type Part,
   type ResultPart,
   type TextPart,
   type ToolChoice,
   type ToolDefinition,
-  type Turn,
 } from '../conversation.ts';
-import { asFields, asFieldsList, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
+import { asFields, asFieldsList, asText, numberOrNull, type RequestFields, textOrNull } from '../fields.ts';
 import { guessMediaType, makeMedia } from '../media.ts';
 import { effortOfBudget, readEffort } from '../model-traits.ts';
 import { isReasoningSeal } from '../reasoning.ts';
@@ -30,7 +30,7 @@ const BOOKKEEPING = 'x-anthropic-billing-header:';
 
 const textPart = (text: string): TextPart => ({ kind: 'text', text: text.toWellFormed() });
 
-function readSource(block: Fields, otherwise: string, field: string): (TextPart | MediaPart)[] {
+function readSource(block: RequestFields, otherwise: string, field: string): (TextPart | MediaPart)[] {
   const source = asFields(block.source);
   const name = textOrNull(block.title);
   switch (source.type) {
@@ -49,9 +49,10 @@ function readSource(block: Fields, otherwise: string, field: string): (TextPart 
   }
 }
 
-const isContent = (part: Part): part is TextPart | MediaPart => part.kind === 'text' || part.kind === 'media';
+const isContent = (part: AnswerPart): part is TextPart | MediaPart =>
+  part.kind === 'text' || part.kind === 'media';
 
-function readResult(block: Fields, field: string): ResultPart {
+function readResult(block: RequestFields, field: string): ResultPart {
   return {
     kind: 'result',
     callId: asText(block.tool_use_id),
@@ -61,7 +62,7 @@ function readResult(block: Fields, field: string): ResultPart {
   };
 }
 
-function readBlock(block: Fields, field: string): Part[] {
+function readBlock(block: RequestFields, field: string): AnswerPart[] {
   const type = asText(block.type);
   switch (type) {
     case 'text':
@@ -98,25 +99,25 @@ function readBlock(block: Fields, field: string): Part[] {
   }
 }
 
-function readContent(content: unknown, field: string): Part[] {
+function readContent(content: unknown, field: string): AnswerPart[] {
   if (typeof content === 'string') return content === '' ? [] : [textPart(content)];
   return asFieldsList(content).flatMap((block, index) => readBlock(block, `${field}[${index}]`));
 }
 
-function readMessage({ role, content }: Fields, field: string): Turn {
+function readMessage({ role, content }: RequestFields, field: string): ConversationTurn {
   if (role !== 'user' && role !== 'assistant' && role !== 'system')
     throw refuseField(`${field}.role`, `${JSON.stringify(role ?? null)} cannot be translated`);
   return { role, parts: readContent(content, `${field}.content`) };
 }
 
-function readSystem(system: unknown): Turn[] {
+function readSystem(system: unknown): ConversationTurn[] {
   const parts = readContent(system, 'system').filter(
     (part) => part.kind === 'text' && !part.text.startsWith(BOOKKEEPING),
   );
   return parts.length === 0 ? [] : [{ role: 'system', parts }];
 }
 
-function readTool(tool: Fields, field: string): ToolDefinition {
+function readTool(tool: RequestFields, field: string): ToolDefinition {
   if (!isJsonObject(tool.input_schema))
     throw refuseField(
       field,
@@ -144,7 +145,7 @@ function readTools(list: unknown): Pick<Conversation, 'tools' | 'hostedTools'> {
   return { tools, hostedTools };
 }
 
-function readToolChoice({ type, name }: Fields): ToolChoice | null {
+function readToolChoice({ type, name }: RequestFields): ToolChoice | null {
   switch (type) {
     case 'auto':
     case 'none':
@@ -160,7 +161,7 @@ function readToolChoice({ type, name }: Fields): ToolChoice | null {
 
 /** Reads the thinking options. A model with thinking disabled has no other effort either. */
 function readThinking(
-  { type, budget_tokens: budget }: Fields,
+  { type, budget_tokens: budget }: RequestFields,
   effort: Conversation['effort'],
 ): Conversation['effort'] {
   if (type === 'disabled') return 'none';
@@ -168,7 +169,7 @@ function readThinking(
 }
 
 /** Reads the body of `POST /v1/messages`. Cache marks are omitted: other protocols cache automatically. */
-export function readRequest(body: Fields): Conversation {
+export function readRequest(body: RequestFields): Conversation {
   if (body.max_tokens === 0)
     throw refuseField('max_tokens', 'filling a cache without an answer cannot be translated');
   refuseIfSet(body, 'container', 'only its own provider knows a container');

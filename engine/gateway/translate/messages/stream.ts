@@ -1,9 +1,16 @@
 import { writeFault } from '../../protocols/fault.ts';
 import { createMessagesUsage } from '../../protocols/usage.ts';
 import { makeId } from '../answer-ids.ts';
-import type { Block, BlockSink, EmitEvent, Exchange, StreamReader, StreamWriter } from '../conversation.ts';
+import type {
+  BlockSink,
+  ContentBlock,
+  EmitEvent,
+  ModelStreamReader,
+  StreamWriter,
+  TranslatedExchange,
+} from '../conversation.ts';
 import { readFault } from '../faults.ts';
-import { asFields, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
+import { asFields, asText, numberOrNull, type RequestFields, textOrNull } from '../fields.ts';
 import { writeMessagesUsage } from '../write-usage.ts';
 import {
   callBlock,
@@ -16,7 +23,7 @@ import {
 } from './answer.ts';
 
 interface Said {
-  kind: Block['kind'];
+  kind: ContentBlock['kind'];
   text: string;
   signature: string;
   /** Arguments that came with the start of a call, for servers that send no pieces. */
@@ -24,24 +31,24 @@ interface Said {
 }
 
 /** Returns the kind of a block; null for output of Anthropic's own tools, which is omitted. */
-function kindOf(type: unknown): Block['kind'] | null {
+function kindOf(type: unknown): ContentBlock['kind'] | null {
   if (type === 'text') return 'text';
   if (type === 'thinking' || type === 'redacted_thinking') return 'thinking';
   return type === 'tool_use' ? 'call' : null;
 }
 
 /** Reads the events up to `message_stop`. */
-export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
+export function readStream(sink: BlockSink, { model }: TranslatedExchange): ModelStreamReader {
   const blocks = new Map<number, Said>();
   const countUsage = createMessagesUsage();
-  let last: Fields = {};
+  let last: RequestFields = {};
 
   function addUsage(usage: unknown): void {
     const read = countUsage(usage);
     if (read !== null) sink.setUsage(read);
   }
 
-  function open(index: number, block: Fields): void {
+  function openBlock(index: number, block: RequestFields): void {
     const kind = kindOf(block.type);
     if (kind === null) return;
     const said: Said = { kind, text: '', signature: asText(block.signature), input: asFields(block.input) };
@@ -64,7 +71,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
     sink.append(index, text);
   }
 
-  function close(index: number): void {
+  function closeBlock(index: number): void {
     const said = blocks.get(index);
     if (said === undefined) return;
     if (said.kind === 'call' && said.text === '' && Object.keys(said.input).length > 0)
@@ -76,14 +83,14 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
     sink.close(index);
   }
 
-  function readDelta(index: number, delta: Fields): void {
+  function readDelta(index: number, delta: RequestFields): void {
     const said = blocks.get(index);
     if (said === undefined) return;
     if (delta.type === 'signature_delta') said.signature += asText(delta.signature);
     else append(index, asText(delta.text ?? delta.partial_json ?? delta.thinking));
   }
 
-  function finish(): void {
+  function finishMessage(): void {
     const explanation = textOrNull(asFields(last.stop_details).explanation);
     if (explanation !== null) {
       sink.open('explanation', { kind: 'refusal' });
@@ -105,20 +112,20 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
           return;
         }
         case 'content_block_start':
-          open(index, asFields(event.content_block));
+          openBlock(index, asFields(event.content_block));
           return;
         case 'content_block_delta':
           readDelta(index, asFields(event.delta));
           return;
         case 'content_block_stop':
-          close(index);
+          closeBlock(index);
           return;
         case 'message_delta':
           last = asFields(event.delta);
           addUsage(event.usage);
           return;
         case 'message_stop':
-          finish();
+          finishMessage();
           return;
         case 'error':
           sink.fail(readFault(null, event));
@@ -130,13 +137,13 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
 }
 
 /** Writes the events of a message. */
-export function writeStream(emit: EmitEvent, exchange: Exchange): StreamWriter {
+export function writeStream(emit: EmitEvent, exchange: TranslatedExchange): StreamWriter {
   let index = -1;
-  let kind: Block['kind'] = 'text';
+  let kind: ContentBlock['kind'] = 'text';
 
-  const say = (type: string, fields: object): void => emit({ type, ...fields }, type);
+  const emitMessageEvent = (type: string, fields: object): void => emit({ type, ...fields }, type);
 
-  function blockOf(block: Block): object {
+  function blockOf(block: ContentBlock): object {
     if (block.kind === 'call') return callBlock(block.id, block.name, {});
     return block.kind === 'thinking'
       ? { type: 'thinking', thinking: '', signature: '' }
@@ -152,29 +159,31 @@ export function writeStream(emit: EmitEvent, exchange: Exchange): StreamWriter {
     start(id, model, usage) {
       const message = describeMessage({ id, model }, exchange);
       const ending = { stop_reason: null, stop_sequence: null, stop_details: null };
-      say('message_start', { message: { ...message, content: [], ...ending, usage: describeUsage(usage) } });
+      emitMessageEvent('message_start', {
+        message: { ...message, content: [], ...ending, usage: describeUsage(usage) },
+      });
     },
     open(block) {
       kind = block.kind;
       index += 1;
-      say('content_block_start', { index, content_block: blockOf(block) });
+      emitMessageEvent('content_block_start', { index, content_block: blockOf(block) });
     },
     append(text) {
-      say('content_block_delta', { index, delta: deltaOf(text) });
+      emitMessageEvent('content_block_delta', { index, delta: deltaOf(text) });
     },
     close(block, _text, seal) {
       if (block.kind === 'thinking') {
         const signature = signatureOf(seal, exchange);
-        say('content_block_delta', { index, delta: { type: 'signature_delta', signature } });
+        emitMessageEvent('content_block_delta', { index, delta: { type: 'signature_delta', signature } });
       }
-      say('content_block_stop', { index });
+      emitMessageEvent('content_block_stop', { index });
     },
     finish(ending, usage) {
-      say('message_delta', {
+      emitMessageEvent('message_delta', {
         delta: { ...describeEnding(ending), container: null },
         usage: writeMessagesUsage(usage),
       });
-      say('message_stop', {});
+      emitMessageEvent('message_stop', {});
     },
     fail(fault) {
       emit(writeFault('messages', fault), 'error');

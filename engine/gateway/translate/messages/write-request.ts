@@ -1,14 +1,14 @@
 import { readArguments, TEXT_SCHEMA } from '../call-input.ts';
 import type {
+  AnswerPart,
   Conversation,
-  Exchange,
+  ConversationTurn,
   MediaPart,
-  Part,
   ResultPart,
   ToolDefinition,
-  Turn,
+  TranslatedExchange,
 } from '../conversation.ts';
-import { dropUnset, type Fields } from '../fields.ts';
+import { dropUnset, type RequestFields } from '../fields.ts';
 import { isImage, refuseMedia } from '../media.ts';
 import {
   acceptsSampling,
@@ -31,7 +31,7 @@ const DEFAULT_MAX_TOKENS = 32_000;
 
 const IMAGE_TYPES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
-function writeMedia(part: MediaPart, exchange: Exchange): Block {
+function writeMedia(part: MediaPart, exchange: TranslatedExchange): Block {
   const { source, mediaType, name } = part;
   const isUrl = 'url' in source;
   if (isImage(part)) {
@@ -49,14 +49,14 @@ function writeMedia(part: MediaPart, exchange: Exchange): Block {
 /** Writes a text, except whitespace only, which the protocol refuses. */
 const writeText = (text: string): Block[] => (text.trim() === '' ? [] : [{ type: 'text', text }]);
 
-function writeContent(parts: readonly Part[], exchange: Exchange): Block[] {
+function writeContent(parts: readonly AnswerPart[], exchange: TranslatedExchange): Block[] {
   return parts.flatMap((part): Block[] => {
     if (part.kind === 'media') return [writeMedia(part, exchange)];
     return part.kind === 'text' ? writeText(part.text) : [];
   });
 }
 
-function writeResult({ callId, content, isError }: ResultPart, exchange: Exchange): Block {
+function writeResult({ callId, content, isError }: ResultPart, exchange: TranslatedExchange): Block {
   const [first] = content;
   const isText = content.length === 1 && first?.kind === 'text';
   return {
@@ -67,7 +67,11 @@ function writeResult({ callId, content, isError }: ResultPart, exchange: Exchang
   };
 }
 
-function writeAssistantPart(part: Part, isThinking: boolean, { model, names }: Exchange): Block[] {
+function writeAssistantPart(
+  part: AnswerPart,
+  isThinking: boolean,
+  { model, names }: TranslatedExchange,
+): Block[] {
   switch (part.kind) {
     case 'text':
     case 'refusal':
@@ -88,7 +92,11 @@ function writeAssistantPart(part: Part, isThinking: boolean, { model, names }: E
   }
 }
 
-function writeTurn({ role, parts }: Turn, isThinking: boolean, exchange: Exchange): Block[] {
+function writeTurn(
+  { role, parts }: ConversationTurn,
+  isThinking: boolean,
+  exchange: TranslatedExchange,
+): Block[] {
   const content =
     role === 'assistant'
       ? parts.flatMap((part) => writeAssistantPart(part, isThinking, exchange))
@@ -109,7 +117,7 @@ function trimLast(messages: Block[]): Block[] {
   return messages;
 }
 
-function writeTool(tool: ToolDefinition, { names }: Exchange): Block {
+function writeTool(tool: ToolDefinition, { names }: TranslatedExchange): Block {
   const schema = tool.takesText ? TEXT_SCHEMA : fitToolSchema(tool.schema);
   const isStrict = tool.isStrict === true && isClosable(schema);
   return dropUnset({
@@ -120,7 +128,10 @@ function writeTool(tool: ToolDefinition, { names }: Exchange): Block {
   });
 }
 
-function writeToolChoice({ toolChoice, tools, isParallel }: Conversation, { names }: Exchange): Block | null {
+function writeToolChoice(
+  { toolChoice, tools, isParallel }: Conversation,
+  { names }: TranslatedExchange,
+): Block | null {
   const single = isParallel === false ? { disable_parallel_tool_use: true } : {};
   if (toolChoice === null) return isParallel === false ? { type: 'auto', ...single } : null;
   if (toolChoice.kind === 'none') return { type: 'none' };
@@ -134,7 +145,11 @@ function writeToolChoice({ toolChoice, tools, isParallel }: Conversation, { name
  * Reports whether thinking can be requested. It cannot with a forced call, if the model continues an answer, or in
  * the middle of calls whose thoughts are missing: the protocol requires the model's last answer to start with them.
  */
-function canThink({ toolChoice }: Conversation, turns: readonly Turn[], { model }: Exchange): boolean {
+function canThink(
+  { toolChoice }: Conversation,
+  turns: readonly ConversationTurn[],
+  { model }: TranslatedExchange,
+): boolean {
   if (toolChoice?.kind === 'required' || toolChoice?.kind === 'tool') return false;
   const last = turns.at(-1);
   if (last?.role === 'assistant') return false;
@@ -145,7 +160,7 @@ function canThink({ toolChoice }: Conversation, turns: readonly Turn[], { model 
   );
 }
 
-function writeThinking({ effort }: Conversation, maxTokens: number, { model }: Exchange): Block {
+function writeThinking({ effort }: Conversation, maxTokens: number, { model }: TranslatedExchange): Block {
   if (effort === null) return {};
   // Anthropic's models only think on request; others behind this protocol think by default.
   if (effort === 'none') return isClaude(model) ? {} : { thinking: { type: 'disabled' } };
@@ -161,7 +176,7 @@ function writeThinking({ effort }: Conversation, maxTokens: number, { model }: E
 function writeSampling(
   { temperature, topP, topK }: Conversation,
   isThinking: boolean,
-  { model }: Exchange,
+  { model }: TranslatedExchange,
 ): Block {
   if (isThinking || !acceptsSampling(model)) return {};
   // The scale ends at 1 here and at 2 elsewhere; only one of the two fields is accepted.
@@ -172,7 +187,7 @@ function writeSampling(
 const JSON_ONLY = 'Answer with one JSON object and nothing else.';
 
 /** Writes the body of `POST /v1/messages`. */
-export function writeRequest(conversation: Conversation, exchange: Exchange): Block {
+export function writeRequest(conversation: Conversation, exchange: TranslatedExchange): Block {
   const { format, stop } = conversation;
   if (stop.some((each) => each.trim() === ''))
     throw refuseField(
@@ -194,7 +209,7 @@ export function writeRequest(conversation: Conversation, exchange: Exchange): Bl
   const isThinking = 'thinking' in thinking && conversation.effort !== 'none';
   const schema =
     format?.kind === 'schema'
-      ? { format: { type: 'json_schema', schema: fitAnthropicSchema(format.schema as Fields) } }
+      ? { format: { type: 'json_schema', schema: fitAnthropicSchema(format.schema as RequestFields) } }
       : {};
   const output = { ...(effort as object | undefined), ...schema };
   return dropUnset({

@@ -1,8 +1,11 @@
-import type { Conversation, Exchange } from '../conversation.ts';
-import type { Fields } from '../fields.ts';
+import type { Conversation, TranslatedExchange } from '../conversation.ts';
+import type { RequestFields } from '../fields.ts';
 
 /** Returns the fields of a body that are not `known`: shared by both OpenAI protocols, or new. */
-export const readRelated = (body: Fields, known: (field: string) => boolean): Record<string, unknown> =>
+export const readRelated = (
+  body: RequestFields,
+  known: (field: string) => boolean,
+): Record<string, unknown> =>
   Object.fromEntries(Object.entries(body).filter(([field, value]) => !known(field) && value !== null));
 
 /**
@@ -11,7 +14,7 @@ export const readRelated = (body: Fields, known: (field: string) => boolean): Re
  */
 export function writeRelated(
   { related }: Conversation,
-  { from }: Exchange,
+  { from }: TranslatedExchange,
   known: (field: string) => boolean,
 ): Record<string, unknown> {
   if (from !== 'chat' && from !== 'responses') return {};

@@ -1,7 +1,7 @@
-import type { Conversation, Effort, Exchange } from '../conversation.ts';
+import type { Conversation, ReasoningEffort, TranslatedExchange } from '../conversation.ts';
 import { isNewOpenAi, isOpenAiReasoner } from '../model-traits.ts';
 
-const isForeign = (from: Exchange['from']): boolean => from === 'messages' || from === 'gemini';
+const isForeign = (from: TranslatedExchange['from']): boolean => from === 'messages' || from === 'gemini';
 
 /**
  * Returns temperature and top_p of both OpenAI protocols. Newer OpenAI models refuse them, and programs for other
@@ -9,14 +9,14 @@ const isForeign = (from: Exchange['from']): boolean => from === 'messages' || fr
  */
 export function writeSampling(
   { temperature, topP }: Conversation,
-  { from, model }: Exchange,
+  { from, model }: TranslatedExchange,
 ): { temperature: number | null; top_p: number | null } {
   if (isForeign(from) && isNewOpenAi(model)) return { temperature: null, top_p: null };
   return { temperature, top_p: topP };
 }
 
 /** Effort names of other protocols, in terms that every reasoning model of OpenAI knows. */
-const COMMON: Readonly<Record<Effort, Effort | null>> = {
+const COMMON: Readonly<Record<ReasoningEffort, ReasoningEffort | null>> = {
   none: null,
   minimal: 'low',
   low: 'low',
@@ -27,7 +27,10 @@ const COMMON: Readonly<Record<Effort, Effort | null>> = {
 };
 
 /** Returns the effort of thinking, for models that support it; a caller of an OpenAI protocol chose the name itself. */
-export function writeEffort({ effort }: Conversation, { from, model }: Exchange): Effort | null {
+export function writeEffort(
+  { effort }: Conversation,
+  { from, model }: TranslatedExchange,
+): ReasoningEffort | null {
   if (effort === null || !isOpenAiReasoner(model)) return null;
   return isForeign(from) ? COMMON[effort] : effort;
 }

@@ -1,10 +1,13 @@
 import { isJsonObject } from '../../../core/base/json-object.ts';
 import type { AnswerFormat, ToolDefinition } from '../conversation.ts';
-import { type Fields, textOrNull } from '../fields.ts';
+import { type RequestFields, textOrNull } from '../fields.ts';
 import { closeObjects, fitToolSchema, isAllRequired } from '../schemas.ts';
 
 /** Reads `response_format` of chat or `text.format` of responses, which differ in the place of the schema. */
-export function readAnswerFormat(value: unknown, detailsOf: (format: Fields) => Fields): AnswerFormat | null {
+export function readAnswerFormat(
+  value: unknown,
+  detailsOf: (format: RequestFields) => RequestFields,
+): AnswerFormat | null {
   if (!isJsonObject(value)) return null;
   if (value.type === 'json_object') return { kind: 'json' };
   if (value.type !== 'json_schema') return null;
@@ -22,14 +25,17 @@ export function readAnswerFormat(value: unknown, detailsOf: (format: Fields) => 
  * Returns a schema with its `strict`. A strict schema must require every property and allow no others; otherwise
  * OpenAI would refuse the request.
  */
-function fitStrictness(schema: Fields, isStrict: boolean | null): { schema: Fields; strict: boolean } {
+function fitStrictness(
+  schema: RequestFields,
+  isStrict: boolean | null,
+): { schema: RequestFields; strict: boolean } {
   const strict = isStrict === true && isAllRequired(schema);
   return { schema: strict ? closeObjects(schema) : schema, strict };
 }
 
 /** Returns the schema of a tool's arguments. Responses treat a missing `strict` as true, unlike any other protocol. */
 export function describeParameters({ schema: given, isStrict }: ToolDefinition): {
-  parameters: Fields;
+  parameters: RequestFields;
   strict: boolean;
 } {
   const { schema, strict } = fitStrictness(fitToolSchema(given), isStrict);
@@ -42,5 +48,5 @@ export const describeSchema = (format: AnswerFormat & { kind: 'schema' }): Recor
   ...(format.description === null ? {} : { description: format.description }),
   ...(format.isStrict === null
     ? { schema: format.schema }
-    : fitStrictness(format.schema as Fields, format.isStrict)),
+    : fitStrictness(format.schema as RequestFields, format.isStrict)),
 });

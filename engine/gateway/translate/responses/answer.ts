@@ -1,10 +1,10 @@
-import type { Fault } from '../../protocols/fault.ts';
-import { readUsage, type Usage } from '../../protocols/usage.ts';
+import type { ProviderFault } from '../../protocols/fault.ts';
+import { readUsage, type UsageFigures } from '../../protocols/usage.ts';
 import { adaptId, makeId, nowSec } from '../answer-ids.ts';
 import { formatArguments } from '../call-input.ts';
-import type { Answer, CallPart, Ending, Exchange } from '../conversation.ts';
+import type { AnswerEnding, CallPart, ModelAnswer, TranslatedExchange } from '../conversation.ts';
 import { readFault, responsesCode } from '../faults.ts';
-import { asFields, asFieldsList, asText, type Fields, textOrNull } from '../fields.ts';
+import { asFields, asFieldsList, asText, type RequestFields, textOrNull } from '../fields.ts';
 import { sealReasoning } from '../reasoning.ts';
 import { refuseAnswer } from '../refusal.ts';
 import { writeResponsesUsage } from '../write-usage.ts';
@@ -12,7 +12,7 @@ import { writeResponsesUsage } from '../write-usage.ts';
 type Item = Record<string, unknown>;
 
 /** Returns the sealed record of a reasoning item; null if it was not encrypted, since no provider accepts that back. */
-export function sealItem(item: Fields, model: string): string | null {
+export function sealItem(item: RequestFields, model: string): string | null {
   const { id, summary, encrypted_content: encrypted } = item;
   if (typeof encrypted !== 'string') return null;
   return sealReasoning('responses', model, {
@@ -28,9 +28,9 @@ const textsIn = (list: unknown): string =>
     .join('\n\n');
 
 /** Returns the text of a reasoning item: its summary, otherwise its content. */
-export const thoughtsOf = (item: Fields): string => textsIn(item.summary) || textsIn(item.content);
+export const thoughtsOf = (item: RequestFields): string => textsIn(item.summary) || textsIn(item.content);
 
-export const readCallItem = (item: Fields): CallPart => {
+export const readCallItem = (item: RequestFields): CallPart => {
   const isCustom = item.type === 'custom_tool_call';
   return {
     kind: 'call',
@@ -42,10 +42,10 @@ export const readCallItem = (item: Fields): CallPart => {
   };
 };
 
-export const isCallItem = ({ type }: Fields): boolean =>
+export const isCallItem = ({ type }: RequestFields): boolean =>
   type === 'function_call' || type === 'custom_tool_call';
 
-function readItem(item: Fields, model: string): Answer['parts'] {
+function readItem(item: RequestFields, model: string): ModelAnswer['parts'] {
   if (isCallItem(item)) return [readCallItem(item)];
   if (item.type === 'reasoning') {
     const text = thoughtsOf(item);
@@ -61,14 +61,14 @@ function readItem(item: Fields, model: string): Answer['parts'] {
 }
 
 /** Returns how a response ended; its details name the limit that cut it off. */
-export function readEnding(response: Fields): Ending {
+export function readEnding(response: RequestFields): AnswerEnding {
   if (response.status !== 'incomplete') return { reason: 'stop', stopSequence: null };
   const { reason } = asFields(response.incomplete_details);
   return { reason: reason === 'content_filter' ? 'filter' : 'length', stopSequence: null };
 }
 
 /** Reads a `response`. */
-export function readAnswer(body: Fields, { model }: Exchange): Answer {
+export function readAnswer(body: RequestFields, { model }: TranslatedExchange): ModelAnswer {
   if (body.status === 'failed' || body.status === 'cancelled')
     throw refuseAnswer(readFault(null, body).message);
   if (!Array.isArray(body.output)) throw refuseAnswer('the answer of the provider has no output');
@@ -95,13 +95,13 @@ const REPEATED = [
 ];
 
 /** Returns the request fields that a response repeats; the rest of a conversation need not be kept for it. */
-export const pickRepeated = (body: Fields): Fields =>
+export const pickRepeated = (body: RequestFields): RequestFields =>
   Object.fromEntries(REPEATED.map((field) => [field, body[field]]));
 
 /** Returns the fields of a response besides its output; it repeats the request. */
 export function describeResponse(
-  { id, model }: Pick<Answer, 'id' | 'model'>,
-  { asked, model: askedModel }: Exchange,
+  { id, model }: Pick<ModelAnswer, 'id' | 'model'>,
+  { asked, model: askedModel }: TranslatedExchange,
 ): Item {
   return {
     id: adaptId('resp_', id),
@@ -131,7 +131,7 @@ export function describeResponse(
 }
 
 /** Returns the fields of a finished response. */
-export function describeEnding({ reason }: Ending, usage: Usage | null): Item {
+export function describeEnding({ reason }: AnswerEnding, usage: UsageFigures | null): Item {
   const isCut = reason === 'length' || reason === 'filter' || reason === 'refusal';
   return {
     status: isCut ? 'incomplete' : 'completed',
@@ -144,7 +144,7 @@ export function describeEnding({ reason }: Ending, usage: Usage | null): Item {
 }
 
 /** Returns the fields of a failed response. */
-export const describeFailure = (fault: Fault): Item => ({
+export const describeFailure = (fault: ProviderFault): Item => ({
   status: 'failed',
   error: { code: responsesCode(fault), message: fault.message },
 });
@@ -187,7 +187,7 @@ export const callItem = (
   ...(call.takesText ? { input } : { arguments: input }),
 });
 
-function writePart(part: Answer['parts'][number]): Item {
+function writePart(part: ModelAnswer['parts'][number]): Item {
   switch (part.kind) {
     case 'thinking':
       return reasoningItem(makeId('rs_'), part.text, part.seal);
@@ -206,7 +206,7 @@ function writePart(part: Answer['parts'][number]): Item {
 }
 
 /** Writes a `response`. */
-export const writeAnswer = (answer: Answer, exchange: Exchange): Item => ({
+export const writeAnswer = (answer: ModelAnswer, exchange: TranslatedExchange): Item => ({
   ...describeResponse(answer, exchange),
   ...describeEnding(answer.ending, answer.usage),
   output: answer.parts.map(writePart),

@@ -1,15 +1,23 @@
 import { isJsonObject } from '../../../core/base/json-object.ts';
 import {
+  type AnswerPart,
   type Conversation,
+  type ConversationTurn,
   emptyConversation,
   type MediaPart,
-  type Part,
   type TextPart,
   type ToolChoice,
   type ToolDefinition,
-  type Turn,
 } from '../conversation.ts';
-import { asFields, asFieldsList, asList, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
+import {
+  asFields,
+  asFieldsList,
+  asList,
+  asText,
+  numberOrNull,
+  type RequestFields,
+  textOrNull,
+} from '../fields.ts';
 import { readMediaUrl } from '../media.ts';
 import { readEffort } from '../model-traits.ts';
 import { readRelated } from '../openai/related-fields.ts';
@@ -59,7 +67,7 @@ const HOSTED_TOOL =
   /^(?:web_search|file_search|code_interpreter|image_generation|mcp|tool_search|programmatic_tool_calling)/;
 const HOSTED_ITEM = /^(?:web_search|file_search|code_interpreter|image_generation|mcp|tool_search|program)/;
 
-function readPart(part: Fields, field: string): Part {
+function readPart(part: RequestFields, field: string): AnswerPart {
   switch (part.type) {
     case 'input_text':
     case 'output_text':
@@ -82,13 +90,13 @@ function readPart(part: Fields, field: string): Part {
   }
 }
 
-function readContent(content: unknown, field: string): Part[] {
+function readContent(content: unknown, field: string): AnswerPart[] {
   if (typeof content === 'string')
     return content === '' ? [] : [{ kind: 'text', text: content.toWellFormed() }];
   return asFieldsList(content).map((part, index) => readPart(part, `${field}[${index}]`));
 }
 
-function readMessage(item: Fields, field: string): Turn {
+function readMessage(item: RequestFields, field: string): ConversationTurn {
   const parts = readContent(item.content, `${field}.content`);
   switch (item.role) {
     case 'system':
@@ -103,7 +111,7 @@ function readMessage(item: Fields, field: string): Turn {
 }
 
 /** Reads a reasoning item. Only a record that we sealed is of use to another provider; text alone is not replayed. */
-function readReasoning(item: Fields): Part[] {
+function readReasoning(item: RequestFields): AnswerPart[] {
   const seal = asText(item.encrypted_content);
   if (!isReasoningSeal(seal)) return [];
   return [
@@ -117,7 +125,7 @@ function readReasoning(item: Fields): Part[] {
   ];
 }
 
-function readResult(item: Fields, field: string): Turn {
+function readResult(item: RequestFields, field: string): ConversationTurn {
   const content = readContent(item.output, `${field}.output`).filter(
     (part): part is TextPart | MediaPart => part.kind === 'text' || part.kind === 'media',
   );
@@ -129,7 +137,7 @@ function readResult(item: Fields, field: string): Turn {
 }
 
 /** Reads an item of the input as a turn; null for an omitted one. */
-function readItem(item: Fields, field: string): Turn | null {
+function readItem(item: RequestFields, field: string): ConversationTurn | null {
   const type = asText(item.type) || 'message';
   const isCustom = type === 'custom_tool_call';
   switch (type) {
@@ -168,7 +176,7 @@ interface Tools {
   hostedTools: string[];
 }
 
-function readTool(tool: Fields, namespace: string | null, field: string): Tools {
+function readTool(tool: RequestFields, namespace: string | null, field: string): Tools {
   const type = asText(tool.type);
   const base = { name: asText(tool.name), namespace, description: textOrNull(tool.description) };
   if (type === 'function') {
@@ -196,7 +204,7 @@ function readTools(list: unknown, namespace: string | null, field: string): Tool
   };
 }
 
-function readNamed(tool: Fields, field: string): { name: string; namespace: string | null } {
+function readNamed(tool: RequestFields, field: string): { name: string; namespace: string | null } {
   if (tool.type !== 'function' && tool.type !== 'custom')
     throw refuseField(field, `a tool of type ${JSON.stringify(tool.type ?? null)} cannot be chosen`);
   return { name: asText(tool.name), namespace: textOrNull(tool.namespace) };
@@ -215,7 +223,7 @@ function readToolChoice(choice: unknown): Pick<Conversation, 'toolChoice' | 'all
   };
 }
 
-function refuseUnknowable(body: Fields): void {
+function refuseUnknowable(body: RequestFields): void {
   refuseIfSet(
     body,
     'previous_response_id',
@@ -235,7 +243,7 @@ function refuseUnknowable(body: Fields): void {
 }
 
 /** Reads the body of `POST /v1/responses`. */
-export function readRequest(body: Fields): Conversation {
+export function readRequest(body: RequestFields): Conversation {
   refuseUnknowable(body);
   const items =
     typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : asFieldsList(body.input);

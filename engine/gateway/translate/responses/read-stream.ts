@@ -1,7 +1,7 @@
 import { readUsage } from '../../protocols/usage.ts';
-import type { BlockSink, Exchange, StreamReader } from '../conversation.ts';
+import type { BlockSink, ModelStreamReader, TranslatedExchange } from '../conversation.ts';
 import { readFault } from '../faults.ts';
-import { asFields, asFieldsList, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
+import { asFields, asFieldsList, asText, numberOrNull, type RequestFields, textOrNull } from '../fields.ts';
 import { isCallItem, readCallItem, readEnding, sealItem, thoughtsOf } from './answer.ts';
 
 /** A block and its text so far; end events repeat all of it. */
@@ -12,7 +12,7 @@ interface Said {
 }
 
 /** Reads the events up to `response.completed`, `response.incomplete` or `response.failed`. */
-export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
+export function readStream(sink: BlockSink, { model }: TranslatedExchange): ModelStreamReader {
   const blocks = new Map<string, Said>();
   const doneItems = new Set<number>();
   /** The item at each number, by its id. */
@@ -27,7 +27,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
   };
 
   /** Returns the number of an item: its index, unless another item already had it. Ids of items may change, ids of calls do not. */
-  function numberItem(index: unknown, item: Fields): number {
+  function numberItem(index: unknown, item: RequestFields): number {
     const id = textOrNull(item.call_id) ?? textOrNull(item.id) ?? '';
     let number = current(index);
     const known = ids.get(number);
@@ -65,13 +65,13 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
 
   const contentKey = (index: number, part: unknown): string => `${index}.${numberOrNull(part) ?? 0}`;
 
-  function openCall(index: number, item: Fields): Said {
+  function openCall(index: number, item: RequestFields): Said {
     const { id, name, namespace, takesText } = readCallItem(item);
     const key = `${index}`;
     return findOrOpen(key, () => sink.open(key, { kind: 'call', id, name, namespace, takesText }));
   }
 
-  function appendThought(index: number, event: Fields): void {
+  function appendThought(index: number, event: RequestFields): void {
     const said = openPlain(`${index}`, 'thinking');
     const part = numberOrNull(event.summary_index) ?? numberOrNull(event.content_index) ?? 0;
     if (part !== said.part && said.text !== '') append(said, '\n\n');
@@ -80,7 +80,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
   }
 
   /** Emits the missing parts of a complete item and closes its blocks. */
-  function finishItem(index: number, item: Fields): void {
+  function finishItem(index: number, item: RequestFields): void {
     if (doneItems.has(index)) return;
     doneItems.add(index);
     if (isCallItem(item)) {
@@ -105,7 +105,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
     }
   }
 
-  function finish(response: Fields): void {
+  function finishResponse(response: RequestFields): void {
     for (const [index, item] of asFieldsList(response.output).entries()) {
       const told = [...ids].find(([, id]) => id !== '' && id === item.call_id);
       if (isCallItem(item) || numbers.size === 0) finishItem(told?.[0] ?? index, item);
@@ -163,10 +163,10 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
           finishItem(numberItem(event.output_index, asFields(event.item)), asFields(event.item));
           return;
         case 'response.completed':
-          finish(response);
+          finishResponse(response);
           return;
         case 'response.incomplete':
-          finish({ ...response, status: 'incomplete' });
+          finishResponse({ ...response, status: 'incomplete' });
           return;
         case 'response.failed':
         case 'response.cancelled':

@@ -1,14 +1,14 @@
 import { formatArguments } from '../call-input.ts';
 import type {
   AnswerFormat,
+  AnswerPart,
   CallPart,
   Conversation,
-  Exchange,
+  ConversationTurn,
   MediaPart,
-  Part,
   ResultPart,
   ToolDefinition,
-  Turn,
+  TranslatedExchange,
 } from '../conversation.ts';
 import { asText, dropUnset } from '../fields.ts';
 import { formatMediaUrl, isAudio, isImage, refuseMedia } from '../media.ts';
@@ -28,7 +28,7 @@ type Item = Record<string, unknown>;
 /** Required by the protocol. */
 const LEAST_OUTPUT = 16;
 
-function writeMedia(part: MediaPart, exchange: Exchange): Item {
+function writeMedia(part: MediaPart, exchange: TranslatedExchange): Item {
   if (isImage(part))
     return { type: 'input_image', image_url: formatMediaUrl(part), detail: part.detail ?? 'auto' };
   if (isAudio(part)) return refuseMedia(part, exchange);
@@ -36,13 +36,13 @@ function writeMedia(part: MediaPart, exchange: Exchange): Item {
   return { type: 'input_file', filename: part.name ?? 'document', file_data: formatMediaUrl(part) };
 }
 
-const writeContent = (parts: readonly Part[], exchange: Exchange): Item[] =>
+const writeContent = (parts: readonly AnswerPart[], exchange: TranslatedExchange): Item[] =>
   parts.flatMap((part): Item[] => {
     if (part.kind === 'media') return [writeMedia(part, exchange)];
     return part.kind === 'text' && part.text !== '' ? [{ type: 'input_text', text: part.text }] : [];
   });
 
-function writeResult(result: ResultPart, isCustom: boolean, exchange: Exchange): Item {
+function writeResult(result: ResultPart, isCustom: boolean, exchange: TranslatedExchange): Item {
   const { callId, content, isError } = result;
   const hasMedia = content.some(({ kind }) => kind === 'media');
   const parts = isError
@@ -57,14 +57,14 @@ function writeResult(result: ResultPart, isCustom: boolean, exchange: Exchange):
   };
 }
 
-function writeCall(call: CallPart, { names }: Exchange): Item {
+function writeCall(call: CallPart, { names }: TranslatedExchange): Item {
   const head = { call_id: call.id, name: names.toProvider(call) };
   return call.takesText
     ? { type: 'custom_tool_call', ...head, input: asText(call.input) }
     : { type: 'function_call', ...head, arguments: formatArguments(call) };
 }
 
-function writeAssistantPart(part: Part, exchange: Exchange): Item[] {
+function writeAssistantPart(part: AnswerPart, exchange: TranslatedExchange): Item[] {
   switch (part.kind) {
     case 'text':
       return part.text === ''
@@ -90,7 +90,11 @@ function writeAssistantPart(part: Part, exchange: Exchange): Item[] {
   }
 }
 
-function writeTurn({ role, parts }: Turn, customCalls: ReadonlySet<string>, exchange: Exchange): Item[] {
+function writeTurn(
+  { role, parts }: ConversationTurn,
+  customCalls: ReadonlySet<string>,
+  exchange: TranslatedExchange,
+): Item[] {
   if (role === 'assistant') return parts.flatMap((part) => writeAssistantPart(part, exchange));
   const results = parts.filter((part) => part.kind === 'result');
   const content = writeContent(parts, exchange);
@@ -102,7 +106,7 @@ function writeTurn({ role, parts }: Turn, customCalls: ReadonlySet<string>, exch
   ];
 }
 
-function writeTool(tool: ToolDefinition, { names }: Exchange): Item {
+function writeTool(tool: ToolDefinition, { names }: TranslatedExchange): Item {
   const head = {
     name: names.toProvider(tool),
     ...(tool.description === null ? {} : { description: tool.description }),
@@ -116,7 +120,7 @@ function writeTool(tool: ToolDefinition, { names }: Exchange): Item {
   };
 }
 
-function writeToolChoice({ toolChoice, tools }: Conversation, { names }: Exchange): unknown {
+function writeToolChoice({ toolChoice, tools }: Conversation, { names }: TranslatedExchange): unknown {
   if (toolChoice === null) return null;
   if (toolChoice.kind !== 'tool') return toolChoice.kind;
   const { name, namespace } = toolChoice;
@@ -138,7 +142,7 @@ function writeText(conversation: Conversation): Item | null {
 }
 
 /** Writes the body of `POST /v1/responses`. */
-export function writeRequest(conversation: Conversation, exchange: Exchange): Item {
+export function writeRequest(conversation: Conversation, exchange: TranslatedExchange): Item {
   if (conversation.stop.length > 0)
     throw refuseField(FIELD_NAMES[exchange.from].stop, 'the responses protocol has no stop sequences');
   const tools = offeredTools(conversation).map((tool) => writeTool(tool, exchange));

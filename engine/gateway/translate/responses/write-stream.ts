@@ -1,5 +1,5 @@
 import { makeId } from '../answer-ids.ts';
-import type { Block, EmitEvent, Exchange, StreamWriter } from '../conversation.ts';
+import type { ContentBlock, EmitEvent, StreamWriter, TranslatedExchange } from '../conversation.ts';
 import {
   callItem,
   describeEnding,
@@ -15,13 +15,13 @@ type Item = Record<string, unknown>;
 
 const PREFIXES = { text: 'msg_', refusal: 'msg_', thinking: 'rs_' } as const;
 
-const prefixOf = (block: Block): string => {
+const prefixOf = (block: ContentBlock): string => {
   if (block.kind !== 'call') return PREFIXES[block.kind];
   return block.takesText ? 'ctc_' : 'fc_';
 };
 
 /** Returns the item of a block. */
-function itemOf(block: Block, id: string, status: string, text: string, seal: string | null): Item {
+function itemOf(block: ContentBlock, id: string, status: string, text: string, seal: string | null): Item {
   switch (block.kind) {
     case 'call':
       return callItem(id, status, block, text);
@@ -35,92 +35,106 @@ function itemOf(block: Block, id: string, status: string, text: string, seal: st
 }
 
 /** Writes the events of a response: each block is an item, and the last event repeats all of them. */
-export function writeStream(emit: EmitEvent, exchange: Exchange): StreamWriter {
+export function writeStream(emit: EmitEvent, exchange: TranslatedExchange): StreamWriter {
   let response: Item = {};
   let hasStarted = false;
   const output: Item[] = [];
   let sequence = 0;
   let itemId = '';
-  let kind: Block['kind'] = 'text';
+  let kind: ContentBlock['kind'] = 'text';
   let takesText = false;
   let hasSummary = false;
 
-  const say = (type: string, fields: object): void =>
+  const emitEvent = (type: string, fields: object): void =>
     emit({ type, ...fields, sequence_number: sequence++ }, type);
 
   /** Returns the position of the current block. */
-  const at = (): object => ({ item_id: itemId, output_index: output.length });
-  const inContent = (): object => ({ ...at(), content_index: 0 });
-  const inSummary = (): object => ({ ...at(), summary_index: 0 });
+  const makeItemPlace = (): object => ({ item_id: itemId, output_index: output.length });
+  const inContent = (): object => ({ ...makeItemPlace(), content_index: 0 });
+  const inSummary = (): object => ({ ...makeItemPlace(), summary_index: 0 });
 
-  function start(id: string | null, model: string | null): void {
+  function startResponse(id: string | null, model: string | null): void {
     hasStarted = true;
     response = describeResponse({ id, model }, exchange);
-    say('response.created', { response });
-    say('response.in_progress', { response });
+    emitEvent('response.created', { response });
+    emitEvent('response.in_progress', { response });
   }
 
   function closePart(text: string): void {
     if (kind === 'text') {
-      say('response.output_text.done', { ...inContent(), text, logprobs: [] });
-      say('response.content_part.done', { ...inContent(), part: textPart(text) });
+      emitEvent('response.output_text.done', { ...inContent(), text, logprobs: [] });
+      emitEvent('response.content_part.done', { ...inContent(), part: textPart(text) });
     } else if (kind === 'refusal') {
-      say('response.refusal.done', { ...inContent(), refusal: text });
-      say('response.content_part.done', { ...inContent(), part: refusalPart(text) });
+      emitEvent('response.refusal.done', { ...inContent(), refusal: text });
+      emitEvent('response.content_part.done', { ...inContent(), part: refusalPart(text) });
     } else if (kind === 'thinking') {
       if (!hasSummary) return;
-      say('response.reasoning_summary_text.done', { ...inSummary(), text });
-      say('response.reasoning_summary_part.done', { ...inSummary(), part: { type: 'summary_text', text } });
-    } else if (takesText) say('response.custom_tool_call_input.done', { ...at(), input: text });
+      emitEvent('response.reasoning_summary_text.done', { ...inSummary(), text });
+      emitEvent('response.reasoning_summary_part.done', {
+        ...inSummary(),
+        part: { type: 'summary_text', text },
+      });
+    } else if (takesText)
+      emitEvent('response.custom_tool_call_input.done', { ...makeItemPlace(), input: text });
   }
 
   return {
-    start,
+    start: startResponse,
     open(block) {
       kind = block.kind;
       takesText = block.kind === 'call' && block.takesText;
       hasSummary = false;
       itemId = makeId(prefixOf(block));
-      say('response.output_item.added', {
+      emitEvent('response.output_item.added', {
         output_index: output.length,
         item: itemOf(block, itemId, 'in_progress', '', null),
       });
-      if (kind === 'text') say('response.content_part.added', { ...inContent(), part: textPart('') });
-      if (kind === 'refusal') say('response.content_part.added', { ...inContent(), part: refusalPart('') });
+      if (kind === 'text') emitEvent('response.content_part.added', { ...inContent(), part: textPart('') });
+      if (kind === 'refusal')
+        emitEvent('response.content_part.added', { ...inContent(), part: refusalPart('') });
     },
     append(delta) {
-      if (kind === 'text') say('response.output_text.delta', { ...inContent(), delta, logprobs: [] });
-      else if (kind === 'refusal') say('response.refusal.delta', { ...inContent(), delta });
+      if (kind === 'text') emitEvent('response.output_text.delta', { ...inContent(), delta, logprobs: [] });
+      else if (kind === 'refusal') emitEvent('response.refusal.delta', { ...inContent(), delta });
       else if (kind === 'call')
-        say(takesText ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta', {
-          ...at(),
-          delta,
-        });
+        emitEvent(
+          takesText ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta',
+          {
+            ...makeItemPlace(),
+            delta,
+          },
+        );
       else {
         if (!hasSummary)
-          say('response.reasoning_summary_part.added', {
+          emitEvent('response.reasoning_summary_part.added', {
             ...inSummary(),
             part: { type: 'summary_text', text: '' },
           });
         hasSummary = true;
-        say('response.reasoning_summary_text.delta', { ...inSummary(), delta });
+        emitEvent('response.reasoning_summary_text.delta', { ...inSummary(), delta });
       }
     },
     close(block, text, seal) {
       if (block.kind === 'call' && !takesText)
-        say('response.function_call_arguments.done', { ...at(), name: block.name, arguments: text });
+        emitEvent('response.function_call_arguments.done', {
+          ...makeItemPlace(),
+          name: block.name,
+          arguments: text,
+        });
       else closePart(text);
       const item = itemOf(block, itemId, 'completed', text, seal);
-      say('response.output_item.done', { output_index: output.length, item });
+      emitEvent('response.output_item.done', { output_index: output.length, item });
       output.push(item);
     },
     finish(ending, usage) {
       const ended: Item = { ...response, ...describeEnding(ending, usage), output };
-      say(ended.status === 'incomplete' ? 'response.incomplete' : 'response.completed', { response: ended });
+      emitEvent(ended.status === 'incomplete' ? 'response.incomplete' : 'response.completed', {
+        response: ended,
+      });
     },
     fail(fault) {
-      if (!hasStarted) start(null, null);
-      say('response.failed', { response: { ...response, ...describeFailure(fault), output } });
+      if (!hasStarted) startResponse(null, null);
+      emitEvent('response.failed', { response: { ...response, ...describeFailure(fault), output } });
     },
   };
 }

@@ -1,7 +1,7 @@
 import { ID, readNumber, TIME } from './shape.ts';
 
 /** A unit of comparison: one or several lines, with the tokens of all of them. */
-export interface Item {
+export interface ComparedItem {
   start: number;
   /** The line after its last line. */
   end: number;
@@ -10,8 +10,8 @@ export interface Item {
 }
 
 /** The odd ones among similar items, and the differences of the others. */
-export interface Comparison {
-  odd: Set<Item>;
+export interface OutputComparison {
+  odd: Set<ComparedItem>;
   /** For the marker: every name with its number, then the range of the durations. */
   values: string;
 }
@@ -25,8 +25,8 @@ const MOST_ODD = 8;
  * Compares items with equal masks token by token. A rare value among few, or a number far from the others, is odd.
  * Times and machine ids are ignored, durations are given as a range; all other differences are listed in full.
  */
-export function compareItems(items: readonly Item[]): Comparison {
-  const odd = new Set<Item>();
+export function compareItems(items: readonly ComparedItem[]): OutputComparison {
+  const odd = new Set<ComparedItem>();
   const differing = listVarying(items);
   for (const at of differing) {
     for (const item of findRare(items, at, countValues(items, at))) odd.add(item);
@@ -48,7 +48,7 @@ export function compareItems(items: readonly Item[]): Comparison {
 }
 
 /** Returns the positions of tokens that differ between items; times always differ and are ignored. */
-function listVarying(items: readonly Item[]): number[] {
+function listVarying(items: readonly ComparedItem[]): number[] {
   const [example] = items;
   if (example === undefined) return [];
   const varying: number[] = [];
@@ -63,7 +63,7 @@ function listVarying(items: readonly Item[]): number[] {
   return varying;
 }
 
-function countValues(items: readonly Item[], at: number): Map<string, number> {
+function countValues(items: readonly ComparedItem[], at: number): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { tokens } of items) {
     const value = tokens[at] as string;
@@ -72,7 +72,7 @@ function countValues(items: readonly Item[], at: number): Map<string, number> {
   return counts;
 }
 
-function isNumeric(items: readonly Item[], at: number): boolean {
+function isNumeric(items: readonly ComparedItem[], at: number): boolean {
   const mask = items[0]?.masked[at] as string;
   return !mask.includes(ID) && mask.includes('0') && items.every((item) => item.masked[at] === mask);
 }
@@ -89,7 +89,7 @@ const isMachineId = (token: string): boolean => {
 const THREAD = /^(?:worker|thread|pool|exec|executor|proc|process|pid|fiber|goroutine)\b[-\w]*$/i;
 
 /** Reports whether a token is the thread that wrote the line, in brackets at its start. */
-const isThread = ({ tokens }: Item, at: number): boolean =>
+const isThread = ({ tokens }: ComparedItem, at: number): boolean =>
   at < 8 && /^[[(]$/.test(tokens[at - 1] ?? '') && THREAD.test(tokens[at] as string);
 
 const WITH_UNIT = /^[(~+]?\d+(?:\.\d+)?(?:ns|us|µs|ms|s|sec|secs|m|min|h)[).,:]?$/;
@@ -98,7 +98,7 @@ const UNIT =
 const TIME_KEY = /(?:^|[._])(?:took|duration|elapsed|latency|ms|time|ts)$|(?:Time|Ms)$/;
 
 /** Reports whether a token is a duration: the number of one event among many, not a name. */
-function isDuration({ tokens }: Item, at: number): boolean {
+function isDuration({ tokens }: ComparedItem, at: number): boolean {
   const token = tokens[at] as string;
   if (WITH_UNIT.test(token)) return true;
   if (!/^[\d.]+$/.test(token)) return false;
@@ -116,7 +116,7 @@ const STEP = /^\(?(\d+)\/(\d+)[).,:]?$/;
 const OF = /^(?:of|von|sur|de|di|van|из)$/;
 
 /** Reports whether a token is a progress count such as `7/300` and `7 of 300`, one step after the other. */
-function isStep(items: readonly Item[], at: number): boolean {
+function isStep(items: readonly ComparedItem[], at: number): boolean {
   let before = 0;
   return items.every(({ tokens }) => {
     const [, short, total = tokens[at + 2]] = STEP.exec(tokens[at] as string) ?? [];
@@ -127,7 +127,11 @@ function isStep(items: readonly Item[], at: number): boolean {
   });
 }
 
-function findRare(items: readonly Item[], at: number, counts: ReadonlyMap<string, number>): Item[] {
+function findRare(
+  items: readonly ComparedItem[],
+  at: number,
+  counts: ReadonlyMap<string, number>,
+): ComparedItem[] {
   if (counts.size > FEW || counts.size * 3 > items.length) return [];
   const limit = Math.max(1, Math.floor(items.length * 0.02));
   const rare = new Set([...counts].filter(([, count]) => count <= limit).map(([value]) => value));
@@ -136,7 +140,7 @@ function findRare(items: readonly Item[], at: number, counts: ReadonlyMap<string
   return found.length <= Math.max(MOST_ODD, items.length * 0.03) ? found : [];
 }
 
-function findFar(items: readonly Item[], at: number): Item[] {
+function findFar(items: readonly ComparedItem[], at: number): ComparedItem[] {
   const numbers = items.map((item) => readNumber(item.tokens[at] as string));
   const isFar = createOutlierTest(numbers);
   const zeros = numbers.filter((number) => number === 0).length;
@@ -160,9 +164,9 @@ export function createOutlierTest(numbers: readonly number[]): (number: number) 
 }
 
 /** Returns the values of each item at those positions, with the word before, in order; repetitions are counted. */
-function describeNames(items: readonly Item[], places: readonly number[]): string[] {
+function describeNames(items: readonly ComparedItem[], places: readonly number[]): string[] {
   if (places.length === 0) return [];
-  const spans = findSpans(items[0] as Item, places);
+  const spans = findSpans(items[0] as ComparedItem, places);
   const counts = new Map<string, number>();
   for (const { tokens } of items) {
     const said = spans.map(([from, to]) => joinTokens(tokens.slice(from, to + 1))).join(' ');
@@ -174,7 +178,7 @@ function describeNames(items: readonly Item[], places: readonly number[]): strin
 const PUNCTUATION = /^[,"'`()[\]{}=;<>|:]+$/;
 
 /** Returns each position with the word that names it; positions separated only by punctuation are merged. */
-function findSpans({ tokens }: Item, places: readonly number[]): [from: number, to: number][] {
+function findSpans({ tokens }: ComparedItem, places: readonly number[]): [from: number, to: number][] {
   const spans: [number, number][] = [];
   for (const at of places) {
     let from = at;
@@ -204,9 +208,9 @@ function joinTokens(tokens: readonly string[]): string {
   return text;
 }
 
-function describeRange(items: readonly Item[], at: number): string {
+function describeRange(items: readonly ComparedItem[], at: number): string {
   const sorted = [...countValues(items, at).keys()].sort((one, other) => readNumber(one) - readNumber(other));
-  const { tokens } = items[0] as Item;
+  const { tokens } = items[0] as ComparedItem;
   const unit = WITH_UNIT.test(tokens[at] as string)
     ? ''
     : ` ${UNIT.test(tokens[at + 1] ?? '') ? tokens[at + 1] : findKey(tokens, at)}`;

@@ -71,10 +71,10 @@ const SEPARATORS = [/,(?! )/, /;(?! )/, /\t/];
 function isTable(lines: readonly string[]): boolean {
   const [head = ''] = lines;
   return SEPARATORS.some((separator) => {
-    const count = (line: string): number => line.split(separator).length;
-    const cells = count(head);
+    const countCells = (line: string): number => line.split(separator).length;
+    const cells = countCells(head);
     if (cells < 2 || LOGGED.test(head) || lines.length < 4) return false;
-    return share(lines, (line) => count(line) === cells) > 0.9;
+    return share(lines, (line) => countCells(line) === cells) > 0.9;
   });
 }
 

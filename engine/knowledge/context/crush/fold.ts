@@ -1,14 +1,14 @@
-import { compareItems, type Item } from './compare.ts';
+import { type ComparedItem, compareItems } from './compare.ts';
 import { tellsOfFailure } from './failure.ts';
 import { type CleanedLines, endOfBlock } from './lines.ts';
-import type { Marks } from './recogniser.ts';
-import { createShaper, indentOf, type Shape, TIME } from './shape.ts';
+import type { OutputMarks } from './recogniser.ts';
+import { createShaper, indentOf, type LineShape, TIME } from './shape.ts';
 
 /** Equivalent items; all but the kept ones can be omitted. */
-export interface Fold {
-  items: readonly Item[];
+export interface LineFold {
+  items: readonly ComparedItem[];
   /** The kept items: the example, and odd ones. */
-  kept: ReadonlySet<Item>;
+  kept: ReadonlySet<ComparedItem>;
   what: string;
   values: string;
   /** True if the marker comes before the kept item, not after it. */
@@ -50,10 +50,10 @@ export type FoldMode = 'all' | 'logs' | 'traces';
 /** Finds repetition in lines that no recogniser marked. */
 export function findFolds(
   { bodies }: CleanedLines,
-  marks: Marks,
+  marks: OutputMarks,
   logged: Uint8Array,
   mode: FoldMode,
-): Fold[] {
+): LineFold[] {
   const shape = createShaper();
   const taken = new Uint8Array(bodies.length);
   for (let at = 0; at < bodies.length; at += 1) {
@@ -67,11 +67,11 @@ export function findFolds(
   return folds;
 }
 
-type Shaper = (line: string, exact?: boolean) => Shape;
+type Shaper = (line: string, exact?: boolean) => LineShape;
 
 /** Folds lines with their indented lines, especially traces with their frames: equal units fold as a whole. */
-function foldUnits(bodies: readonly string[], taken: Uint8Array, shape: Shaper, mode: FoldMode): Fold[] {
-  const groups = new Map<string, Item[]>();
+function foldUnits(bodies: readonly string[], taken: Uint8Array, shape: Shaper, mode: FoldMode): LineFold[] {
+  const groups = new Map<string, ComparedItem[]>();
   for (let at = 0; at < bodies.length; ) {
     const end = findUnitEnd(bodies, taken, at);
     if (end - at < 2 || end - at > LONGEST_UNIT) {
@@ -94,9 +94,9 @@ function foldUnits(bodies: readonly string[], taken: Uint8Array, shape: Shaper, 
     }
     at = end;
   }
-  const folds: Fold[] = [];
+  const folds: LineFold[] = [];
   for (const items of groups.values()) {
-    const first = items[0] as Item;
+    const first = items[0] as ComparedItem;
     if (items.length >= LEAST_UNITS) {
       const { odd, values } = compareItems(items);
       folds.push({ items, kept: new Set([first, ...odd]), what: 'more blocks like the one above', values });
@@ -138,7 +138,7 @@ function findUnitEnd(bodies: readonly string[], taken: Uint8Array, at: number): 
 }
 
 /** Folds adjacent equal lines in output of a log or a recognised program. */
-function foldRuns(bodies: readonly string[], taken: Uint8Array, mode: FoldMode, folds: Fold[]): void {
+function foldRuns(bodies: readonly string[], taken: Uint8Array, mode: FoldMode, folds: LineFold[]): void {
   for (let at = 0; at < bodies.length; ) {
     let end = at + 1;
     while (end < bodies.length && bodies[end] === bodies[at]) end += 1;
@@ -156,10 +156,10 @@ function foldRuns(bodies: readonly string[], taken: Uint8Array, mode: FoldMode, 
   }
 }
 
-const isInFold = (folds: readonly Fold[], at: number): boolean =>
+const isInFold = (folds: readonly LineFold[], at: number): boolean =>
   folds.some(({ items }) => items.some(({ start, end }) => start <= at && at < end));
 
-const toItem = (at: number, { tokens, masked }: Pick<Shape, 'tokens' | 'masked'>): Item => ({
+const toItem = (at: number, { tokens, masked }: Pick<LineShape, 'tokens' | 'masked'>): ComparedItem => ({
   start: at,
   end: at + 1,
   tokens,
@@ -173,17 +173,17 @@ function foldLines(
   taken: Uint8Array,
   shape: Shaper,
   mode: FoldMode,
-  folds: Fold[],
+  folds: LineFold[],
 ): void {
-  const groups = new Map<string, Item[]>();
+  const groups = new Map<string, ComparedItem[]>();
   for (let at = 0; at < bodies.length; at += 1) {
     const body = bodies[at] as string;
     if (taken[at] === 1 || (mode !== 'all' && logged[at] !== 1)) continue;
     if (!SPEAKS_FOR_ITSELF.test(body) && !FRAME.test(body)) addLine(groups, at, shape(body));
   }
-  const rest: Item[][] = [];
+  const rest: ComparedItem[][] = [];
   for (const items of groups.values()) {
-    if (items.length >= LEAST_LOGGED && hasWord(items[0] as Item)) foldGroup(items, taken, folds);
+    if (items.length >= LEAST_LOGGED && hasWord(items[0] as ComparedItem)) foldGroup(items, taken, folds);
     else rest.push(items);
   }
   for (const items of joinByOneWord(
@@ -193,10 +193,10 @@ function foldLines(
 }
 
 /** Groups of lines that differ in one word at the same position, e.g. the name of an item. */
-function joinByOneWord(groups: readonly Item[][]): Item[][] {
-  const buckets = new Map<number, { groups: Item[][]; at: number; lines: number }>();
+function joinByOneWord(groups: readonly ComparedItem[][]): ComparedItem[][] {
+  const buckets = new Map<number, { groups: ComparedItem[][]; at: number; lines: number }>();
   for (const items of groups) {
-    const { masked } = items[0] as Item;
+    const { masked } = items[0] as ComparedItem;
     const each = masked.map((token, at) => Math.imul(hashText(token), 2 * at + 3) | 0);
     const whole = each.reduce((sum, hash) => (sum + hash) | 0, masked.length);
     for (let at = 0; at < masked.length; at += 1) {
@@ -210,8 +210,8 @@ function joinByOneWord(groups: readonly Item[][]): Item[][] {
       }
     }
   }
-  const used = new Set<Item[]>();
-  const joined: Item[][] = [];
+  const used = new Set<ComparedItem[]>();
+  const joined: ComparedItem[][] = [];
   const large = [...buckets.values()].filter(({ groups: those }) => those.length > 1);
   for (const { groups: all, at } of large.sort((one, other) => other.lines - one.lines)) {
     const unused = all.filter((items) => !used.has(items));
@@ -231,12 +231,12 @@ const isReplaceable = (masked: string): boolean =>
 /** The location of a finding never counts as a mere difference. */
 const PLACED = /:\d/;
 
-function hasEnoughWords(example: Item, at: number): boolean {
+function hasEnoughWords(example: ComparedItem, at: number): boolean {
   const words = example.masked.filter((token, index) => index !== at && WORD.test(token)).length;
   return words >= (/^\p{L}+$/u.test(example.masked[at] as string) ? 2 : 1);
 }
 
-const differsOnlyAt = (item: Item, example: Item, at: number): boolean =>
+const differsOnlyAt = (item: ComparedItem, example: ComparedItem, at: number): boolean =>
   item.masked.length === example.masked.length &&
   item.masked.every((token, index) => index === at || token === example.masked[index]);
 
@@ -246,12 +246,12 @@ function hashText(text: string): number {
   return hash;
 }
 
-const hasWord = ({ tokens, masked }: Item): boolean =>
+const hasWord = ({ tokens, masked }: ComparedItem): boolean =>
   tokens.some((token, at) => token === masked[at] && WORD.test(token));
 
 /** Progress lines such as `copying record 7 of 300`, one step after the other. */
-function foldSteps(bodies: readonly string[], taken: Uint8Array, shape: Shaper, folds: Fold[]): void {
-  const groups = new Map<string, Item[]>();
+function foldSteps(bodies: readonly string[], taken: Uint8Array, shape: Shaper, folds: LineFold[]): void {
+  const groups = new Map<string, ComparedItem[]>();
   for (let at = 0; at < bodies.length; at += 1) {
     const body = bodies[at] as string;
     const step = taken[at] === 1 || tellsOfFailure(body) ? null : PROGRESS.exec(body);
@@ -269,25 +269,25 @@ function foldSteps(bodies: readonly string[], taken: Uint8Array, shape: Shaper, 
         step === first + at * (second - first) || (at === steps.length - 1 && step > (steps[at - 1] ?? 0)),
     );
     if (items.length >= LEAST_STEPS && second > first && isCounted) {
-      const last = items.at(-1) as Item;
+      const last = items.at(-1) as ComparedItem;
       folds.push({ items, kept: new Set([last]), what: 'earlier steps', values: '', marksBefore: true });
       for (const { start } of items) taken[start] = 1;
     }
   }
 }
 
-function addLine(groups: Map<string, Item[]>, at: number, shaped: Shape): void {
+function addLine(groups: Map<string, ComparedItem[]>, at: number, shaped: LineShape): void {
   if (shaped.tokens.length > MOST_TOKENS) return;
   const group = groups.get(shaped.key);
   if (group === undefined) groups.set(shaped.key, [toItem(at, shaped)]);
   else group.push(toItem(at, shaped));
 }
 
-function foldGroup(items: Item[], taken: Uint8Array, folds: Fold[]): void {
+function foldGroup(items: ComparedItem[], taken: Uint8Array, folds: LineFold[]): void {
   const { odd, values } = compareItems(items);
   folds.push({
     items,
-    kept: new Set([items[0] as Item, ...odd]),
+    kept: new Set([items[0] as ComparedItem, ...odd]),
     what: 'more lines like the one above',
     values,
   });

@@ -1,12 +1,12 @@
 import { cleanTerminalText, needsCleaning } from './clean.ts';
-import { createOutlierTest, type Item } from './compare.ts';
+import { type ComparedItem, createOutlierTest } from './compare.ts';
 import { findContent } from './content.ts';
-import { type Fold, findFolds, findLogLines } from './fold.ts';
+import { findFolds, findLogLines, type LineFold } from './fold.ts';
 import { isJson } from './json.ts';
 import { RECOGNISERS } from './kinds/index.ts';
 import { type CleanedLines, readBodies } from './lines.ts';
 import { formatMarker, hasMarker } from './marker.ts';
-import type { Marks, NoiseClass, Recogniser } from './recogniser.ts';
+import type { NoiseClass, OutputMarks, OutputRecogniser } from './recogniser.ts';
 
 /** The detected type of a text: noise of some program, content that passes unchanged, or unknown (`text`). */
 export type CrushKind =
@@ -41,7 +41,7 @@ export interface CrushOptions {
 }
 
 /** An omission. */
-export interface Omission {
+export interface TextOmission {
   /** Number of lines. */
   count: number;
   what: string;
@@ -49,12 +49,12 @@ export interface Omission {
   line: number;
 }
 
-export interface Crushed {
+export interface CrushedText {
   text: string;
   kind: CrushKind;
   bytesIn: number;
   bytesOut: number;
-  omissions: Omission[];
+  omissions: TextOmission[];
 }
 
 const WHOLE = 'the output before svc context crush';
@@ -63,25 +63,25 @@ const WHOLE = 'the output before svc context crush';
  * Omits repetition and success messages from a program's output, with a counted marker instead. The same text gives
  * the same result, a crushed text stays unchanged, and the result is never longer.
  */
-export function crush(text: string, { whole = WHOLE, kind }: CrushOptions = {}): Crushed {
+export function crush(text: string, { whole = WHOLE, kind }: CrushOptions = {}): CrushedText {
   const bytesIn = Buffer.byteLength(text);
-  const finish = (out: string, found: CrushKind, omissions: Omission[] = []): Crushed => ({
+  const makeCrushed = (out: string, found: CrushKind, omissions: TextOmission[] = []): CrushedText => ({
     text: out,
     kind: found,
     bytesIn,
     bytesOut: omissions.length === 0 && out === text ? bytesIn : Buffer.byteLength(out),
     omissions,
   });
-  if (kind === 'text' || text.includes('\u0000')) return finish(text, 'text');
-  if (hasMarker(text)) return finish(text, 'crushed');
-  if (kind === 'json' || (kind !== 'log' && isJson(text))) return finish(text, 'json');
+  if (kind === 'text' || text.includes('\u0000')) return makeCrushed(text, 'text');
+  if (hasMarker(text)) return makeCrushed(text, 'crushed');
+  if (kind === 'json' || (kind !== 'log' && isJson(text))) return makeCrushed(text, 'json');
   const { lines, redrawn } = cleanTerminalText(text);
   const read = readBodies(lines);
   const applied = EVIDENCE.filter(({ evidence }) => evidence.test(read.body)).map(
     ({ recogniser }) => recogniser,
   );
   const content = kind === undefined ? findContent(lines, () => applied.length > 0) : null;
-  if (content !== null) return finish(text, content);
+  if (content !== null) return makeCrushed(text, content);
   const cleaned = needsCleaning(text) ? lines.join('\n') : text;
   const noise = crushLines(read, applied, whole, kind === 'log');
   const isShorter = Buffer.byteLength(noise.text) < Buffer.byteLength(cleaned);
@@ -92,18 +92,18 @@ export function crush(text: string, { whole = WHOLE, kind }: CrushOptions = {}):
     const marker = formatMarker({ count: redrawn, what: 'redrawn states of lines', values: '' }, whole);
     const marked = `${out}${out.endsWith('\n') || out === '' ? '' : '\n'}${marker}\n`;
     if (Buffer.byteLength(marked) < bytesIn)
-      return finish(marked, found, [
+      return makeCrushed(marked, found, [
         ...omissions,
         { count: redrawn, what: 'redrawn states of lines', line: 1 },
       ]);
   }
-  return finish(out, found, omissions);
+  return makeCrushed(out, found, omissions);
 }
 
 interface CrushedLines {
   text: string;
   kind: CrushKind;
-  omissions: Omission[];
+  omissions: TextOmission[];
 }
 
 const EVIDENCE = RECOGNISERS.map((recogniser) => ({
@@ -113,12 +113,12 @@ const EVIDENCE = RECOGNISERS.map((recogniser) => ({
 
 function crushLines(
   text: CleanedLines,
-  applied: readonly Recogniser[],
+  applied: readonly OutputRecogniser[],
   whole: string,
   isForced: boolean,
 ): CrushedLines {
   const { lines, bodies } = text;
-  const marks: Marks = new Array(lines.length).fill(null);
+  const marks: OutputMarks = new Array(lines.length).fill(null);
   const kinds = new Map<string, number>();
   for (const recogniser of applied) if (!recogniser.isLate) markLines(recogniser, text, marks, kinds);
   const { logged, share: logShare } = findLogLines(text);
@@ -137,7 +137,7 @@ function crushLines(
 }
 
 /** Returns the lines that folds omit. */
-function listDropped(folds: readonly Fold[], length: number): Uint8Array {
+function listDropped(folds: readonly LineFold[], length: number): Uint8Array {
   const dropped = new Uint8Array(length);
   for (const { items, kept } of folds)
     for (const item of items) if (!kept.has(item)) dropped.fill(1, item.start, item.end);
@@ -145,9 +145,9 @@ function listDropped(folds: readonly Fold[], length: number): Uint8Array {
 }
 
 function markLines(
-  recogniser: Recogniser,
+  recogniser: OutputRecogniser,
   text: CleanedLines,
-  marks: Marks,
+  marks: OutputMarks,
   kinds: Map<string, number>,
 ): void {
   const { bodies } = text;
@@ -170,9 +170,9 @@ const WORTH = 0.7;
 const LONGEST_MARKED = 1000;
 
 /** Folds all equivalent lines of a kind together; progress states fold run by run. */
-function foldClasses(bodies: readonly string[], marks: Marks): Fold[] {
-  const byWhat = new Map<string, { noise: NoiseClass; items: Item[] }>();
-  const folds: Fold[] = [];
+function foldClasses(bodies: readonly string[], marks: OutputMarks): LineFold[] {
+  const byWhat = new Map<string, { noise: NoiseClass; items: ComparedItem[] }>();
+  const folds: LineFold[] = [];
   for (let at = 0; at < bodies.length; at += 1) {
     const noise = marks[at];
     if (noise === null || noise === undefined) continue;
@@ -185,7 +185,7 @@ function foldClasses(bodies: readonly string[], marks: Marks): Fold[] {
         if (marks[at] !== null) items.push(toItem(at));
       }
       const marksBefore = noise.keep === 'last-of-run';
-      const kept = items.at(marksBefore ? -1 : 0) as Item;
+      const kept = items.at(marksBefore ? -1 : 0) as ComparedItem;
       folds.push({ items, kept: new Set([kept]), what: noise.what, values: '', marksBefore });
       continue;
     }
@@ -197,7 +197,7 @@ function foldClasses(bodies: readonly string[], marks: Marks): Fold[] {
   return folds;
 }
 
-const isSameRun = (bodies: readonly string[], marks: Marks, at: number, noise: NoiseClass): boolean =>
+const isSameRun = (bodies: readonly string[], marks: OutputMarks, at: number, noise: NoiseClass): boolean =>
   marks[at]?.what === noise.what || (bodies[at] === '' && marks[at + 1]?.what === noise.what);
 
 const METER = /\d+(?:\.\d+)?%|[|[][█▏▎▍▌▋▊▉#=━>.\- ]{8,}[|\]]/u;
@@ -209,7 +209,7 @@ const nameDisplay = (line: string): string =>
     .trim()
     .replace(/^\d+[KMG]?(?: [., ]+)?$/, '');
 
-const toItem = (at: number): Item => ({ start: at, end: at + 1, tokens: [], masked: [] });
+const toItem = (at: number): ComparedItem => ({ start: at, end: at + 1, tokens: [], masked: [] });
 
 const DURATION = /(\d+(?:\.\d+)?) ?(ms|s|m)\b(?!.*\d ?(?:ms|s|m)\b)/;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
@@ -217,8 +217,8 @@ const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
 const SLOW_MS = 300;
 
 /** Keeps an example, and items that took much longer than the others. */
-function foldClass(bodies: readonly string[], noise: NoiseClass, items: readonly Item[]): Fold {
-  const kept = new Set<Item>(noise.keep === 'none' ? [] : items.slice(0, 1));
+function foldClass(bodies: readonly string[], noise: NoiseClass, items: readonly ComparedItem[]): LineFold {
+  const kept = new Set<ComparedItem>(noise.keep === 'none' ? [] : items.slice(0, 1));
   const durations = items.map(({ start }) => {
     const found = DURATION.exec(bodies[start] as string);
     return found === null ? 0 : Number(found[1]) * (UNIT_MS[found[2] as string] ?? 1);
@@ -234,12 +234,12 @@ function foldClass(bodies: readonly string[], noise: NoiseClass, items: readonly
 /** Joins the kept lines, with a marker for each omission. */
 function writeLines(
   { lines, bodies }: CleanedLines,
-  folds: readonly Fold[],
+  folds: readonly LineFold[],
   whole: string,
-): { text: string; omissions: Omission[] } {
+): { text: string; omissions: TextOmission[] } {
   const isDropped = new Uint8Array(lines.length);
   const before = new Map<number, string[]>();
-  const omissions: Omission[] = [];
+  const omissions: TextOmission[] = [];
   for (const fold of folds) {
     const dropped = fold.items.filter((item) => !fold.kept.has(item));
     const first = dropped[0];
@@ -252,7 +252,7 @@ function writeLines(
     const bytes = dropped.reduce((sum, { start, end }) => sum + sumBytes(lines, start, end), 0);
     if (bytes * WORTH <= Buffer.byteLength(marker) + 1) continue;
     for (const { start, end } of dropped) isDropped.fill(1, start, end);
-    const example = fold.items[0] as Item;
+    const example = fold.items[0] as ComparedItem;
     const keptLast = [...fold.kept].at(-1);
     const place =
       fold.marksBefore === true

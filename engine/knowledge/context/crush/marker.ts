@@ -1,5 +1,5 @@
 /** The replacement for omitted lines: how many, of what, and how to get them back. */
-export interface Marker {
+export interface OmissionMarker {
   /** Number of omitted lines. */
   count: number;
   /** Their type, e.g. `passing tests`. */
@@ -16,6 +16,6 @@ const WRITTEN = /^\s*"?\[svc-crush: \d+ /m;
 export const hasMarker = (text: string): boolean => text.includes(HEAD) && WRITTEN.test(text);
 
 /** Formats a marker of one line; `whole` says how to get the rest back. */
-export function formatMarker({ count, what, values }: Marker, whole: string): string {
+export function formatMarker({ count, what, values }: OmissionMarker, whole: string): string {
   return `${HEAD}${count} ${what} left out${values === '' ? '' : ` (${values})`}; all: ${whole}]`;
 }

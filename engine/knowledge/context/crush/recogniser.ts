@@ -11,16 +11,16 @@ export interface NoiseClass {
 }
 
 /** A family of programs with known output: data, and a function if lines depend on their neighbours. */
-export interface Recogniser {
+export interface OutputRecogniser {
   kind: string;
   /** Detects the output of these programs only; tried on the whole text, with flag `m`. */
   evidence: RegExp;
   classes: readonly NoiseClass[];
   /** Marks lines that cannot be classified on their own. */
-  mark?(text: CleanedLines, marks: Marks): void;
+  mark?(text: CleanedLines, marks: OutputMarks): void;
   /** Marks the rest after repeats were folded, since its lines are parts of repeats. */
   isLate?: boolean;
 }
 
 /** The class of each line; null for kept lines. */
-export type Marks = (NoiseClass | null)[];
+export type OutputMarks = (NoiseClass | null)[];

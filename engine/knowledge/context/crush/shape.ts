@@ -1,5 +1,5 @@
 /** A line split for comparison. None of it is ever shown. */
-export interface Shape {
+export interface LineShape {
   /** Equal for lines that differ only in times, ids and numbers. */
   key: string;
   tokens: readonly string[];
@@ -27,7 +27,7 @@ const PLACE_IN_LINE = /\.\w{1,11}\(\d+(?:,\d+)?\)/;
 const DIGIT = /\d/;
 
 /** Creates the function that splits lines; it caches tokens, of which there are few kinds. */
-export function createShaper(): (line: string, exact?: boolean) => Shape {
+export function createShaper(): (line: string, exact?: boolean) => LineShape {
   const known = new Map<string, string>();
   const mask = (token: string): string => {
     let found = known.get(token);

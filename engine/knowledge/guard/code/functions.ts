@@ -1,5 +1,5 @@
-import type { Syntax } from './syntaxes.ts';
-import { KEYWORD, MARK, NAME, NUMBER, STRING, type Tokens } from './tokens.ts';
+import type { CodeSyntax } from './syntaxes.ts';
+import { type CodeTokens, KEYWORD, MARK, NAME, NUMBER, STRING } from './tokens.ts';
 
 /** A function of a file, as a range of its tokens. */
 export interface FunctionSpan {
@@ -38,17 +38,17 @@ const CONTROL = new Set([
 ]);
 
 /** Returns the functions of a file, inner ones included, by their start. */
-export function findFunctions(tokens: Tokens, text: string, syntax: Syntax): FunctionSpan[] {
+export function findFunctions(tokens: CodeTokens, text: string, syntax: CodeSyntax): FunctionSpan[] {
   const found =
     syntax.blocks === 'indent' ? findIndented(tokens, text, syntax) : findBraced(tokens, text, syntax);
   return found.sort((one, other) => one.from - other.from || other.to - one.to);
 }
 
-function findIndented(tokens: Tokens, text: string, { functionWords }: Syntax): FunctionSpan[] {
+function findIndented(tokens: CodeTokens, text: string, { functionWords }: CodeSyntax): FunctionSpan[] {
   const { count, starts, ends, lines } = tokens;
   const found: FunctionSpan[] = [];
   const open: { name: string; from: number; indent: number }[] = [];
-  const close = (indent: number, at: number): void => {
+  const closeFunctions = (indent: number, at: number): void => {
     while (open.length > 0 && (open.at(-1)?.indent ?? -1) >= indent) {
       const { name, from } = open.pop() as (typeof open)[number];
       found.push({ name, from, to: at });
@@ -62,18 +62,18 @@ function findIndented(tokens: Tokens, text: string, { functionWords }: Syntax): 
     const word = text.slice(start, ends[at]);
     const isEnd = word === 'end' && open.at(-1)?.indent === indent;
     // The closing bracket of a long call may be at the start of its line.
-    if (!/^[)\]}]/.test(word)) close(indent, isEnd ? at + 1 : at);
+    if (!/^[)\]}]/.test(word)) closeFunctions(indent, isEnd ? at + 1 : at);
     const isAsync = word === 'async' && text.slice(starts[at + 1], ends[at + 1]) === 'def';
     if (functionWords.includes(word) || isAsync) {
       const named = at + (isAsync ? 2 : 1);
       open.push({ name: text.slice(starts[named], ends[named]), from: at, indent });
     }
   }
-  close(-1, count);
+  closeFunctions(-1, count);
   return found;
 }
 
-function findBraced(tokens: Tokens, text: string, { functionWords }: Syntax): FunctionSpan[] {
+function findBraced(tokens: CodeTokens, text: string, { functionWords }: CodeSyntax): FunctionSpan[] {
   const { count, kinds, starts } = tokens;
   const found: FunctionSpan[] = [];
   const isDeclared = functionWords.some((each) => NEEDED_WORDS.has(each));
@@ -103,7 +103,7 @@ function findBraced(tokens: Tokens, text: string, { functionWords }: Syntax): Fu
 
 /** Functions that start with a keyword, by the brace of their body. */
 function findDeclarations(
-  { count, kinds, starts, ends }: Tokens,
+  { count, kinds, starts, ends }: CodeTokens,
   text: string,
   functionWords: readonly string[],
 ): Map<number, { name: string; from: number }> {
@@ -130,7 +130,7 @@ function findDeclarations(
 
 /** Returns the name and the first token of the function whose body starts at a brace; null for any other block. */
 function findHead(
-  tokens: Tokens,
+  tokens: CodeTokens,
   text: string,
   brace: number,
   openOf: ReadonlyMap<number, number>,
@@ -168,7 +168,7 @@ function findHead(
 }
 
 /** Moves from the `>` of type parameters to the token before them. */
-function skipTypeParameters({ starts }: Tokens, text: string, at: number): number {
+function skipTypeParameters({ starts }: CodeTokens, text: string, at: number): number {
   if (at < 0 || text.charCodeAt(starts[at] as number) !== 62) return at;
   for (let look = at, depth = 0; look >= 0 && at - look < LONGEST_HEAD; look -= 1) {
     const code = text.charCodeAt(starts[look] as number);
@@ -181,7 +181,7 @@ function skipTypeParameters({ starts }: Tokens, text: string, at: number): numbe
 
 /** Finds the keyword that starts a function, such as `func` or `async`, if it is on the line of its name. */
 function findStart(
-  { lines }: Tokens,
+  { lines }: CodeTokens,
   name: number,
   functionWords: readonly string[],
   wordAt: (at: number) => string,

@@ -1,11 +1,11 @@
-import type { Syntax } from './syntaxes.ts';
-import type { Tokens } from './tokens.ts';
+import type { CodeSyntax } from './syntaxes.ts';
+import type { CodeTokens } from './tokens.ts';
 
 const isOpening = (code: number): boolean => code === 40 || code === 91 || code === 123;
 const isClosing = (code: number): boolean => code === 41 || code === 93 || code === 125;
 
 /** Removes statements that only name other files: all files of a project start with similar ones. */
-export function dropImports<T extends Tokens>(tokens: T, text: string, syntax: Syntax): T {
+export function dropImports<T extends CodeTokens>(tokens: T, text: string, syntax: CodeSyntax): T {
   const { count, kinds, texts, starts, ends, lines } = tokens;
   if (syntax.imports.size === 0) return tokens;
   let kept = 0;
@@ -27,7 +27,7 @@ export function dropImports<T extends Tokens>(tokens: T, text: string, syntax: S
 }
 
 /** Returns the token after the import that starts at `at`; `at` itself if there is none. */
-function findImportEnd(tokens: Tokens, at: number, text: string, syntax: Syntax): number {
+function findImportEnd(tokens: CodeTokens, at: number, text: string, syntax: CodeSyntax): number {
   const { count, starts, ends, lines } = tokens;
   const line = lines[at] as number;
   if (at > 0 && lines[at - 1] === line && !endsStatement(text, tokens, at)) return at;
@@ -56,13 +56,13 @@ function findImportEnd(tokens: Tokens, at: number, text: string, syntax: Syntax)
 }
 
 /** Reports whether a semicolon precedes a token. */
-function endsStatement(text: string, { starts, ends }: Tokens, at: number): boolean {
+function endsStatement(text: string, { starts, ends }: CodeTokens, at: number): boolean {
   const between = text.slice(ends[at - 1], Math.min(starts[at] as number, (ends[at - 1] as number) + 20));
   return between.includes(';');
 }
 
 /** Reports whether a token on a new line continues the previous line: `from` of a long import. */
-function continues(text: string, { starts, ends }: Tokens, at: number): boolean {
+function continues(text: string, { starts, ends }: CodeTokens, at: number): boolean {
   const last = text[(ends[at - 1] as number) - 1];
   return last === ',' || last === '\\' || text.slice(starts[at], ends[at]) === 'from';
 }

@@ -1,7 +1,7 @@
 import { hashText } from './hash.ts';
 import { dropImports } from './imports.ts';
-import type { Syntax } from './syntaxes.ts';
-import { KEYWORD, MARK, NAME, NUMBER, STRING, type Tokens } from './tokens.ts';
+import type { CodeSyntax } from './syntaxes.ts';
+import { type CodeTokens, KEYWORD, MARK, NAME, NUMBER, STRING } from './tokens.ts';
 
 // Reads 15 languages without their grammars: a hook has 40 ms in total, and the comparison only needs the limits of
 // words, literals and comments. A wrong guess (a quote in JSX, a regular expression) is corrected at the end of the
@@ -32,7 +32,7 @@ const BEFORE_REGEX = new Set(
 );
 
 /** Reads a text in one pass; never throws. */
-export function readTokens(text: string, syntax: Syntax): Tokens {
+export function readTokens(text: string, syntax: CodeSyntax): CodeTokens {
   const most = Math.min(text.length, 1 << 24);
   let room = Math.max(64, most >> 2);
   let kinds = new Uint8Array(room);
@@ -62,7 +62,7 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
     lines = widen(lines, new Uint32Array(room));
   }
 
-  function push(kind: number, hash: number, from: number, to: number, onLine = line): void {
+  function pushToken(kind: number, hash: number, from: number, to: number, onLine = line): void {
     if (count === room) grow();
     kinds[count] = kind;
     texts[count] = hash;
@@ -73,7 +73,7 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
   }
 
   /** Moves over a text and counts its lines. */
-  function moveTo(end: number): void {
+  function advanceTo(end: number): void {
     for (; at < end; at += 1) if (text.charCodeAt(at) === NEWLINE) line += 1;
   }
 
@@ -97,7 +97,7 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
     }
     end = Math.min(end, most);
     comments.push(from, end);
-    moveTo(end);
+    advanceTo(end);
   }
 
   function skipLineComment(): void {
@@ -121,16 +121,16 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
     const inner = at + 1;
     const to = Math.min(end, most);
     const isClosed = text.charCodeAt(end) === quote;
-    push(STRING, hashText(text, inner, to), from, isClosed ? to + 1 : to, onLine);
-    moveTo(isClosed ? to + 1 : to);
+    pushToken(STRING, hashText(text, inner, to), from, isClosed ? to + 1 : to, onLine);
+    advanceTo(isClosed ? to + 1 : to);
   }
 
   function readTriple(quote: string): void {
     const onLine = line;
     const from = at;
     const end = indexOrEnd(quote, at + 3);
-    push(STRING, hashText(text, at + 3, end), from, Math.min(end + 3, most), onLine);
-    moveTo(Math.min(end + 3, most));
+    pushToken(STRING, hashText(text, at + 3, end), from, Math.min(end + 3, most), onLine);
+    advanceTo(Math.min(end + 3, most));
   }
 
   function mayBeRegex(): boolean {
@@ -152,7 +152,7 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
       else if (code === 91) isInClass = true;
       else if (code === 93) isInClass = false;
       else if (code === SLASH && !isInClass) {
-        push(STRING, hashText(text, at, end), at, end + 1);
+        pushToken(STRING, hashText(text, at, end), at, end + 1);
         at = end + 1;
         return true;
       }
@@ -168,8 +168,8 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
     const closing = `"${'#'.repeat(found.length - 1)}`;
     const inner = at + found.length;
     const end = indexOrEnd(closing, inner);
-    push(STRING, hashText(text, inner, end), from, Math.min(end + closing.length, most), onLine);
-    moveTo(Math.min(end + closing.length, most));
+    pushToken(STRING, hashText(text, inner, end), from, Math.min(end + closing.length, most), onLine);
+    advanceTo(Math.min(end + closing.length, most));
     return true;
   }
 
@@ -188,7 +188,7 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
       }
     }
     const hash = hashText(text, from, at);
-    push(keywords.has(hash) ? KEYWORD : NAME, hash, from, at);
+    pushToken(keywords.has(hash) ? KEYWORD : NAME, hash, from, at);
   }
 
   function readQuoted(code: number, from = at): void {
@@ -215,7 +215,7 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
       const from = at;
       do at += 1;
       while (at < most && (isWordPart(text.charCodeAt(at)) || text.charCodeAt(at) === 46));
-      push(NUMBER, hashText(text, from, at), from, at);
+      pushToken(NUMBER, hashText(text, from, at), from, at);
     } else if (code === SLASH && hasSlashComments && text.charCodeAt(at + 1) === SLASH) {
       skipLineComment();
     } else if (code === SLASH && blockComments !== 'none' && text.charCodeAt(at + 1) === STAR) {
@@ -243,7 +243,7 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
     } else if (code === SLASH && literals === 'regex' && mayBeRegex() && readRegex()) {
       // Already read.
     } else {
-      push(MARK, code, at, at + 1);
+      pushToken(MARK, code, at, at + 1);
       at += 1;
     }
   }
@@ -251,7 +251,7 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
   return addShapes(dropImports(whole, text, syntax));
 }
 
-function addShapes(tokens: Omit<Tokens, 'shapes'>): Tokens {
+function addShapes(tokens: Omit<CodeTokens, 'shapes'>): CodeTokens {
   const { count, kinds, texts } = tokens;
   const shapes = new Uint32Array(count);
   for (let at = 0; at < count; at += 1) {

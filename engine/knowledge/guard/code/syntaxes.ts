@@ -1,8 +1,8 @@
-import type { Language } from '../../sources/index.ts';
+import type { SourceLanguage } from '../../sources/index.ts';
 import { hashText } from './hash.ts';
 
 /** The lexer's facts about a programming language. */
-export interface Syntax {
+export interface CodeSyntax {
   /** Its name in `workspace.primary_languages`. */
   name: string;
   /** Hashes of keywords. */
@@ -34,7 +34,7 @@ const OBJECT_WORDS =
 const SCRIPT_WORDS =
   'if else for while do switch case default break continue return function class extends new this super try catch finally throw typeof instanceof in of var let const async await yield delete void null undefined true false import export from as static get set';
 
-interface Declared extends Omit<Syntax, 'name' | 'keywords' | 'imports' | 'functionWords'> {
+interface Declared extends Omit<CodeSyntax, 'name' | 'keywords' | 'imports' | 'functionWords'> {
   keywords: string;
   imports?: string;
   functionWords?: string;
@@ -58,7 +58,7 @@ const SCRIPT = {
   functionWords: 'function',
 } as const;
 
-const DECLARED: Readonly<Record<Exclude<Language, 'tsx'>, Declared>> = {
+const DECLARED: Readonly<Record<Exclude<SourceLanguage, 'tsx'>, Declared>> = {
   typescript: {
     ...SCRIPT,
     keywords: `${SCRIPT_WORDS} interface type enum implements public private protected readonly abstract declare namespace keyof satisfies`,
@@ -171,7 +171,7 @@ const DECLARED: Readonly<Record<Exclude<Language, 'tsx'>, Declared>> = {
 
 const splitWords = (words = ''): string[] => words.split(' ').filter(Boolean);
 
-const SYNTAXES: ReadonlyMap<string, Syntax> = new Map(
+const SYNTAXES: ReadonlyMap<string, CodeSyntax> = new Map(
   Object.entries(DECLARED).map(([name, { keywords, imports, functionWords, ...rest }]) => [
     name,
     {
@@ -185,5 +185,5 @@ const SYNTAXES: ReadonlyMap<string, Syntax> = new Map(
 );
 
 /** Returns the syntax of a language. */
-export const findSyntax = (language: Language): Syntax =>
-  SYNTAXES.get(language === 'tsx' ? 'typescript' : language) as Syntax;
+export const findSyntax = (language: SourceLanguage): CodeSyntax =>
+  SYNTAXES.get(language === 'tsx' ? 'typescript' : language) as CodeSyntax;

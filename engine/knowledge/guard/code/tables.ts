@@ -1,5 +1,5 @@
 import { hashText } from './hash.ts';
-import { KEYWORD, MARK, NAME, NUMBER, STRING, type Tokens } from './tokens.ts';
+import { type CodeTokens, KEYWORD, MARK, NAME, NUMBER, STRING } from './tokens.ts';
 
 // Data and field lists look alike everywhere, and cannot be replaced by a call.
 
@@ -26,7 +26,7 @@ const DATA_WORDS = new Set(
 );
 
 /** Removes runs of data: lists, dictionaries, constants, the fields of a type. */
-export function dropTables<T extends Tokens>(tokens: T): T {
+export function dropTables<T extends CodeTokens>(tokens: T): T {
   const { count, kinds, texts, starts, ends, lines, shapes } = tokens;
   let kept = 0;
   for (let at = 0; at < count; ) {
@@ -49,7 +49,7 @@ export function dropTables<T extends Tokens>(tokens: T): T {
 }
 
 /** Reports whether a run is data. For punctuation, `texts` is the character code. */
-function isData({ count, kinds, texts }: Tokens, at: number): boolean {
+function isData({ count, kinds, texts }: CodeTokens, at: number): boolean {
   const kind = kinds[at];
   if (kind === NAME || kind === NUMBER || kind === STRING) return true;
   const hash = texts[at] as number;

@@ -7,7 +7,7 @@ export const STRING = 4;
 export const MARK = 5;
 
 /** The tokens of a text, without comments, imports and semicolons. All arrays have one entry per token. */
-export interface Tokens {
+export interface CodeTokens {
   count: number;
   kinds: Uint8Array;
   /** Hashes of their texts; of strings without quotes. */

@@ -1,8 +1,8 @@
-import { NAME, type Tokens } from '../code/tokens.ts';
+import { type CodeTokens, NAME } from '../code/tokens.ts';
 import { hashRuns } from './fingerprints.ts';
 
 /** The common part of two texts in order: pairs of tokens of the same shape. */
-export interface Alignment {
+export interface CopyAlignment {
   /** Tokens of the new text, ascending, with the matching token in the other text. */
   mine: readonly number[];
   theirs: readonly number[];
@@ -33,9 +33,14 @@ interface Run {
  * @param isNew marks the tokens of the text that are seeds
  * @param most maximum number of alignments, best first; they share no tokens of the new text
  */
-export function alignTexts(mine: Tokens, theirs: Tokens, isNew: Uint8Array, most: number): Alignment[] {
+export function alignTexts(
+  mine: CodeTokens,
+  theirs: CodeTokens,
+  isNew: Uint8Array,
+  most: number,
+): CopyAlignment[] {
   let runs = findRuns(mine, theirs, isNew);
-  const found: Alignment[] = [];
+  const found: CopyAlignment[] = [];
   while (found.length < most && runs.length > 0) {
     const chain = findBestChain(runs);
     const aligned = fillGaps(mine, theirs, chain);
@@ -47,7 +52,7 @@ export function alignTexts(mine: Tokens, theirs: Tokens, isNew: Uint8Array, most
   return found;
 }
 
-function findRuns(mine: Tokens, theirs: Tokens, isNew: Uint8Array): Run[] {
+function findRuns(mine: CodeTokens, theirs: CodeTokens, isNew: Uint8Array): Run[] {
   const seeds = hashRuns(mine.shapes, SEED);
   const first = new Map<number, number>();
   const next = new Int32Array(seeds.length).fill(-1);
@@ -75,7 +80,7 @@ function findRuns(mine: Tokens, theirs: Tokens, isNew: Uint8Array): Run[] {
   return runs.sort((one, other) => one.mine - other.mine || one.theirs - other.theirs);
 }
 
-function extendRun(mine: Tokens, theirs: Tokens, here: number, there: number): Run {
+function extendRun(mine: CodeTokens, theirs: CodeTokens, here: number, there: number): Run {
   const longest = Math.min(mine.count - here, theirs.count - there);
   let length = 0;
   let same = 0;
@@ -117,7 +122,7 @@ function findBestChain(runs: readonly Run[]): Run[] {
   return chain;
 }
 
-function fillGaps(mine: Tokens, theirs: Tokens, chain: readonly Run[]): Alignment {
+function fillGaps(mine: CodeTokens, theirs: CodeTokens, chain: readonly Run[]): CopyAlignment {
   const left: number[] = [];
   const right: number[] = [];
   let isGapless = true;
@@ -142,8 +147,8 @@ function fillGaps(mine: Tokens, theirs: Tokens, chain: readonly Run[]): Alignmen
 
 /** Pairs the common tokens of a gap: a longest common subsequence of a few tokens. */
 function pairGap(
-  mine: Tokens,
-  theirs: Tokens,
+  mine: CodeTokens,
+  theirs: CodeTokens,
   [fromMine, toMine]: [number, number],
   [fromTheirs, toTheirs]: [number, number],
   left: number[],

@@ -1,12 +1,12 @@
-import type { Code } from '../code/read-code.ts';
+import type { CodeFile } from '../code/read-code.ts';
 import { alignTexts } from './align.ts';
 import { hashRuns } from './fingerprints.ts';
 import type { HashIndex } from './hash-index.ts';
-import { type Copy, judgeAlignment } from './judge.ts';
+import { type CopyFinding, judgeAlignment } from './judge.ts';
 import { type CopySettings, chooseSamplings } from './settings.ts';
 
 /** Copies of one text in another one. */
-export interface FoundCopy extends Copy {
+export interface FoundCopy extends CopyFinding {
   /** The number of the existing text. */
   text: number;
 }
@@ -34,7 +34,7 @@ const COMMON = 60;
  * @param isLate called between two texts: reports whether the time is over
  */
 export function findCopies(
-  mine: Code,
+  mine: CodeFile,
   isNew: Uint8Array,
   {
     index,
@@ -44,7 +44,7 @@ export function findCopies(
   }: {
     index: CopyIndex;
     settings: CopySettings;
-    open(text: number): Code | null;
+    open(text: number): CodeFile | null;
     isLate(): boolean;
   },
 ): { copies: FoundCopy[]; isPartial: boolean } {
@@ -70,7 +70,7 @@ export function findCopies(
 }
 
 /** Tracks the new tokens that copies were found for. */
-function createCover({ tokens }: Code, isNew: Uint8Array) {
+function createCover({ tokens }: CodeFile, isNew: Uint8Array) {
   const left = isNew.slice(0, tokens.count);
   const all = left.reduce((sum, each) => sum + each, 0);
   let covered = 0;
@@ -86,14 +86,19 @@ function createCover({ tokens }: Code, isNew: Uint8Array) {
 }
 
 /** Ranks texts by their common fingerprints with new lines: a rare fingerprint weighs more than a common one. */
-function rankTexts({ tokens }: Code, isNew: Uint8Array, index: CopyIndex, settings: CopySettings): number[] {
+function rankTexts(
+  { tokens }: CodeFile,
+  isNew: Uint8Array,
+  index: CopyIndex,
+  settings: CopySettings,
+): number[] {
   const room = Math.max(index.whole.endOfTexts, index.edited.endOfTexts);
   const scores = new Float64Array(room);
   const shared = new Uint32Array(room);
   const seen: number[] = [];
   const { whole, edited } = chooseSamplings(settings);
   const visited: number[] = [];
-  const look = (from: HashIndex, window: number, weight: number, most: number): void => {
+  const searchIndex = (from: HashIndex, window: number, weight: number, most: number): void => {
     const counts = weight > 1 ? FEWEST_SHARED : 1;
     const hashes = hashRuns(tokens.shapes, window);
     const asked = new Set<number>();
@@ -112,8 +117,8 @@ function rankTexts({ tokens }: Code, isNew: Uint8Array, index: CopyIndex, settin
       }
     }
   };
-  look(index.whole, whole.window, 4, settings.maxFiles);
-  look(index.edited, edited.window, 1, COMMON);
+  searchIndex(index.whole, whole.window, 4, settings.maxFiles);
+  searchIndex(index.edited, edited.window, 1, COMMON);
   return seen
     .filter((text) => (shared[text] as number) >= FEWEST_SHARED)
     .sort((one, other) => (scores[other] as number) - (scores[one] as number));

@@ -1,7 +1,7 @@
 import { mixHash } from '../code/hash.ts';
 
 /** The number of tokens of a fingerprint, and the shortest run that is sure to share one. */
-export interface Sampling {
+export interface FingerprintSampling {
   /** Tokens in the rolling hash. */
   window: number;
   /** Any common run of this many tokens gives two texts a common fingerprint. */
@@ -29,7 +29,10 @@ export function hashRuns(shapes: Uint32Array, window: number): Uint32Array {
  * Selects fingerprints by winnowing (Schleimer, Wilkerson, Aiken 2003): of every `guaranteed - window + 1` adjacent
  * runs the smallest hash, the last of equal ones. Sorted and unique.
  */
-export function takeFingerprints(shapes: Uint32Array, { window, guaranteed }: Sampling): Uint32Array {
+export function takeFingerprints(
+  shapes: Uint32Array,
+  { window, guaranteed }: FingerprintSampling,
+): Uint32Array {
   const hashes = hashRuns(shapes, window);
   const span = Math.max(1, guaranteed - window + 1);
   const taken = new Set<number>();

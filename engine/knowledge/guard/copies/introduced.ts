@@ -1,5 +1,5 @@
 import { hashText } from '../code/hash.ts';
-import type { Tokens } from '../code/tokens.ts';
+import type { CodeTokens } from '../code/tokens.ts';
 
 /** Returns the hashes of a text's lines, without indentation and line ends. */
 function hashLines(text: string): number[] {
@@ -49,7 +49,7 @@ export function findNewLines(before: string | null, text: string): Uint8Array {
 const SHORT_LINE = 3;
 
 /** Marks the tokens on new lines with 1. */
-export function markNewTokens({ count, lines }: Tokens, newLines: Uint8Array): Uint8Array {
+export function markNewTokens({ count, lines }: CodeTokens, newLines: Uint8Array): Uint8Array {
   const isNew = new Uint8Array(count);
   let isLastNew = false;
   for (let at = 0; at < count; ) {

@@ -1,13 +1,13 @@
 import type { FunctionSpan } from '../code/functions.ts';
-import type { Code } from '../code/read-code.ts';
+import type { CodeFile } from '../code/read-code.ts';
 import { KEYWORD, MARK, NAME } from '../code/tokens.ts';
-import type { Alignment } from './align.ts';
+import type { CopyAlignment } from './align.ts';
 
 /** Similarity of two pieces of code: 1 identical, 2 except for names and literals, 3 with small edits. */
 export type CopyType = 1 | 2 | 3;
 
 /** The common part of a new text and another one. */
-export interface Copy {
+export interface CopyFinding {
   type: CopyType;
   /** Common tokens in order. */
   tokens: number;
@@ -38,11 +38,11 @@ const LEAST_EQUAL = { 2: 0.2, 3: 0.25 } as const;
 
 /** Judges the common part of two texts; null for mere similarity. */
 export function judgeAlignment(
-  mine: Code,
-  theirs: Code,
-  aligned: Alignment,
+  mine: CodeFile,
+  theirs: CodeFile,
+  aligned: CopyAlignment,
   { isNew, minTokens }: { isNew: Uint8Array; minTokens: number },
-): Copy | null {
+): CopyFinding | null {
   const trimmed = trimToFunction(mine, theirs, aligned, minTokens);
   const { mine: left, theirs: right } = trimmed;
   const fresh = left.reduce((sum, at) => sum + (isNew[at] as number), 0);
@@ -65,8 +65,8 @@ export function judgeAlignment(
     // If a whole function was copied, each name may have changed.
     const isWhole =
       Math.min(own?.coverage ?? 0, other?.coverage ?? 0) >= LEAST_WHOLE && density >= LEAST_WHOLE;
-    const isSame = type === 2 ? coverage >= LEAST_WHOLE : isWhole;
-    const explained = isSame ? names.consistent : names.shown;
+    const isSameToken = type === 2 ? coverage >= LEAST_WHOLE : isWhole;
+    const explained = isSameToken ? names.consistent : names.shown;
     if (explained < LEAST_CONSISTENT[type] || names.equal < LEAST_EQUAL[type]) return null;
   }
   return {
@@ -86,7 +86,12 @@ export function judgeAlignment(
  * Removes the surroundings of an almost complete common function: ends and heads of neighbouring functions are alike
  * everywhere.
  */
-function trimToFunction(mine: Code, theirs: Code, aligned: Alignment, minTokens: number): Alignment {
+function trimToFunction(
+  mine: CodeFile,
+  theirs: CodeFile,
+  aligned: CopyAlignment,
+  minTokens: number,
+): CopyAlignment {
   const own = findEnclosing(mine.functions, aligned.mine);
   if (own === null || own.coverage < 0.8 || own.matched < minTokens) return cutRagged(mine, theirs, aligned);
   const outside = aligned.mine.length - own.matched;
@@ -95,7 +100,7 @@ function trimToFunction(mine: Code, theirs: Code, aligned: Alignment, minTokens:
 }
 
 /** Cuts both ends to the first equal words, if most words in between are equal. */
-function cutRagged(mine: Code, theirs: Code, aligned: Alignment): Alignment {
+function cutRagged(mine: CodeFile, theirs: CodeFile, aligned: CopyAlignment): CopyAlignment {
   const { mine: left, theirs: right } = aligned;
   const isSame = (at: number): boolean =>
     mine.tokens.texts[left[at] as number] === theirs.tokens.texts[right[at] as number];
@@ -115,7 +120,7 @@ function cutRagged(mine: Code, theirs: Code, aligned: Alignment): Alignment {
   return slice(aligned, (at) => at >= keeps.from && at <= keeps.to);
 }
 
-function slice(aligned: Alignment, keeps: (mine: number) => boolean): Alignment {
+function slice(aligned: CopyAlignment, keeps: (mine: number) => boolean): CopyAlignment {
   const left: number[] = [];
   const right: number[] = [];
   aligned.mine.forEach((at, index) => {
@@ -127,7 +132,11 @@ function slice(aligned: Alignment, keeps: (mine: number) => boolean): Alignment 
   return { mine: left, theirs: right, isGapless: isRun(left) && isRun(right) };
 }
 
-function isLetterForLetter(mine: Code, theirs: Code, { mine: left, theirs: right }: Alignment): boolean {
+function isLetterForLetter(
+  mine: CodeFile,
+  theirs: CodeFile,
+  { mine: left, theirs: right }: CopyAlignment,
+): boolean {
   return left.every((at, index) => mine.tokens.texts[at] === theirs.tokens.texts[right[index] as number]);
 }
 
@@ -163,7 +172,7 @@ function findPlace(tokens: readonly number[], token: number): number {
 }
 
 /** Returns the distinct runs of four shapes, as a share of the maximum. */
-function measureVariety({ tokens: { shapes } }: Code, list: readonly number[]): number {
+function measureVariety({ tokens: { shapes } }: CodeFile, list: readonly number[]): number {
   const seen = new Set<number>();
   for (let at = 0; at + 3 < list.length; at += 1) {
     let hash = 0;
@@ -184,10 +193,14 @@ interface NameComparison {
   equal: number;
 }
 
-function compareNames(mine: Code, theirs: Code, { mine: left, theirs: right }: Alignment): NameComparison {
+function compareNames(
+  mine: CodeFile,
+  theirs: CodeFile,
+  { mine: left, theirs: right }: CopyAlignment,
+): NameComparison {
   const forth = new Map<number, Map<number, number>>();
   const back = new Map<number, Map<number, number>>();
-  const count = (maps: Map<number, Map<number, number>>, from: number, to: number): void => {
+  const countPairs = (maps: Map<number, Map<number, number>>, from: number, to: number): void => {
     const counts = maps.get(from) ?? new Map<number, number>();
     counts.set(to, (counts.get(to) ?? 0) + 1);
     maps.set(from, counts);
@@ -200,8 +213,8 @@ function compareNames(mine: Code, theirs: Code, { mine: left, theirs: right }: A
     const other = theirs.tokens.texts[right[index] as number] as number;
     pairs.push([own, other]);
     if (kind !== NAME) return;
-    count(forth, own, other);
-    count(back, other, own);
+    countPairs(forth, own, other);
+    countPairs(back, other, own);
   });
   if (pairs.length === 0) return { consistent: 1, shown: 1, equal: 1 };
   let consistent = 0;

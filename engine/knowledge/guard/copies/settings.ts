@@ -1,4 +1,4 @@
-import type { Sampling } from './fingerprints.ts';
+import type { FingerprintSampling } from './fingerprints.ts';
 
 /** `guard.dup` of svc.yaml, with zeros replaced by the defaults. */
 export interface CopySettings {
@@ -27,7 +27,10 @@ export function fillCopySettings(dup: {
 }
 
 /** Returns the runs that a complete copy shares, and the shorter ones left in an edited copy. */
-export function chooseSamplings({ window, minTokens }: CopySettings): { whole: Sampling; edited: Sampling } {
+export function chooseSamplings({ window, minTokens }: CopySettings): {
+  whole: FingerprintSampling;
+  edited: FingerprintSampling;
+} {
   const short = Math.max(SHORTEST_WINDOW, Math.round(window * 0.4));
   return {
     whole: { window, guaranteed: minTokens },

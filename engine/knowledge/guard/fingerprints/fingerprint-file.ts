@@ -1,7 +1,7 @@
 import { closeSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { openPrivate } from '../../../core/base/private-files.ts';
-import type { Language } from '../../sources/index.ts';
+import type { SourceLanguage } from '../../sources/index.ts';
 
 /** The state of a file when it was last read. */
 export interface KnownFile {
@@ -13,7 +13,7 @@ export interface KnownFile {
 }
 
 export interface ContentPrints {
-  language: Language;
+  language: SourceLanguage;
   whole: Uint32Array;
   edited: Uint32Array;
 }
@@ -25,7 +25,7 @@ export interface ContentPrints {
 export interface FingerprintFile {
   listFiles(root: string): KnownFile[];
   /** Returns the number of a content that was read before, in any folder; null for a new one. */
-  findContent(hash: string, language: Language): number | null;
+  findContent(hash: string, language: SourceLanguage): number | null;
   addContent(hash: string, prints: ContentPrints): number;
   readContent(content: number): Pick<ContentPrints, 'whole' | 'edited'> | null;
   setFile(root: string, file: KnownFile): void;

@@ -5,10 +5,10 @@ import type { Git } from '../../../workers/runner/worktrees/index.ts';
 import {
   createLanguageTable,
   judgePath,
-  type Language,
   listSources,
   readSource,
   type SourceFile,
+  type SourceLanguage,
 } from '../../sources/index.ts';
 import { readCode } from '../code/read-code.ts';
 import { findSyntax } from '../code/syntaxes.ts';
@@ -27,7 +27,7 @@ export interface ProjectPrints {
   /** Number of files with known fingerprints. */
   readonly size: number;
   /** Returns files by language, most first. */
-  countLanguages(): [Language, number][];
+  countLanguages(): [SourceLanguage, number][];
   /** Returns the files that are compared, sorted. */
   listPaths(): string[];
   /** Returns the path of a content in this folder, relative to it. */
@@ -65,7 +65,7 @@ export function createPrintedProjects({
   without: readonly string[];
   parsers: Readonly<Record<string, string>>;
   /** Languages whose files come first; empty for the most frequent ones. */
-  primary: readonly Language[];
+  primary: readonly SourceLanguage[];
 }): PrintedProjects {
   const samplings = chooseSamplings(settings);
   const languageOf = createLanguageTable(parsers);
@@ -73,7 +73,7 @@ export function createPrintedProjects({
   const loaded = new Set<number>();
   const projects = new Map<string, ProjectPrints>();
 
-  function load(content: number): void {
+  function loadPrints(content: number): void {
     if (loaded.has(content)) return;
     const prints = file.readContent(content);
     if (prints === null) return;
@@ -101,13 +101,13 @@ export function createPrintedProjects({
 
   function createProject(root: string): ProjectPrints {
     const known = new Map<string, KnownFile>();
-    const languages = new Map<string, Language>();
+    const languages = new Map<string, SourceLanguage>();
     const places = new Map<number, string[]>();
     let skipped: ReadonlySet<string> = new Set();
     let isWhole = false;
     let refreshing: Promise<void> | null = null;
 
-    function forget(path: string): void {
+    function forgetFilePrints(path: string): void {
       const old = known.get(path);
       if (old === undefined) return;
       known.delete(path);
@@ -118,17 +118,17 @@ export function createPrintedProjects({
     }
 
     function learn(each: KnownFile): void {
-      forget(each.path);
+      forgetFilePrints(each.path);
       known.set(each.path, each);
       if (each.content === null) return;
       places.set(each.content, [...(places.get(each.content) ?? []), each.path]);
-      load(each.content);
+      loadPrints(each.content);
     }
 
     function readOne(source: SourceFile): void {
       const read = readFile(root, source);
       if (read === null) {
-        forget(source.path);
+        forgetFilePrints(source.path);
         file.removeFile(root, source.path);
       } else {
         learn(read);
@@ -161,7 +161,7 @@ export function createPrintedProjects({
       if (gone.length > 0)
         file.change(() => {
           for (const path of gone) {
-            forget(path);
+            forgetFilePrints(path);
             file.removeFile(root, path);
           }
         });
@@ -186,7 +186,7 @@ export function createPrintedProjects({
         return known.size;
       },
       countLanguages() {
-        const counts = new Map<Language, number>();
+        const counts = new Map<SourceLanguage, number>();
         for (const language of languages.values()) counts.set(language, (counts.get(language) ?? 0) + 1);
         return [...counts].sort(([, one], [, other]) => other - one);
       },
@@ -226,11 +226,15 @@ export function createPrintedProjects({
 }
 
 /** Limits the compared files: main languages first. */
-function takeFirst(files: readonly SourceFile[], primary: readonly Language[], most: number): SourceFile[] {
+function takeFirst(
+  files: readonly SourceFile[],
+  primary: readonly SourceLanguage[],
+  most: number,
+): SourceFile[] {
   if (files.length <= most) return [...files];
-  const counts = new Map<Language, number>();
+  const counts = new Map<SourceLanguage, number>();
   for (const { language } of files) counts.set(language, (counts.get(language) ?? 0) + 1);
-  const rank = ({ language }: SourceFile): number =>
+  const rankSource = ({ language }: SourceFile): number =>
     primary.length > 0 ? Number(primary.includes(language)) * files.length : (counts.get(language) ?? 0);
-  return files.toSorted((one, other) => rank(other) - rank(one)).slice(0, most);
+  return files.toSorted((one, other) => rankSource(other) - rankSource(one)).slice(0, most);
 }

@@ -1,4 +1,4 @@
-import type { Language } from '../../sources/index.ts';
+import type { SourceLanguage } from '../../sources/index.ts';
 import { detectLanguage, isNearLanguage } from './detect.ts';
 import { keepPlainText } from './plain-text.ts';
 import { listCodeTexts, listProseTexts, type TextKind, type WrittenText } from './texts.ts';
@@ -56,7 +56,7 @@ export function readLocale(locale: string): string | null {
  * @param isLate called between two texts: reports whether the time is over
  */
 export function checkLanguage(
-  { path, text, language }: { path: string; text: string; language: Language | null },
+  { path, text, language }: { path: string; text: string; language: SourceLanguage | null },
   newLines: Uint8Array,
   wanted: WantedLanguages,
   isLate: () => boolean = () => false,

@@ -110,13 +110,13 @@ function detectLatin(text: string): DetectedLanguage | null {
   const words = text.toLowerCase().match(/\p{L}+(?:['’-]\p{L}+)*/gu) ?? [];
   if (words.length < FEWEST_WORDS) return null;
   const scores = new Map<string, number>();
-  const add = (language: string, weight: number): void =>
+  const addWeight = (language: string, weight: number): void =>
     void scores.set(language, (scores.get(language) ?? 0) + weight);
   const addWord = (word: string): boolean => {
     const languages = WORDS.get(word) ?? [];
     // A single letter may be a variable, or a remainder.
     const weight = word.length === 1 ? LETTER_WORD_WEIGHT : 1;
-    for (const language of languages) add(language, weight / Math.sqrt(languages.length));
+    for (const language of languages) addWeight(language, weight / Math.sqrt(languages.length));
     return languages.length > 0;
   };
   for (const word of words) {
@@ -125,17 +125,17 @@ function detectLatin(text: string): DetectedLanguage | null {
     const [head = '', ...rest] = word.split(/['’]/);
     if (rest.length === 0) continue;
     if (/^(?:l|d|j|n|qu|s|c|m|t)$/.test(head)) {
-      add('fr', 0.7);
-      if (head === 'l' || head === 'd' || head === 'c') add('it', 0.5);
-    } else if (/^(?:dell|all|nell|dall|sull|un|quest)$/.test(head)) add('it', 1);
-    else if (/^(?:s|t|re|ve|ll|d|m)$/.test(rest.at(-1) ?? '')) add('en', 0.8);
+      addWeight('fr', 0.7);
+      if (head === 'l' || head === 'd' || head === 'c') addWeight('it', 0.5);
+    } else if (/^(?:dell|all|nell|dall|sull|un|quest)$/.test(head)) addWeight('it', 1);
+    else if (/^(?:s|t|re|ve|ll|d|m)$/.test(rest.at(-1) ?? '')) addWeight('en', 0.8);
     for (const part of rest) addWord(part);
   }
   const addMarks = (marks: readonly (readonly [RegExp, string])[], each: number): void => {
     for (const [mark, languages] of marks) {
       const count = Math.min(MOST_MARKS, text.match(mark)?.length ?? 0);
       const named = languages.split(' ');
-      if (count > 0) for (const language of named) add(language, (count * each) / named.length);
+      if (count > 0) for (const language of named) addWeight(language, (count * each) / named.length);
     }
   };
   addMarks(LATIN_LETTERS, LETTER_WEIGHT);

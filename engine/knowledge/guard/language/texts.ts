@@ -1,4 +1,4 @@
-import type { Language } from '../../sources/index.ts';
+import type { SourceLanguage } from '../../sources/index.ts';
 import { readTokens } from '../code/lex.ts';
 import { findSyntax } from '../code/syntaxes.ts';
 import { NAME, STRING } from '../code/tokens.ts';
@@ -25,7 +25,7 @@ const LONGEST_LINE = 1000;
 const NOT_ASCII = /[^\u0000-\u007f]/u;
 
 /** Returns the comments, the strings of several words and the names with non-ASCII letters on new lines. */
-export function listCodeTexts(text: string, language: Language, newLines: Uint8Array): WrittenText[] {
+export function listCodeTexts(text: string, language: SourceLanguage, newLines: Uint8Array): WrittenText[] {
   const tokens = readTokens(text, findSyntax(language));
   const found: WrittenText[] = [];
   for (let at = 0; at < tokens.count; at += 1) {
@@ -88,7 +88,7 @@ export function listProseTexts(text: string, newLines: Uint8Array): WrittenText[
   let begin = 0;
   let isInFence = false;
   let isInFront = FRONT_MATTER.test(lines[0] ?? '');
-  const end = (): void => {
+  const endText = (): void => {
     if (paragraph.length > 0) found.push({ kind: 'prose', text: paragraph.join('\n'), line: begin });
     paragraph = [];
   };
@@ -99,18 +99,18 @@ export function listProseTexts(text: string, newLines: Uint8Array): WrittenText[
     }
     if (FENCE.test(line)) {
       isInFence = !isInFence;
-      end();
+      endText();
       return;
     }
     if (isInFence || QUOTE_OR_TABLE.test(line) || line.trim() === '') {
-      end();
+      endText();
       return;
     }
-    if (/^\s*(?:#|[-*+]\s)/u.test(line)) end();
+    if (/^\s*(?:#|[-*+]\s)/u.test(line)) endText();
     if (newLines[index + 1] !== 1) return;
     if (paragraph.length === 0) begin = index + 1;
     paragraph.push(line.replace(LINK, '$1').replace(MARKUP, ''));
   });
-  end();
+  endText();
   return found;
 }

@@ -48,7 +48,7 @@ async function warmUp(project: ProjectPrints): Promise<void> {
   const wanted = { copies: true, languages: { prose: null, code: null } };
   for (let at = 0; at < count; at += 1) {
     const path = paths[Math.floor((at * paths.length) / count)] as string;
-    const text = readText(project.root, path);
+    const text = readProjectFile(project.root, path);
     const write = { path: `svc-warms-up/${path}`, before: null, text: text ?? '' };
     check({ root: project.root, writes: [write], wanted, budgetMs: WARMING_MS });
     await setImmediate();
@@ -100,7 +100,7 @@ const calls: Parameters<typeof answerThreadCalls<GuardCalls>>[0] = {
       unread: named.filter(({ files }) => files.length === 0).map(({ each }) => each),
     };
     for (const file of new Set(named.flatMap(({ files }) => files))) {
-      const write = { path: file, before: null, text: readText(project.root, file) ?? '' };
+      const write = { path: file, before: null, text: readProjectFile(project.root, file) ?? '' };
       const done = check({ root, writes: [write], wanted, budgetMs: null });
       report.copies.push(...done.copies);
       report.languages.push(...done.languages);
@@ -138,7 +138,7 @@ async function listDocuments(root: string): Promise<string[]> {
   );
 }
 
-function readText(root: string, file: string): string | null {
+function readProjectFile(root: string, file: string): string | null {
   const source = readSource(root, file);
   return typeof source === 'string' ? null : source.text;
 }

@@ -1,5 +1,5 @@
 import type { GitAccess } from '../../../workers/runner/worktrees/index.ts';
-import type { Language } from '../../sources/index.ts';
+import type { SourceLanguage } from '../../sources/index.ts';
 import type { CopySettings } from '../copies/settings.ts';
 import type { WantedChecks, WriteCheck, WriteReport } from '../writes/check-writes.ts';
 
@@ -13,7 +13,7 @@ export interface GuardThreadSettings {
   without: string[];
   parsers: Record<string, string>;
   /** Languages whose files come first; empty for the most frequent ones. */
-  primary: Language[];
+  primary: SourceLanguage[];
 }
 
 /** The calls of the thread by name: arguments and results. */
@@ -36,5 +36,5 @@ export interface ProjectState {
   files: number;
   isWhole: boolean;
   /** Files by language, most first. */
-  languages: [Language, number][];
+  languages: [SourceLanguage, number][];
 }

@@ -1,7 +1,13 @@
 import { relative, sep } from 'node:path';
 import type { PlannedWrite } from '../../../bus/hooks/index.ts';
-import { createLanguageTable, judgePath, judgeText, type Language, readSource } from '../../sources/index.ts';
-import { type Code, readCode } from '../code/read-code.ts';
+import {
+  createLanguageTable,
+  judgePath,
+  judgeText,
+  readSource,
+  type SourceLanguage,
+} from '../../sources/index.ts';
+import { type CodeFile, readCode } from '../code/read-code.ts';
 import { findSyntax } from '../code/syntaxes.ts';
 import { type FoundCopy, findCopies } from '../copies/find-copies.ts';
 import { findNewLines, markNewTokens } from '../copies/introduced.ts';
@@ -85,9 +91,9 @@ export function createWriteChecks({
   parsers: Readonly<Record<string, string>>;
 }): (check: WriteCheck) => WriteReport {
   const languageOf = createLanguageTable(parsers);
-  const read = new Map<string, Code>();
+  const read = new Map<string, CodeFile>();
 
-  function readKnown(root: string, path: string): Code | null {
+  function readKnown(root: string, path: string): CodeFile | null {
     const language = languageOf(path);
     const source = readSource(root, path);
     if (language === null || typeof source === 'string') return null;
@@ -101,7 +107,7 @@ export function createWriteChecks({
   }
 
   /** Returns the future content of a file that the same call changes: a moved function exists once afterwards. */
-  function readPlanned(root: string, path: string, write: CheckedWrite): Code | null {
+  function readPlanned(root: string, path: string, write: CheckedWrite): CodeFile | null {
     const language = languageOf(path);
     const before = write.before === undefined ? readOnDisk(root, path) : write.before;
     const text = before === undefined ? null : applyWrite(write, before);
@@ -126,8 +132,8 @@ export function createWriteChecks({
     if (language === null || !wanted.copies) return { ...nothing, languages };
     const mine = readCode(text, findSyntax(language));
     const isNew = markNewTokens(mine.tokens, newLines);
-    const places = new Map<number, { path: string; code: Code }>();
-    const openText = (content: number): Code | null => {
+    const places = new Map<number, { path: string; code: CodeFile }>();
+    const openText = (content: number): CodeFile | null => {
       const others = project.pathsOf(content).filter((each) => each !== path && !gone.has(each));
       // Some of them may have been removed since they were read.
       for (const each of others.slice(0, MOST_PLACES_TRIED)) {
@@ -175,7 +181,7 @@ export function createWriteChecks({
 interface OwnWrite {
   path: string;
   /** Null for a document. */
-  language: Language | null;
+  language: SourceLanguage | null;
   write: CheckedWrite;
   /** Paths that the same call removes: a move is not a copy. */
   gone: ReadonlySet<string>;
@@ -187,7 +193,7 @@ interface OwnWrite {
 function listOwn(
   { root, isSkipped }: ProjectPrints,
   writes: readonly CheckedWrite[],
-  languageOf: (path: string) => Language | null,
+  languageOf: (path: string) => SourceLanguage | null,
 ): OwnWrite[] {
   const named = writes.map((write) => ({
     write,
@@ -214,7 +220,7 @@ function readOnDisk(root: string, path: string): string | null | undefined {
 function groupCopies(
   path: string,
   copies: readonly FoundCopy[],
-  places: ReadonlyMap<number, { path: string; code: Code }>,
+  places: ReadonlyMap<number, { path: string; code: CodeFile }>,
 ): CopyFinding[] {
   const found: CopyFinding[] = [];
   for (const copy of copies) {

@@ -9,7 +9,7 @@ import type { MemoryState } from '../rows.ts';
 // verbatim.
 
 /** The content of a concept file, as far as svc understands it. Times are milliseconds since the epoch. */
-export interface Concept {
+export interface OkfConcept {
   type: string;
   title: string;
   text: string;
@@ -86,7 +86,7 @@ export function describeText(text: string): string {
 
 /** Quotes words that some YAML readers do not treat as text, and any text with punctuation. */
 const PLAIN = /^(?!(?:y|n|yes|no|on|off|true|false|null|nan|inf)$)[a-z][a-z0-9_]*(?:[ /._-][a-z0-9_]+)*$/i;
-const quote = (text: string): Scalar => {
+const quoteScalar = (text: string): Scalar => {
   const scalar = new Scalar(text);
   if (!PLAIN.test(text)) scalar.type = Scalar.QUOTE_DOUBLE;
   return scalar;
@@ -230,7 +230,7 @@ function splitCitations(text: string): { rest: string; sources: Record<string, s
 }
 
 /** Reads a concept file; `name` is its file name without extension, used as a default title. Throws `ConceptFault`. */
-export function readConcept(file: string, name: string): Concept {
+export function readConcept(file: string, name: string): OkfConcept {
   const given = file.replace(/^\ufeff/, '');
   const { yaml, body } = splitFile(given);
   const document = parseFrontmatter(yaml);
@@ -285,18 +285,21 @@ export function writeFrontmatter(each: WrittenConcept, kept: string | null, name
   const has = (key: string): boolean => document?.has(key) ?? false;
   const changes = new Map<string, unknown>();
   const status = each.state !== 'active' ? 'deprecated' : each.isDraft ? 'draft' : 'stable';
-  if (there?.type !== each.type) changes.set('type', quote(each.type));
-  if (there?.title !== each.title) changes.set('title', quote(each.title));
+  if (there?.type !== each.type) changes.set('type', quoteScalar(each.type));
+  if (there?.title !== each.title) changes.set('title', quoteScalar(each.title));
   if (!has('description'))
-    changes.set('description', quote(describeText(each.text) || describeText(each.title)));
-  if (there?.tags.join('\0') !== each.tags.join('\0')) changes.set('tags', each.tags.map(quote));
-  if (!has('generated')) changes.set('generated', { by: quote(each.generatedBy), at: each.changedAt });
+    changes.set('description', quoteScalar(describeText(each.text) || describeText(each.title)));
+  if (there?.tags.join('\0') !== each.tags.join('\0')) changes.set('tags', each.tags.map(quoteScalar));
+  if (!has('generated')) changes.set('generated', { by: quoteScalar(each.generatedBy), at: each.changedAt });
   if (each.verified !== null && !has('verified'))
-    changes.set('verified', [{ by: quote(each.verified.by), at: each.verified.at }]);
+    changes.set('verified', [{ by: quoteScalar(each.verified.by), at: each.verified.at }]);
   if (there?.status !== status) changes.set('status', status);
   if (each.staleAfter !== null && !has('stale_after')) changes.set('stale_after', each.staleAfter);
   if (each.source !== (there?.source ?? null))
-    changes.set('sources', each.source === null ? [] : [{ id: 'source', resource: quote(each.source) }]);
+    changes.set(
+      'sources',
+      each.source === null ? [] : [{ id: 'source', resource: quoteScalar(each.source) }],
+    );
   if (!isSameOwn(there?.own ?? null, each))
     changes.set('svc', {
       id: each.id,
@@ -312,12 +315,12 @@ const OF_STATE = ['generated', 'verified', 'status', 'stale_after', 'svc'];
 
 /** Reports whether two frontmatters describe the same content. */
 export function isSameAbout(one: string, other: string): boolean {
-  const read = (yaml: string): unknown => {
+  const readYaml = (yaml: string): unknown => {
     const all = mapOf(parseFrontmatter(yaml).toJS()) ?? {};
     const kept = Object.entries(all).filter(([key]) => !OF_STATE.includes(key));
     return JSON.stringify(kept.sort(([first], [second]) => (first < second ? -1 : 1)));
   };
-  return one === other || read(one) === read(other);
+  return one === other || readYaml(one) === readYaml(other);
 }
 
 const isSameOwn = (own: OwnFacts | null, { id, state, supersededBy, endedAt }: WrittenConcept): boolean =>

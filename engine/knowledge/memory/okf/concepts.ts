@@ -1,16 +1,16 @@
 import type { Clock } from '../../../core/base/clock.ts';
 import type { Db, EventLog } from '../../../storage/index.ts';
-import { type Author, cleaner, type MemoryTable, makeMemoryId } from '../memory-table.ts';
+import { cleaner, type MemoryAuthor, type MemoryTable, makeMemoryId } from '../memory-table.ts';
 import { LONGEST_TEXT, LONGEST_TITLE, type MemoryRow } from '../rows.ts';
 import type { SkippedFile } from './bundle.ts';
-import { type Concept, forgetContent, isSameAbout, writeFrontmatter } from './concept.ts';
-import type { Exported } from './export.ts';
-import { nameOf, placeConcept } from './folder-text.ts';
+import { forgetContent, isSameAbout, type OkfConcept, writeFrontmatter } from './concept.ts';
+import type { ExportResult } from './export.ts';
+import { nameFile, placeConcept } from './folder-text.ts';
 import type { FoundConcept } from './import.ts';
 import { describeRow, type WritingDeps } from './written.ts';
 
 /** The outcome of an import: the number of concepts, and the omissions. */
-export interface Imported {
+export interface ImportResult {
   added: number;
   replaced: number;
   unchanged: number;
@@ -38,7 +38,7 @@ export function createConcepts({ db, table, events, clock, writing }: ConceptsDe
 
   /** Finds the row with this content: the row of that id, an active one, or an ended one with `isEnded`. */
   function findSame(
-    { type, title, text }: Pick<Concept, 'type' | 'title' | 'text'>,
+    { type, title, text }: Pick<OkfConcept, 'type' | 'title' | 'text'>,
     id: string | null,
     isEnded: boolean,
   ): MemoryRow | undefined {
@@ -51,11 +51,14 @@ export function createConcepts({ db, table, events, clock, writing }: ConceptsDe
   /** Reports whether a row would be written with the same frontmatter, except for its state. */
   const saysSame = (row: MemoryRow, frontmatter: string, path: string): boolean =>
     row.okf_frontmatter === frontmatter ||
-    isSameAbout(writeFrontmatter(describeRow(row, writing), row.okf_frontmatter, nameOf(path)), frontmatter);
+    isSameAbout(
+      writeFrontmatter(describeRow(row, writing), row.okf_frontmatter, nameFile(path)),
+      frontmatter,
+    );
 
   function adopt(
     found: FoundConcept,
-    author: Author,
+    author: MemoryAuthor,
     { mayReplace, redacted }: { mayReplace: boolean; redacted: Set<string> },
   ): Adopted {
     const clean = cleaner(redacted);
@@ -108,7 +111,7 @@ export function createConcepts({ db, table, events, clock, writing }: ConceptsDe
 
   return {
     /** The newest memories, with `all` also ended ones, in the form of a bundle. */
-    listForExport: (all: boolean, limit: number): Exported[] =>
+    listForExport: (all: boolean, limit: number): ExportResult[] =>
       everything.all({ all: all ? 1 : 0, limit }).map((row) => ({ row, written: describeRow(row, writing) })),
 
     /** Reports whether the content of a file is remembered, active or not. */
@@ -123,11 +126,11 @@ export function createConcepts({ db, table, events, clock, writing }: ConceptsDe
      */
     importConcepts(
       concepts: readonly FoundConcept[],
-      author: Author,
+      author: MemoryAuthor,
       mayReplace: boolean,
       by: { actor: string; via: string },
-    ): Imported {
-      const done: Imported = { added: 0, replaced: 0, unchanged: 0, skipped: [], redacted: [] };
+    ): ImportResult {
+      const done: ImportResult = { added: 0, replaced: 0, unchanged: 0, skipped: [], redacted: [] };
       const redacted = new Set<string>();
       table.words.inBulk(() => {
         for (const each of concepts) {

@@ -22,8 +22,8 @@ import {
   isPlainPath,
   isReservedName,
   isWrittenHere,
-  nameOf,
-  type Placed,
+  nameFile,
+  type PlacedText,
   placeConcept,
   writeIndexes,
   writeLog,
@@ -31,20 +31,20 @@ import {
 import type { FoundConcept } from './import.ts';
 
 /** A memory to write, and its original frontmatter. */
-export interface Exported {
+export interface ExportResult {
   row: MemoryRow;
   written: WrittenConcept;
 }
 
 /** Returns the files of a bundle by path: a concept for each memory, an index in each folder, and the log. */
 export async function composeBundle(
-  memories: readonly Exported[],
+  memories: readonly ExportResult[],
   /** Reports whether a file of that name would configure a program: an imported memory cannot choose such a name. */
   isConfiguration: (path: string) => boolean,
 ): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   const taken = new Set<string>();
-  const placed: Placed[] = [];
+  const placed: PlacedText[] = [];
   // If two share a path, the active one keeps it.
   const inOrder = [...memories].sort(
     ({ row: one }, { row: other }) =>
@@ -57,7 +57,7 @@ export async function composeBundle(
     const isFree = isPlainPath(wished) && !isConfiguration(wished) && !taken.has(comparePathKey(wished));
     const path = isFree ? wished : usual;
     taken.add(comparePathKey(path));
-    const frontmatter = writeFrontmatter(written, row.okf_frontmatter, nameOf(path));
+    const frontmatter = writeFrontmatter(written, row.okf_frontmatter, nameFile(path));
     const kept = row.okf_frontmatter === null ? null : readDescription(row.okf_frontmatter);
     files.set(path, joinConcept(frontmatter, written.text));
     placed.push({
@@ -110,7 +110,7 @@ async function findUnsaved(
       const text = readBundleFile(folder, path);
       const isKnown = isReservedName(path)
         ? isWrittenHere(text)
-        : knows({ ...readConcept(text, nameOf(path)), path });
+        : knows({ ...readConcept(text, nameFile(path)), path });
       if (!isKnown)
         return {
           path,

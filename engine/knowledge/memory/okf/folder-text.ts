@@ -2,7 +2,7 @@ import { toPrintable } from '../../../core/base/text.ts';
 import { foldText } from '../../search/index.ts';
 
 /** A concept in its folder. */
-export interface Placed {
+export interface PlacedText {
   /** From the top of the bundle, with `/`. */
   path: string;
   title: string;
@@ -21,7 +21,7 @@ export const isReservedName = (path: string): boolean =>
   RESERVED.has((path.split('/').at(-1) ?? '').toLowerCase());
 
 /** Returns the name of a file without its extension. */
-export const nameOf = (path: string): string => (path.split('/').at(-1) ?? '').replace(/\.md$/i, '');
+export const nameFile = (path: string): string => (path.split('/').at(-1) ?? '').replace(/\.md$/i, '');
 
 /** Reports whether an index or a log contains only lines that an export writes. */
 export function isWrittenHere(text: string): boolean {
@@ -70,8 +70,8 @@ const writeLink = (title: string, path: string): string =>
 const byPath = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
 /** Writes `index.md` of every folder, by path. */
-export function writeIndexes(concepts: readonly Placed[]): Map<string, string> {
-  const folders = new Map<string, { folders: Map<string, number>; files: Placed[] }>();
+export function writeIndexes(concepts: readonly PlacedText[]): Map<string, string> {
+  const folders = new Map<string, { folders: Map<string, number>; files: PlacedText[] }>();
   const folderAt = (path: string) => {
     const found = folders.get(path) ?? { folders: new Map<string, number>(), files: [] };
     folders.set(path, found);
@@ -110,17 +110,17 @@ export function writeIndexes(concepts: readonly Placed[]): Map<string, string> {
 }
 
 /** Writes `log.md`: additions and removals by day, newest first. */
-export function writeLog(concepts: readonly Placed[]): string {
+export function writeLog(concepts: readonly PlacedText[]): string {
   const days = new Map<string, { path: string; line: string }[]>();
-  const add = (at: string, word: string, { path, title }: Placed): void => {
+  const addPlace = (at: string, word: string, { path, title }: PlacedText): void => {
     const day = at.slice(0, 'YYYY-MM-DD'.length);
     const entries = days.get(day) ?? [];
     days.set(day, entries);
     entries.push({ path, line: `* **${word}**: ${writeLink(title, path)}` });
   };
   for (const each of concepts) {
-    add(each.changedAt, 'Update', each);
-    if (each.endedAt !== null) add(each.endedAt, 'Deprecation', each);
+    addPlace(each.changedAt, 'Update', each);
+    if (each.endedAt !== null) addPlace(each.endedAt, 'Deprecation', each);
   }
   const groups = [...days]
     .sort(([one], [other]) => byPath(other, one))

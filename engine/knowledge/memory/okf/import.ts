@@ -1,11 +1,11 @@
 import { SvcError } from '../../../core/base/errors.ts';
 import { formatCount } from '../../../core/base/text.ts';
 import { IN_A_ROW, letOthersRun, listFiles, readBundleFile, type SkippedFile } from './bundle.ts';
-import { type Concept, ConceptFault, readConcept } from './concept.ts';
-import { isReservedName, nameOf } from './folder-text.ts';
+import { ConceptFault, type OkfConcept, readConcept } from './concept.ts';
+import { isReservedName, nameFile } from './folder-text.ts';
 
 /** A concept with the path of its file. */
-export interface FoundConcept extends Concept {
+export interface FoundConcept extends OkfConcept {
   path: string;
 }
 
@@ -38,7 +38,7 @@ export async function readBundle(
         throw new SvcError('fields_invalid', `${folder} has more than 64 MiB of text`, {
           hint: 'import its folders one by one',
         });
-      concepts.push({ ...readConcept(text, nameOf(path)), path });
+      concepts.push({ ...readConcept(text, nameFile(path)), path });
     } catch (error) {
       if (!(error instanceof ConceptFault)) throw error;
       skipped.push({ path, reason: error.message });

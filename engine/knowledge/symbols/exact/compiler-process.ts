@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
-import type { Compiler } from './compiler.ts';
+import type { ProjectCompiler } from './compiler.ts';
 import { createReferenceFinder, type FileReferences } from './find-references.ts';
 import { openLibrary } from './javascript-compiler.ts';
 import { type NativeApi, openNative } from './native-compiler.ts';
@@ -27,28 +27,28 @@ export type CompilerLine = { file: FileReferences } | { done: number } | { faile
 /** File descriptor of the answers, because a compiler may print to standard output. */
 const ANSWERS = 3;
 
-function tell(line: CompilerLine): void {
+function sendCompilerLine(line: CompilerLine): void {
   const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
   for (let at = 0; at < bytes.length; ) at += writeSync(ANSWERS, bytes, at);
 }
 
-async function openCompiler({ compiler, root }: CompilerOrder): Promise<Compiler> {
+async function openCompiler({ compiler, root }: CompilerOrder): Promise<ProjectCompiler> {
   const { version, exports: named } = JSON.parse(readFileSync(join(compiler, 'package.json'), 'utf8')) as {
     version: string;
     exports?: Record<string, string>;
   };
   if (Number.parseInt(version, 10) < 7)
     return openLibrary(createRequire(import.meta.url)(join(compiler, 'lib', 'typescript.js')), root);
-  const load = (name: string): Promise<unknown> => {
+  const loadCompiler = (name: string): Promise<unknown> => {
     const path = named?.[name];
     if (typeof path !== 'string') throw new Error(`typescript ${version} has no ${name}`);
     return import(pathToFileURL(join(compiler, path)).href);
   };
-  const [api, tree] = await Promise.all([load('./unstable/sync'), load('./unstable/ast')]);
+  const [api, tree] = await Promise.all([loadCompiler('./unstable/sync'), loadCompiler('./unstable/ast')]);
   return openNative(api as NativeApi, (tree as { SyntaxKind: Record<string, number> }).SyntaxKind, root);
 }
 
-async function run(): Promise<void> {
+async function runRequests(): Promise<void> {
   const order = JSON.parse(await text(process.stdin)) as CompilerOrder;
   const own = new Set(order.files);
   const wanted = new Set(order.wanted);
@@ -59,14 +59,14 @@ async function run(): Promise<void> {
     for (const path of program.files) {
       if (!wanted.has(path)) continue;
       const file = readFile(program, path);
-      if (file !== null) tell({ file });
+      if (file !== null) sendCompilerLine({ file });
       done += 1;
     }
   compiler.close();
-  tell({ done });
+  sendCompilerLine({ done });
 }
 
-run().catch((error: unknown) => {
-  tell({ failed: error instanceof Error ? error.message : String(error) });
+runRequests().catch((error: unknown) => {
+  sendCompilerLine({ failed: error instanceof Error ? error.message : String(error) });
   process.exitCode = 1;
 });

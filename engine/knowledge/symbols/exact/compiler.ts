@@ -39,7 +39,7 @@ export interface TsProgram {
 }
 
 /** The project's own `typescript`, with either of its interfaces. */
-export interface Compiler {
+export interface ProjectCompiler {
   kinds: Readonly<Record<string, number>>;
   /** Compiles files, grouped by configuration, one group after another. */
   programs(files: readonly string[]): Iterable<TsProgram>;

@@ -128,7 +128,7 @@ export function createExactEdges(db: GraphDatabase) {
   }
 
   /** Records the compiler's result for a file. */
-  function write(
+  function writeEdges(
     said: FileReferences,
     toPath: (absolute: string) => string,
   ): { raised: number; added: number } {
@@ -185,7 +185,7 @@ export function createExactEdges(db: GraphDatabase) {
     write: (said: readonly FileReferences[], toPath: (absolute: string) => string) =>
       db.transaction(() =>
         said
-          .map((each) => write(each, toPath))
+          .map((each) => writeEdges(each, toPath))
           .reduce((sum, each) => ({ raised: sum.raised + each.raised, added: sum.added + each.added }), {
             raised: 0,
             added: 0,

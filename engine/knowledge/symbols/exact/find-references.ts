@@ -1,4 +1,4 @@
-import type { Compiler, TsDeclaration, TsNode, TsProgram } from './compiler.ts';
+import type { ProjectCompiler, TsDeclaration, TsNode, TsProgram } from './compiler.ts';
 
 /** A named position of a text: an offset after or inside the name, and the name. */
 export type NamedPlace = readonly [end: number, name: string];
@@ -30,7 +30,10 @@ interface Site {
 const MOST_DECLARATIONS = 8;
 
 /** Resolves the names of files with the compiler. */
-export function createReferenceFinder({ kinds }: Pick<Compiler, 'kinds'>, isOwn: (path: string) => boolean) {
+export function createReferenceFinder(
+  { kinds }: Pick<ProjectCompiler, 'kinds'>,
+  isOwn: (path: string) => boolean,
+) {
   const set = (...names: string[]): ReadonlySet<number | undefined> =>
     new Set(names.map((name) => kinds[name]));
   const is = {
@@ -81,13 +84,13 @@ export function createReferenceFinder({ kinds }: Pick<Compiler, 'kinds'>, isOwn:
     node !== undefined && some.has(node.kind);
 
   /** Returns a name as written; computed names have none. */
-  function placeOf(name: TsNode | undefined): NamedPlace | null {
+  function findNamedPlace(name: TsNode | undefined): NamedPlace | null {
     if (name === undefined) return null;
-    const text = name.text ?? (isIn(name, is.computed) ? readText(name) : '');
+    const text = name.text ?? (isIn(name, is.computed) ? readNodeText(name) : '');
     return text === '' ? null : [name.end, text];
   }
 
-  function readText({ pos, end, parent }: TsNode): string {
+  function readNodeText({ pos, end, parent }: TsNode): string {
     let top = parent;
     while (top?.parent !== undefined) top = top.parent;
     return (top?.text ?? '').slice(pos, end).trim();
@@ -96,13 +99,15 @@ export function createReferenceFinder({ kinds }: Pick<Compiler, 'kinds'>, isOwn:
   const isTopVariable = (node: TsNode): boolean => isIn(node.parent?.parent?.parent, is.top);
 
   /** Returns the name of a declaration; null for a parameter, a local variable and unnamed declarations. */
-  function nameOf(node: TsNode | undefined): NamedPlace | null {
+  function nameNode(node: TsNode | undefined): NamedPlace | null {
     if (node === undefined || isIn(node, is.unnamed) || isIn(node, is.source)) return null;
     if (isIn(node, is.variable))
-      return isTopVariable(node) || isIn(node.initializer, is.functionOrClass) ? placeOf(node.name) : null;
+      return isTopVariable(node) || isIn(node.initializer, is.functionOrClass)
+        ? findNamedPlace(node.name)
+        : null;
     if (isIn(node, is.constructor) || isIn(node, is.function) || isIn(node, is.typed))
-      return nameOf(node.parent);
-    const own = placeOf(node.name);
+      return nameNode(node.parent);
+    const own = findNamedPlace(node.name);
     if (own !== null) return own;
     return isIn(node, is.standing) ? [node.end, 'default'] : null;
   }
@@ -116,11 +121,11 @@ export function createReferenceFinder({ kinds }: Pick<Compiler, 'kinds'>, isOwn:
         continue;
       }
       if (isIn(at, is.constructor)) return [at.end, 'constructor'];
-      if (isIn(at, is.named)) return nameOf(at);
-      if (isIn(at, is.classValue)) return placeOf(at.name) ?? nameOf(at.parent) ?? [at.end, 'class'];
+      if (isIn(at, is.named)) return nameNode(at);
+      if (isIn(at, is.classValue)) return findNamedPlace(at.name) ?? nameNode(at.parent) ?? [at.end, 'class'];
       if (isIn(at, is.function)) {
-        if (isIn(at.parent, is.holder)) return placeOf(at.parent?.name);
-      } else if (isIn(at, is.variable) && isTopVariable(at)) return placeOf(at.name);
+        if (isIn(at.parent, is.holder)) return findNamedPlace(at.parent?.name);
+      } else if (isIn(at, is.variable) && isTopVariable(at)) return findNamedPlace(at.name);
     }
     return null;
   }
@@ -163,7 +168,7 @@ export function createReferenceFinder({ kinds }: Pick<Compiler, 'kinds'>, isOwn:
     for (const each of declared) {
       if (found.length === MOST_DECLARATIONS) break;
       if (!isOwn(each.file)) continue;
-      const place = nameOf(each.node());
+      const place = nameNode(each.node());
       if (place !== null) found.push([each.file, ...place]);
     }
     return found;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Compiler, TsDeclaration, TsNode, TsProgram, TsSymbol } from './compiler.ts';
+import type { ProjectCompiler, TsDeclaration, TsNode, TsProgram, TsSymbol } from './compiler.ts';
 
 /** The interface of typescript up to version 6: a library. */
 interface Library {
@@ -57,7 +57,7 @@ const ALWAYS: Options = {
   plugins: undefined,
 };
 
-export function openLibrary(ts: Library, root: string): Compiler {
+export function openLibrary(ts: Library, root: string): ProjectCompiler {
   const configs = new Map<string, Options | null>();
 
   function parse(path: string): { options: Options; fileNames: string[]; references: readonly string[] } {

@@ -1,4 +1,4 @@
-import type { Compiler, TsDeclaration, TsNode, TsProgram, TsSymbol } from './compiler.ts';
+import type { ProjectCompiler, TsDeclaration, TsNode, TsProgram, TsSymbol } from './compiler.ts';
 
 /** The interface of typescript from version 7 on: a separate program, called over a pipe. */
 export interface NativeApi {
@@ -39,7 +39,7 @@ export function openNative(
   { API, SymbolFlags }: NativeApi,
   kinds: Readonly<Record<string, number>>,
   root: string,
-): Compiler {
+): ProjectCompiler {
   const api = new API({ cwd: root });
   const toDeclaration = ({ path, resolve }: NativeHandle, handle: NativeHandle): TsDeclaration => ({
     file: path,
@@ -48,7 +48,7 @@ export function openNative(
 
   function openProject({ program, checker }: NativeProject, files: readonly string[]): TsProgram {
     const aliased = new Map<number, NativeSymbol>();
-    const follow = (symbol: NativeSymbol | undefined): NativeSymbol | undefined => {
+    const followAlias = (symbol: NativeSymbol | undefined): NativeSymbol | undefined => {
       if (symbol === undefined || (symbol.flags & SymbolFlags.Alias!) === 0) return symbol;
       const known = aliased.get(symbol.id) ?? checker.getAliasedSymbol(symbol);
       aliased.set(symbol.id, known);
@@ -61,7 +61,7 @@ export function openNative(
       symbolsOf(names) {
         const found: (TsSymbol | undefined)[] = [];
         for (let at = 0; at < names.length; at += AT_ONCE)
-          found.push(...checker.getSymbolAtLocation(names.slice(at, at + AT_ONCE)).map(follow));
+          found.push(...checker.getSymbolAtLocation(names.slice(at, at + AT_ONCE)).map(followAlias));
         return found;
       },
       declarationsOf: (symbol) =>

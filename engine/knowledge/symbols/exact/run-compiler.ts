@@ -51,39 +51,39 @@ export async function runCompiler(run: CompilerRun): Promise<CompilerEnd> {
   let said = '';
 
   /** Ends it with its descendants, including those that left its group. */
-  function end(why: string): void {
+  function endCompiler(why: string): void {
     failed ??= why;
     if (child.pid === undefined) return;
     killed.push(...readProcessTree(child.pid).pids);
     for (const pid of [-child.pid, ...killed]) kill(pid);
   }
 
-  function look(): void {
+  function checkMemory(): void {
     if (child.pid === undefined) return;
     const { mb } = readProcessTree(child.pid);
     peakMb = Math.max(peakMb, mb);
-    if (mb > limits.memoryMb) end(`it took more than ${limits.memoryMb} MB`);
+    if (mb > limits.memoryMb) endCompiler(`it took more than ${limits.memoryMb} MB`);
   }
 
   function readLine(line: string): void {
     const told = parseLine(line);
-    if (told === null) end('its output is invalid');
+    if (told === null) endCompiler('its output is invalid');
     else if ('file' in told) onFile(told.file);
     else if ('failed' in told) failed ??= told.failed.slice(0, 200);
     else isDone = true;
   }
 
-  const late = setTimeout(() => end(`it took longer than ${limits.wallMs / 1000} s`), limits.wallMs);
-  const looking = setInterval(look, LOOK_MS);
-  const stop = (): void => end('it was stopped');
-  signal.addEventListener('abort', stop);
-  if (signal.aborted) stop();
+  const late = setTimeout(() => endCompiler(`it took longer than ${limits.wallMs / 1000} s`), limits.wallMs);
+  const looking = setInterval(checkMemory, LOOK_MS);
+  const stopCompiler = (): void => endCompiler('it was stopped');
+  signal.addEventListener('abort', stopCompiler);
+  if (signal.aborted) stopCompiler();
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(0, 4000);
   });
   child.stdin!.on('error', () => undefined);
   child.stdin!.end(JSON.stringify(order));
-  const read = readLines(child.stdio[3] as Readable, readLine, () => end('its output is too large'));
+  const read = readLines(child.stdio[3] as Readable, readLine, () => endCompiler('its output is too large'));
   const ended = await new Promise<string | null>((done) => {
     child.on('error', (error) => done(error.message));
     child.on('close', (code, by) => done(code === 0 ? null : describeEnd(code, by, said)));
@@ -91,7 +91,7 @@ export async function runCompiler(run: CompilerRun): Promise<CompilerEnd> {
   await read;
   clearTimeout(late);
   clearInterval(looking);
-  signal.removeEventListener('abort', stop);
+  signal.removeEventListener('abort', stopCompiler);
   // Processes left in its group; in a sandbox nothing outlives it.
   if (child.pid !== undefined) kill(-child.pid);
   await waitForEnd(killed, DYING_MS);

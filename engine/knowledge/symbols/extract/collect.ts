@@ -1,16 +1,16 @@
 import { SvcError } from '../../../core/base/errors.ts';
 import type {
   ExportFact,
-  Expr,
+  ExpressionFact,
   FileFacts,
   ImportFact,
   ObjectFact,
-  Reference,
+  ReferenceFact,
   ReferenceKind,
   SymbolFact,
   SymbolKind,
 } from '../facts.ts';
-import type { NodeId, Nodes } from './nodes.ts';
+import type { NodeId, SyntaxNodes } from './nodes.ts';
 
 export interface NewSymbol {
   name: string;
@@ -25,17 +25,17 @@ export interface NewSymbol {
 }
 
 /** Collects the results of a walk through one file. */
-export interface Collector {
+export interface FactCollector {
   readonly symbols: SymbolFact[];
-  readonly locals: Expr[];
+  readonly locals: ExpressionFact[];
   readonly objects: ObjectFact[];
   addSymbol(symbol: NewSymbol): number;
   /** Returns the symbols of that name that are declared directly below another one, in order. */
   findDeclared(parent: number, name: string): readonly number[];
   addImport(fact: ImportFact): number;
   addExport(fact: ExportFact): void;
-  addLocal(value: Expr): number;
-  addReference(kind: ReferenceKind, value: Expr, node: NodeId, from: number): void;
+  addLocal(value: ExpressionFact): number;
+  addReference(kind: ReferenceKind, value: ExpressionFact, node: NodeId, from: number): void;
   finish(errors: number): FileFacts;
 }
 
@@ -46,13 +46,13 @@ const LONGEST_NAME = 200;
 const MOST_SYMBOLS = 20_000;
 const MOST_REFERENCES = 50_000;
 
-export function createCollector(nodes: Nodes, path: string): Collector {
+export function createCollector(nodes: SyntaxNodes, path: string): FactCollector {
   const symbols: SymbolFact[] = [];
   const imports: ImportFact[] = [];
   const exports: ExportFact[] = [];
-  const locals: Expr[] = [];
+  const locals: ExpressionFact[] = [];
   const objects: ObjectFact[] = [];
-  const references: Reference[] = [];
+  const references: ReferenceFact[] = [];
   const seen = new Set<string>();
   const declared = new Map<string, number[]>();
 
@@ -80,7 +80,7 @@ export function createCollector(nodes: Nodes, path: string): Collector {
       ...(doc === '' ? {} : { doc }),
     });
     const index = symbols.length - 1;
-    const key = keyOf(parent, symbols[index]!.name);
+    const key = makeNameKey(parent, symbols[index]!.name);
     const known = declared.get(key);
     if (known === undefined) declared.set(key, [index]);
     else known.push(index);
@@ -103,7 +103,7 @@ export function createCollector(nodes: Nodes, path: string): Collector {
     locals,
     objects,
     addSymbol,
-    findDeclared: (parent, name) => declared.get(keyOf(parent, name.slice(0, LONGEST_NAME))) ?? [],
+    findDeclared: (parent, name) => declared.get(makeNameKey(parent, name.slice(0, LONGEST_NAME))) ?? [],
     addImport: (fact) => imports.push(fact) - 1,
     addExport: (fact) => void exports.push(fact),
     addLocal: (value) => locals.push(value) - 1,
@@ -118,7 +118,7 @@ export function createCollector(nodes: Nodes, path: string): Collector {
   };
 }
 
-const keyOf = (parent: number, name: string): string => `${parent} ${name}`;
+const makeNameKey = (parent: number, name: string): string => `${parent} ${name}`;
 
 /** Returns the first line with content of the comment directly above a position; empty for none. */
 function findDoc(text: string, start: number): string {

@@ -1,11 +1,11 @@
-import type { Language, SyntaxTree } from '../../sources/index.ts';
+import type { SourceLanguage, SyntaxTree } from '../../sources/index.ts';
 import type { FileFacts } from '../facts.ts';
 import { extractEcma } from './ecma/index.ts';
 import { extractByTable } from './table/walk.ts';
 
 type Extract = (tree: SyntaxTree, path: string) => FileFacts;
 
-const EXTRACTORS: Partial<Record<Language, Extract>> = {
+const EXTRACTORS: Partial<Record<SourceLanguage, Extract>> = {
   typescript: extractEcma,
   tsx: extractEcma,
   javascript: extractEcma,

@@ -5,7 +5,7 @@ export type NodeId = number;
 
 export const NO_NODE: NodeId = -1;
 
-export interface Nodes {
+export interface SyntaxNodes {
   readonly text: string;
   kindOf(node: NodeId): string;
   textOf(node: NodeId): string;
@@ -27,7 +27,7 @@ export interface Nodes {
 }
 
 /** Reads a syntax tree by nodes instead of arrays. */
-export function createNodes(tree: SyntaxTree): Nodes {
+export function createNodes(tree: SyntaxTree): SyntaxNodes {
   const { text, names, kind, field, start, end, after } = tree;
   const lines = findLineStarts(text);
   const lineAt = (offset: number): number => findLine(lines, offset);

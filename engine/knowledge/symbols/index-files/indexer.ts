@@ -6,14 +6,14 @@ import type { Git } from '../../../workers/runner/worktrees/index.ts';
 import {
   countSkipped,
   createLanguageTable,
-  type Language,
   listSources,
   readText,
   type SkipCounts,
   type SourceFile,
+  type SourceLanguage,
 } from '../../sources/index.ts';
 import { createExactEdges, type ExactEdges } from '../exact/exact-edges.ts';
-import { createEvaluator, type Evaluator } from '../resolve/evaluate.ts';
+import { createEvaluator, type ValueEvaluator } from '../resolve/evaluate.ts';
 import { createNameRules } from '../resolve/name-rules.ts';
 import { createReferenceResolver } from '../resolve/references.ts';
 import { createStoredProject } from '../resolve/stored-project.ts';
@@ -57,7 +57,7 @@ export interface RefreshResult {
   comparingMs: number;
 }
 
-export interface Indexer {
+export interface FileIndexer {
   readonly db: GraphDatabase;
   /** The project's folder, with links resolved. */
   readonly root: string;
@@ -69,7 +69,7 @@ export interface Indexer {
   readonly exact: ExactEdges;
   /** Resolves the references of marked files. */
   resolveMarked(): Promise<number>;
-  languageOf(path: string): Language | null;
+  languageOf(path: string): SourceLanguage | null;
   skipped(): SkipCounts;
   hasFile(path: string): boolean;
   listPaths(): string[];
@@ -88,7 +88,7 @@ const MOST_HELD_IDS = 2000;
 const MOST_MANIFEST_BYTES = 1024 * 1024;
 
 /** Keeps a graph.db up to date with the files of a folder. */
-export function createIndexer({ root, file, git, parsers, without }: IndexerOptions): Indexer {
+export function createIndexer({ root, file, git, parsers, without }: IndexerOptions): FileIndexer {
   const top = realpathSync.native(root);
   const db = openGraphFile(file, JSON.stringify({ parsers }));
   const rows = createGraphRows(db);
@@ -100,7 +100,7 @@ export function createIndexer({ root, file, git, parsers, without }: IndexerOpti
     list: () => manifests,
     read: (path) => readText(top, path, MOST_MANIFEST_BYTES),
   });
-  let evaluator: Evaluator;
+  let evaluator: ValueEvaluator;
   const rules = createNameRules(project, () => evaluator);
   evaluator = createEvaluator(project, rules);
   const resolver = createReferenceResolver(project, evaluator);
@@ -160,7 +160,7 @@ export function createIndexer({ root, file, git, parsers, without }: IndexerOpti
 
   function storeFile(
     path: string,
-    language: Language,
+    language: SourceLanguage,
     read: ReadFacts,
     stat: { size: number; mtimeMs: number },
     isFirst: boolean,
@@ -201,7 +201,7 @@ export function createIndexer({ root, file, git, parsers, without }: IndexerOpti
     const waiting: (() => void)[] = [];
     let done = 0;
     let read = 0;
-    const flush = (): void => {
+    const flushFacts = (): void => {
       while (waiting.length > 0)
         waiting.splice(
           0,
@@ -226,9 +226,9 @@ export function createIndexer({ root, file, git, parsers, without }: IndexerOpti
         known.set(path, { ...row, size: stat.size, mtime: stat.mtimeMs });
       });
       done += 1;
-      if (waiting.length >= BATCH) flush();
+      if (waiting.length >= BATCH) flushFacts();
     });
-    flush();
+    flushFacts();
     return read;
   }
 

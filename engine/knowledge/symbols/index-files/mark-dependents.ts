@@ -24,7 +24,7 @@ export function createDependentMarker(rows: Pick<GraphRows, 'markDependents'>): 
   const marked = { [ANY_FILE]: new Set<number>(), [ANY_PATH]: new Set<number>() };
   const waiting: (readonly [on: number, name: number])[] = [];
 
-  function add(on: keyof typeof marked, name: string): void {
+  function addMarked(on: keyof typeof marked, name: string): void {
     const hash = hashName(name);
     if (marked[on].has(hash)) return;
     marked[on].add(hash);
@@ -34,8 +34,8 @@ export function createDependentMarker(rows: Pick<GraphRows, 'markDependents'>): 
   return {
     addPath(path) {
       // An index or __init__ may stand for its folder.
-      for (const part of path.split('/').slice(0, -1)) add(ANY_PATH, part);
-      add(ANY_PATH, posix.basename(path).replace(/\.[^.]+$/, ''));
+      for (const part of path.split('/').slice(0, -1)) addMarked(ANY_PATH, part);
+      addMarked(ANY_PATH, posix.basename(path).replace(/\.[^.]+$/, ''));
     },
     addChange(id, before, after) {
       const [old, now] = [before, after].map((facts) =>
@@ -44,12 +44,12 @@ export function createDependentMarker(rows: Pick<GraphRows, 'markDependents'>): 
       const names = listChangedNames(old, now);
       for (const name of names) waiting.push([id, hashName(name)]);
       for (const name of listChangedNames(describeMembers(before), describeMembers(after)))
-        add(ANY_FILE, name);
+        addMarked(ANY_FILE, name);
       const packages = new Set([before?.packageName, after?.packageName]);
       const isSame = packages.size === 1 && old.size > 0 && now.size > 0;
       // Names that a package gains or loses affect all of it.
       for (const name of packages)
-        if (name !== undefined && (!isSame || names.length > 0)) add(ANY_PATH, `package ${name}`);
+        if (name !== undefined && (!isSame || names.length > 0)) addMarked(ANY_PATH, `package ${name}`);
     },
     flush() {
       for (const [on, name] of waiting.splice(0)) rows.markDependents(on, name);

@@ -44,13 +44,13 @@ export function createParsePool(): ParsePool {
     });
     const waiting: ((result: ParseResult) => void)[] = [];
     let ended: string | null = null;
-    const end = (why: string): void => {
+    const endParser = (why: string): void => {
       ended ??= why;
       for (const answer of waiting.splice(0)) answer({ failed: ended });
     };
     worker.on('message', (result: ParseResult) => waiting.shift()?.(result));
-    worker.on('error', (error) => end(String(error)));
-    worker.on('exit', () => end('the thread ended'));
+    worker.on('error', (error) => endParser(String(error)));
+    worker.on('exit', () => endParser('the thread ended'));
     return {
       async parse(order) {
         const result = await new Promise<ParseResult>((answer) => {

@@ -1,4 +1,4 @@
-import { type Language, readSource } from '../../sources/index.ts';
+import { readSource, type SourceLanguage } from '../../sources/index.ts';
 import type { SourceParser } from '../../sources/parse.ts';
 import { extractFacts } from '../extract/index.ts';
 import { type PackedFacts, packFacts } from '../store/pack.ts';
@@ -15,7 +15,7 @@ export interface ReadFacts {
 
 export interface WantedFile {
   path: string;
-  language: Language;
+  language: SourceLanguage;
   /** If the hash matches, the file is unchanged and is not parsed. */
   knownHash: string | null;
 }

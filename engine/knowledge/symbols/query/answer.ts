@@ -2,26 +2,26 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Git, listChangedFiles } from '../../../workers/runner/worktrees/index.ts';
 import { SKIP_REASONS, type SkipCounts } from '../../sources/index.ts';
-import type { Indexer } from '../index-files/indexer.ts';
+import type { FileIndexer } from '../index-files/indexer.ts';
 import type { SymbolRow } from '../store/rows.ts';
-import { type Architecture, describeArchitecture } from './architecture.ts';
+import { type ArchitectureReport, describeArchitecture } from './architecture.ts';
 import { findSymbol, searchSymbols } from './find.ts';
-import { countReferences, findImpact, type Impact, type TouchedLines } from './impact.ts';
-import { readSnippet, type Snippet } from './snippet.ts';
-import { type Direction, type Trace, traceCalls } from './trace.ts';
+import { countReferences, findImpact, type ImpactReport, type TouchedLines } from './impact.ts';
+import { readSnippet, type SourceSnippet } from './snippet.ts';
+import { type TraceDirection, type TraceReport, traceCalls } from './trace.ts';
 
 /** A question to an index. */
 export type GraphQuestion =
   | { ask: 'status' }
   | { ask: 'architecture' }
-  | { ask: 'trace'; symbol: string; depth: number; direction: Direction }
+  | { ask: 'trace'; symbol: string; depth: number; direction: TraceDirection }
   | { ask: 'impact'; paths: string[] | null; range: string | null; touched?: TouchedLines }
   | { ask: 'snippet'; symbol: string; maxLines: number }
   | { ask: 'inspect'; symbol: string; only: string[] | null }
   | { ask: 'search'; query: string; limit: number; only: string[] | null };
 
 /** Why there is no answer. */
-export interface Nothing {
+export interface NothingFound {
   empty: 'not_found' | 'ambiguous' | 'not_indexed' | 'unsupported_language' | 'parse_failed';
   reason: string;
   candidates: SymbolRow[];
@@ -43,12 +43,12 @@ export interface GraphStatus {
 }
 
 export type GraphAnswer =
-  | Nothing
+  | NothingFound
   | { status: GraphStatus }
-  | { architecture: Architecture }
-  | { symbol: SymbolRow; trace: Trace }
-  | { impact: Impact }
-  | { symbol: SymbolRow; snippet: Snippet }
+  | { architecture: ArchitectureReport }
+  | { symbol: SymbolRow; trace: TraceReport }
+  | { impact: ImpactReport }
+  | { symbol: SymbolRow; snippet: SourceSnippet }
   | { symbol: SymbolRow; references: Record<string, number>; errors: number }
   | { symbols: SymbolRow[] };
 
@@ -58,7 +58,7 @@ const isBelow = (path: string, only: readonly string[] | null): boolean =>
 
 /** Answers a question, and lists the files in the answer. */
 export async function answerQuestion(
-  indexer: Indexer,
+  indexer: FileIndexer,
   question: GraphQuestion,
   git: Git,
 ): Promise<{ answer: GraphAnswer; names: Set<string> }> {
@@ -81,10 +81,10 @@ export async function answerQuestion(
       const impact = findImpact(indexer, paths, question.touched);
       // Git also lists removed files.
       if (question.paths === null) {
-        const isThere = (path: string): boolean =>
+        const isFileThere = (path: string): boolean =>
           lstatSync(join(indexer.root, path), { throwIfNoEntry: false }) !== undefined;
-        impact.removed = impact.unknown.filter((path) => !isThere(path));
-        impact.unknown = impact.unknown.filter(isThere);
+        impact.removed = impact.unknown.filter((path) => !isFileThere(path));
+        impact.unknown = impact.unknown.filter(isFileThere);
       }
       const reached = impact.reached.map(({ symbol }) => symbol.path);
       const names = new Set([...impact.files, ...impact.unknown, ...reached]);
@@ -127,13 +127,13 @@ export async function answerQuestion(
   return { answer: { symbol, snippet }, names };
 }
 
-const nothing = (empty: Nothing['empty'], reason: string, candidates: SymbolRow[] = []) => ({
+const nothing = (empty: NothingFound['empty'], reason: string, candidates: SymbolRow[] = []) => ({
   answer: { empty, reason, candidates },
   names: new Set(candidates.map(({ path }) => path)),
 });
 
 /** Returns why no symbol has that name: its file is skipped, unsupported or has syntax errors, or the name does not exist. */
-function explainMissing(indexer: Indexer, wanted: string, similar: SymbolRow[]) {
+function explainMissing(indexer: FileIndexer, wanted: string, similar: SymbolRow[]) {
   const path = /^(.*\.\w+)(?:[:#].*)?$/.exec(wanted)?.[1];
   if (path !== undefined && wanted.includes('/')) {
     const row = indexer.db
@@ -163,7 +163,7 @@ function explainMissing(indexer: Indexer, wanted: string, similar: SymbolRow[]) 
   return nothing('not_found', `no symbol is named ${JSON.stringify(wanted.slice(0, 200))}`, similar);
 }
 
-function readStatus(indexer: Indexer): GraphStatus {
+function readStatus(indexer: FileIndexer): GraphStatus {
   const { db } = indexer;
   const one = (sql: string): number => (db.prepare(sql).pluck().get() as number | null) ?? 0;
   const group = (sql: string): Record<string, number> =>

@@ -1,4 +1,4 @@
-import type { Indexer } from '../index-files/indexer.ts';
+import type { FileIndexer } from '../index-files/indexer.ts';
 
 /** The content of a folder, including everything below it at the last level. */
 export interface FolderSummary {
@@ -13,7 +13,7 @@ export interface FolderSummary {
   languages: string[];
 }
 
-export interface Architecture {
+export interface ArchitectureReport {
   files: number;
   symbols: number;
   edges: number;
@@ -33,7 +33,7 @@ const ENTRY =
   /(?:^|\/)(?:main|index|app|server|cli|__main__|manage|lib|mod)\.[^./]+$|(?:^|\/)(?:cmd|bin)\/[^/]+\/?[^/]*$/;
 
 /** Summarises a project by its folders, two levels deep. */
-export function describeArchitecture({ db }: Indexer): Architecture {
+export function describeArchitecture({ db }: FileIndexer): ArchitectureReport {
   const files = db
     .prepare(
       `SELECT id, path, language,
@@ -90,7 +90,7 @@ export function describeArchitecture({ db }: Indexer): Architecture {
          JOIN symbol ON symbol.id = to_symbol JOIN file ON file.id = symbol.file
         WHERE symbol.file <> from_file AND symbol.kind <> 'field' GROUP BY to_symbol ORDER BY uses DESC, path LIMIT ${MOST_SHOWN}`,
     )
-    .all() as Architecture['mostUsed'];
+    .all() as ArchitectureReport['mostUsed'];
   const sorted = [...folders.values()].sort((one, other) => other.symbols - one.symbols);
   const shallow = (path: string): number => path.split('/').length;
   return {

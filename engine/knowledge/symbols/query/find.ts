@@ -1,9 +1,9 @@
 import { isAbsolute, relative } from 'node:path';
-import type { Indexer } from '../index-files/indexer.ts';
+import type { FileIndexer } from '../index-files/indexer.ts';
 import { SYMBOL_COLUMNS, type SymbolRow, toSymbol } from '../store/rows.ts';
 
 /** The result of looking up a name. */
-export type Lookup =
+export type SymbolLookup =
   | { symbol: SymbolRow }
   | { candidates: SymbolRow[]; total: number }
   | { similar: SymbolRow[] };
@@ -19,7 +19,7 @@ export const isTestPath = (path: string): boolean => TEST_PATH.test(path);
 
 const FROM = `FROM symbol JOIN file ON file.id = symbol.file`;
 
-export const readSymbol = ({ db }: Pick<Indexer, 'db'>, id: number): SymbolRow | null => {
+export const readSymbol = ({ db }: Pick<FileIndexer, 'db'>, id: number): SymbolRow | null => {
   const row = db.prepare(`SELECT ${SYMBOL_COLUMNS} ${FROM} WHERE symbol.id = ?`).get(id);
   return row === undefined ? null : toSymbol(row);
 };
@@ -29,10 +29,10 @@ export const readSymbol = ({ db }: Pick<Indexer, 'db'>, id: number): SymbolRow |
  * @param isSeen limits the result by path; default: all
  */
 export function findSymbol(
-  indexer: Indexer,
+  indexer: FileIndexer,
   wanted: string,
   isSeen: (path: string) => boolean = () => true,
-): Lookup {
+): SymbolLookup {
   const text = wanted.trim().replace(/^#(?=\d)/, '');
   if (/^\d+$/.test(text)) {
     const symbol = readSymbol(indexer, Number(text));
@@ -46,7 +46,7 @@ export function findSymbol(
 }
 
 /** Splits `src/a.ts:name` and `src/a.ts#name`; a path alone is the file itself. */
-function splitName(indexer: Indexer, text: string): { path: string | null; name: string } {
+function splitName(indexer: FileIndexer, text: string): { path: string | null; name: string } {
   const [, path, name] = /^(.*[^:#])[:#]([^:#/]+)$/.exec(text) ?? [];
   if (path !== undefined && name !== undefined && /[./]/.test(path))
     return { path: toRelative(indexer, path), name };
@@ -56,13 +56,13 @@ function splitName(indexer: Indexer, text: string): { path: string | null; name:
     : { path: null, name: text.replaceAll('::', '.') };
 }
 
-export function toRelative({ root }: Pick<Indexer, 'root'>, path: string): string {
+export function toRelative({ root }: Pick<FileIndexer, 'root'>, path: string): string {
   const inside = isAbsolute(path) ? relative(root, path) : path;
   return inside.replace(/^\.\//, '');
 }
 
 /** Matches are filtered before counting: thousands of symbols may share a name. */
-function listNamed({ db }: Indexer, path: string | null, name: string): SymbolRow[] {
+function listNamed({ db }: FileIndexer, path: string | null, name: string): SymbolRow[] {
   const last = path === name ? name : (name.split('.').at(-1) ?? name);
   const isEnd = (column: string, of: string, divider: string): string =>
     `(${column} = @${of} OR substr(${column}, -length('${divider}' || @${of})) = '${divider}' || @${of})`;
@@ -101,7 +101,7 @@ function toTrigrams(text: string): string {
 }
 
 /** Returns symbols whose name contains a text: exact matches first, then prefix matches. */
-export function searchSymbols({ db }: Indexer, query: string, limit: number): SymbolRow[] {
+export function searchSymbols({ db }: FileIndexer, query: string, limit: number): SymbolRow[] {
   const name =
     query
       .trim()
@@ -117,7 +117,7 @@ export function searchSymbols({ db }: Indexer, query: string, limit: number): Sy
         .all(toTrigrams(name), MOST_READ)
     : db.prepare('SELECT id FROM symbol WHERE name = ? LIMIT +?').pluck().all(name, MOST_READ);
   const lower = name.toLowerCase();
-  const rank = ({ name: own, kind, path }: SymbolRow): number =>
+  const rankSymbol = ({ name: own, kind, path }: SymbolRow): number =>
     (own === name ? 0 : own.toLowerCase() === lower ? 1 : own.toLowerCase().startsWith(lower) ? 2 : 3) * 8 +
     (kind === 'field' ? 4 : 0) +
     (isTestPath(path) ? 2 : 0);
@@ -128,6 +128,9 @@ export function searchSymbols({ db }: Indexer, query: string, limit: number): Sy
     .all(JSON.stringify(ids))
     .map(toSymbol)
     .filter((each) => each.name.toLowerCase().includes(lower))
-    .sort((one, other) => rank(one) - rank(other) || one.name.length - other.name.length || one.id - other.id)
+    .sort(
+      (one, other) =>
+        rankSymbol(one) - rankSymbol(other) || one.name.length - other.name.length || one.id - other.id,
+    )
     .slice(0, limit);
 }

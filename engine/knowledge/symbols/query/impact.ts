@@ -1,10 +1,10 @@
 import { posix } from 'node:path';
-import type { Indexer } from '../index-files/indexer.ts';
+import type { FileIndexer } from '../index-files/indexer.ts';
 import { REFERENCE_KINDS, SYMBOL_COLUMNS, type SymbolRow, toEdge, toSymbol } from '../store/rows.ts';
 import { isTestPath, readSymbol, toRelative } from './find.ts';
 
 /** A symbol that a change of some files may affect. */
-export interface Reached {
+export interface ReachedSymbol {
   symbol: SymbolRow;
   /** 1 for references to a changed symbol, 2 for references to those. */
   hop: number;
@@ -16,7 +16,7 @@ export interface Reached {
   isTest: boolean;
 }
 
-export interface Impact {
+export interface ImpactReport {
   /** The indexed files, and those without an index. */
   files: string[];
   unknown: string[];
@@ -26,7 +26,7 @@ export interface Impact {
   declared: SymbolRow[];
   /** For whole files only the outermost, for changed lines the innermost. */
   told: SymbolRow[];
-  reached: Reached[];
+  reached: ReachedSymbol[];
 }
 
 /** The changed lines of files; a file without an entry counts in full. */
@@ -41,7 +41,11 @@ const MOST_REACHED = 1000;
  * Finds the declarations in some files or lines, and the code that refers to them, over two steps. A folder stands
  * for everything below it.
  */
-export function findImpact(indexer: Indexer, paths: readonly string[], touched: TouchedLines = {}): Impact {
+export function findImpact(
+  indexer: FileIndexer,
+  paths: readonly string[],
+  touched: TouchedLines = {},
+): ImpactReport {
   const { db } = indexer;
   const files = new Set<string>();
   const unknown: string[] = [];
@@ -68,7 +72,7 @@ export function findImpact(indexer: Indexer, paths: readonly string[], touched: 
   const declared = changed
     .filter(({ kind, name }) => kind !== 'field' && name !== '{}')
     .slice(0, MOST_DECLARED);
-  const reached = new Map<number, Reached>();
+  const reached = new Map<number, ReachedSymbol>();
   const inside = new Set(declared.map(({ id }) => id));
   const callers = db.prepare('SELECT * FROM edge WHERE to_symbol = ? ORDER BY confidence DESC LIMIT +?');
   const fields = changed.filter(({ kind }) => kind === 'field').map(({ id }) => id);
@@ -153,7 +157,7 @@ function findInnermost(symbols: readonly SymbolRow[], from: number, to: number):
 }
 
 /** Returns number of references of each kind to a symbol. */
-export function countReferences({ db }: Indexer, id: number): Record<string, number> {
+export function countReferences({ db }: FileIndexer, id: number): Record<string, number> {
   const rows = db
     .prepare('SELECT kind, count(*) AS n FROM edge WHERE to_symbol = ? GROUP BY kind')
     .all(id) as {

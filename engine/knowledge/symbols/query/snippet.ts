@@ -1,8 +1,8 @@
 import { readSource } from '../../sources/index.ts';
-import type { Indexer } from '../index-files/indexer.ts';
+import type { FileIndexer } from '../index-files/indexer.ts';
 import type { SymbolRow } from '../store/rows.ts';
 
-export interface Snippet {
+export interface SourceSnippet {
   text: string;
   firstLine: number;
   lastLine: number;
@@ -13,7 +13,11 @@ export interface Snippet {
 const MOST_BYTES = 20_000;
 
 /** Reads the text of a symbol from its file; null if the file no longer exists or is not a source. */
-export function readSnippet({ root }: Indexer, symbol: SymbolRow, maxLines: number): Snippet | null {
+export function readSnippet(
+  { root }: FileIndexer,
+  symbol: SymbolRow,
+  maxLines: number,
+): SourceSnippet | null {
   const source = readSource(root, symbol.path);
   if (typeof source === 'string') return null;
   // Whole lines: a reader expects the text before a declaration on its line.

@@ -1,8 +1,8 @@
-import type { Indexer } from '../index-files/indexer.ts';
+import type { FileIndexer } from '../index-files/indexer.ts';
 import { type EdgeRow, REFERENCE_KINDS, type SymbolRow, toEdge } from '../store/rows.ts';
 import { readSymbol } from './find.ts';
 
-export type Direction = 'callers' | 'callees' | 'both';
+export type TraceDirection = 'callers' | 'callees' | 'both';
 
 /** One step of a call graph, between two symbols. */
 export interface TraceStep extends EdgeRow {
@@ -11,7 +11,7 @@ export interface TraceStep extends EdgeRow {
   way: 'callers' | 'callees';
 }
 
-export interface Trace {
+export interface TraceReport {
   symbols: Map<number, SymbolRow>;
   steps: TraceStep[];
   /** Symbols with more neighbours than shown, and their number. */
@@ -30,9 +30,14 @@ const CALLS = ['call', 'new', 'jsx'].map((kind) => REFERENCE_KINDS.indexOf(kind 
 const OTHERS = ['inherit', 'value', 'type'].map((kind) => REFERENCE_KINDS.indexOf(kind as 'type')).join();
 
 /** Follows calls from or to a symbol, step by step. */
-export function traceCalls(indexer: Indexer, symbol: SymbolRow, depth: number, direction: Direction): Trace {
+export function traceCalls(
+  indexer: FileIndexer,
+  symbol: SymbolRow,
+  depth: number,
+  direction: TraceDirection,
+): TraceReport {
   const { db } = indexer;
-  const trace: Trace = {
+  const trace: TraceReport = {
     symbols: new Map([[symbol.id, symbol]]),
     steps: [],
     hubs: [],
@@ -64,7 +69,7 @@ export function traceCalls(indexer: Indexer, symbol: SymbolRow, depth: number, d
     return [each.id];
   }
 
-  function follow(way: 'callers' | 'callees'): void {
+  function followCalls(way: 'callers' | 'callees'): void {
     const seen = new Set([symbol.id]);
     let edge = [symbol.id];
     for (let hop = 1; hop <= depth && edge.length > 0; hop += 1) {
@@ -99,13 +104,13 @@ export function traceCalls(indexer: Indexer, symbol: SymbolRow, depth: number, d
   }
 
   if (direction !== 'callees') {
-    follow('callers');
+    followCalls('callers');
     trace.mentions = db
       .prepare(`SELECT * FROM edge WHERE to_symbol = ? AND kind IN (${OTHERS}) ${order}`)
       .all(symbol.id, MOST_MENTIONS)
       .map((row) => ({ ...toEdge(row), hop: 1, way: 'callers' as const }));
     for (const { fromSymbol } of trace.mentions) know(fromSymbol);
   }
-  if (direction !== 'callers') follow('callees');
+  if (direction !== 'callers') followCalls('callees');
   return trace;
 }

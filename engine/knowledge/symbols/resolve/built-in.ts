@@ -1,5 +1,5 @@
-import type { Language } from '../../sources/index.ts';
-import { joinValues, OUTSIDE_VALUE, UNKNOWN_VALUE, type Value } from './values.ts';
+import type { SourceLanguage } from '../../sources/index.ts';
+import { joinValues, OUTSIDE_VALUE, type ResolvedValue, UNKNOWN_VALUE } from './values.ts';
 
 const COLLECTIONS = new Set(
   'Array ReadonlyArray Set ReadonlySet WeakSet Iterable Iterator IterableIterator AsyncIterable AsyncIterator AsyncIterableIterator Generator AsyncGenerator ArrayLike List list Sequence Iterable Vec VecDeque Option Result Optional set Collection Stream IEnumerable IList'.split(
@@ -16,10 +16,10 @@ const PROMISES = new Set('Promise PromiseLike Task Future CompletableFuture Awai
 
 /** Returns the value of a generic built-in type for its arguments; null if unknown. */
 export function findBuiltInType(
-  language: Language,
+  language: SourceLanguage,
   name: string,
-  types: readonly Value[],
-): Value | 'called' | null {
+  types: readonly ResolvedValue[],
+): ResolvedValue | 'called' | null {
   const [first = UNKNOWN_VALUE] = types;
   // In Python it is the value or None, elsewhere a wrapper around the value.
   if (language === 'python' && (name === 'Optional' || name === 'Union')) return joinValues(types);
@@ -40,7 +40,7 @@ const GIVES_SAME = new Set(
 );
 
 /** Returns the result of a method of a collection or a promise. */
-export function callBuiltIn({ of, name }: Extract<Value, { is: 'method' }>): Value {
+export function callBuiltIn({ of, name }: Extract<ResolvedValue, { is: 'method' }>): ResolvedValue {
   if (of.is === 'promise') return name === 'catch' || name === 'finally' ? of : UNKNOWN_VALUE;
   const element = of.is === 'many' ? of.of : of.is === 'list' ? joinValues(of.items) : UNKNOWN_VALUE;
   if (name === 'values') return { is: 'many', of: element, isMap: false };
@@ -55,8 +55,11 @@ const TAKES_TWO = new Set(['sort', 'toSorted']);
 const TAKES_LATER = new Set(['reduce', 'reduceRight']);
 
 /** Returns the value that a method of a collection or a promise passes to that parameter of its callback. */
-export function parameterOfBuiltIn({ of, name }: Extract<Value, { is: 'method' }>, param: number): Value {
-  const passed = ((): Value => {
+export function parameterOfBuiltIn(
+  { of, name }: Extract<ResolvedValue, { is: 'method' }>,
+  param: number,
+): ResolvedValue {
+  const passed = ((): ResolvedValue => {
     if (of.is === 'promise') return name === 'then' && param === 0 ? of.of : UNKNOWN_VALUE;
     const element = of.is === 'many' ? of.of : of.is === 'list' ? joinValues(of.items) : UNKNOWN_VALUE;
     if (TAKES_LATER.has(name)) return param === 1 ? element : UNKNOWN_VALUE;

@@ -215,7 +215,7 @@ export function createEcmaModules(files: ModuleFiles) {
     return map.baseUrl === null ? undefined : findFile(posix.join(map.baseUrl, specifier));
   }
 
-  function find(folder: string, specifier: string): number | 'outside' | 'missing' {
+  function findModule(folder: string, specifier: string): number | 'outside' | 'missing' {
     if (specifier.startsWith('.')) return findFile(posix.join(folder, specifier)) ?? 'missing';
     if (specifier.startsWith('#')) {
       const own = nearest(folder, (each) => byFolder.get(each));
@@ -239,7 +239,7 @@ export function createEcmaModules(files: ModuleFiles) {
       const key = `${folder}\0${specifier}`;
       const known = found.get(key);
       if (known !== undefined) return known;
-      const result = find(folder, specifier);
+      const result = findModule(folder, specifier);
       found.set(key, result);
       return result;
     },

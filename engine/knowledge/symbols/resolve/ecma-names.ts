@@ -1,10 +1,10 @@
-import type { Evaluator } from './evaluate.ts';
+import type { ValueEvaluator } from './evaluate.ts';
 import type { NameRules } from './language-rules.ts';
-import type { Project } from './project.ts';
+import type { GraphProject } from './project.ts';
 import { OUTSIDE_VALUE } from './values.ts';
 
 /** Creates name resolution of TypeScript and JavaScript: imports lead to modules, and undeclared names belong to the platform. */
-export function createEcmaNames(project: Project, evaluator: () => Evaluator): NameRules {
+export function createEcmaNames(project: GraphProject, evaluator: () => ValueEvaluator): NameRules {
   return {
     importValue(file, index, space) {
       const { from, name } = file.facts.imports[index]!;

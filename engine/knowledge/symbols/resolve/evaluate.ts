@@ -1,18 +1,18 @@
-import { ANY_KEY, type Expr, type SymbolFact, type TypeExpr } from '../facts.ts';
+import { ANY_KEY, type ExpressionFact, type SymbolFact, type TypeExpr } from '../facts.ts';
 import { callBuiltIn, findBuiltInType, parameterOfBuiltIn } from './built-in.ts';
-import type { NameRules, Space } from './language-rules.ts';
+import type { NameRules, NameSpace } from './language-rules.ts';
 import { createMemberFinder, HOLDS } from './members.ts';
-import { type FileView, findRoot, type Project } from './project.ts';
+import { type FileView, findRoot, type GraphProject } from './project.ts';
 import {
   joinValues,
   OUTSIDE_VALUE,
-  type Substitution,
+  type ResolvedValue,
   type SymbolValue,
+  type TypeSubstitution,
   UNKNOWN_VALUE,
-  type Value,
 } from './values.ts';
 
-export type Evaluator = ReturnType<typeof createEvaluator>;
+export type ValueEvaluator = ReturnType<typeof createEvaluator>;
 
 /** Maximum depth: self-referential code would never end. */
 const MOST_STEPS = 60;
@@ -31,7 +31,7 @@ const MOST_ALIASES = 8;
 const IS_ECMA: ReadonlySet<string> = new Set(['typescript', 'tsx', 'javascript']);
 
 /** Evaluates expressions and types across files. */
-export function createEvaluator(project: Project, rulesOf: (file: FileView) => NameRules) {
+export function createEvaluator(project: GraphProject, rulesOf: (file: FileView) => NameRules) {
   let steps = 0;
   const work = { ofReference: 0, ofFile: 0 };
   const running = new Set<string>();
@@ -45,7 +45,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   }
 
   /** Follows one step further; a cycle is unknown. */
-  function guard(key: string, follow: () => Value): Value {
+  function guard(key: string, follow: () => ResolvedValue): ResolvedValue {
     if (steps >= MOST_STEPS || running.has(key)) return UNKNOWN_VALUE;
     steps += 1;
     running.add(key);
@@ -59,16 +59,20 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
 
   const symbolAt = (file: FileView, index: number): SymbolFact => file.facts.symbols[index]!;
 
-  function symbolValue(file: FileView, index: number, owner: Substitution | null = null): Value {
+  function symbolValue(file: FileView, index: number, owner: TypeSubstitution | null = null): ResolvedValue {
     project.use(file, findRoot(file, index).name);
     return { is: 'symbol', file, index, owner };
   }
 
   /** Returns the target of an import; files may import each other in a cycle. */
-  const readImport = (file: FileView, index: number, space: Space): Value =>
+  const readImport = (file: FileView, index: number, space: NameSpace): ResolvedValue =>
     guard(`i${file.id}:${index}:${space}`, () => rulesOf(file).importValue(file, index, space));
 
-  function evaluate(file: FileView, expr: Expr, owner: Substitution | null = null): Value {
+  function evaluate(
+    file: FileView,
+    expr: ExpressionFact,
+    owner: TypeSubstitution | null = null,
+  ): ResolvedValue {
     spendWork();
     switch (expr[0]) {
       case 's':
@@ -101,7 +105,10 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
       case 'e':
         return elementOf(evaluate(file, expr[1], owner), expr[2]);
       case 'y':
-        return { is: 'list', items: expr.slice(1).map((each) => evaluate(file, each as Expr, owner)) };
+        return {
+          is: 'list',
+          items: expr.slice(1).map((each) => evaluate(file, each as ExpressionFact, owner)),
+        };
       case 'b': {
         const callee = evaluate(file, expr[1], owner);
         return guard(`b${file.id}:${JSON.stringify(expr)}`, () =>
@@ -115,7 +122,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
       case 'super':
         return baseOf(file, expr[1]);
       case '|':
-        return joinValues(expr.slice(1).map((each) => evaluate(file, each as Expr, owner)));
+        return joinValues(expr.slice(1).map((each) => evaluate(file, each as ExpressionFact, owner)));
       case 'x':
         return OUTSIDE_VALUE;
       default:
@@ -124,15 +131,19 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   }
 
   /** Finds a member: a missing member of a known value is external; of an unknown value it is unknown. */
-  const memberOf = (object: Value, name: string): Value =>
+  const memberOf = (object: ResolvedValue, name: string): ResolvedValue =>
     findMember(object, name)?.value ?? (object.is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE);
 
-  function baseOf(file: FileView, index: number): Value {
+  function baseOf(file: FileView, index: number): ResolvedValue {
     const [base] = symbolAt(file, index).bases ?? [];
     return base === undefined ? OUTSIDE_VALUE : evaluateType(file, base);
   }
 
-  function evaluateType(file: FileView, type: TypeExpr, owner: Substitution | null = null): Value {
+  function evaluateType(
+    file: FileView,
+    type: TypeExpr,
+    owner: TypeSubstitution | null = null,
+  ): ResolvedValue {
     spendWork();
     switch (type[0]) {
       case 'r': {
@@ -173,10 +184,10 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
 
   function namedType(
     file: FileView,
-    named: Expr,
+    named: ExpressionFact,
     types: readonly TypeExpr[],
-    owner: Substitution | null,
-  ): Value {
+    owner: TypeSubstitution | null,
+  ): ResolvedValue {
     const values = types.map((each) => evaluateType(file, each, owner));
     const meant = named[0] === 'g' ? null : lookUpType(file, named);
     // Languages import them too: `typing.Optional`, `java.util.List`.
@@ -188,7 +199,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   }
 
   /** Returns the meaning of a name as a type. */
-  function lookUpType(file: FileView, named: Expr): Value {
+  function lookUpType(file: FileView, named: ExpressionFact): ResolvedValue {
     if (named[0] === 'i') return readImport(file, named[1], 'type');
     if (named[0] === 'g') return rulesOf(file).freeName(file, named[1], 'type');
     if (named[0] === 'm')
@@ -196,7 +207,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return evaluate(file, named);
   }
 
-  function typeOfSymbol(value: Value, types: readonly Value[]): Value {
+  function typeOfSymbol(value: ResolvedValue, types: readonly ResolvedValue[]): ResolvedValue {
     if (value.is !== 'symbol') return value.is === 'module' ? UNKNOWN_VALUE : value;
     const { file, index } = value;
     const fact = symbolAt(file, index);
@@ -210,7 +221,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return { is: 'instance', file, index, types };
   }
 
-  function instanceOf(value: Value, types: readonly Value[]): Value {
+  function instanceOf(value: ResolvedValue, types: readonly ResolvedValue[]): ResolvedValue {
     if (value.is === 'either') return joinValues(value.values.map((each) => instanceOf(each, types)));
     if (value.is === 'outside') return OUTSIDE_VALUE;
     if (value.is !== 'symbol') return UNKNOWN_VALUE;
@@ -224,8 +235,8 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   }
 
   /** Returns the final value of a variable that is declared by others; unknown for cycles. */
-  function settle(value: SymbolValue): Value {
-    let at: Value = value;
+  function settle(value: SymbolValue): ResolvedValue {
+    let at: ResolvedValue = value;
     for (let steps = 0; steps < MOST_ALIASES; steps += 1) {
       if (at.is !== 'symbol' || !HOLDS.has(symbolAt(at.file, at.index).kind)) return at;
       at = valueOfSymbol(at);
@@ -234,7 +245,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   }
 
   /** Returns the value of a variable or field; a function, class or namespace is itself. */
-  function valueOfSymbol(value: SymbolValue): Value {
+  function valueOfSymbol(value: SymbolValue): ResolvedValue {
     const { file, index, owner = null } = value;
     const { kind, type, init } = symbolAt(file, index);
     if (kind !== 'variable' && kind !== 'field') return value;
@@ -244,7 +255,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     });
   }
 
-  function callValue(value: Value): Value {
+  function callValue(value: ResolvedValue): ResolvedValue {
     switch (value.is) {
       case 'symbol': {
         const { file, index, owner = null } = value;
@@ -273,12 +284,12 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     }
   }
 
-  function awaitValue(value: Value): Value {
+  function awaitValue(value: ResolvedValue): ResolvedValue {
     if (value.is === 'promise') return awaitValue(value.of);
     return value.is === 'either' ? joinValues(value.values.map(awaitValue)) : value;
   }
 
-  function elementOf(value: Value, at?: number): Value {
+  function elementOf(value: ResolvedValue, at?: number): ResolvedValue {
     const held = value.is === 'symbol' ? settle(value) : value;
     if (held.is === 'many' && at === ANY_KEY) return held.of;
     if (held.is === 'many') return held.isMap && at !== undefined ? OUTSIDE_VALUE : elementOfEntry(held);
@@ -289,11 +300,11 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   }
 
   /** Returns the element of an entry: in `for (const [key, value] of map)` it is a pair. */
-  const elementOfEntry = (held: Extract<Value, { is: 'many' }>): Value =>
+  const elementOfEntry = (held: Extract<ResolvedValue, { is: 'many' }>): ResolvedValue =>
     held.isMap ? { is: 'list', items: [OUTSIDE_VALUE, held.of] } : held.of;
 
   /** Returns the expected type of the function that is argument `index` of a call. */
-  function argumentOf(callee: Value, index: number, param: number): Value {
+  function argumentOf(callee: ResolvedValue, index: number, param: number): ResolvedValue {
     if (callee.is === 'method') return parameterOfBuiltIn(callee, param);
     if (callee.is === 'function') {
       const type = callee.type[2 + index] as TypeExpr | undefined;
@@ -316,7 +327,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   }
 
   /** Returns the type of a parameter of a function that is known by its type. */
-  function parameterOf(value: Value, index: number): Value {
+  function parameterOf(value: ResolvedValue, index: number): ResolvedValue {
     switch (value.is) {
       case 'function': {
         const type = value.type[2 + index] as TypeExpr | undefined;

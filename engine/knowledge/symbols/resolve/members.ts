@@ -1,24 +1,30 @@
-import type { Expr, SymbolFact, TypeExpr } from '../facts.ts';
-import type { NameRules, Space } from './language-rules.ts';
-import { DECLARES_OUTSIDE, type FileView, findRoot, type Project } from './project.ts';
-import { joinValues, type Substitution, type SymbolValue, UNKNOWN_VALUE, type Value } from './values.ts';
+import type { ExpressionFact, SymbolFact, TypeExpr } from '../facts.ts';
+import type { NameRules, NameSpace } from './language-rules.ts';
+import { DECLARES_OUTSIDE, type FileView, findRoot, type GraphProject } from './project.ts';
+import {
+  joinValues,
+  type ResolvedValue,
+  type SymbolValue,
+  type TypeSubstitution,
+  UNKNOWN_VALUE,
+} from './values.ts';
 
 /** A found member, and how it was found. */
 export interface FoundMember {
-  value: Value;
+  value: ResolvedValue;
   /** True if the class itself has it, not a base class. */
   isOwn: boolean;
 }
 
 /** The part of evaluation that member lookup needs. */
 interface MemberDeps {
-  project: Project;
+  project: GraphProject;
   rulesOf(file: FileView): NameRules;
-  evaluate(file: FileView, expr: Expr): Value;
-  evaluateType(file: FileView, type: TypeExpr, owner?: Substitution | null): Value;
-  lookUpType(file: FileView, named: Expr): Value;
-  settle(value: SymbolValue): Value;
-  guard(key: string, follow: () => Value): Value;
+  evaluate(file: FileView, expr: ExpressionFact): ResolvedValue;
+  evaluateType(file: FileView, type: TypeExpr, owner?: TypeSubstitution | null): ResolvedValue;
+  lookUpType(file: FileView, named: ExpressionFact): ResolvedValue;
+  settle(value: SymbolValue): ResolvedValue;
+  guard(key: string, follow: () => ResolvedValue): ResolvedValue;
   spendWork(): void;
 }
 
@@ -41,7 +47,7 @@ export function createMemberFinder({
   const symbolAt = (file: FileView, index: number): SymbolFact => file.facts.symbols[index]!;
 
   /** Finds a member of a value by name; null if the project is not known to have one. */
-  function findMember(value: Value, name: string, space: Space = 'value'): FoundMember | null {
+  function findMember(value: ResolvedValue, name: string, space: NameSpace = 'value'): FoundMember | null {
     spendWork();
     switch (value.is) {
       case 'symbol':
@@ -74,7 +80,7 @@ export function createMemberFinder({
     }
   }
 
-  function findStatic(value: Extract<Value, { is: 'symbol' }>, name: string): FoundMember | null {
+  function findStatic(value: Extract<ResolvedValue, { is: 'symbol' }>, name: string): FoundMember | null {
     const { file, index } = value;
     const fact = symbolAt(file, index);
     project.use(file, findRoot(file, index).name);
@@ -110,18 +116,18 @@ export function createMemberFinder({
     file: FileView,
     type: string,
     name: string,
-    owner: Substitution | null,
+    owner: TypeSubstitution | null,
   ): FoundMember | null {
     if (!DECLARES_OUTSIDE.has(file.language)) return null;
-    const look = (at: FileView): FoundMember | null => {
+    const lookUpMember = (at: FileView): FoundMember | null => {
       project.use(at, name);
       const [index] = at.owned.get(type)?.get(name) ?? [];
       return index === undefined ? null : { value: { is: 'symbol', file: at, index, owner }, isOwn: true };
     };
-    const own = look(file);
+    const own = lookUpMember(file);
     if (own !== null) return own;
     for (const each of project.filesOfPackage(file, file.facts.packageName ?? '')) {
-      const found = each === file ? null : look(each);
+      const found = each === file ? null : lookUpMember(each);
       if (found !== null) return found;
     }
     return null;
@@ -147,11 +153,14 @@ export function createMemberFinder({
     return found;
   }
 
-  function findInherited(value: Extract<Value, { is: 'instance' }>, name: string): FoundMember | null {
+  function findInherited(
+    value: Extract<ResolvedValue, { is: 'instance' }>,
+    name: string,
+  ): FoundMember | null {
     const { file, index, types } = value;
     project.use(file, findRoot(file, index).name);
     const fact = symbolAt(file, index);
-    const owner: Substitution = { file, symbol: index, values: types };
+    const owner: TypeSubstitution = { file, symbol: index, values: types };
     // If a bare name denotes a member, it may belong to the class itself.
     const isBare = file.language === 'java' || file.language === 'csharp';
     const own = (file.members.get(index)?.get(name) ?? []).find(
@@ -190,9 +199,9 @@ export function createMemberFinder({
   const VALUES = new Set(['function', 'class', 'variable', 'enum', 'namespace', 'method', 'field']);
 
   /** Returns an export of a file by name, through re-exporting files. */
-  function findExport(file: FileView, name: string, space: Space): Value | null {
+  function findExport(file: FileView, name: string, space: NameSpace): ResolvedValue | null {
     project.use(file, name);
-    let found: Value | null = null;
+    let found: ResolvedValue | null = null;
     for (const index of file.exports.get(name) ?? []) {
       const { value } = file.facts.exports[index]!;
       const meant = space === 'type' ? lookUpType(file, value) : evaluate(file, value);
@@ -204,11 +213,11 @@ export function createMemberFinder({
     return findPassedOn(file, name, space);
   }
 
-  function findPassedOn(file: FileView, name: string, space: Space): Value | null {
+  function findPassedOn(file: FileView, name: string, space: NameSpace): ResolvedValue | null {
     // Also if it re-exports nothing yet.
     project.use(file, '*');
     const all = file.exports.get('*') ?? [];
-    let found: Value | null = null;
+    let found: ResolvedValue | null = null;
     for (const index of all) {
       const { value } = file.facts.exports[index]!;
       guard(`*${file.id}:${index}:${name}:${space}`, () => {

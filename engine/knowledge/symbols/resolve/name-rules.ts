@@ -1,11 +1,14 @@
 import { createEcmaNames } from './ecma-names.ts';
-import type { Evaluator } from './evaluate.ts';
+import type { ValueEvaluator } from './evaluate.ts';
 import type { NameRules } from './language-rules.ts';
-import type { FileView, Project } from './project.ts';
+import type { FileView, GraphProject } from './project.ts';
 import { createTableNames } from './table-names.ts';
 
 /** Creates the name resolution rules of a file's language. */
-export function createNameRules(project: Project, evaluator: () => Evaluator): (file: FileView) => NameRules {
+export function createNameRules(
+  project: GraphProject,
+  evaluator: () => ValueEvaluator,
+): (file: FileView) => NameRules {
   const ecma = createEcmaNames(project, evaluator);
   const others = createTableNames(project, evaluator);
   return ({ language }) =>

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { FileView, Project } from './project.ts';
+import type { FileView, GraphProject } from './project.ts';
 
 interface PackageFinderDeps {
   idOf(path: string): number | undefined;
@@ -11,7 +11,7 @@ interface PackageFinderDeps {
 }
 
 type PackageFinder = Pick<
-  Project,
+  GraphProject,
   'findGoPackage' | 'findPythonModule' | 'findRustChild' | 'findRustParent' | 'findRustCrate'
 >;
 
@@ -31,7 +31,7 @@ export function createPackageFinder({
     const id = idOf(path);
     return id === undefined ? null : view(id);
   };
-  const join = (...parts: string[]): string => posix.join(...parts).replace(/^\.\//, '');
+  const joinModulePath = (...parts: string[]): string => posix.join(...parts).replace(/^\.\//, '');
 
   /** Returns names in manifests of one kind, with their folders. */
   function readNames(file: string, pattern: RegExp): { name: string; folder: string }[] {
@@ -52,17 +52,17 @@ export function createPackageFinder({
   }
 
   const crateRoot = (folder: string): FileView | null =>
-    fileAt(join(folder, 'src/lib.rs')) ??
-    fileAt(join(folder, 'src/main.rs')) ??
-    fileAt(join(folder, 'lib.rs'));
+    fileAt(joinModulePath(folder, 'src/lib.rs')) ??
+    fileAt(joinModulePath(folder, 'src/main.rs')) ??
+    fileAt(joinModulePath(folder, 'lib.rs'));
 
-  function findPython(name: string, from: FileView): ReturnType<Project['findPythonModule']> {
+  function findPython(name: string, from: FileView): ReturnType<GraphProject['findPythonModule']> {
     for (const part of name.split('/')) use(part);
     const file =
       fileAt(`${name}.py`) ??
       fileAt(`${name}.pyi`) ??
-      fileAt(join(name, '__init__.py')) ??
-      fileAt(join(name, '__init__.pyi'));
+      fileAt(joinModulePath(name, '__init__.py')) ??
+      fileAt(joinModulePath(name, '__init__.pyi'));
     if (file !== null) return { file };
     return hasFolder(name) ? { folder: name, from } : null;
   }
@@ -74,7 +74,7 @@ export function createPackageFinder({
       const [best] = goModules.known
         .filter(({ name }) => path === name || path.startsWith(`${name}/`))
         .sort((one, other) => other.name.length - one.name.length);
-      return best === undefined ? null : join(best.folder, path.slice(best.name.length + 1)) || '.';
+      return best === undefined ? null : joinModulePath(best.folder, path.slice(best.name.length + 1)) || '.';
     },
     findPythonModule(from, name) {
       if (name.includes('/')) return findPython(name, from);
@@ -84,13 +84,13 @@ export function createPackageFinder({
       if (dots > 0) {
         let folder = own;
         for (let up = 1; up < dots; up += 1) folder = posix.dirname(folder);
-        const path = join(folder, rest);
+        const path = joinModulePath(folder, rest);
         return rest === '' ? findPython(folder, from) : findPython(path, from);
       }
       // From the file's folder upwards, as a program started there or above would find it.
       for (let folder = own; ; folder = posix.dirname(folder)) {
         for (const each of folder === '.' ? ['.', 'src', 'lib', 'python'] : [folder]) {
-          const found = findPython(join(each, rest), from);
+          const found = findPython(joinModulePath(each, rest), from);
           if (found !== null && !('file' in found && found.file === from)) return found;
         }
         if (folder === '.') return null;
@@ -100,14 +100,19 @@ export function createPackageFinder({
       const base = posix.basename(from.path);
       const folder = posix.dirname(from.path);
       const isRoot = base === 'lib.rs' || base === 'main.rs' || base === 'mod.rs';
-      const below = isRoot ? folder : join(folder, base.replace(/\.rs$/, ''));
-      return fileAt(join(below, `${name}.rs`)) ?? fileAt(join(below, name, 'mod.rs'));
+      const below = isRoot ? folder : joinModulePath(folder, base.replace(/\.rs$/, ''));
+      return fileAt(joinModulePath(below, `${name}.rs`)) ?? fileAt(joinModulePath(below, name, 'mod.rs'));
     },
     findRustParent(from) {
       const base = posix.basename(from.path);
       const folder = posix.dirname(from.path);
       const above = base === 'mod.rs' ? posix.dirname(folder) : folder;
-      const files = [join(above, 'mod.rs'), `${above}.rs`, join(above, 'lib.rs'), join(above, 'main.rs')];
+      const files = [
+        joinModulePath(above, 'mod.rs'),
+        `${above}.rs`,
+        joinModulePath(above, 'lib.rs'),
+        joinModulePath(above, 'main.rs'),
+      ];
       for (const each of files) {
         const found = fileAt(each);
         if (found !== null && found !== from) return found;

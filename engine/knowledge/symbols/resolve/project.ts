@@ -1,11 +1,11 @@
-import type { Language } from '../../sources/index.ts';
+import type { SourceLanguage } from '../../sources/index.ts';
 import type { FileFacts, SymbolFact } from '../facts.ts';
 
 /** A file with its facts, with members indexed by name. */
 export interface FileView {
   id: number;
   path: string;
-  language: Language;
+  language: SourceLanguage;
   facts: FileFacts;
   /** Members of each symbol by name, in order. */
   members: Map<number, Map<string, number[]>>;
@@ -19,7 +19,7 @@ export interface FileView {
 export type ModuleTarget = { file: FileView } | 'outside' | 'missing';
 
 /** The project as resolution sees it. Every answer is recorded as a dependency of the asking file. */
-export interface Project {
+export interface GraphProject {
   view(id: number): FileView | null;
   /** Returns the target file of an import. */
   resolveModule(from: FileView, specifier: string): ModuleTarget;
@@ -47,7 +47,12 @@ export interface Project {
 export const DECLARES_OUTSIDE: ReadonlySet<string> = new Set(['go', 'rust']);
 
 /** Indexes the facts of a file. */
-export function createFileView(id: number, path: string, language: Language, facts: FileFacts): FileView {
+export function createFileView(
+  id: number,
+  path: string,
+  language: SourceLanguage,
+  facts: FileFacts,
+): FileView {
   const members = new Map<number, Map<string, number[]>>();
   for (const [index, { parent, name }] of facts.symbols.entries()) {
     if (parent < 0) continue;

@@ -1,17 +1,17 @@
-import type { Edge, Strategy } from '../edges.ts';
-import type { Expr, Reference, ReferenceKind } from '../facts.ts';
-import type { Evaluator } from './evaluate.ts';
-import type { FileView, Project } from './project.ts';
-import { UNKNOWN_VALUE, type Value } from './values.ts';
+import type { ReferenceEdge, ResolveStrategy } from '../edges.ts';
+import type { ExpressionFact, ReferenceFact, ReferenceKind } from '../facts.ts';
+import type { ValueEvaluator } from './evaluate.ts';
+import type { FileView, GraphProject } from './project.ts';
+import { type ResolvedValue, UNKNOWN_VALUE } from './values.ts';
 
-type Found = Pick<Edge, 'to' | 'confidence' | 'strategy' | 'candidates'>;
+type Found = Pick<ReferenceEdge, 'to' | 'confidence' | 'strategy' | 'candidates'>;
 
 /** Resolves the references of a file one by one. */
-export function createReferenceResolver(project: Project, evaluator: Evaluator) {
+export function createReferenceResolver(project: GraphProject, evaluator: ValueEvaluator) {
   const { evaluate, lookUpType, findMember, settle } = evaluator;
 
   /** Returns the symbol itself; for a function known only by its type, the type, if it is named. */
-  function target(value: Value): Found['to'] | null {
+  function target(value: ResolvedValue): Found['to'] | null {
     if (value.is === 'symbol') return { file: value.file.id, index: value.index };
     return value.is === 'function' && value.named !== undefined
       ? { file: value.file.id, index: value.named }
@@ -19,7 +19,7 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
   }
 
   /** Returns the target of a call through a field: the member of the field's type, not the field. */
-  function findHeld(value: Value): Value {
+  function findHeld(value: ResolvedValue): ResolvedValue {
     const fact = value.is === 'symbol' ? value.file.facts.symbols[value.index] : undefined;
     if (value.is !== 'symbol' || fact?.kind !== 'field' || fact.type?.[0] === 'f') return value;
     const held = settle(value);
@@ -27,7 +27,11 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
   }
 
   /** Returns if several values lead to one symbol, that symbol; otherwise the first function, as a guess. */
-  function found(value: Value, confidence: Found['confidence'], strategy: Strategy): Found | null {
+  function found(
+    value: ResolvedValue,
+    confidence: Found['confidence'],
+    strategy: ResolveStrategy,
+  ): Found | null {
     if (value.is !== 'either') {
       const to = target(value);
       return to === null ? null : { to, confidence, strategy, candidates: 1 };
@@ -50,10 +54,10 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
     };
   }
 
-  const isField = (value: Value): boolean =>
+  const isField = (value: ResolvedValue): boolean =>
     value.is === 'symbol' && value.file.facts.symbols[value.index]?.kind === 'field';
 
-  function resolveMember(file: FileView, object: Expr, name: string): Found | null {
+  function resolveMember(file: FileView, object: ExpressionFact, name: string): Found | null {
     const value = evaluate(file, object);
     const member = findMember(value, name);
     if (member !== null) {
@@ -78,7 +82,7 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
     return to === null ? null : { to, confidence: 0.4, strategy: 'name', candidates: 1 };
   }
 
-  function resolveExpression(file: FileView, expr: Expr, kind: ReferenceKind): Found | null {
+  function resolveExpression(file: FileView, expr: ExpressionFact, kind: ReferenceKind): Found | null {
     const isType = kind === 'type' || kind === 'inherit';
     switch (expr[0]) {
       case 's':
@@ -97,7 +101,7 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
       }
       case '|': {
         // A bare name: of the enclosing classes, otherwise of the package.
-        const ways = expr.slice(1) as Expr[];
+        const ways = expr.slice(1) as ExpressionFact[];
         const last = ways.at(-1);
         const isBare = last?.[0] === 'g' && ways.length > 1;
         if (!isBare) return found(evaluate(file, expr), 0.7, 'type');
@@ -119,7 +123,7 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
   }
 
   /** Resolves a reference; unexpected code resolves to nothing, and does not abort the other references of the file. */
-  function resolveOrGiveUp(file: FileView, expr: Expr, kind: ReferenceKind): Found | null {
+  function resolveOrGiveUp(file: FileView, expr: ExpressionFact, kind: ReferenceKind): Found | null {
     evaluator.beginReference();
     try {
       return resolveExpression(file, expr, kind);
@@ -130,11 +134,11 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
 
   return {
     /** Returns the edges from a file; references without or with several targets are counted. */
-    resolveFile(file: FileView): { edges: Edge[]; unresolved: number } {
-      const edges = new Map<string, Edge>();
+    resolveFile(file: FileView): { edges: ReferenceEdge[]; unresolved: number } {
+      const edges = new Map<string, ReferenceEdge>();
       let unresolved = 0;
       evaluator.beginFile();
-      for (const [kind, expr, line, from] of file.facts.references as Reference[]) {
+      for (const [kind, expr, line, from] of file.facts.references as ReferenceFact[]) {
         const way = resolveOrGiveUp(file, expr, kind);
         if (way === null) {
           unresolved += 1;

@@ -1,12 +1,12 @@
 import { posix } from 'node:path';
-import type { Language } from '../../sources/index.ts';
+import type { SourceLanguage } from '../../sources/index.ts';
 import type { SymbolKind } from '../facts.ts';
 import { hashName } from '../store/digest.ts';
 import type { GraphDatabase } from '../store/graph-file.ts';
 import type { GraphRows } from '../store/rows.ts';
 import { createEcmaModules, type ModuleFiles } from './ecma-modules.ts';
 import { createPackageFinder } from './packages.ts';
-import { createFileView, DECLARES_OUTSIDE, type FileView, type Project } from './project.ts';
+import { createFileView, DECLARES_OUTSIDE, type FileView, type GraphProject } from './project.ts';
 
 /** Dependencies on something other than a file: a common name, or a path that may appear. */
 export const ANY_FILE = 0;
@@ -16,7 +16,7 @@ export const ANY_PATH = -1;
 export const MEMBER_KINDS: readonly SymbolKind[] = ['method', 'field', 'function'];
 
 /** Languages whose code may call each other. */
-const FAMILIES: Partial<Record<Language, readonly Language[]>> = {
+const FAMILIES: Partial<Record<SourceLanguage, readonly SourceLanguage[]>> = {
   typescript: ['typescript', 'tsx', 'javascript'],
   tsx: ['typescript', 'tsx', 'javascript'],
   javascript: ['typescript', 'tsx', 'javascript'],
@@ -26,12 +26,13 @@ const FAMILIES: Partial<Record<Language, readonly Language[]>> = {
   kotlin: ['java', 'kotlin'],
 };
 
-export const familyOf = (language: Language): readonly Language[] => FAMILIES[language] ?? [language];
+export const familyOf = (language: SourceLanguage): readonly SourceLanguage[] =>
+  FAMILIES[language] ?? [language];
 
 /** Maximum cached facts of files, as characters of JSON. */
 const MOST_HELD = 6_000_000;
 
-export interface StoredProject extends Project {
+export interface StoredProject extends GraphProject {
   /** Starts recording the dependencies of the next file. */
   begin(): Map<number, Set<number>>;
   /** Forgets cached facts after a file was written or removed. */
@@ -49,7 +50,7 @@ export function createStoredProject(
   manifests: { list(): readonly string[]; read(path: string): string | null },
 ): StoredProject {
   const paths = new Map<string, number>();
-  const info = new Map<number, { path: string; language: Language }>();
+  const info = new Map<number, { path: string; language: SourceLanguage }>();
   const held = new Map<number, { view: FileView; size: number }>();
   let heldSize = 0;
   let uses = new Map<number, Set<number>>();
@@ -85,7 +86,7 @@ export function createStoredProject(
     names.add(hashName(name));
   }
 
-  function view(id: number): FileView | null {
+  function viewFile(id: number): FileView | null {
     const known = held.get(id);
     if (known !== undefined) {
       // Recently used entries are dropped last.
@@ -93,7 +94,7 @@ export function createStoredProject(
       held.set(id, known);
       return known.view;
     }
-    const file = info.get(id) ?? (findFile.get(id) as { path: string; language: Language } | undefined);
+    const file = info.get(id) ?? (findFile.get(id) as { path: string; language: SourceLanguage } | undefined);
     const facts = file === undefined ? null : rows.readFacts(id);
     if (file === undefined || facts === null) return null;
     info.set(id, file);
@@ -121,15 +122,15 @@ export function createStoredProject(
   }
   let folders: Set<string> | null = null;
 
-  function forget(id: number): void {
+  function forgetFile(id: number): void {
     heldSize -= held.get(id)?.size ?? 0;
     held.delete(id);
     info.delete(id);
   }
 
   return {
-    view,
-    forget,
+    view: viewFile,
+    forget: forgetFile,
     begin() {
       uses = new Map();
       return uses;
@@ -144,7 +145,7 @@ export function createStoredProject(
       ecma ??= createEcmaModules(moduleFiles);
       const found = ecma.resolve(from.path, specifier);
       if (typeof found !== 'number') return found;
-      const file = view(found);
+      const file = viewFile(found);
       if (file === null) return 'missing';
       use(ANY_PATH, posix.basename(file.path).replace(/\.[^.]+$/, ''));
       return { file };
@@ -153,13 +154,13 @@ export function createStoredProject(
       use(ANY_PATH, `package ${name}`);
       const family = familyOf(from.language);
       return (findPackage.all(name) as number[]).flatMap((id) => {
-        const file = view(id);
+        const file = viewFile(id);
         return file === null || !family.includes(file.language) ? [] : [file];
       });
     },
     ...createPackageFinder({
       idOf: (path) => paths.get(path),
-      view,
+      view: viewFile,
       use: (name) => use(ANY_PATH, name),
       manifests,
       hasFolder,
@@ -171,7 +172,7 @@ export function createStoredProject(
         place: number;
         kind: SymbolKind;
         outer: SymbolKind | null;
-        language: Language;
+        language: SourceLanguage;
       }[];
       const [only] = found;
       if (only === undefined || found.length > 1 || only.kind !== 'method') return null;

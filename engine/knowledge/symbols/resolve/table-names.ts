@@ -1,23 +1,23 @@
 import { posix } from 'node:path';
-import type { Evaluator } from './evaluate.ts';
-import type { NameRules, Space } from './language-rules.ts';
-import type { FileView, Project } from './project.ts';
-import { OUTSIDE_VALUE, UNKNOWN_VALUE, type Value } from './values.ts';
+import type { ValueEvaluator } from './evaluate.ts';
+import type { NameRules, NameSpace } from './language-rules.ts';
+import type { FileView, GraphProject } from './project.ts';
+import { OUTSIDE_VALUE, type ResolvedValue, UNKNOWN_VALUE } from './values.ts';
 
-type Find = (name: string, space: Space) => Value | null;
+type Find = (name: string, space: NameSpace) => ResolvedValue | null;
 
-const spaceOf = (find: Find): Value => ({ is: 'space', find });
+const spaceOf = (find: Find): ResolvedValue => ({ is: 'space', find });
 
 /** Creates name resolution of languages with packages, modules and namespaces. */
 export function createTableNames(
-  project: Project,
-  evaluator: () => Evaluator,
+  project: GraphProject,
+  evaluator: () => ValueEvaluator,
 ): Partial<Record<string, NameRules>> {
   const outside: NameRules = { importValue: () => OUTSIDE_VALUE, freeName: () => OUTSIDE_VALUE };
-  const exported = (file: FileView, name: string, space: Space): Value | null =>
+  const exported = (file: FileView, name: string, space: NameSpace): ResolvedValue | null =>
     evaluator().findExport(file, name, space);
 
-  const findInFiles = (files: readonly FileView[], name: string, space: Space): Value | null => {
+  const findInFiles = (files: readonly FileView[], name: string, space: NameSpace): ResolvedValue | null => {
     for (const file of files) {
       const found = exported(file, name, space);
       if (found !== null) return found;
@@ -26,7 +26,7 @@ export function createTableNames(
   };
 
   /** Returns a package by its name; null if it has no file in the project. */
-  function packageSpace(from: FileView, name: string): Value | null {
+  function packageSpace(from: FileView, name: string): ResolvedValue | null {
     const files = project.filesOfPackage(from, name);
     return files.length === 0 ? null : spaceOf((wanted, space) => findInFiles(files, wanted, space));
   }
@@ -44,7 +44,7 @@ export function createTableNames(
   };
 
   /** Returns `a.b.C`, and a member of a class instead of a class of a package. */
-  function findDotted(file: FileView, from: string, name: string, space: Space): Value | null {
+  function findDotted(file: FileView, from: string, name: string, space: NameSpace): ResolvedValue | null {
     const direct = findInFiles(project.filesOfPackage(file, from), name, space);
     if (direct !== null || !from.includes('.')) return direct;
     const parts = from.split('.');
@@ -91,9 +91,9 @@ export function createTableNames(
   function findInModule(
     module: FileView,
     name: string,
-    space: Space,
+    space: NameSpace,
     seen: ReadonlySet<number>,
-  ): Value | null {
+  ): ResolvedValue | null {
     const own = exported(module, name, space);
     if (own !== null) return own;
     project.use(module, name);
@@ -109,7 +109,7 @@ export function createTableNames(
     return moduleSpace(project.findPythonModule(module, `.${name}`));
   }
 
-  function moduleSpace(found: ReturnType<Project['findPythonModule']>): Value | null {
+  function moduleSpace(found: ReturnType<GraphProject['findPythonModule']>): ResolvedValue | null {
     if (found === null) return null;
     if ('file' in found) return spaceOf((name, space) => findInModule(found.file, name, space, new Set()));
     return spaceOf((name) => moduleSpace(project.findPythonModule(found.from, `${found.folder}/${name}`)));
@@ -143,11 +143,11 @@ export function createTableNames(
   };
 
   /** Returns a Rust module: its declarations and re-exports, and submodules in separate files. */
-  function rustModule(file: FileView): Value {
+  function rustModule(file: FileView): ResolvedValue {
     return spaceOf((name, space) => findInRust(file, name, space, 0));
   }
 
-  function findInRust(file: FileView, name: string, space: Space, depth: number): Value | null {
+  function findInRust(file: FileView, name: string, space: NameSpace, depth: number): ResolvedValue | null {
     const child = project.findRustChild(file, name);
     if (child !== null) return rustModule(child);
     const own = exported(file, name, space);
@@ -170,10 +170,10 @@ export function createTableNames(
     return null;
   }
 
-  function findRustPath(file: FileView, path: string): Value | null {
+  function findRustPath(file: FileView, path: string): ResolvedValue | null {
     if (path === '') return spaceOf((name) => startOfPath(file, name));
     const [first = '', ...rest] = path.split('::');
-    let at: Value | null = startOfPath(file, first);
+    let at: ResolvedValue | null = startOfPath(file, first);
     for (const name of rest) {
       if (at === null || at.is === 'outside') return at;
       if (name === 'super' || name === 'self') return null;
@@ -182,7 +182,7 @@ export function createTableNames(
     return at;
   }
 
-  function startOfPath(file: FileView, name: string): Value | null {
+  function startOfPath(file: FileView, name: string): ResolvedValue | null {
     if (name === 'self') return rustModule(file);
     if (name === 'crate' || name === 'super') {
       const found = name === 'crate' ? project.findRustCrate(file, null) : project.findRustParent(file);

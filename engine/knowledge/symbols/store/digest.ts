@@ -1,4 +1,4 @@
-import type { Expr, FileFacts } from '../facts.ts';
+import type { ExpressionFact, FileFacts } from '../facts.ts';
 
 /** Maximum depth of references inside a file for a digest. */
 const MOST_DEPTH = 12;
@@ -18,7 +18,7 @@ export function digestFacts(facts: FileFacts): Map<string, string> {
   const { symbols, imports, exports, locals, objects } = facts;
   const known = new Map<number, string>();
 
-  const nameOf = (index: number): string => {
+  const findName = (index: number): string => {
     const parts: string[] = [];
     for (let at = symbols[index] === undefined ? -1 : index; at > 0; at = symbols[at]!.parent)
       parts.unshift(symbols[at]!.name);
@@ -31,7 +31,7 @@ export function digestFacts(facts: FileFacts): Map<string, string> {
     if (depth > MOST_DEPTH) return '…';
     const [head, first] = value as readonly unknown[];
     if (typeof first === 'number') {
-      if (head === 's' || head === 'self' || head === 'super') return `${head} ${nameOf(first)}`;
+      if (head === 's' || head === 'self' || head === 'super') return `${head} ${findName(first)}`;
       if (head === 'i') return `i ${imports[first]?.from} ${imports[first]?.name}`;
       if (head === 'l' && value.length === 2) return spellLocal(first, depth);
       if (head === 'o') {
@@ -41,7 +41,7 @@ export function digestFacts(facts: FileFacts): Map<string, string> {
         );
         return `o ${members.join()} ${object?.spreads.map((each) => spell(each, depth + 1)).join()}`;
       }
-      if (head === 'p') return `p ${nameOf(first)} ${String(value[2])}`;
+      if (head === 'p') return `p ${findName(first)} ${String(value[2])}`;
     }
     return `[${value.map((each) => spell(each, depth + 1)).join()}]`;
   }
@@ -50,14 +50,14 @@ export function digestFacts(facts: FileFacts): Map<string, string> {
   function spellLocal(index: number, depth: number): string {
     const cached = known.get(index);
     if (cached !== undefined) return cached;
-    const local = locals[index] as Expr | undefined;
-    const text = `l ${nameOf(index)} ${local === undefined ? '' : spell(local, depth + 1)}`;
+    const local = locals[index] as ExpressionFact | undefined;
+    const text = `l ${findName(index)} ${local === undefined ? '' : spell(local, depth + 1)}`;
     if (depth === 0) known.set(index, text);
     return text;
   }
 
   const parts = new Map<string, string[]>();
-  const add = (name: string, part: string): void => {
+  const addPart = (name: string, part: string): void => {
     const list = parts.get(name);
     if (list === undefined) parts.set(name, [part]);
     else list.push(part);
@@ -69,13 +69,13 @@ export function digestFacts(facts: FileFacts): Map<string, string> {
     roots[index] = root;
     const { kind, isStatic, isAsync, type, init, returnType, returns, params, bases, generics } = fact;
     const said = [type, init, returnType, ...(returns ?? []), params, bases, generics];
-    add(
+    addPart(
       root,
-      `${nameOf(index)} ${kind} ${isStatic ?? ''} ${isAsync ?? ''} ${said.map((each) => spell(each, 0)).join(';')}`,
+      `${findName(index)} ${kind} ${isStatic ?? ''} ${isAsync ?? ''} ${said.map((each) => spell(each, 0)).join(';')}`,
     );
   }
-  for (const { name, value } of exports) add(name, `export ${spell(value, 0)}`);
-  add('', facts.packageName ?? '');
+  for (const { name, value } of exports) addPart(name, `export ${spell(value, 0)}`);
+  addPart('', facts.packageName ?? '');
   return new Map([...parts].map(([name, list]) => [name, list.join('\n')]));
 }
 

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { FileFacts, Reference, SymbolKind } from '../facts.ts';
+import type { FileFacts, ReferenceFact, SymbolKind } from '../facts.ts';
 
 /** A symbol as people read it; the columns of its row that depend only on the file. */
 export interface SymbolColumns {
@@ -74,7 +74,7 @@ export const unpackFacts = (bytes: Uint8Array): FileFacts => ({
   references: [],
 });
 
-export const unpackReferences = (bytes: Uint8Array): Reference[] => unpack(bytes);
+export const unpackReferences = (bytes: Uint8Array): ReferenceFact[] => unpack(bytes);
 
 /** Returns names of symbols from the outermost to the innermost, as `A.b`; unnamed ones are skipped. */
 function listQualifiedNames(facts: FileFacts): string[] {

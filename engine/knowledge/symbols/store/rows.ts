@@ -1,6 +1,6 @@
-import type { Language, SkipReason } from '../../sources/index.ts';
-import { type Edge, STRATEGIES, type Strategy } from '../edges.ts';
-import type { FileFacts, Reference, ReferenceKind } from '../facts.ts';
+import type { SkipReason, SourceLanguage } from '../../sources/index.ts';
+import { type ReferenceEdge, type ResolveStrategy, STRATEGIES } from '../edges.ts';
+import type { FileFacts, ReferenceFact, ReferenceKind } from '../facts.ts';
 import type { GraphDatabase } from './graph-file.ts';
 import { type PackedFacts, type SymbolColumns, unpackFacts, unpackReferences } from './pack.ts';
 
@@ -9,7 +9,7 @@ export type FileState = 'ok' | 'slow' | 'failed' | SkipReason;
 export interface FileRow {
   id: number;
   path: string;
-  language: Language;
+  language: SourceLanguage;
   hash: string;
   size: number;
   mtime: number;
@@ -21,7 +21,7 @@ interface SymbolPlace {
   id: number;
   file: number;
   path: string;
-  language: Language;
+  language: SourceLanguage;
 }
 
 type RawSymbol = SymbolPlace & SymbolColumns;
@@ -37,7 +37,7 @@ export interface EdgeRow {
   kind: ReferenceKind;
   line: number;
   confidence: number;
-  strategy: Strategy;
+  strategy: ResolveStrategy;
   candidates: number;
 }
 
@@ -175,14 +175,14 @@ export function createGraphRows(db: GraphDatabase) {
       const bytes = readFacts.get(id) as Buffer | null | undefined;
       return bytes == null ? null : unpackFacts(bytes);
     },
-    readReferences(id: number): Reference[] {
+    readReferences(id: number): ReferenceFact[] {
       const bytes = readRefs.get(id) as Buffer | null | undefined;
       return bytes == null ? [] : unpackReferences(bytes);
     },
     symbolIds: (file: number): number[] => idsByPlace.all(file) as number[],
     writeEdges(
       file: number,
-      edges: readonly Edge[],
+      edges: readonly ReferenceEdge[],
       uses: ReadonlyMap<number, ReadonlySet<number>>,
       unresolved: number,
       idsOf: (file: number) => readonly number[],

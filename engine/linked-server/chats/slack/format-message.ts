@@ -1,5 +1,5 @@
 import { toPrintable } from '../../../core/base/text.ts';
-import type { Button, ChatMessage, Span } from '../service.ts';
+import type { ChatButton, ChatMessage, ChatSpan } from '../service.ts';
 
 // A message is `plain_text` in blocks: nothing in it formats, mentions or links. Notifications and screen readers get
 // `text` instead; Slack reads markup in it, so it is escaped.
@@ -24,7 +24,7 @@ export interface SlackText {
 const cutText = (text: string, longest: number): string =>
   text.length <= longest ? text : `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 
-const formatSpan = ({ text, isOutside }: Span): string =>
+const formatSpan = ({ text, isOutside }: ChatSpan): string =>
   (isOutside ? toPrintable(text) : text).toWellFormed();
 
 /** Puts as many lines into one text as fit. */
@@ -54,7 +54,7 @@ function escapeText(text: string): string {
 
 const plainText = (text: string): object => ({ type: 'plain_text', text, emoji: false });
 
-function formatButton(button: Button, place: number): object {
+function formatButton(button: ChatButton, place: number): object {
   const text = plainText(cutText(button.label, LONGEST_LABEL));
   if ('url' in button) return { type: 'button', action_id: `open-${place}`, text, url: button.url };
   const style = STYLES[button.style];

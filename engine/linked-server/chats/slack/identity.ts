@@ -6,7 +6,7 @@ import type { SlackPace } from './pace.ts';
 import type { WebApi } from './web-api.ts';
 
 /** The identity of the bot. */
-export interface Identity {
+export interface SlackIdentity {
   teamId: string;
   botUserId: string;
   botName: string;
@@ -15,7 +15,7 @@ export interface Identity {
 /** Asks Slack for the owner of the bot token. */
 export interface IdentityCheck {
   /** Slack's last answer; null before the first. */
-  current(): Identity | null;
+  current(): SlackIdentity | null;
   /** Retries until Slack accepts the token, one attempt at a time; resolves then, or at the end. */
   check(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export function createIdentityCheck({
   /** Null if all is well. */
   onProblem(words: string | null): void;
 }): IdentityCheck {
-  let current: Identity | null = null;
+  let current: SlackIdentity | null = null;
   let checking: Promise<void> | null = null;
 
   async function askOnce(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Log } from '../../../core/base/log.ts';
 import type { ChatHandlers } from '../service.ts';
-import { type Incoming, readPayload, readWords } from './payloads.ts';
+import { readPayload, readWords, type SlackIncoming } from './payloads.ts';
 
 /** The record of handled payloads, so that repeated ones are handled once. */
 const MOST_REMEMBERED = 2000;
@@ -13,7 +13,7 @@ interface Ours {
 }
 
 /** The result of a payload. */
-export type Taken =
+export type TakenPayload =
   /** Recorded, or nothing to record. */
   | 'taken'
   /** Not of this app, or not from its Slack workspace. */
@@ -26,13 +26,13 @@ export interface IncomingPayloads {
    * Resolves when a payload is recorded; the answer to the person is sent after that. Rejects if it could not be
    * recorded: then Slack is not acknowledged.
    */
-  take(payload: unknown): Promise<Taken>;
+  take(payload: unknown): Promise<TakenPayload>;
   /** Resolves when nothing is in progress. */
   settled(): Promise<void>;
 }
 
-type Press = Extract<Incoming, { kind: 'press' }>;
-type Words = Extract<Incoming, { kind: 'words' }>;
+type Press = Extract<SlackIncoming, { kind: 'press' }>;
+type Words = Extract<SlackIncoming, { kind: 'words' }>;
 
 export function createIncomingPayloads({
   handlers,
@@ -55,8 +55,8 @@ export function createIncomingPayloads({
 
   function track<T>(work: Promise<T>): Promise<T> {
     underWay.add(work);
-    const forget = (): void => void underWay.delete(work);
-    work.then(forget, forget);
+    const forgetWork = (): void => void underWay.delete(work);
+    work.then(forgetWork, forgetWork);
     return work;
   }
 

@@ -77,7 +77,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
     onProblem: status.setTokenProblem,
   });
 
-  async function say(method: string, to: Record<string, string>, text: SlackText): Promise<string> {
+  async function sendText(method: string, to: Record<string, string>, text: SlackText): Promise<string> {
     const unfurling = method === 'chat.postMessage' ? NO_UNFURLING : {};
     const given = { ...to, ...text, ...unfurling };
     try {
@@ -113,7 +113,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
     findName,
     async answer({ channel, user, isMessage }, text) {
       const formatted = formatAnswer(text);
-      if (isMessage) return void (await say('chat.postMessage', { channel }, formatted));
+      if (isMessage) return void (await sendText('chat.postMessage', { channel }, formatted));
       const given = { channel, user, ...formatted };
       await api.call('chat.postEphemeral', { token: botToken, arguments: given, answer: z.unknown() });
     },
@@ -157,7 +157,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
           log,
         });
 
-  async function open(): Promise<void> {
+  async function openSlack(): Promise<void> {
     await identity.check();
     if (ending.signal.aborted) return;
     if (sockets !== null) sockets.start();
@@ -169,7 +169,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
       );
   }
 
-  async function close(): Promise<void> {
+  async function closeSlack(): Promise<void> {
     ending.abort();
     await settleWithin(CLOSING_MS, incoming.settled());
     await sockets?.close();
@@ -181,12 +181,12 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
   return {
     kind: 'slack',
     start() {
-      running = open();
+      running = openSlack();
     },
     status: status.current,
-    send: (channel, message) => say('chat.postMessage', { channel }, formatMessage(message)),
+    send: (channel, message) => sendText('chat.postMessage', { channel }, formatMessage(message)),
     async edit(channel, messageId, message) {
-      await say('chat.update', { channel, ts: messageId }, formatMessage(message));
+      await sendText('chat.update', { channel, ts: messageId }, formatMessage(message));
     },
     async receive(request) {
       if (requests === null || request.path !== REQUEST_PATH)
@@ -194,8 +194,8 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
       if (ending.signal.aborted) return { status: 503, body: 'this server is closing' };
       return requests.receive(request);
     },
-    close,
+    close: closeSlack,
     // Slack keeps connections while they are open, and the request URL is set on its own pages.
-    remove: close,
+    remove: closeSlack,
   };
 }

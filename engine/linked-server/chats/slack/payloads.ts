@@ -45,14 +45,14 @@ const eventCallback = z.looseObject({
 });
 
 /** The sending Slack workspace and app. */
-export interface Origin {
+export interface SlackOrigin {
   teamId: string | null;
   appId: string;
 }
 
 interface PressedButton {
   kind: 'press';
-  origin: Origin;
+  origin: SlackOrigin;
   user: { id: string; name: string };
   channel: string;
   channelName: string | null;
@@ -65,7 +65,7 @@ interface PressedButton {
 
 interface SaidWords {
   kind: 'words';
-  origin: Origin;
+  origin: SlackOrigin;
   user: string;
   channel: string;
   isPrivate: boolean;
@@ -75,17 +75,17 @@ interface SaidWords {
 }
 
 /** The action for a payload. */
-export type Incoming =
+export type SlackIncoming =
   | PressedButton
   | SaidWords
   /** Acknowledged without an action: a button that opens a page, messages of bots, other events. */
-  | { kind: 'nothing'; origin: Origin }
+  | { kind: 'nothing'; origin: SlackOrigin }
   /** Not a payload of Slack. */
   | { kind: 'malformed' };
 
-const MALFORMED: Incoming = { kind: 'malformed' };
+const MALFORMED: SlackIncoming = { kind: 'malformed' };
 
-function readPress(payload: unknown): Incoming {
+function readPress(payload: unknown): SlackIncoming {
   const parsed = blockActions.safeParse(payload);
   if (!parsed.success) return MALFORMED;
   const { api_app_id, team, user, container, channel, actions } = parsed.data;
@@ -106,12 +106,12 @@ function readPress(payload: unknown): Incoming {
   };
 }
 
-function readEvent(payload: unknown): Incoming {
+function readSlackEvent(payload: unknown): SlackIncoming {
   const parsed = eventCallback.safeParse(payload);
   if (!parsed.success) return MALFORMED;
   const { api_app_id, team_id, event } = parsed.data;
   const origin = { teamId: team_id, appId: api_app_id };
-  const nothing: Incoming = { kind: 'nothing', origin };
+  const nothing: SlackIncoming = { kind: 'nothing', origin };
   const message = messageEvent.safeParse(event);
   if (!message.success) return nothing;
   const { type, subtype, bot_id, user, text, channel, channel_type, ts } = message.data;
@@ -125,12 +125,12 @@ function readEvent(payload: unknown): Incoming {
 }
 
 /** Reads the payload of an interaction or of an event. */
-export function readPayload(payload: unknown): Incoming {
+export function readPayload(payload: unknown): SlackIncoming {
   const kind = z.looseObject({ type: z.string() }).safeParse(payload);
   if (!kind.success) return MALFORMED;
   const { type } = kind.data;
   if (type === 'block_actions') return readPress(payload);
-  if (type === 'event_callback') return readEvent(payload);
+  if (type === 'event_callback') return readSlackEvent(payload);
   const other = z.looseObject({ api_app_id: id, team_id: id.nullish() }).safeParse(payload);
   if (!other.success) return MALFORMED;
   return {

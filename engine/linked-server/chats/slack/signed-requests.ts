@@ -3,12 +3,12 @@ import type { Log } from '../../../core/base/log.ts';
 import { settleWithin } from '../../../core/base/settle-within.ts';
 import { checkTime, createVerifier, SCHEMES, SKEW_MS } from '../../../core/http/signature.ts';
 import type { ChatAnswer, ChatMemory, ChatRequest } from '../service.ts';
-import type { IncomingPayloads, Taken } from './incoming.ts';
+import type { IncomingPayloads, TakenPayload } from './incoming.ts';
 
 const HEADERS = ['x-slack-request-timestamp', 'x-slack-signature'] as const;
 const LARGEST_CHALLENGE = 1000;
 
-const TAKEN: Readonly<Record<Taken, ChatAnswer>> = {
+const TAKEN: Readonly<Record<TakenPayload, ChatAnswer>> = {
   taken: { status: 200, body: '' },
   foreign: { status: 403, body: 'not the app or the workspace that this server serves' },
   malformed: { status: 400, body: 'not a payload of Slack' },
@@ -90,7 +90,7 @@ export function createSignedRequests({
     }
   }
 
-  async function answer(signature: string, request: ChatRequest): Promise<ChatAnswer> {
+  async function answerSigned(signature: string, request: ChatRequest): Promise<ChatAnswer> {
     if (!isReady()) return NOT_READY;
     // Slack's repetitions have new signatures.
     if (!(await memory.claim(`slack ${signature}`, clock.now() + 2 * SKEW_MS))) return REPLAYED;
@@ -105,7 +105,7 @@ export function createSignedRequests({
       if (signature === null) return UNSIGNED;
       const before = underWay.get(signature);
       if (before !== undefined) return before;
-      const answering = answer(signature, request).finally(() => underWay.delete(signature));
+      const answering = answerSigned(signature, request).finally(() => underWay.delete(signature));
       underWay.set(signature, answering);
       return answering;
     },

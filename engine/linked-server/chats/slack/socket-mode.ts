@@ -7,7 +7,7 @@ import type { ProxySettings } from '../../../core/http/proxies.ts';
 import { ChatSendError } from '../service.ts';
 import type { IncomingPayloads } from './incoming.ts';
 import type { SlackPace } from './pace.ts';
-import { describeSocketEnd, type Envelope, openSlackSocket, type SlackSocket } from './socket.ts';
+import { describeSocketEnd, openSlackSocket, type SlackEnvelope, type SlackSocket } from './socket.ts';
 import type { WebApi } from './web-api.ts';
 
 const opened = z.looseObject({ url: z.string() });
@@ -47,7 +47,7 @@ export function createSocketMode({
   const open = new Set<SlackSocket>();
   let running: Promise<void> = Promise.resolve();
 
-  async function takeEnvelope({ payload, acknowledge }: Envelope): Promise<void> {
+  async function takeEnvelope({ payload, acknowledge }: SlackEnvelope): Promise<void> {
     const late = setTimeout(acknowledge, pace.acknowledgeMs);
     try {
       const taken = await incoming.take(payload);

@@ -26,7 +26,7 @@ export type SocketEnd =
   | 'lost';
 
 /** A received payload that must be acknowledged. */
-export interface Envelope {
+export interface SlackEnvelope {
   payload: unknown;
   acknowledge(): void;
 }
@@ -51,7 +51,7 @@ const envelope = z.looseObject({
   payload: z.unknown(),
 });
 
-function readMessage(data: unknown): unknown {
+function readSocketMessage(data: unknown): unknown {
   try {
     return typeof data === 'string' ? JSON.parse(data) : undefined;
   } catch {
@@ -77,7 +77,7 @@ export async function openSlackSocket(
     helloMs,
     pingMs,
   }: {
-    onEnvelope(envelope: Envelope): void;
+    onEnvelope(envelope: SlackEnvelope): void;
     proxies: ProxySettings;
     signal: AbortSignal;
     /** Time limit for the greeting. */
@@ -99,7 +99,7 @@ export async function openSlackSocket(
   let silentLooks = 0;
   let isGreeted = false;
 
-  const cut = (): void => {
+  const cutConnection = (): void => {
     for (const wire of wires) wire.destroy();
     void agent.destroy();
   };
@@ -108,7 +108,7 @@ export async function openSlackSocket(
   };
   subscribe(PONG, onPong);
   const looking = setInterval(() => {
-    if (silentLooks >= MOST_SILENT_LOOKS) return cut();
+    if (silentLooks >= MOST_SILENT_LOOKS) return cutConnection();
     silentLooks += 1;
     ping(socket);
   }, pingMs);
@@ -118,12 +118,12 @@ export async function openSlackSocket(
 
   function failHello(words: string): void {
     greeted.reject(new ChatSendError('later', words));
-    if (!isGreeted) cut();
+    if (!isGreeted) cutConnection();
   }
 
   socket.addEventListener('message', ({ data }) => {
     silentLooks = 0;
-    const message = readMessage(data);
+    const message = readSocketMessage(data);
     const greeting = hello.safeParse(message);
     if (greeting.success) {
       isGreeted = true;
@@ -153,22 +153,22 @@ export async function openSlackSocket(
     unsubscribe(PONG, onPong);
     over.resolve('lost');
     failHello('Slack closed the connection immediately');
-    cut();
+    cutConnection();
     closed.resolve();
   });
 
-  async function close(): Promise<void> {
+  async function closeSocket(): Promise<void> {
     socket.close();
     // Slack leaves connections open after its goodbye.
-    const cutting = setTimeout(cut, CLOSING_MS);
+    const cutting = setTimeout(cutConnection, CLOSING_MS);
     await closed.promise;
     clearTimeout(cutting);
   }
 
   try {
-    return { appId: await greeted.promise, over: over.promise, close };
+    return { appId: await greeted.promise, over: over.promise, close: closeSocket };
   } catch (error) {
-    cut();
+    cutConnection();
     throw error;
   } finally {
     clearTimeout(waiting);

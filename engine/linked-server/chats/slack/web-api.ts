@@ -38,7 +38,7 @@ export function createWebApi(api: string, proxies: ProxySettings): WebApi {
   const limits = { connections: 4, keepAliveTimeout: 10_000, maxHeaderSize: 16 * 1024 };
   const agent = createOutgoing(base, proxies, limits);
 
-  async function send(method: string, token: string, body: string, patienceMs: number): Promise<unknown> {
+  async function sendCall(method: string, token: string, body: string, patienceMs: number): Promise<unknown> {
     const timeout = AbortSignal.timeout(patienceMs);
     try {
       const answer = await request(new URL(method, base), {
@@ -59,7 +59,7 @@ export function createWebApi(api: string, proxies: ProxySettings): WebApi {
         if (answer.statusCode === 429) throw readProblem('ratelimited', retryAfterMs ?? USUAL_RETRY_AFTER_MS);
         throw new ChatSendError('later', `Slack answered with HTTP ${answer.statusCode}`, retryAfterMs);
       }
-      const read = envelope.safeParse(parseJson(await readText(answer.body)));
+      const read = envelope.safeParse(parseJson(await readBodyText(answer.body)));
       if (!read.success) throw new ChatSendError('later', 'the answer did not come from Slack');
       if (read.data.ok) return read.data;
       const code = read.data.error ?? '';
@@ -81,7 +81,7 @@ export function createWebApi(api: string, proxies: ProxySettings): WebApi {
       const body = new URLSearchParams();
       for (const [name, value] of Object.entries(given))
         body.set(name, typeof value === 'string' ? value : JSON.stringify(value));
-      const parsed = answer.safeParse(await send(method, token, body.toString(), patienceMs));
+      const parsed = answer.safeParse(await sendCall(method, token, body.toString(), patienceMs));
       if (parsed.success) return parsed.data;
       throw new ChatSendError('later', 'the answer of Slack is not as documented');
     },
@@ -89,7 +89,7 @@ export function createWebApi(api: string, proxies: ProxySettings): WebApi {
   };
 }
 
-async function readText(body: AsyncIterable<Buffer>): Promise<string> {
+async function readBodyText(body: AsyncIterable<Buffer>): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of body) {

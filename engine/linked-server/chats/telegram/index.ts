@@ -76,25 +76,25 @@ export function createTelegram(
   }
 
   /** Ends slow requests; with `isPoll` also when the bot is closed. */
-  const limit = (ms: number, isPoll = false) =>
+  const limitCall = (ms: number, isPoll = false) =>
     (isPoll
       ? AbortSignal.any([closing.signal, AbortSignal.timeout(ms)])
       : AbortSignal.timeout(ms)) as Parameters<typeof api.getMe>[0];
 
   /** Makes the bot ready to receive. */
   async function prepare(): Promise<void> {
-    ({ username: botName } = await api.getMe(limit(PATIENCE_MS, true)));
+    ({ username: botName } = await api.getMe(limitCall(PATIENCE_MS, true)));
     if (webhook === null) {
-      await api.deleteWebhook({ drop_pending_updates: false }, limit(PATIENCE_MS, true));
+      await api.deleteWebhook({ drop_pending_updates: false }, limitCall(PATIENCE_MS, true));
       return;
     }
     const address = `${origin}/chats/telegram/${webhook.path}`;
     const options = { secret_token: webhook.secret, allowed_updates: UPDATES };
-    await api.setWebhook(address, options, limit(PATIENCE_MS, true));
+    await api.setWebhook(address, options, limitCall(PATIENCE_MS, true));
   }
 
   /** Answers one person; a lost answer changes nothing. */
-  async function tell(what: string, sending: () => Promise<unknown>): Promise<void> {
+  async function reportFailure(what: string, sending: () => Promise<unknown>): Promise<void> {
     try {
       await sending();
     } catch (thrown) {
@@ -110,8 +110,8 @@ export function createTelegram(
       const said = await handlers.onPress(act.press);
       // Sent even without text, so that the button stops showing progress.
       const answer = said === null ? {} : { text: cutAnswer(said), show_alert: true };
-      await tell('a press was not answered', () =>
-        api.answerCallbackQuery(act.queryId, answer, limit(PATIENCE_MS)),
+      await reportFailure('a press was not answered', () =>
+        api.answerCallbackQuery(act.queryId, answer, limitCall(PATIENCE_MS)),
       );
       return;
     }
@@ -120,8 +120,8 @@ export function createTelegram(
     const { text, entities } = renderAnswer(said);
     // Messages in a group are also answered in private.
     const other = { entities, link_preview_options: { is_disabled: true } };
-    await tell('a text message was not answered', () =>
-      api.sendMessage(act.words.user.id, text, other, limit(PATIENCE_MS)),
+    await reportFailure('a text message was not answered', () =>
+      api.sendMessage(act.words.user.id, text, other, limitCall(PATIENCE_MS)),
     );
   }
 
@@ -164,7 +164,7 @@ export function createTelegram(
     const wish = { timeout: POLL_S, limit: MOST_UPDATES, allowed_updates: UPDATES };
     const updates = await api.getUpdates(
       { ...wish, ...(offset === null ? {} : { offset }) },
-      limit(POLL_S * 1000 + PATIENCE_MS, true),
+      limitCall(POLL_S * 1000 + PATIENCE_MS, true),
     );
     setStatus('open', null);
     if (updates.length === 0) return;
@@ -182,7 +182,7 @@ export function createTelegram(
     if (firstLeft >= 0) await delay(BACKOFF.firstMs, undefined, { signal: closing.signal });
   }
 
-  async function run(): Promise<void> {
+  async function runBot(): Promise<void> {
     let failures = 0;
     let isReady = false;
     while (!closing.signal.aborted) {
@@ -209,7 +209,7 @@ export function createTelegram(
   }
 
   /** Calls Telegram about a message. Throws `ChatSendError`. */
-  async function send<T>(call: () => Promise<T>): Promise<T | null> {
+  async function sendQuietly<T>(call: () => Promise<T>): Promise<T | null> {
     try {
       return await call();
     } catch (thrown) {
@@ -232,7 +232,7 @@ export function createTelegram(
     };
   };
 
-  async function stop(): Promise<void> {
+  async function stopBot(): Promise<void> {
     closing.abort();
     await running;
     setStatus('closed', null);
@@ -241,7 +241,7 @@ export function createTelegram(
   return {
     kind: 'telegram',
     start() {
-      running = run().catch((thrown: unknown) => {
+      running = runBot().catch((thrown: unknown) => {
         if (closing.signal.aborted) return;
         setStatus('failing', 'it stopped; see the log');
         log.error({ bot: 'telegram', error: asSvcError(thrown).message }, 'the bot stopped');
@@ -250,16 +250,19 @@ export function createTelegram(
     status: () => status,
     async send(channel, message) {
       const { text, other } = render(message);
-      const sent = await send(() => api.sendMessage(channel, text, other, limit(PATIENCE_MS)));
+      const sent = await sendQuietly(() => api.sendMessage(channel, text, other, limitCall(PATIENCE_MS)));
       return String(sent?.message_id);
     },
     async edit(channel, messageId, message) {
       const { text, other } = render(message);
-      await send(() => api.editMessageText(channel, Number(messageId), text, other, limit(PATIENCE_MS)));
+      await sendQuietly(() =>
+        api.editMessageText(channel, Number(messageId), text, other, limitCall(PATIENCE_MS)),
+      );
     },
     async receive({ path, headers, body }: ChatRequest): Promise<ChatAnswer> {
-      if (webhook === null || !isSame(path, webhook.path)) return { status: 404 };
-      if (!isSame(headers['x-telegram-bot-api-secret-token'] ?? '', webhook.secret)) return { status: 401 };
+      if (webhook === null || !isSameSecret(path, webhook.path)) return { status: 404 };
+      if (!isSameSecret(headers['x-telegram-bot-api-secret-token'] ?? '', webhook.secret))
+        return { status: 401 };
       let given: unknown;
       try {
         given = JSON.parse(body.toString('utf8'));
@@ -270,13 +273,13 @@ export function createTelegram(
       return (await attempt(given)) ? { status: 200 } : { status: 500 };
     },
     async close() {
-      await stop();
+      await stopBot();
       await closeConnections();
     },
     async remove() {
-      await stop();
+      await stopBot();
       try {
-        if (webhook !== null) await send(() => api.deleteWebhook({}, limit(PATIENCE_MS)));
+        if (webhook !== null) await sendQuietly(() => api.deleteWebhook({}, limitCall(PATIENCE_MS)));
       } finally {
         await closeConnections();
       }
@@ -284,7 +287,8 @@ export function createTelegram(
   };
 }
 
-const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
+const hashSecret = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Compares in constant time. */
-const isSame = (one: string, other: string): boolean => timingSafeEqual(hash(one), hash(other));
+const isSameSecret = (one: string, other: string): boolean =>
+  timingSafeEqual(hashSecret(one), hashSecret(other));

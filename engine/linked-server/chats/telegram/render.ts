@@ -1,6 +1,6 @@
 import type { InlineKeyboardButton, MessageEntity } from 'grammy/types';
 import { cutToWidth } from '../../../core/base/text.ts';
-import type { Button, ChatMessage } from '../service.ts';
+import type { ChatButton, ChatMessage } from '../service.ts';
 
 /** The longest text of a message, in UTF-16 code units, as Telegram counts. */
 const LONGEST_TEXT = 4096;
@@ -48,7 +48,7 @@ function canLink(url: string): boolean {
   return host.includes('.') || host.startsWith('[');
 }
 
-export const renderButtons = (buttons: readonly Button[]): InlineKeyboardButton[][] => {
+export const renderButtons = (buttons: readonly ChatButton[]): InlineKeyboardButton[][] => {
   const row = buttons.flatMap((each): InlineKeyboardButton[] => {
     if ('url' in each) return canLink(each.url) ? [{ text: each.label, url: each.url }] : [];
     return [{ text: each.label, callback_data: each.ticket }];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ChatPlace, ChatUser, Press, Words } from '../service.ts';
+import type { ButtonPress, ChatPlace, ChatText, ChatUser } from '../service.ts';
 
 // Parses the used parts of a Telegram update.
 
@@ -32,8 +32,8 @@ const update = z.object({
 
 /** A person's action. */
 export type TelegramAct =
-  | { what: 'press'; queryId: string; press: Press }
-  | { what: 'words'; words: Words }
+  | { what: 'press'; queryId: string; press: ButtonPress }
+  | { what: 'words'; words: ChatText }
   /** Nothing for this bot. */
   | { what: 'nothing' };
 
@@ -67,7 +67,7 @@ export function readUpdate(given: unknown, botName: string | null): { id: number
   if (!read.success) return null;
   const { update_id: id, message, callback_query: query } = read.data;
   if (query?.message !== undefined && query.data !== undefined) {
-    const press: Press = {
+    const press: ButtonPress = {
       user: readUser(query.from),
       place: readPlace(query.message.chat),
       messageId: String(query.message.message_id),

@@ -131,8 +131,8 @@ export interface LinkTables {
   usage_days: UsageDayTable;
 }
 
-export type Machine = Selectable<MachineTable>;
+export type MachineRow = Selectable<MachineTable>;
 export type DeviceRequest = Selectable<DeviceRequestTable>;
 export type LinkedWorkspace = Selectable<WorkspaceTable>;
 export type WorkspaceEventRow = Selectable<WorkspaceEventTable>;
-export type Command = Selectable<CommandTable>;
+export type CommandRow = Selectable<CommandTable>;

@@ -4,9 +4,9 @@ import type { AddonName } from '../../../core/link-protocol/capabilities.ts';
 type WithDefault<T> = ColumnType<T, T | undefined, T>;
 
 /** A person's role within their account. */
-export type Role = 'admin' | 'member';
+export type PersonRole = 'admin' | 'member';
 
-export const ROLES = ['admin', 'member'] as const satisfies readonly Role[];
+export const ROLES = ['admin', 'member'] as const satisfies readonly PersonRole[];
 
 interface AccountTable {
   id: string;
@@ -21,7 +21,7 @@ interface PersonTable {
   /** Unique, and compared case-insensitively by `name_key`. */
   name: string;
   name_key: string;
-  role: Role;
+  role: PersonRole;
   /** 1 for operators of this server. */
   is_operator: WithDefault<number>;
   /** As written by `passwords.ts`; null until the invitation was accepted. */
@@ -90,6 +90,6 @@ export interface PeopleTables {
 }
 
 export type Account = Selectable<AccountTable>;
-export type Person = Selectable<PersonTable>;
+export type PersonRow = Selectable<PersonTable>;
 export type BrowserSession = Selectable<BrowserSessionTable>;
-export type Change = Selectable<ChangeTable>;
+export type ChangeRow = Selectable<ChangeTable>;

@@ -37,7 +37,7 @@ interface TargetTable {
 }
 
 export const DELIVERY_STATES = ['waiting', 'delivered', 'dead'] as const;
-export type DeliveryState = (typeof DELIVERY_STATES)[number];
+export type TargetDeliveryState = (typeof DELIVERY_STATES)[number];
 
 interface DeliveryTable {
   /** Increases with time. */
@@ -50,7 +50,7 @@ interface DeliveryTable {
   /** The same for every attempt and every target. */
   message_id: string;
   body: string;
-  state: DeliveryState;
+  state: TargetDeliveryState;
   tries: number;
   created_at: number;
   /** When its 24 hours of attempts started. */
@@ -69,5 +69,5 @@ export interface TargetTables {
   deliveries: DeliveryTable;
 }
 
-export type Target = Selectable<TargetTable>;
-export type DeliveryRow = Selectable<DeliveryTable>;
+export type TargetRow = Selectable<TargetTable>;
+export type TargetDeliveryRow = Selectable<DeliveryTable>;

@@ -4,7 +4,7 @@ import type { Preset, RunWish } from './preset.ts';
 type Told = 'yes' | 'with the gateway' | '';
 
 /** An agent's abilities with svc, as docs/extend/presets.md shows them. */
-export interface Ability {
+export interface AgentAbility {
   headless: boolean;
   interactive: boolean;
   acp: boolean;
@@ -56,7 +56,7 @@ function findAnswer(preset: Preset, part: keyof typeof PARTS, options: AbilityOp
 }
 
 /** Describes an agent's abilities with svc. */
-export const describeAbility = (preset: Preset, options: AbilityOptions = {}): Ability => ({
+export const describeAbility = (preset: Preset, options: AbilityOptions = {}): AgentAbility => ({
   headless: preset.headless !== null,
   interactive: true,
   acp: preset.acp !== null,

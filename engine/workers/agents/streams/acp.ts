@@ -1,4 +1,4 @@
-import { classifyError, createFailure, type Failure, findHttpStatus } from './failure.ts';
+import { classifyError, createFailure, findHttpStatus, type StreamFailure } from './failure.ts';
 import { asJson, asNumber, asString } from './json-lines.ts';
 import { createRecent, cutToKeep } from './recent.ts';
 import { findResetTime } from './reset-time.ts';
@@ -217,7 +217,7 @@ function describeTool({ kind, title, paths }: Extract<AcpLine, { acp: 'tool' }>)
 const AUTH_REQUIRED = -32_000;
 
 /** Interprets an agent's error. */
-export function judgeAcpError(error: AgentError): Failure {
+export function judgeAcpError(error: AgentError): StreamFailure {
   const { code, reset_at: limitedUntil = null } = error;
   const [message, data] = [asString(error.message), asString(error.data)];
   const text = extractMessage(message, data);
@@ -247,7 +247,7 @@ function extractMessage(message: string, data: string): string {
   }
 }
 
-function toFailure(error: AcpError): Failure {
+function toFailure(error: AcpError): StreamFailure {
   if (!('text' in error)) return judgeAcpError(error);
   const { code, text, reset_at: resetAt = null } = error;
   return { ok: false, code: isEndCode(code) ? code : 'agent_error', text, resetAt };
@@ -261,7 +261,11 @@ const isEndCode = (code: string): code is EndCode => (END_CODES as readonly stri
  */
 function judgeEnd(
   { stop_reason: stop, error }: Extract<AcpLine, { acp: 'end' }>,
-  { refused, trouble, isSilent }: { refused: string | null; trouble: Failure | null; isSilent: boolean },
+  {
+    refused,
+    trouble,
+    isSilent,
+  }: { refused: string | null; trouble: StreamFailure | null; isSilent: boolean },
 ): AgentEnd {
   const nothing = stop === null ? { code: 'agent_error' as const, text: 'it ended without a reason' } : null;
   const why = error ?? nothing ?? findStopFailure(stop ?? '');

@@ -6,12 +6,12 @@ import {
   asNumber,
   asString,
   createJsonReader,
-  type Facts,
-  type Json,
+  type JsonLine,
+  type RunFacts,
   toOneLine,
 } from './json-lines.ts';
 import { createRecent } from './recent.ts';
-import type { AgentEnd, EndCode, PlanEntry, StreamReader, Usage } from './stream.ts';
+import type { AgentEnd, EndCode, PlanEntry, StreamReader, StreamUsage } from './stream.ts';
 
 /** Claude's error names. */
 const ERRORS: Record<string, EndCode> = {
@@ -57,7 +57,7 @@ interface Call {
 /** Reads the stream of `--output-format stream-json` of claude and, similarly, qwen. */
 export function createClaudeReader(now: () => number = Date.now): StreamReader {
   /** Sum of the results so far: a run may have several, each with its own part. */
-  let told: Usage | null = null;
+  let told: StreamUsage | null = null;
   return createReader(now, (result, facts) => {
     const { model_usage_since_last_result: added, modelUsage, usage, total_cost_usd: cost } = result;
     const costUsd = typeof cost === 'number' ? cost : null;
@@ -81,13 +81,16 @@ export function createQwenReader(now: () => number = Date.now): StreamReader {
 }
 
 /** @param takeTokens reads the tokens of a result */
-function createReader(now: () => number, takeTokens: (result: Json, facts: Facts) => void): StreamReader {
+function createReader(
+  now: () => number,
+  takeTokens: (result: JsonLine, facts: RunFacts) => void,
+): StreamReader {
   const calls = createRecent<Call>();
   let made = 0;
   /** Calls denied by our own hook: the agent treated that as advice, not as a missing permission. */
   const hooked = createRecent<true>();
-  const usages = createRecent<Usage>();
-  let total: Usage = { input: 0, cached: 0, output: 0, costUsd: null };
+  const usages = createRecent<StreamUsage>();
+  let total: StreamUsage = { input: 0, cached: 0, output: 0, costUsd: null };
   let folder = '';
   /** When the reached limit of the account ends. */
   let limitUntil: number | null = null;
@@ -95,7 +98,7 @@ function createReader(now: () => number, takeTokens: (result: Json, facts: Facts
   let error = '';
   let lastError = '';
 
-  function readMessage(event: Json, facts: Facts): string | null {
+  function readClaudeMessage(event: JsonLine, facts: RunFacts): string | null {
     const whole = asJson(event.message);
     error = asString(event.error);
     // Output after an end is another turn: a background task has ended.
@@ -127,7 +130,7 @@ function createReader(now: () => number, takeTokens: (result: Json, facts: Facts
     return indentForSubagent(lines, event);
   }
 
-  function readCall({ id, name, input }: Json, facts: Facts): string {
+  function readCall({ id, name, input }: JsonLine, facts: RunFacts): string {
     const tool = asString(name);
     const given = asJson(input);
     calls.set(asString(id), { kind: classifyTool(tool), order: made, isDone: false });
@@ -138,7 +141,7 @@ function createReader(now: () => number, takeTokens: (result: Json, facts: Facts
     return `→ ${facts.activity}`;
   }
 
-  function readResults(event: Json): string | null {
+  function readResults(event: JsonLine): string | null {
     const lines = asJsonList(asJson(event.message).content).flatMap((block) => {
       if (block.type !== 'tool_result') return [];
       const call = calls.get(asString(block.tool_use_id));
@@ -157,7 +160,7 @@ function createReader(now: () => number, takeTokens: (result: Json, facts: Facts
     return indentForSubagent(lines, event);
   }
 
-  function readSystem(event: Json, facts: Facts): string | null {
+  function readSystem(event: JsonLine, facts: RunFacts): string | null {
     switch (event.subtype) {
       case 'init':
         facts.agentSession = asString(event.session_id) || facts.agentSession;
@@ -181,7 +184,7 @@ function createReader(now: () => number, takeTokens: (result: Json, facts: Facts
   }
 
   /** Returns a denied tool call without a later similar success; null if there is none. */
-  function findDenied(result: Json): string | null {
+  function findDenied(result: JsonLine): string | null {
     const known = calls.values();
     for (const { tool_name: tool, tool_use_id: id } of asJsonList(result.permission_denials).slice(
       -MOST_DENIALS,
@@ -194,7 +197,7 @@ function createReader(now: () => number, takeTokens: (result: Json, facts: Facts
     return null;
   }
 
-  function readEnd(result: Json): AgentEnd {
+  function readEnd(result: JsonLine): AgentEnd {
     const subtype = asString(result.subtype);
     const isRefused = result.stop_reason === 'refusal';
     if (!isRefused && result.is_error !== true && (subtype === 'success' || result.is_error === false)) {
@@ -219,18 +222,18 @@ function createReader(now: () => number, takeTokens: (result: Json, facts: Facts
     });
   }
 
-  return createJsonReader(readEvent, (text, facts) => {
+  return createJsonReader(readClaudeEvent, (text, facts) => {
     // Qwen reports this outside its stream, and prints no result.
     const [, code] = LIMITS.find(([words]) => words.test(text)) ?? [];
     if (code !== undefined) facts.trouble = createFailure(code, text);
   });
 
-  function readEvent(event: Json, facts: Facts): string | null | undefined {
+  function readClaudeEvent(event: JsonLine, facts: RunFacts): string | null | undefined {
     switch (event.type) {
       case 'system':
         return readSystem(event, facts);
       case 'assistant':
-        return readMessage(event, facts);
+        return readClaudeMessage(event, facts);
       case 'user':
         return readResults(event);
       case 'rate_limit_event': {
@@ -261,20 +264,20 @@ function classifyClaudeError(names: readonly string[], status: number | null, te
 }
 
 /** Indents the output of a subagent. */
-function indentForSubagent(lines: readonly string[], event: Json): string | null {
+function indentForSubagent(lines: readonly string[], event: JsonLine): string | null {
   const text = lines.filter((line) => line.trim() !== '').join('\n');
   if (text === '') return null;
   return typeof event.parent_tool_use_id === 'string' ? text.replace(/^/gm, '  ') : text;
 }
 
 /** Claude reports who decided; qwen passes on the command's words, and has others for its own decisions. */
-function isHook(id: string, text: string, event: Json): boolean {
+function isHook(id: string, text: string, event: JsonLine): boolean {
   const meta = asJsonList(event.tool_result_meta).find((each) => each.id === id);
   if (meta !== undefined) return asJson(meta.permission_decision).source === 'hook';
   return /^\w+:\w+ hook /.test(text) || !/permission|not allowed|denied/i.test(text);
 }
 
-const readTodos = ({ todos }: Json): PlanEntry[] =>
+const readTodos = ({ todos }: JsonLine): PlanEntry[] =>
   asJsonList(todos).map(({ content, status }) => ({
     text: toOneLine(asString(content)),
     state: STATES[asString(status)] ?? 'pending',
@@ -284,7 +287,7 @@ const readTodos = ({ todos }: Json): PlanEntry[] =>
  * Reads the usage of one message or a whole run. Claude counts cached input separately; with a total it is included
  * in the input.
  */
-function readClaudeUsage(usage: Json): Usage | null {
+function readClaudeUsage(usage: JsonLine): StreamUsage | null {
   if (typeof usage.input_tokens !== 'number' || typeof usage.output_tokens !== 'number') return null;
   const cached = asNumber(usage.cache_read_input_tokens);
   const apart = 'total_tokens' in usage ? 0 : cached + asNumber(usage.cache_creation_input_tokens);
@@ -292,7 +295,7 @@ function readClaudeUsage(usage: Json): Usage | null {
 }
 
 /** Sums usage by model, which includes subagents; null if nothing is reported. */
-function sumUsageByModel(models: unknown): Usage | null {
+function sumUsageByModel(models: unknown): StreamUsage | null {
   const all = Object.values(asJson(models)).map((each) => {
     const { inputTokens, outputTokens, cacheReadInputTokens, cacheCreationInputTokens, costUSD } =
       asJson(each);
@@ -307,14 +310,14 @@ function sumUsageByModel(models: unknown): Usage | null {
   return all.length === 0 ? null : sumUsage(all);
 }
 
-const negateUsage = ({ input, cached, output }: Usage): Usage => ({
+const negateUsage = ({ input, cached, output }: StreamUsage): StreamUsage => ({
   input: -input,
   cached: -cached,
   output: -output,
   costUsd: null,
 });
 
-const sumUsage = (all: readonly Usage[]): Usage =>
+const sumUsage = (all: readonly StreamUsage[]): StreamUsage =>
   all.reduce((total, each) => ({
     input: total.input + each.input,
     cached: total.cached + each.cached,

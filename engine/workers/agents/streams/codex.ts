@@ -1,14 +1,14 @@
 import { describeActivity } from './activity.ts';
 import { createDenials } from './denials.ts';
-import { classifyError, createFailure, type Failure, findHttpStatus } from './failure.ts';
+import { classifyError, createFailure, findHttpStatus, type StreamFailure } from './failure.ts';
 import {
   asJson,
   asJsonList,
   asNumber,
   asString,
   createJsonReader,
-  type Facts,
-  type Json,
+  type JsonLine,
+  type RunFacts,
   toOneLine,
 } from './json-lines.ts';
 import { createRecent } from './recent.ts';
@@ -35,7 +35,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
   const seen = createRecent<true>();
   const denials = createDenials();
 
-  function judgeError(text: string): Failure {
+  function judgeError(text: string): StreamFailure {
     const said = asString(asJson(asJson(parseBody(text)).error).message) || text;
     const [, code] = SENTENCES.find(([words]) => words.test(said)) ?? [];
     return createFailure(code ?? classifyError(findHttpStatus(text), text) ?? 'model_error', said, {
@@ -43,7 +43,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
     });
   }
 
-  function countCall(item: Json, activity: string, isDone: boolean, facts: Facts): string | null {
+  function countCall(item: JsonLine, activity: string, isDone: boolean, facts: RunFacts): string | null {
     facts.activity = activity;
     const id = asString(item.id);
     if (seen.get(id) === undefined) {
@@ -54,7 +54,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
     return isDone ? null : `→ ${activity}`;
   }
 
-  function describeDone(item: Json, kind: string, activity: string): string | null {
+  function describeDone(item: JsonLine, kind: string, activity: string): string | null {
     const { status, exit_code: code } = item;
     const output = asString(item.aggregated_output);
     if (status === 'completed') {
@@ -69,7 +69,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
     return `✗ ${activity}: ${toOneLine(why || ended, 200)}`;
   }
 
-  function readItem(type: string, item: Json, facts: Facts): string | null {
+  function readItem(type: string, item: JsonLine, facts: RunFacts): string | null {
     const isDone = type === 'item.completed';
     const readTool = (kind: string, activity: string): string | null => {
       const said = countCall(item, activity, isDone, facts);
@@ -103,7 +103,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
     }
   }
 
-  function readEvent(event: Json, facts: Facts): string | null | undefined {
+  function readCodexEvent(event: JsonLine, facts: RunFacts): string | null | undefined {
     const type = asString(event.type);
     if (type.startsWith('item.')) return readItem(type, asJson(event.item), facts);
     switch (type) {
@@ -141,7 +141,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
     }
   }
 
-  return createJsonReader(readEvent, (text, facts) => {
+  return createJsonReader(readCodexEvent, (text, facts) => {
     const [, why, patch] = REJECTED.exec(text) ?? [];
     if (why !== undefined)
       denials.addDenial(patch === undefined ? 'run' : 'edit', `it was not allowed to: ${why}`);
@@ -170,11 +170,11 @@ function parseBody(text: string): unknown {
 const trimShell = (command: string): string => /^\S*sh -l?c (['"])([\s\S]*)\1$/.exec(command)?.[2] ?? command;
 
 /** Shortens an absolute path in one of our worktrees, since the folder is not reported. */
-const shortenPath = ({ path }: Json): string =>
+const shortenPath = ({ path }: JsonLine): string =>
   asString(path).replace(/^.*\/\.svc\/agents\/worktrees\/[^/]+\//, '');
 
 /** Codex only reports what is done: the first open entry is the active one. */
-function readCodexPlan({ items }: Json): PlanEntry[] {
+function readCodexPlan({ items }: JsonLine): PlanEntry[] {
   const entries = asJsonList(items);
   const active = entries.findIndex(({ completed }) => completed !== true);
   return entries.map(({ text, completed }, index) => ({

@@ -1,13 +1,13 @@
 import { classifyTool, describeActivity } from './activity.ts';
 import { createDenials } from './denials.ts';
-import { classifyError, createFailure, type Failure, findHttpStatus } from './failure.ts';
+import { classifyError, createFailure, findHttpStatus, type StreamFailure } from './failure.ts';
 import {
   asJson,
   asNumber,
   asString,
   createJsonReader,
-  type Facts,
-  type Json,
+  type JsonLine,
+  type RunFacts,
   toOneLine,
 } from './json-lines.ts';
 import { createRecent } from './recent.ts';
@@ -30,11 +30,11 @@ const USED_UP = /weekly|monthly|quota|insufficient|additional spend/i;
 export function createCopilotReader(now: () => number = Date.now): StreamReader {
   const kinds = createRecent<{ kind: string; activity: string }>();
   const denials = createDenials();
-  let error: Failure | null = null;
+  let error: StreamFailure | null = null;
   /** The model's last answer, which its own sentence leaves out. */
   let answer = '';
 
-  function judgeError(data: Json): Failure {
+  function judgeError(data: JsonLine): StreamFailure {
     const text = asString(data.message) || asString(data.errorMessage) || 'it failed without giving a reason';
     const all = `${text} ${asString(data.errorCode)} ${answer}`;
     const status = asNumber(data.statusCode) || findHttpStatus(text);
@@ -54,7 +54,7 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
       : { ...found, resetAt: createFailure(code, all, { now: now() }).resetAt };
   }
 
-  function readStart(data: Json, facts: Facts): string {
+  function readStart(data: JsonLine, facts: RunFacts): string {
     const name = asString(data.toolName);
     facts.toolCalls += 1;
     facts.activity = describeActivity(nameTool(name), asJson(data.arguments), '');
@@ -62,7 +62,7 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
     return `→ ${facts.activity}`;
   }
 
-  function readCompletion(data: Json): string | null {
+  function readCompletion(data: JsonLine): string | null {
     const { kind, activity } = kinds.get(asString(data.toolCallId)) ?? { kind: '', activity: 'use a tool' };
     if (data.success === true) {
       denials.clearKind(kind);
@@ -76,7 +76,7 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
     return `✗ ${toOneLine(why, 200)}`;
   }
 
-  function readResult(event: Json, facts: Facts): string | null {
+  function readResult(event: JsonLine, facts: RunFacts): string | null {
     facts.agentSession = asString(event.sessionId) || facts.agentSession;
     if (event.exitCode === 0) {
       facts.trouble = null;
@@ -87,7 +87,7 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
     return facts.end.ok ? null : `✗ ${facts.end.text}`;
   }
 
-  function readEvent(event: Json, facts: Facts): string | null | undefined {
+  function readCopilotEvent(event: JsonLine, facts: RunFacts): string | null | undefined {
     const data = asJson(event.data);
     const type = asString(event.type);
     switch (type) {
@@ -132,7 +132,7 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
     }
   }
 
-  return createJsonReader(readEvent, (text, facts) => {
+  return createJsonReader(readCopilotEvent, (text, facts) => {
     if (/^(?:Error: |error: |No authentication)/.test(text)) {
       facts.trouble = createFailure(classifyError(null, text) ?? 'agent_error', text, { now: now() });
     }

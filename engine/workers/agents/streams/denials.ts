@@ -1,17 +1,17 @@
-import { createFailure, type Failure } from './failure.ts';
+import { createFailure, type StreamFailure } from './failure.ts';
 import { createRecent, cutToKeep } from './recent.ts';
 
 /** Calls that the agent's own permissions denied, unless it found another way. */
-export interface Denials {
+export interface ToolDenials {
   /** `kind` is the tool's action, such as `edit`. */
   addDenial(kind: string, text: string): void;
   /** Clears denials of a kind: a tool of that kind succeeded later. */
   clearKind(kind: string): void;
   /** Returns the last uncleared denial; null if the run counts as a success. */
-  findUncleared(): Failure | null;
+  findUncleared(): StreamFailure | null;
 }
 
-export function createDenials(): Denials {
+export function createDenials(): ToolDenials {
   const open = createRecent<string>();
   return {
     addDenial: (kind, text) => open.set(kind, cutToKeep(text, 4096)),

@@ -1,6 +1,6 @@
 import { classifyTool, describeActivity } from './activity.ts';
 import { classifyError, createFailure } from './failure.ts';
-import { asJson, asString, createJsonReader, type Facts, type Json, toOneLine } from './json-lines.ts';
+import { asJson, asString, createJsonReader, type JsonLine, type RunFacts, toOneLine } from './json-lines.ts';
 import type { StreamReader } from './stream.ts';
 
 /**
@@ -11,7 +11,7 @@ export function createDroidReader(now: () => number = Date.now): StreamReader {
   const judgeError = (text: string) =>
     createFailure(classifyError(null, text) ?? 'agent_error', text, { now: now() });
 
-  function readEnd(event: Json, facts: Facts): string | null {
+  function readEnd(event: JsonLine, facts: RunFacts): string | null {
     const text = asString(event.finalText) || asString(event.result);
     const isFailed =
       event.is_error === true || event.isError === true || /^error/.test(asString(event.subtype));
@@ -19,7 +19,7 @@ export function createDroidReader(now: () => number = Date.now): StreamReader {
     return facts.end.ok ? null : `✗ ${facts.end.text}`;
   }
 
-  function readEvent(event: Json, facts: Facts): string | null | undefined {
+  function readDroidEvent(event: JsonLine, facts: RunFacts): string | null | undefined {
     facts.agentSession = asString(event.session_id) || asString(event.sessionId) || facts.agentSession;
     switch (event.type) {
       case 'system':
@@ -53,7 +53,7 @@ export function createDroidReader(now: () => number = Date.now): StreamReader {
     }
   }
 
-  return createJsonReader(readEvent, (text, facts) => {
+  return createJsonReader(readDroidEvent, (text, facts) => {
     if (/authentication|FACTORY_API_KEY|not logged in/i.test(text)) {
       facts.trouble = createFailure('auth_failed', text);
     }

@@ -2,7 +2,7 @@ import { toOneLine } from './json-lines.ts';
 import { findResetTime } from './reset-time.ts';
 import type { AgentEnd, EndCode } from './stream.ts';
 
-export type Failure = Extract<AgentEnd, { ok: false }>;
+export type StreamFailure = Extract<AgentEnd, { ok: false }>;
 
 // The only list of phrases by which agents and services report failures. An agent's ordinary answers are never matched against it.
 
@@ -58,7 +58,7 @@ export function createFailure(
   code: EndCode,
   text: string,
   { resetAt, now = Date.now() }: { resetAt?: number | null; now?: number } = {},
-): Failure {
+): StreamFailure {
   const isLimit = code === 'usage_limit' || code === 'rate_limited';
   return {
     ok: false,

@@ -1,16 +1,16 @@
 import { describeActivity } from './activity.ts';
-import { classifyError, createFailure, type Failure, findHttpStatus } from './failure.ts';
+import { classifyError, createFailure, findHttpStatus, type StreamFailure } from './failure.ts';
 import {
   asJson,
   asNumber,
   asString,
   createJsonReader,
-  type Facts,
-  type Json,
+  type JsonLine,
+  type RunFacts,
   toOneLine,
 } from './json-lines.ts';
 import { createRecent, cutToKeep } from './recent.ts';
-import type { EndCode, StreamReader, Usage } from './stream.ts';
+import type { EndCode, StreamReader, StreamUsage } from './stream.ts';
 
 /** Plain lines that it prints if it ends before or during its stream. */
 const PLAIN: readonly (readonly [RegExp, EndCode])[] = [
@@ -33,13 +33,13 @@ export function createGeminiReader(now: () => number = Date.now): StreamReader {
   const names = createRecent<string>();
   let isModelKnown = false;
   /** Its warnings after which it still ends normally. */
-  let stopped: Failure | null = null;
+  let stopped: StreamFailure | null = null;
   /** Its last failure, which it prints outside the stream. */
   let status: number | null = null;
 
-  const readTime = (event: Json): number => Date.parse(asString(event.timestamp)) || now();
+  const readTime = (event: JsonLine): number => Date.parse(asString(event.timestamp)) || now();
 
-  function readResult(event: Json, facts: Facts): string | null {
+  function readResult(event: JsonLine, facts: RunFacts): string | null {
     const stats = asJson(event.stats);
     facts.usage = readGeminiUsage(stats) ?? facts.usage;
     if (event.status === 'success') {
@@ -131,7 +131,7 @@ export function createGeminiReader(now: () => number = Date.now): StreamReader {
 }
 
 /** Sums over all its models. */
-function readGeminiUsage(stats: Json): Usage | null {
+function readGeminiUsage(stats: JsonLine): StreamUsage | null {
   if (typeof stats.input_tokens !== 'number') return null;
   return {
     input: stats.input_tokens,
@@ -142,7 +142,7 @@ function readGeminiUsage(stats: Json): Usage | null {
 }
 
 /** Parses an API error inside a message: `[API Error: {"error":{…}}]`. */
-function parseInnerError(text: string): Json {
+function parseInnerError(text: string): JsonLine {
   const start = text.indexOf('{');
   const end = text.lastIndexOf('}');
   try {

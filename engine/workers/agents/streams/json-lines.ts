@@ -1,15 +1,15 @@
 import { NO_FACTS, type StreamFacts, type StreamReader } from './stream.ts';
 
 /** An object from parsed JSON: nothing in it is guaranteed. */
-export type Json = Record<string, unknown>;
+export type JsonLine = Record<string, unknown>;
 
-export const isJson = (value: unknown): value is Json =>
+export const isJson = (value: unknown): value is JsonLine =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const asJson = (value: unknown): Json => (isJson(value) ? value : {});
+export const asJson = (value: unknown): JsonLine => (isJson(value) ? value : {});
 
 /** Returns the objects of a list. */
-export const asJsonList = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isJson) : []);
+export const asJsonList = (value: unknown): JsonLine[] => (Array.isArray(value) ? value.filter(isJson) : []);
 
 export const asString = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -17,7 +17,7 @@ export const asNumber = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) ? value : 0;
 
 /** The facts so far, to be extended. */
-export type Facts = { -readonly [K in keyof StreamFacts]: StreamFacts[K] };
+export type RunFacts = { -readonly [K in keyof StreamFacts]: StreamFacts[K] };
 
 /** Unknown longer lines are cut. */
 const UNKNOWN_LENGTH = 4096;
@@ -27,10 +27,10 @@ const UNKNOWN_LENGTH = 4096;
  * means an unknown form. `plain` gets every other line: some agents report failures outside the stream.
  */
 export function createJsonReader(
-  take: (event: Json, facts: Facts) => string | null | undefined,
-  plain: (text: string, facts: Facts) => void = () => {},
+  take: (event: JsonLine, facts: RunFacts) => string | null | undefined,
+  plain: (text: string, facts: RunFacts) => void = () => {},
 ): StreamReader {
-  const facts: Facts = { ...NO_FACTS, plan: [] };
+  const facts: RunFacts = { ...NO_FACTS, plan: [] };
   return {
     readLine(text) {
       const event = parseJsonLine(text);
@@ -51,7 +51,7 @@ export function createJsonReader(
   };
 }
 
-function parseJsonLine(text: string): Json | null {
+function parseJsonLine(text: string): JsonLine | null {
   if (!text.trimStart().startsWith('{')) return null;
   try {
     return asJson(JSON.parse(text));

@@ -6,8 +6,8 @@ import {
   asNumber,
   asString,
   createJsonReader,
-  type Facts,
-  type Json,
+  type JsonLine,
+  type RunFacts,
   toOneLine,
 } from './json-lines.ts';
 import type { EndCode, PlanEntry, StreamReader } from './stream.ts';
@@ -36,7 +36,7 @@ const STATES: Record<string, PlanEntry['state']> = {
 
 /** Reads the stream of `--output-format stream-json` of the Kimi command line. It reports no tokens. */
 export function createKimiReader(now: () => number = Date.now): StreamReader {
-  function readMessage(event: Json, facts: Facts): string | null {
+  function readKimiMessage(event: JsonLine, facts: RunFacts): string | null {
     facts.trouble = null;
     const said = asString(event.content);
     const calls = asJsonList(event.tool_calls).map((call) => {
@@ -51,7 +51,7 @@ export function createKimiReader(now: () => number = Date.now): StreamReader {
     return [...(said.trim() === '' ? [] : [said]), ...calls].join('\n') || null;
   }
 
-  function readMeta(event: Json, facts: Facts): string | null {
+  function readMeta(event: JsonLine, facts: RunFacts): string | null {
     switch (event.type) {
       case 'session.resume_hint':
         // Its last output, printed only for a completed turn.
@@ -72,7 +72,7 @@ export function createKimiReader(now: () => number = Date.now): StreamReader {
 
   return createJsonReader(
     (event, facts) => {
-      if (event.role === 'assistant') return readMessage(event, facts);
+      if (event.role === 'assistant') return readKimiMessage(event, facts);
       if (event.role === 'meta') return readMeta(event, facts);
       return event.role === 'tool' || asString(event.type) !== '' ? null : undefined;
     },
@@ -92,7 +92,7 @@ export function createKimiReader(now: () => number = Date.now): StreamReader {
 }
 
 /** They are JSON inside a string. */
-function parseArguments(text: unknown): Json {
+function parseArguments(text: unknown): JsonLine {
   try {
     return asJson(JSON.parse(asString(text)));
   } catch {
@@ -100,7 +100,7 @@ function parseArguments(text: unknown): Json {
   }
 }
 
-const readKimiPlan = ({ todos }: Json): PlanEntry[] =>
+const readKimiPlan = ({ todos }: JsonLine): PlanEntry[] =>
   asJsonList(todos).map(({ title, status }) => ({
     text: toOneLine(asString(title)),
     state: STATES[asString(status)] ?? 'pending',

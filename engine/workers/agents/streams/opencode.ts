@@ -1,14 +1,14 @@
 import { classifyTool, describeActivity } from './activity.ts';
 import { createDenials } from './denials.ts';
-import { classifyError, createFailure, type Failure } from './failure.ts';
+import { classifyError, createFailure, type StreamFailure } from './failure.ts';
 import {
   asJson,
   asJsonList,
   asNumber,
   asString,
   createJsonReader,
-  type Facts,
-  type Json,
+  type JsonLine,
+  type RunFacts,
   toOneLine,
 } from './json-lines.ts';
 import type { EndCode, PlanEntry, StreamReader } from './stream.ts';
@@ -44,7 +44,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
   /** After its own denials only the last step's end follows, without a reason. */
   let isRejected = false;
 
-  function readTool(part: Json, facts: Facts): string {
+  function readTool(part: JsonLine, facts: RunFacts): string {
     const state = asJson(part.state);
     const name = asString(part.tool);
     const input = asJson(state.input);
@@ -64,7 +64,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
     return `→ ${facts.activity}\n✗ ${toOneLine(why, 200)}`;
   }
 
-  function readStep(part: Json, facts: Facts): string | null {
+  function readStep(part: JsonLine, facts: RunFacts): string | null {
     addUsage(part, facts);
     const reason = asString(part.reason);
     if (reason === 'tool-calls' || reason === '') {
@@ -79,7 +79,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
     return facts.end.ok ? null : `✗ ${facts.end.text}`;
   }
 
-  function judgeError(error: Json): Failure {
+  function judgeError(error: JsonLine): StreamFailure {
     const data = asJson(error.data);
     const text = asString(data.message) || asString(error.message) || asString(error.name) || 'it failed';
     const status = asNumber(data.statusCode) || null;
@@ -98,7 +98,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
   }
 
   /** It would wait silently, as long as the answer requests. */
-  function readRetry(event: Json, facts: Facts): string {
+  function readRetry(event: JsonLine, facts: RunFacts): string {
     const text = asString(event.message);
     const next = asNumber(event.next);
     const isLong = next > now() + LONGEST_WAIT_MS;
@@ -112,7 +112,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
     return `! ${limit.text}, trying again in ${wait} s (${asNumber(event.attempt)})`;
   }
 
-  function readEvent(event: Json, facts: Facts): string | null | undefined {
+  function readOpencodeEvent(event: JsonLine, facts: RunFacts): string | null | undefined {
     const part = asJson(event.part);
     const session = asString(event.sessionID);
     // A subagent has a separate session.
@@ -139,7 +139,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
     }
   }
 
-  return createJsonReader(readEvent, (text, facts) => {
+  return createJsonReader(readOpencodeEvent, (text, facts) => {
     if (/^(?:.\[[\d;]*m)*Error: /.test(text) && facts.end === null) {
       facts.trouble = createFailure(classifyError(null, text) ?? 'agent_error', text, { now: now() });
     }
@@ -147,13 +147,13 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
 }
 
 /** The title of a file's tool is its path relative to the folder. */
-const describeTitle = (name: string, input: Json, title: string): Json =>
+const describeTitle = (name: string, input: JsonLine, title: string): JsonLine =>
   title !== '' && asString(input.filePath) !== '' && !/\s/.test(title) && name !== 'bash'
     ? { ...input, filePath: title }
     : input;
 
 /** Every step reports its own usage. */
-function addUsage({ tokens, cost }: Json, facts: Facts): void {
+function addUsage({ tokens, cost }: JsonLine, facts: RunFacts): void {
   const { input, output, reasoning, cache } = asJson(tokens);
   const read = asNumber(asJson(cache).read);
   const before = facts.usage ?? { input: 0, cached: 0, output: 0, costUsd: null };
@@ -167,7 +167,7 @@ function addUsage({ tokens, cost }: Json, facts: Facts): void {
   };
 }
 
-const readOpencodePlan = (todos: readonly Json[]): PlanEntry[] =>
+const readOpencodePlan = (todos: readonly JsonLine[]): PlanEntry[] =>
   todos
     .filter(({ status }) => status !== 'cancelled')
     .map(({ content, status }) => ({

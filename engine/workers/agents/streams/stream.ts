@@ -26,7 +26,7 @@ export type AgentEnd =
     };
 
 /** Tokens. `input` includes cached tokens, `cached` is their number. */
-export interface Usage {
+export interface StreamUsage {
   input: number;
   cached: number;
   output: number;
@@ -48,12 +48,12 @@ export interface StreamFacts {
   agentSession: string | null;
   model: string | null;
   /** Usage of this run only; null while unknown, never zero for that. */
-  usage: Usage | null;
+  usage: StreamUsage | null;
   /**
    * Usage of the whole conversation, including earlier runs, from agents that report it; takes precedence over
    * `usage`.
    */
-  conversation: Usage | null;
+  conversation: StreamUsage | null;
   /** The last tool call, such as `edit src/a.ts`. */
   activity: string | null;
   /** The number of tool calls. */

@@ -4,7 +4,7 @@ import { SvcError } from '../../../core/base/errors.ts';
 import { isInsideFolder } from '../../../core/base/paths.ts';
 import { makePrivateFolder } from '../../../core/base/private-files.ts';
 import { type ProgramResult, runProgram } from '../../../core/base/run-program.ts';
-import { sentence, type Words } from '../../../core/base/sentence.ts';
+import { type SentenceWords, sentence } from '../../../core/base/sentence.ts';
 import { SEAT_FOLDER } from '../../../core/workspace/seat-folder.ts';
 import { findProgram } from '../../agents/index.ts';
 import type { HomeShare } from '../../agents/presets/index.ts';
@@ -16,7 +16,7 @@ import { isFolder, realOf } from './paths.ts';
 import { buildProbeCommand, findOpenings, type ProbeWish } from './probe.ts';
 import { buildProgramRules } from './programs.ts';
 import { buildInplaceRules, buildReadOnlyRules, buildWorktreeRules, findGitFolders } from './repository.ts';
-import { buildMountArgs, findShownAs, hidePath, type Place, showPath } from './rules.ts';
+import { buildMountArgs, findShownAs, hidePath, type MountedPlace, showPath } from './rules.ts';
 import { findListeningSockets, SERVICE_FOLDERS } from './sockets.ts';
 import { buildUserArgs, chooseUserInside } from './user.ts';
 
@@ -84,7 +84,7 @@ const TRIAL_MS = 10_000;
 
 const DOCS = 'docs/operate/confinement.md lists the requirements';
 
-const unavailableError = (what: string, hint: Words, cause?: unknown): SvcError =>
+const unavailableError = (what: string, hint: SentenceWords, cause?: unknown): SvcError =>
   new SvcError('confinement_unavailable', `the worker cannot be confined: ${what}`, { hint, cause });
 
 /** bubblewrap's path. Throws `tool_missing`, `confinement_unavailable`. */
@@ -196,7 +196,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
   }
 
   /** Hides folders in which a worker sees nothing, or only explicit exceptions. */
-  function hideFolders(home: string | null): Place[] {
+  function hideFolders(home: string | null): MountedPlace[] {
     // A database or socket outside the data folder is hidden with its folder, since the file may be created again.
     const apart = [paths.db, paths.socket]
       .map(dirname)
@@ -212,7 +212,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
   }
 
   /** Builds the rules for a run; the deepest rule that covers a path applies. */
-  function buildRules(spec: ConfineSpec, programs: readonly string[]): Place[] {
+  function buildRules(spec: ConfineSpec, programs: readonly string[]): MountedPlace[] {
     const home = realOf(spec.env.HOME ?? '');
     const writable = spec.worktree ?? spec.cwd;
     if (home === sep) throw unavailableError('its home folder is /', 'give the engine its own HOME');
@@ -229,7 +229,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     const { seatFolder } = spec;
     const isSeat = (path: string): boolean =>
       seatFolder !== null && isInsideFolder(realOf(seatFolder) ?? seatFolder, path);
-    const seat: Place[] =
+    const seat: MountedPlace[] =
       seatFolder === null
         ? []
         : [

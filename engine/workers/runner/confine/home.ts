@@ -6,7 +6,7 @@ import { makeFoldersWithin } from '../../../core/base/private-files.ts';
 import { sentence } from '../../../core/base/sentence.ts';
 import type { HomeShare } from '../../agents/presets/index.ts';
 import { isFolder, realOf } from './paths.ts';
-import { type Place, showPath } from './rules.ts';
+import { type MountedPlace, showPath } from './rules.ts';
 
 /** git's identity and settings, without the `credentials` next to them. */
 const GIT = ['.gitconfig', '.config/git/config', '.config/git/ignore', '.config/git/attributes'];
@@ -39,8 +39,8 @@ function clearMountPoint(kept: string, path: string, source: string): void {
  * @param home links resolved
  * @param kept a folder of the session that outlives a run
  */
-export function buildHomeRules(home: string, share: HomeShare | null, kept: string): Place[] {
-  const showInHome = (path: string, show: 'read' | 'write'): Place[] => {
+export function buildHomeRules(home: string, share: HomeShare | null, kept: string): MountedPlace[] {
+  const showInHome = (path: string, show: 'read' | 'write'): MountedPlace[] => {
     const from = realOf(join(home, path));
     if (from === null) return [];
     if (share?.own.some((folder) => isInsideFolder(folder, path))) clearMountPoint(kept, path, from);
@@ -50,13 +50,13 @@ export function buildHomeRules(home: string, share: HomeShare | null, kept: stri
   if (share === null) return git;
 
   const own = share.own.map(
-    (path): Place => ({
+    (path): MountedPlace => ({
       path: join(home, path),
       show: 'write',
       from: makeOwnFolder(kept, path),
     }),
   );
-  const copied = share.copied.map((path): Place => {
+  const copied = share.copied.map((path): MountedPlace => {
     const copy = join(makeOwnFolder(kept, dirname(path)), basename(path));
     const isThere = lstatSync(copy, { throwIfNoEntry: false }) !== undefined;
     if (!isThere && existsSync(join(home, path)))

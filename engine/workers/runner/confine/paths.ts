@@ -15,7 +15,7 @@ export const realOf = (path: string): string | null => tryOrNull(() => realpathS
 
 export const isFolder = (path: string): boolean => tryOrNull(() => statSync(path).isDirectory()) ?? false;
 
-export interface Link {
+export interface SymbolicLink {
   /** Path of the link, with the folders above it resolved. */
   path: string;
   /** Finds the links on the way to an existing path: they are needed to reach it by that name. */
@@ -23,8 +23,8 @@ export interface Link {
 }
 
 /** Finds the links on the way to an existing path: they are needed to reach it by that name. */
-export function findLinks(path: string): Link[] {
-  const found: Link[] = [];
+export function findLinks(path: string): SymbolicLink[] {
+  const found: SymbolicLink[] = [];
   let at: string = sep;
   for (const part of path.split(sep).filter((each) => each !== '')) {
     const next = join(at, part);

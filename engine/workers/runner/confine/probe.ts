@@ -1,5 +1,5 @@
 import { isInsideFolder } from '../../../core/base/paths.ts';
-import { findShownAs, type Place } from './rules.ts';
+import { findShownAs, type MountedPlace } from './rules.ts';
 
 /**
  * Reports from inside a sandbox: the mounts, which paths before `--` are writable, and which paths after it are
@@ -36,7 +36,7 @@ const OF_KERNEL = [
 
 export interface ProbeWish {
   /** The rules of the sandbox. */
-  places: readonly Place[];
+  places: readonly MountedPlace[];
   /** Paths that must not be writable, in addition to kernel settings. */
   readOnly: readonly string[];
   /** Paths that must not be visible. */

@@ -2,7 +2,7 @@ import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { findFolderAbove, isInsideFolder } from '../../../core/base/paths.ts';
 import { isFolder, realOf } from './paths.ts';
-import { type Place, showPath } from './rules.ts';
+import { type MountedPlace, showPath } from './rules.ts';
 
 /** Tool chains and the programs that they install in the person's home. None of these folders is meant for secrets. */
 const IN_HOME = [
@@ -92,18 +92,18 @@ export function buildProgramRules(options: {
   programs: readonly string[];
   svc: readonly string[] | null;
   written: string;
-}): Place[] {
+}): MountedPlace[] {
   const { env, home, hidden, programs, svc, written } = options;
   const isWritten = (path: string): boolean =>
     [written, realOf(written) ?? written].some((folder) => isInsideFolder(folder, path));
   const isHidden = (path: string): boolean => hidden.some((root) => isInsideFolder(root, path));
   /** Reports whether a folder contains a hidden one; it is never shown, since everything in it would be visible. */
-  const showUnlessHiding = (path: string): Place[] => {
+  const showUnlessHiding = (path: string): MountedPlace[] => {
     const real = realOf(path);
     if (real === null || hidden.some((root) => isInsideFolder(real, root))) return [];
     return showPath(path, 'read');
   };
-  const showWithNeeds = (path: string): Place[] => {
+  const showWithNeeds = (path: string): MountedPlace[] => {
     const real = realOf(path);
     return real === null || !isHidden(real)
       ? showUnlessHiding(path)

@@ -13,7 +13,7 @@ import {
   readPrivateGit,
 } from '../worktrees/git/private-git.ts';
 import { isFolder, realOf } from './paths.ts';
-import { type Place, showPath } from './rules.ts';
+import { type MountedPlace, showPath } from './rules.ts';
 
 /** The git folders of a checkout: its own, and the one that all worktrees share. */
 export interface GitFolders {
@@ -58,7 +58,7 @@ function readTrimmedFile(file: string): string | null {
 const ensureObjectsInfo = (common: string): string => ensureFolder(join(common, 'objects', 'info'));
 
 /** Shows object folders of other repositories that this one also reads. */
-const showAlternates = (common: string): Place[] =>
+const showAlternates = (common: string): MountedPlace[] =>
   listAlternates(join(common, 'objects')).flatMap((path) => showPath(path, 'read'));
 
 function ensureFolder(folder: string): string {
@@ -80,23 +80,27 @@ function ensureFile(file: string, text = ''): string {
 const BRANCHES = join('refs', 'heads', 'svc');
 
 /** Mounts the private git folder of a worktree over the repository's own places. */
-function buildPrivateRules({ common, own }: GitFolders, git: PrivateGit, show: 'read' | 'write'): Place[] {
-  const at = (path: string): string => realOf(join(common, path)) ?? join(common, path);
-  const objects = at('objects');
+function buildPrivateRules(
+  { common, own }: GitFolders,
+  git: PrivateGit,
+  show: 'read' | 'write',
+): MountedPlace[] {
+  const resolveInCommon = (path: string): string => realOf(join(common, path)) ?? join(common, path);
+  const objects = resolveInCommon('objects');
   return [
     { path: objects, show, from: git.objects },
     { path: join(objects, 'info'), show: 'read', from: git.info },
     { path: REAL_OBJECTS, show: 'read', from: objects },
-    { path: at(BRANCHES), show, from: git.refs },
-    { path: at(join('logs', BRANCHES)), show, from: git.logs },
+    { path: resolveInCommon(BRANCHES), show, from: git.refs },
+    { path: resolveInCommon(join('logs', BRANCHES)), show, from: git.logs },
     { path: join(own, 'refs'), show, from: git.ownRefs },
     { path: join(own, 'logs'), show, from: git.ownLogs },
-    ...buildLfsRules(at('lfs'), git, show),
+    ...buildLfsRules(resolveInCommon('lfs'), git, show),
   ];
 }
 
 /** Mounts the private folder of Git LFS, and the real one next to the real objects. */
-function buildLfsRules(real: string, git: PrivateGit, show: 'read' | 'write'): Place[] {
+function buildLfsRules(real: string, git: PrivateGit, show: 'read' | 'write'): MountedPlace[] {
   if (!isFolder(real) || !isFolder(git.lfs)) return [];
   return [
     { path: real, show, from: git.lfs },
@@ -111,7 +115,7 @@ function buildLfsRules(real: string, git: PrivateGit, show: 'read' | 'write'): P
  * could name programs. Throws `confinement_unavailable`.
  * @param agentsDir the folder of the sessions' own folders
  */
-export function buildWorktreeRules(folders: GitFolders, agentsDir: string): Place[] {
+export function buildWorktreeRules(folders: GitFolders, agentsDir: string): MountedPlace[] {
   const { mark, own, common } = folders;
   const worktree = dirname(mark);
   if (isFolder(join(common, 'reftable')))
@@ -147,7 +151,7 @@ export function buildWorktreeRules(folders: GitFolders, agentsDir: string): Plac
 export const NO_OTHER = '.\n';
 
 /** Builds the rules for a worker in the project's folder itself: it commits on the branch that is checked out there. */
-export function buildInplaceRules({ mark, own, common }: GitFolders): Place[] {
+export function buildInplaceRules({ mark, own, common }: GitFolders): MountedPlace[] {
   const folders = [
     ensureFolder(join(common, 'hooks')),
     ensureFolder(join(common, 'modules')),
@@ -170,7 +174,7 @@ export function buildInplaceRules({ mark, own, common }: GitFolders): Place[] {
 }
 
 /** Builds read-only rules for the repository, as the worktree's worker sees it. */
-export function buildReadOnlyRules(folders: GitFolders, agentsDir: string): Place[] {
+export function buildReadOnlyRules(folders: GitFolders, agentsDir: string): MountedPlace[] {
   const { mark, common } = folders;
   const git = locatePrivateGit(agentsDir, dirname(mark));
   const isThere = mark !== common && readPrivateGit(git) !== null && isFolder(join(common, BRANCHES));

@@ -6,7 +6,7 @@ import { findLinks, realOf } from './paths.ts';
  * The view of a confined run at a path and below: `empty` is a private folder in memory, `shut` an empty read-only
  * one. The deepest rule that covers a path applies.
  */
-export interface Rule {
+export interface MountRule {
   /** Absolute, without links. */
   path: string;
   show: 'empty' | 'shut' | 'read' | 'write';
@@ -22,13 +22,13 @@ export interface LinkRule {
   link: string;
 }
 
-export type Place = Rule | LinkRule;
+export type MountedPlace = MountRule | LinkRule;
 
-const isHiding = (place: Place): boolean =>
+const isHiding = (place: MountedPlace): boolean =>
   'show' in place && (place.show === 'empty' || place.show === 'shut');
 
 /** Shows a path that exists, including the links that lead to it; nothing when it does not exist. */
-export function showPath(path: string, show: 'read' | 'write'): Place[] {
+export function showPath(path: string, show: 'read' | 'write'): MountedPlace[] {
   const real = realOf(path);
   if (real === null) return [];
   return [
@@ -38,7 +38,7 @@ export function showPath(path: string, show: 'read' | 'write'): Place[] {
 }
 
 /** Hides a folder that exists. */
-export function hidePath(path: string, show: 'empty' | 'shut', mode?: string): Place[] {
+export function hidePath(path: string, show: 'empty' | 'shut', mode?: string): MountedPlace[] {
   const real = realOf(path);
   return real === null ? [] : [{ path: real, show, ...(mode === undefined ? {} : { mode }) }];
 }
@@ -48,19 +48,19 @@ const countDepth = (path: string): number => path.split(sep).filter((part) => pa
 /** At the same path hiding takes precedence over showing, and writing over reading. */
 const RANK = { empty: 3, shut: 3, write: 2, read: 1 } as const;
 
-function selectStrongest(places: readonly Place[]): Map<string, Place> {
-  const by = new Map<string, Place>();
+function selectStrongest(places: readonly MountedPlace[]): Map<string, MountedPlace> {
+  const by = new Map<string, MountedPlace>();
   for (const place of places) {
     const known = by.get(place.path);
-    const rank = (each: Place): number => ('show' in each ? RANK[each.show] : 0);
+    const rankPlace = (each: MountedPlace): number => ('show' in each ? RANK[each.show] : 0);
     // Of two equal rules the later one applies.
-    if (known === undefined || rank(place) >= rank(known)) by.set(place.path, place);
+    if (known === undefined || rankPlace(place) >= rankPlace(known)) by.set(place.path, place);
   }
   return by;
 }
 
 /** Finds the rule that applies above a path; null is the read-only file system itself. */
-function findRuleAround(path: string, by: ReadonlyMap<string, Place>): Place | null {
+function findRuleAround(path: string, by: ReadonlyMap<string, MountedPlace>): MountedPlace | null {
   for (let folder = path; folder !== dirname(folder); ) {
     folder = dirname(folder);
     const place = by.get(folder);
@@ -73,7 +73,7 @@ function findRuleAround(path: string, by: ReadonlyMap<string, Place>): Place | n
  * Finds writable folders around read-only paths: a run could move such a folder away and create another one, but
  * mounts cannot be moved.
  */
-function findPinnedFolders(by: ReadonlyMap<string, Place>): Set<string> {
+function findPinnedFolders(by: ReadonlyMap<string, MountedPlace>): Set<string> {
   const found = new Set<string>();
   for (const place of by.values()) {
     if (!('show' in place) || place.show === 'write') continue;
@@ -90,7 +90,7 @@ function findPinnedFolders(by: ReadonlyMap<string, Place>): Set<string> {
  * Builds the mounts as bubblewrap's arguments, outermost first, so that the deepest rule is on top. `/` is already
  * there, read-only.
  */
-export function buildMountArgs(places: readonly Place[]): string[] {
+export function buildMountArgs(places: readonly MountedPlace[]): string[] {
   const by = selectStrongest(places);
   const held = findPinnedFolders(by);
   for (const path of held) if (!by.has(path)) by.set(path, { path, show: 'write' });
@@ -122,8 +122,8 @@ export function buildMountArgs(places: readonly Place[]): string[] {
 }
 
 /** Finds how a path is shown. */
-export function findShownAs(path: string, places: readonly Place[]): Rule['show'] {
-  let best: Rule = { path: sep, show: 'read' };
+export function findShownAs(path: string, places: readonly MountedPlace[]): MountRule['show'] {
+  let best: MountRule = { path: sep, show: 'read' };
   for (const place of selectStrongest(places).values()) {
     if ('show' in place && isInsideFolder(place.path, path) && place.path.length >= best.path.length)
       best = place;

@@ -1,4 +1,4 @@
-import { type Probe, probeLiveness } from './probe.ts';
+import { type ProcessProbe, probeLiveness } from './probe.ts';
 import type { ExitResult, RunningProcess } from './start.ts';
 import { readExit, readStarted } from './wrapper.ts';
 
@@ -12,7 +12,7 @@ export interface AdoptTarget {
 /** Finds the wrapper of a run whose start was not recorded, by its `started` file and its mark. */
 export function findStartedWrapper(
   { runDir, runId }: { runDir: string; runId: string },
-  probe: Probe,
+  probe: ProcessProbe,
 ): { pid: number; pidStart: string } | null {
   const pid = readStarted(runDir);
   if (pid === null) return null;
@@ -28,7 +28,7 @@ export function findStartedWrapper(
  */
 export function adoptProcess(
   target: AdoptTarget,
-  probe: Probe,
+  probe: ProcessProbe,
   every: (run: () => void) => () => void,
 ): RunningProcess {
   const { runDir, pid, pidStart, runId } = target;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { findProgram } from '../../agents/index.ts';
 import { MARK } from './probe.ts';
-import type { Processes } from './processes.ts';
+import type { RunProcesses } from './processes.ts';
 
 /** A short command of the engine's own, ready to be started by the caller. */
 export interface PreparedCommand {
@@ -17,7 +17,7 @@ export type PrepareCommand = (argv: readonly string[], cwd: string) => Promise<P
 /** Prepares commands that are contained like a run, under a separate mark that belongs to no session. */
 export const createCommands =
   (
-    processes: Pick<Processes, 'contain' | 'sweep'>,
+    processes: Pick<RunProcesses, 'contain' | 'sweep'>,
     environment: (extra: Record<string, string>) => Record<string, string>,
   ): PrepareCommand =>
   async ([name = '', ...args], cwd) => {

@@ -38,10 +38,11 @@ function parseAddress(address: string): string | null {
 
 /** Finds the inode of a connection in a table of proc_net(5), from the first end's view; null if it is not there. */
 function findInode(table: string, from: End, to: End): string | null {
-  const isSame = (one: End, other: End): boolean => one.port === other.port && one.address === other.address;
+  const isSameEnd = (one: End, other: End): boolean =>
+    one.port === other.port && one.address === other.address;
   for (const line of table.split('\n').slice(1)) {
     const [, local = '', remote = '', , , , , , , inode = '0'] = line.trim().split(/\s+/);
-    if (inode !== '0' && isSame(parseEnd(local), from) && isSame(parseEnd(remote), to)) return inode;
+    if (inode !== '0' && isSameEnd(parseEnd(local), from) && isSameEnd(parseEnd(remote), to)) return inode;
   }
   return null;
 }

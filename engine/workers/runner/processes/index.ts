@@ -8,10 +8,10 @@ export {
   workspaceMark,
 } from './containment/index.ts';
 export { buildWorkerEnvironment } from './environment.ts';
-export { findTailOffset, type LogPart, readLog, readLogTime } from './log.ts';
+export { findTailOffset, type ProcessLogPart, readLog, readLogTime } from './log.ts';
 export { createLogWatch, type LogWatch, type LogWatchOptions } from './log-watch.ts';
-export { ENGINE_MARK, MARK, type Probe, type ProcessEntry } from './probe.ts';
-export { createProcesses, type Processes, type ProcessesDeps } from './processes.ts';
+export { ENGINE_MARK, MARK, type ProcessEntry, type ProcessProbe } from './probe.ts';
+export { createProcesses, type ProcessesDeps, type RunProcesses } from './processes.ts';
 export { type ExitResult, type RunningProcess, resolveProgram, type StartSpec } from './start.ts';
 export type { StopOptions, StopResult, StopTarget } from './stop.ts';
 export { hidesOtherUsers, type ProcessName, type ProcessOrigin } from './trace.ts';

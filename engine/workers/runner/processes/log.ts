@@ -8,7 +8,7 @@ import { openPrivate, readPrivate } from '../../../core/base/private-files.ts';
  * one.
  */
 
-export interface LogPart {
+export interface ProcessLogPart {
   /** The bytes as text; a UTF-8 sequence is never split between two reads. */
   text: string;
   bytes: Buffer;
@@ -21,7 +21,7 @@ export interface LogPart {
 }
 
 /** Converts between logical and physical offsets: physical = logical - dropped + header. */
-export interface Cut {
+export interface LogCut {
   /** Logical bytes dropped. */
   dropped: number;
   /** Length in bytes of the header line about the cut; it is not part of the log. */
@@ -32,7 +32,7 @@ export const cutSidecar = (file: string): string => `${file}.cut`;
 export const formatHeader = (dropped: number): string =>
   `[svc: ${dropped} bytes of earlier output dropped]\n`;
 
-const WHOLE: Cut = { dropped: 0, header: 0 };
+const WHOLE: LogCut = { dropped: 0, header: 0 };
 
 /** Reads up to `length` bytes from a position; fewer only at the end of the file. */
 export function readBytesAt(fd: number, position: number, length: number): Buffer {
@@ -50,7 +50,7 @@ export function readBytesAt(fd: number, position: number, length: number): Buffe
  * The cut of an open log. The sidecar is written before the file is touched and names the state before as well; the
  * file's own first line shows which of the two applies, so a crash in between cannot shift the offsets.
  */
-export function readCut(file: string, fd: number): Cut {
+export function readCut(file: string, fd: number): LogCut {
   let recorded: { dropped?: unknown; before?: unknown };
   try {
     recorded = JSON.parse(readPrivate(cutSidecar(file), 4096) ?? 'null') as typeof recorded;
@@ -78,7 +78,7 @@ export function measureIncompleteTail(bytes: Uint8Array): number {
   return 0;
 }
 
-function withOpenLog<T>(file: string, missing: T, use: (fd: number, cut: Cut, size: number) => T): T {
+function withOpenLog<T>(file: string, missing: T, use: (fd: number, cut: LogCut, size: number) => T): T {
   let fd: number;
   try {
     fd = openPrivate(file, 'read');
@@ -101,8 +101,8 @@ function withOpenLog<T>(file: string, missing: T, use: (fd: number, cut: Cut, si
 export function readLog(
   file: string,
   { from, maxBytes, ended = false }: { from: number; maxBytes: number; ended?: boolean },
-): LogPart {
-  const nothing: LogPart = { text: '', bytes: Buffer.alloc(0), next: 0, dropped: 0, end: 0 };
+): ProcessLogPart {
+  const nothing: ProcessLogPart = { text: '', bytes: Buffer.alloc(0), next: 0, dropped: 0, end: 0 };
   return withOpenLog(file, nothing, (fd, cut, size) => {
     const end = Math.max(cut.dropped, size - cut.header + cut.dropped);
     const asked = Math.max(0, from);

@@ -1,8 +1,8 @@
 import { runProgramSync } from '../../../core/base/run-program.ts';
-import type { Probe, ProcessEntry } from './probe.ts';
+import type { ProcessEntry, ProcessProbe } from './probe.ts';
 
 /** macOS, best effort through `ps`. Not tested: no such machine was at hand when this was written. */
-export function createDarwinProbe(): Probe {
+export function createDarwinProbe(): ProcessProbe {
   const columns = 'pid=,ppid=,pgid=,sess=,state=,lstart=';
   const ps = (args: string[]): { exitCode: number | null; stdout: string } =>
     runProgramSync('/bin/ps', args, {

@@ -20,7 +20,7 @@ export interface ProcessEntry {
 }
 
 /** Reads this machine's process table. A failed check is `unknown` or null, never "gone" (R6). */
-export interface Probe {
+export interface ProcessProbe {
   read(pid: number): ProcessEntry | 'gone' | 'unknown';
   /** Lists every process, or null if the table cannot be read. */
   list(): Promise<ProcessEntry[] | null>;
@@ -93,8 +93,8 @@ const findVariable = (environment: string, variable: string): string | null => {
  * Linux, by /proc. Files are read as UTF-8 only: for other encodings Node allocates two 64 KiB buffers for every file
  * of unknown size, and an engine under load kept thousands of them.
  */
-export function createLinuxProbe(proc = '/proc'): Probe {
-  const read: Probe['read'] = (pid) => {
+export function createLinuxProbe(proc = '/proc'): ProcessProbe {
+  const readProcess: ProcessProbe['read'] = (pid) => {
     try {
       return parseStat(readFileSync(`${proc}/${pid}/stat`, 'utf8')) ?? 'unknown';
     } catch (error) {
@@ -117,7 +117,7 @@ export function createLinuxProbe(proc = '/proc'): Probe {
     }
   };
   return {
-    read,
+    read: readProcess,
     async list() {
       let names: string[];
       try {
@@ -129,7 +129,7 @@ export function createLinuxProbe(proc = '/proc'): Probe {
       let looked = 0;
       for (const name of names) {
         if (!/^\d+$/.test(name)) continue;
-        const entry = read(Number(name));
+        const entry = readProcess(Number(name));
         if (typeof entry === 'object') entries.push(entry);
         looked += 1;
         if (looked % 256 === 0) await nextTurn(); // a crowded machine must not delay the daemon
@@ -167,7 +167,11 @@ export function createLinuxProbe(proc = '/proc'): Probe {
 }
 
 /** Returns `alive` if it is the same living process; a zombie is dead, a failed check is unknown. */
-export function probeLiveness(probe: Probe, pid: number, pidStart: string): 'alive' | 'dead' | 'unknown' {
+export function probeLiveness(
+  probe: ProcessProbe,
+  pid: number,
+  pidStart: string,
+): 'alive' | 'dead' | 'unknown' {
   const entry = probe.read(pid);
   if (entry === 'unknown') return 'unknown';
   return entry === 'gone' || entry.zombie || entry.start !== pidStart ? 'dead' : 'alive';

@@ -2,7 +2,7 @@ import type { EngineProcess } from '../../../core/workspace/daemon-record.ts';
 import type { KnownSessions } from '../../../core/workspace/known-sessions.ts';
 import { type AdoptTarget, adoptProcess, findStartedWrapper } from './adopt.ts';
 import { type Containment, type ContainmentKind, MARKS_ONLY } from './containment/index.ts';
-import { type Probe, probeLiveness } from './probe.ts';
+import { type ProcessProbe, probeLiveness } from './probe.ts';
 import { type RunningProcess, type StartSpec, startProcess } from './start.ts';
 import { type StopOptions, type StopResult, type StopTarget, stopRun, sweepRun } from './stop.ts';
 import { createSystemProbe } from './system-probe.ts';
@@ -11,7 +11,7 @@ import { claimStart, readExit, readStarted } from './wrapper.ts';
 
 export interface ProcessesDeps {
   /** How the process table is read; by default this machine's. */
-  probe?: Probe;
+  probe?: ProcessProbe;
   /** How often an adopted process is checked, ms; 250. */
   pollMs?: number;
   /** By default marks only. */
@@ -22,7 +22,7 @@ export interface ProcessesDeps {
   knownSessions?: KnownSessions;
 }
 
-export interface Processes {
+export interface RunProcesses {
   /** Starts an agent; see `StartSpec`. Throws `agent_not_found`, `spawn_failed`, `already_running`. */
   start(spec: StartSpec): Promise<RunningProcess>;
   /** Claims a run's only start. True: no wrapper will ever run the agent of this run directory. False: it did start. */
@@ -70,7 +70,7 @@ export function createProcesses({
   containment = MARKS_ONLY,
   lostEngine = null,
   knownSessions,
-}: ProcessesDeps = {}): Processes {
+}: ProcessesDeps = {}): RunProcesses {
   const timers = new Set<NodeJS.Timeout>();
   const every = (run: () => void): (() => void) => {
     const timer = setInterval(run, pollMs);

@@ -5,7 +5,7 @@ import { SvcError } from '../../../core/base/errors.ts';
 import { openPrivate } from '../../../core/base/private-files.ts';
 import { findProgram } from '../../agents/index.ts';
 import type { Containment, ContainmentKind } from './containment/index.ts';
-import { MARK, type Probe } from './probe.ts';
+import { MARK, type ProcessProbe } from './probe.ts';
 import { readExit, SCRIPT } from './wrapper.ts';
 
 export interface StartSpec {
@@ -70,7 +70,7 @@ function spawnFailedError(thrown: unknown, program: string): SvcError {
  */
 export async function startProcess(
   spec: StartSpec,
-  probe: Probe,
+  probe: ProcessProbe,
   containment: Pick<Containment, 'contain'>,
 ): Promise<RunningProcess> {
   const { runDir, runId, cwd, isConfined = false } = spec;

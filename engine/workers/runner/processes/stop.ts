@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../../../core/base/backoff.ts';
-import { type Probe, type ProcessEntry, probeLiveness } from './probe.ts';
+import { type ProcessEntry, type ProcessProbe, probeLiveness } from './probe.ts';
 
 export interface StopTarget {
   pid: number;
@@ -40,7 +40,7 @@ function trySignal(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** Signals one process, after checking that its pid still refers to the same process. */
-function signalProcess(probe: Probe, entry: ProcessEntry, signal: NodeJS.Signals): void {
+function signalProcess(probe: ProcessProbe, entry: ProcessEntry, signal: NodeJS.Signals): void {
   if (mayBeSignalled(entry.pid) && probeLiveness(probe, entry.pid, entry.start) === 'alive') {
     trySignal(entry.pid, signal);
   }
@@ -51,7 +51,7 @@ function signalProcess(probe: Probe, entry: ProcessEntry, signal: NodeJS.Signals
  * environment, and all descendants of either, even with a cleared environment.
  */
 function findMembers(
-  probe: Probe,
+  probe: ProcessProbe,
   table: readonly ProcessEntry[],
   runId: string,
   since: string | undefined,
@@ -84,7 +84,7 @@ function findMembers(
 
 /** Sends SIGKILL to every member until none is found. Returns the remaining ones after the last round. */
 async function killMembers(
-  probe: Probe,
+  probe: ProcessProbe,
   runId: string,
   since: string | undefined,
   known: Known,
@@ -109,7 +109,7 @@ async function killMembers(
  * tools in separate sessions, which a signal to the group does not reach.
  * @param since start time of the run's first process, if known: older processes are then skipped
  */
-export async function sweepRun(probe: Probe, runId: string, since?: string): Promise<StopResult> {
+export async function sweepRun(probe: ProcessProbe, runId: string, since?: string): Promise<StopResult> {
   if (runId === '') return { survivors: [] };
   return { survivors: await killMembers(probe, runId, since, new Map()) };
 }
@@ -120,7 +120,7 @@ export async function sweepRun(probe: Probe, runId: string, since?: string): Pro
  * signalled.
  */
 export async function stopRun(
-  probe: Probe,
+  probe: ProcessProbe,
   target: StopTarget,
   options: StopOptions = {},
 ): Promise<StopResult> {

@@ -1,5 +1,5 @@
-import { createLinuxProbe, type Probe } from './probe.ts';
+import { createLinuxProbe, type ProcessProbe } from './probe.ts';
 import { createDarwinProbe } from './probe-darwin.ts';
 
-export const createSystemProbe = (): Probe =>
+export const createSystemProbe = (): ProcessProbe =>
   process.platform === 'linux' ? createLinuxProbe() : createDarwinProbe();

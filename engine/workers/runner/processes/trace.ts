@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { EngineProcess } from '../../../core/workspace/daemon-record.ts';
-import type { Probe, ProcessEntry } from './probe.ts';
+import type { ProcessEntry, ProcessProbe } from './probe.ts';
 
 /** Identifies one process: pids are reused, with another start time. */
 export interface ProcessName {
@@ -19,7 +19,7 @@ export interface ProcessOrigin {
 }
 
 export interface TraceDeps {
-  probe: Probe;
+  probe: ProcessProbe;
   enginePid: number;
   /** The runs whose cgroups contain a path, innermost first. */
   runsOfCgroup(path: string): string[];
@@ -119,7 +119,7 @@ function isOlderThan(
 }
 
 /** Returns the parent process; `ended` if the process itself is gone, `hidden` if its parent exists but cannot be read. */
-function findParent(entry: ProcessEntry, probe: Probe): ProcessEntry | 'ended' | 'hidden' {
+function findParent(entry: ProcessEntry, probe: ProcessProbe): ProcessEntry | 'ended' | 'hidden' {
   let child = entry;
   // If a parent ends in the meantime, another one replaces it.
   for (let tries = 0; tries < 5; tries += 1) {

@@ -1,21 +1,21 @@
 import type { Worktrees } from '../worktrees/index.ts';
-import type { Committed, CommittedOrder } from './runner.ts';
+import type { CommitResult, CommittedOrder } from './runner.ts';
 
 /** Counts what sessions have committed so far: one read of the branches of a repository, and one diff for each moved branch. */
 export function createCommittedCounter(
   worktrees: Pick<Worktrees, 'listSessionTips' | 'countChanges'>,
-): (orders: readonly CommittedOrder[]) => Promise<Record<string, Committed>> {
-  let known = new Map<string, { range: string; counts: Committed }>();
+): (orders: readonly CommittedOrder[]) => Promise<Record<string, CommitResult>> {
+  let known = new Map<string, { range: string; counts: CommitResult }>();
 
   async function countInRepository(
     repository: string,
     orders: readonly CommittedOrder[],
-  ): Promise<[sessionId: string, found: { range: string; counts: Committed }][]> {
+  ): Promise<[sessionId: string, found: { range: string; counts: CommitResult }][]> {
     const tips = await worktrees.listSessionTips(
       repository,
       orders.map(({ branch }) => branch),
     );
-    const found: [string, { range: string; counts: Committed }][] = [];
+    const found: [string, { range: string; counts: CommitResult }][] = [];
     for (const { sessionId, branch, baseCommit } of orders) {
       const head = tips.get(branch);
       if (head === undefined) continue;

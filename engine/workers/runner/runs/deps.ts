@@ -1,24 +1,24 @@
 import type { Clock } from '../../../core/base/clock.ts';
 import type { Log } from '../../../core/base/log.ts';
-import type { Agents } from '../../agents/index.ts';
+import type { AgentRegistry } from '../../agents/index.ts';
 import type { Confinement } from '../confine/index.ts';
-import type { Processes } from '../processes/index.ts';
+import type { RunProcesses } from '../processes/index.ts';
 import type { RunSockets } from '../run-sockets.ts';
-import type { Setup } from '../setup/index.ts';
+import type { WorktreeSetup } from '../setup/index.ts';
 import type { Worktrees } from '../worktrees/index.ts';
 import type { SessionFolders } from './folders.ts';
 
 /** The dependencies of a runner on this machine. */
 export interface LocalRunnerDeps {
-  processes: Processes;
+  processes: RunProcesses;
   worktrees: Worktrees;
-  setup: Pick<Setup, 'readProjectSetup' | 'checkConsent' | 'prepareWorktree' | 'endAbandonedSetup'>;
+  setup: Pick<WorktreeSetup, 'readProjectSetup' | 'checkConsent' | 'prepareWorktree' | 'endAbandonedSetup'>;
   confinement: Confinement;
   /** Checks that workers can be confined here. Throws `tool_missing`, `confinement_unavailable`. */
   checkConfinement(): Promise<unknown>;
   /** Gives a confined run its own connection to the engine. */
   runSockets: RunSockets;
-  agents: Pick<Agents, 'resolveFolder'>;
+  agents: Pick<AgentRegistry, 'resolveFolder'>;
   paths: SessionFolders;
   /** svc.yaml, given to workers as `SVC_CONFIG`. */
   configFile: string;

@@ -3,11 +3,11 @@ export { createLocalRunner } from './local-runner.ts';
 export { createProjectReader } from './project-reader.ts';
 export {
   type CollectOrder,
-  type Committed,
-  type Kept,
+  type CommitResult,
+  type KeptWorktree,
   type LogPart,
   NOTHING_KEPT,
-  type Prepared,
+  type PreparedRun,
   type ProjectReader,
   type RunExit,
   type RunName,

@@ -1,15 +1,15 @@
-import { type Problem, toProblem } from '../../../core/base/errors.ts';
+import { type ProblemDetails, toProblem } from '../../../core/base/errors.ts';
 import { resolveProgram } from '../processes/index.ts';
 import { SESSION_PREFIX } from '../worktrees/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
-import type { Inspection, InspectOrder } from './runner.ts';
+import type { InspectOrder, RunInspection } from './runner.ts';
 
 /** See `Runner.inspect`. */
 export async function inspectProject(
   deps: Pick<LocalRunnerDeps, 'agents' | 'setup' | 'worktrees' | 'environment' | 'checkConfinement'>,
   { project, programs, base, isConfined }: InspectOrder,
-): Promise<Inspection> {
-  let problem: Problem | null = null;
+): Promise<RunInspection> {
+  let problem: ProblemDetails | null = null;
   /** The first problem is the one that a run would fail with. */
   async function tryTo<T>(look: () => T | Promise<T>): Promise<T | null> {
     try {

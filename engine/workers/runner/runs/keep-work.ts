@@ -1,15 +1,15 @@
 import { asSvcError } from '../../../core/base/errors.ts';
 import { formatCount } from '../../../core/base/text.ts';
-import type { Placement } from '../../sessions/index.ts';
+import type { SessionPlacement } from '../../sessions/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
 import { sessionFolder } from './folders.ts';
-import { type KeepOrder, type Kept, NOTHING_KEPT } from './runner.ts';
+import { type KeepOrder, type KeptWorktree, NOTHING_KEPT } from './runner.ts';
 
 type Deps = Pick<LocalRunnerDeps, 'worktrees' | 'paths' | 'log'>;
-type Work = KeepOrder & { placement: Placement };
+type Work = KeepOrder & { placement: SessionPlacement };
 
 /** See `Runner.keep`. Never throws: the run has ended regardless of git errors. */
-export async function keepWork(deps: Deps, order: KeepOrder): Promise<Kept> {
+export async function keepWork(deps: Deps, order: KeepOrder): Promise<KeptWorktree> {
   const { placement, message } = order;
   if (placement === null) return NOTHING_KEPT;
   const work = { ...order, placement };
@@ -32,7 +32,7 @@ function clearTraps({ worktrees, log }: Deps, { sessionId, profile, placement, i
 }
 
 /** A later run may be outside of the sandbox, and a person may look before. */
-async function handOver(deps: Deps, work: Work): Promise<Kept> {
+async function handOver(deps: Deps, work: Work): Promise<KeptWorktree> {
   const { sessionId, profile, placement } = work;
   if (profile !== 'strict') return NOTHING_KEPT;
   if (placement.worktree === null) return { ...NOTHING_KEPT, left: await setRepositoriesAside(deps, work) };
@@ -46,7 +46,7 @@ async function commitWork(
   deps: Deps,
   { sessionId, placement }: Work,
   { worktree, branch, message }: { worktree: string; branch: string; message: string },
-): Promise<Kept> {
+): Promise<KeptWorktree> {
   try {
     const end = await deps.worktrees.finish({
       path: worktree,
@@ -101,7 +101,7 @@ async function setRepositoriesAside(deps: Deps, { sessionId, profile, placement 
 }
 
 /** In place the checkout is the user's: svc commits nothing there. */
-async function countInPlace(deps: Deps, work: Work): Promise<Kept> {
+async function countInPlace(deps: Deps, work: Work): Promise<KeptWorktree> {
   const { repository, baseCommit } = work.placement;
   // Before git is called there.
   const left = await setRepositoriesAside(deps, work);

@@ -18,7 +18,7 @@ import { createRunOutput, type RunOutput } from './output.ts';
 import { findBaseCommit, placeRun } from './place.ts';
 import { prepareRun } from './prepare.ts';
 import { listSessionLogTimes, readSessionLog } from './read-log.ts';
-import type { Adopted, AdoptOrder, RunName, Runner, WatchOrder } from './runner.ts';
+import type { AdoptedRun, AdoptOrder, RunName, Runner, WatchOrder } from './runner.ts';
 import { startRun } from './start.ts';
 import { openRunSocket } from './start-confined.ts';
 
@@ -98,7 +98,7 @@ export function createLocalRunner(deps: LocalRunnerDeps): Runner {
     }
   }
 
-  async function adoptRun({ run, profile, process, mayNotHaveStarted }: AdoptOrder): Promise<Adopted> {
+  async function adoptRun({ run, profile, process, mayNotHaveStarted }: AdoptOrder): Promise<AdoptedRun> {
     const { sessionId, runId } = run;
     const runDir = runFolder(deps, run);
     if (mayNotHaveStarted && (!existsSync(runDir) || processes.claimStart(runDir))) {

@@ -30,7 +30,7 @@ export function createRunOutput(file: string, from: number, reader: StreamReader
   let hasSpoken = false;
 
   /** False if there was nothing more. */
-  function read(to: StreamReader): boolean {
+  function readOutput(to: StreamReader): boolean {
     const part = readLog(file, { from: next, maxBytes: BLOCK });
     if (part.next <= next && part.dropped === 0) return false;
     // A cut in between leaves half a line at most.
@@ -60,12 +60,12 @@ export function createRunOutput(file: string, from: number, reader: StreamReader
   return {
     readNew() {
       if (reader === null) return;
-      for (let blocks = 0; blocks < 4 && read(reader); blocks += 1);
+      for (let blocks = 0; blocks < 4 && readOutput(reader); blocks += 1);
     },
     async readRest() {
       if (reader === null) return;
       // Other work gets a turn between two blocks.
-      while (read(reader)) await turn();
+      while (readOutput(reader)) await turn();
       if (begun !== '') reader.readLine(begun);
       hasSpoken ||= begun.trim() !== '';
       begun = '';

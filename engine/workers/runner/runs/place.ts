@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { asSvcError, SvcError } from '../../../core/base/errors.ts';
 import { appendPrivate } from '../../../core/base/private-files.ts';
-import type { Placement } from '../../sessions/index.ts';
+import type { SessionPlacement } from '../../sessions/index.ts';
 import { findTailOffset } from '../processes/index.ts';
 import { type CreatedWorktree, SESSION_PREFIX } from '../worktrees/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
 import { logFile } from './folders.ts';
-import type { Placed, PlaceOrder } from './runner.ts';
+import type { PlacedRun, PlaceOrder } from './runner.ts';
 
 type Deps = Pick<LocalRunnerDeps, 'worktrees' | 'agents' | 'paths'>;
 
 /** See `Runner.place`. */
-export async function placeRun(deps: Deps, order: PlaceOrder): Promise<Placed> {
+export async function placeRun(deps: Deps, order: PlaceOrder): Promise<PlacedRun> {
   const { sessionId, note } = order;
   const log = logFile(deps, sessionId);
   if (note !== null) appendNote(log, note);
@@ -39,7 +39,7 @@ function appendNote(log: string, note: string): void {
   }
 }
 
-async function findPlacement(deps: Deps, order: PlaceOrder): Promise<Placement> {
+async function findPlacement(deps: Deps, order: PlaceOrder): Promise<SessionPlacement> {
   const { sessionId, project, inplace, base, baseCommit, placement, former, isQuiet } = order;
   const folder = placement?.cwd ?? deps.agents.resolveFolder(project);
   await deps.worktrees.rememberPrograms(folder, { isQuiet }).catch(() => undefined);
@@ -94,7 +94,7 @@ const makeWorktree = (
   });
 
 /** A folder outside any repository is fine here: then there is nothing to count at the end. */
-async function placeInside({ worktrees }: Deps, folder: string): Promise<Placement> {
+async function placeInside({ worktrees }: Deps, folder: string): Promise<SessionPlacement> {
   const repository = await worktrees.findRepository(folder).catch((error: unknown) => {
     if (asSvcError(error).code === 'worktree_unsafe') throw error;
     return null;

@@ -1,18 +1,18 @@
 import { lstatSync, renameSync } from 'node:fs';
 import { makePrivateFolder } from '../../../core/base/private-files.ts';
 import { findTailOffset } from '../processes/index.ts';
-import type { Follow } from '../setup/index.ts';
+import type { FollowOutput } from '../setup/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
 import { agentFolder, logFile, runFolder, sessionFolder } from './folders.ts';
-import type { Prepared, PrepareOrder } from './runner.ts';
+import type { PreparedRun, PrepareOrder } from './runner.ts';
 import { writeShim } from './shim.ts';
 
 /** See `Runner.prepare`. The output of the setup comes before the agent's in the log. */
 export async function prepareRun(
   deps: Pick<LocalRunnerDeps, 'paths' | 'setup' | 'worktrees' | 'svc'>,
   { run, taskId, project, profile, placement, mayHoldWork, agentFolderOf }: PrepareOrder,
-  follow: Follow,
-): Promise<Prepared> {
+  follow: FollowOutput,
+): Promise<PreparedRun> {
   const { sessionId, runId } = run;
   if (agentFolderOf !== null) moveAgentFolder(deps, agentFolderOf, sessionId);
   const { repository, baseCommit } = placement;

@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { resolveProgram } from '../processes/index.ts';
-import type { Setup } from '../setup/index.ts';
+import type { WorktreeSetup } from '../setup/index.ts';
 import type { Worktrees } from '../worktrees/index.ts';
-import type { Checkout, ProjectReader } from './runner.ts';
+import type { CheckoutResult, ProjectReader } from './runner.ts';
 
 const followLinks = (path: string): string => {
   try {
@@ -14,11 +14,11 @@ const followLinks = (path: string): string => {
 
 export function createProjectReader(deps: {
   worktrees: Pick<Worktrees, 'findCheckedOut'>;
-  setup: Pick<Setup, 'digestProjectSetup' | 'checkConsent'>;
+  setup: Pick<WorktreeSetup, 'digestProjectSetup' | 'checkConsent'>;
   environment(extra: Record<string, string>): Record<string, string>;
 }): ProjectReader {
   /** Cached until the current synchronous work is done: requests that are committed together read the disk once. */
-  const checkouts = new Map<string, Checkout>();
+  const checkouts = new Map<string, CheckoutResult>();
   return {
     readCheckout(path) {
       const before = checkouts.get(path);

@@ -1,7 +1,7 @@
-import type { Problem } from '../../../core/base/errors.ts';
+import type { ProblemDetails } from '../../../core/base/errors.ts';
 import type { AgentCommand, OutputFormat, StreamFacts } from '../../agents/index.ts';
 import type { GatewayRoute } from '../../agents/presets/index.ts';
-import type { Placement, RunProcess } from '../../sessions/index.ts';
+import type { RunProcess, SessionPlacement } from '../../sessions/index.ts';
 import type { ProjectSetup } from '../setup/index.ts';
 
 /** Names one run. */
@@ -23,7 +23,7 @@ export interface InspectOrder {
   isConfined: boolean;
 }
 
-export interface Inspection {
+export interface RunInspection {
   /** The project's folder; null for an unknown project. */
   folder: string | null;
   carries: ProjectSetup | null;
@@ -32,7 +32,7 @@ export interface Inspection {
   baseCommit: string | null;
   branchPrefix: string;
   /** The first problem that a run would fail with. */
-  problem: Problem | null;
+  problem: ProblemDetails | null;
 }
 
 export interface PlaceOrder {
@@ -44,17 +44,17 @@ export interface PlaceOrder {
   /** The commit of the base to start from; null for the current one. */
   baseCommit: string | null;
   /** The folder of the session's earlier work; null for a first run. */
-  placement: Placement | null;
+  placement: SessionPlacement | null;
   /** The folder of the session that it continues; null for none. */
-  former: Placement | null;
+  former: SessionPlacement | null;
   /** True if no other worker is running. */
   isQuiet: boolean;
   /** A line for the log, ahead of everything else; null for none. */
   note: string | null;
 }
 
-export interface Placed {
-  placement: Placement;
+export interface PlacedRun {
+  placement: SessionPlacement;
   /** The offset in the log where the output starts, in bytes. */
   outputFrom: number;
 }
@@ -65,14 +65,14 @@ export interface PrepareOrder {
   project: string | null;
   /** `guard.profile` of the run. */
   profile: string | null;
-  placement: Placement;
+  placement: SessionPlacement;
   /** True if an agent may have worked in the folder before. */
   mayHoldWork: boolean;
   /** The session whose agent folder is moved to this one; null for none. */
   agentFolderOf: string | null;
 }
 
-export interface Prepared {
+export interface PreparedRun {
   /** The command by which the run reaches svc; null if the host has none. */
   svc: string | null;
   /** As in `Placed`, if the setup has printed something; otherwise null. */
@@ -93,7 +93,7 @@ export interface RunTexts {
 export interface StartOrder {
   run: RunName;
   profile: string | null;
-  placement: Placement;
+  placement: SessionPlacement;
   agent: string;
   /** As approved. */
   command: AgentCommand;
@@ -118,7 +118,7 @@ export interface AdoptOrder {
 }
 
 /** The state of a run that an earlier host began. A run that was not started never will be. */
-export type Adopted =
+export type AdoptedRun =
   | { state: 'not_started' }
   | { state: 'running'; process: RunProcess }
   | { state: 'ended'; exit: RunExit };
@@ -168,7 +168,7 @@ export interface KeepOrder {
   sessionId: string;
   profile: string | null;
   /** Null for a session that never had a place. */
-  placement: Placement | null;
+  placement: SessionPlacement | null;
   /** True if no other session works in a project's folder itself. */
   isAlone: boolean;
   /** The message for the commit of leftovers; null if the session continues later, and then nothing is committed. */
@@ -176,7 +176,7 @@ export interface KeepOrder {
 }
 
 /** The counts are null if there is nothing to count in, or if it could not be read: `left` then has the reason. */
-export interface Kept {
+export interface KeptWorktree {
   headCommit: string | null;
   commits: number | null;
   files: number | null;
@@ -186,7 +186,7 @@ export interface Kept {
   left: string[];
 }
 
-export const NOTHING_KEPT: Kept = {
+export const NOTHING_KEPT: KeptWorktree = {
   headCommit: null,
   commits: null,
   files: null,
@@ -233,7 +233,7 @@ export interface CommittedOrder {
 }
 
 /** The difference between the commit that a worktree was created from and the current branch. */
-export interface Committed {
+export interface CommitResult {
   files: number;
   insertions: number;
   deletions: number;
@@ -247,26 +247,26 @@ export interface Committed {
  */
 export interface Runner {
   /** Checks what a run would find here, and creates nothing. Obstacles are returned as `problem` and not thrown. */
-  inspect(order: InspectOrder): Promise<Inspection>;
+  inspect(order: InspectOrder): Promise<RunInspection>;
   /**
    * Finds or creates the folder that a session works in. Throws `unknown_project`, `not_a_repository`,
    * `worktree_unsafe`.
    */
-  place(order: PlaceOrder): Promise<Placed>;
+  place(order: PlaceOrder): Promise<PlacedRun>;
   /** Returns the commit that a new worktree would start from now. Throws as `place`. */
   findBase(order: Pick<PlaceOrder, 'project' | 'base'>): Promise<string>;
   /**
    * Prepares a new worktree: the project's files and setup commands, once. `stop` interrupts it. Throws
    * `consent_missing`, `setup_failed`.
    */
-  prepare(order: PrepareOrder): Promise<Prepared>;
+  prepare(order: PrepareOrder): Promise<PreparedRun>;
   /**
    * Writes the worker's texts and starts its process, confined if its profile requires it. Throws `agent_not_found`,
    * `spawn_failed`, `tool_missing`, `confinement_unavailable`: then it is not started.
    */
   start(order: StartOrder): Promise<RunProcess>;
   /** Adopts a run that an earlier host started. */
-  adopt(order: AdoptOrder): Promise<Adopted>;
+  adopt(order: AdoptOrder): Promise<AdoptedRun>;
   /** Follows a run that was started or adopted until its process ends; null if the runner closes first. */
   watch(order: WatchOrder, onReport: (report: RunReport) => void): Promise<RunExit | null>;
   /** Ends the processes of a run, and the setup before it. They have `graceMs` to end by themselves. */
@@ -274,13 +274,13 @@ export interface Runner {
   /** After the end of a run: ends its leftover processes, and reads its remaining output. */
   collect(order: CollectOrder): Promise<RunResult>;
   /** Publishes the work of a session, and makes it safe for git outside of the sandbox. Never throws. */
-  keep(order: KeepOrder): Promise<Kept>;
+  keep(order: KeepOrder): Promise<KeptWorktree>;
   /** Forgets a run whose end is recorded. */
   discard(run: RunName): Promise<void>;
   /** Lists what a session has committed so far, newest first; null if that cannot be read. */
-  listCommits(placement: Placement): Promise<CommitLine[] | null>;
+  listCommits(placement: SessionPlacement): Promise<CommitLine[] | null>;
   /** Counts what sessions have committed so far, by session; omits unreadable branches. */
-  countCommitted(orders: readonly CommittedOrder[]): Promise<Record<string, Committed>>;
+  countCommitted(orders: readonly CommittedOrder[]): Promise<Record<string, CommitResult>>;
   /** Reads a part of a session's log; a missing log is empty. */
   readLog(order: LogOrder): Promise<LogPart>;
   /** Returns when the logs of sessions were last written to, RFC 3339, by session; omits missing logs. */
@@ -290,7 +290,7 @@ export interface Runner {
 }
 
 /** The inputs of a run from a project's current state. */
-export interface Checkout {
+export interface CheckoutResult {
   /** The project's folder, links followed. */
   folder: string;
   /** The branch that is checked out there, or the commit; null outside of a repository. */
@@ -303,7 +303,7 @@ export interface Checkout {
  */
 export interface ProjectReader {
   /** @param folder absolute */
-  readCheckout(folder: string): Checkout;
+  readCheckout(folder: string): CheckoutResult;
   /** Throws `unknown_project`. */
   digestSetup(project: string | null): string;
   /** Throws `consent_missing` if a session of the project needs a missing consent. */

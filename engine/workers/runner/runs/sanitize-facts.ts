@@ -3,8 +3,8 @@ import {
   END_CODES,
   type PlanEntry,
   type StreamFacts,
+  type StreamUsage,
   toOneLine,
-  type Usage,
 } from '../../agents/index.ts';
 
 /** It becomes an argument of the agent's command when its session is resumed, so it must be one word that cannot be an option. */
@@ -42,7 +42,7 @@ const limitCount = (value: unknown): number => Math.round(limitNumber(value, MOS
 const toTextOrNull = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? toOneLine(cutToKeep(value, 2400), 300) : null;
 
-const sanitizeUsage = ({ input, cached, output, costUsd }: Usage): Usage => ({
+const sanitizeUsage = ({ input, cached, output, costUsd }: StreamUsage): StreamUsage => ({
   input: limitCount(input),
   cached: limitCount(cached),
   output: limitCount(output),

@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path';
 import { asSvcError } from '../../../core/base/errors.ts';
 import { makePrivateFolder, openPrivate } from '../../../core/base/private-files.ts';
 import { splitCommand } from '../../agents/index.ts';
-import type { ExitResult, Processes, RunningProcess } from '../processes/index.ts';
+import type { ExitResult, RunningProcess, RunProcesses } from '../processes/index.ts';
 
-export type What = 'setup' | 'teardown';
+export type SetupPhase = 'setup' | 'teardown';
 
-export interface Commands {
-  what: What;
+export interface SetupCommands {
+  what: SetupPhase;
   commands: readonly string[];
   cwd: string;
   /** The whole environment, as for a worker. */
@@ -25,7 +25,7 @@ export interface Commands {
 }
 
 /** How the commands are supervised. */
-export interface Follow {
+export interface FollowOutput {
   /** False: no further command starts. */
   mayContinue(): boolean;
   /** Waits for its end; null if the wait was cancelled. */
@@ -33,7 +33,7 @@ export interface Follow {
 }
 
 /** Appends a separate line of ours to a session's log. */
-export function appendLogNote(logFile: string, what: What, text: string): void {
+export function appendLogNote(logFile: string, what: SetupPhase, text: string): void {
   const fd = openPrivate(logFile, 'add');
   try {
     const { size } = fstatSync(fd);
@@ -57,9 +57,9 @@ function describeExit({ code, signal }: ExitResult, seconds: number): string {
  * have succeeded, otherwise a clause that names the failed one.
  */
 export async function runCommands(
-  processes: Pick<Processes, 'start' | 'sweep'>,
-  { what, commands, cwd, env, runId, folder, logFile, confine, isConfined }: Commands,
-  follow: Follow,
+  processes: Pick<RunProcesses, 'start' | 'sweep'>,
+  { what, commands, cwd, env, runId, folder, logFile, confine, isConfined }: SetupCommands,
+  follow: FollowOutput,
 ): Promise<string | null> {
   try {
     for (const [at, command] of commands.entries()) {

@@ -6,29 +6,29 @@ import { isInsideFolder } from '../../../core/base/paths.ts';
 import { makePrivateFolder } from '../../../core/base/private-files.ts';
 import { sentence } from '../../../core/base/sentence.ts';
 import { settleWithin } from '../../../core/base/settle-within.ts';
-import type { Placement, Session } from '../../sessions/index.ts';
+import type { Session, SessionPlacement } from '../../sessions/index.ts';
 import type { CommandConfinement } from '../confine/commands.ts';
-import type { Processes } from '../processes/index.ts';
+import type { RunProcesses } from '../processes/index.ts';
 import type { Worktrees } from '../worktrees/index.ts';
-import { appendLogNote, type Follow, runCommands } from './commands.ts';
+import { appendLogNote, type FollowOutput, runCommands } from './commands.ts';
 import { copyEnvFiles } from './env-files.ts';
 import {
   checkProjectFolder,
   digestProjectSetup,
+  type ProjectScope,
   type ProjectSetup,
   readProjectSetup,
   requireConsentedSetup,
-  type Where,
 } from './projects.ts';
 
-export type { Follow } from './commands.ts';
-export type { ProjectSetup, Where } from './projects.ts';
+export type { FollowOutput } from './commands.ts';
+export type { ProjectScope, ProjectSetup } from './projects.ts';
 
 export interface SetupDeps {
-  processes: Processes;
+  processes: RunProcesses;
   worktrees: Pick<Worktrees, 'isIgnored'>;
   /** The current configuration and the location of the consents. */
-  where(): Where;
+  where(): ProjectScope;
   /** A worker's environment, with these names added. */
   environment(extra: Record<string, string>): Record<string, string>;
   /** svc.yaml, given to the commands as `SVC_CONFIG`. */
@@ -45,9 +45,9 @@ export interface SetupDeps {
 /** The facts about a session that a setup needs. */
 export type SessionOfSetup = Pick<Session, 'sessionId' | 'taskId' | 'project' | 'profile'>;
 
-export interface Prepared {
+export interface PreparedSetup {
   session: SessionOfSetup;
-  placement: Placement;
+  placement: SessionPlacement;
   runId: string;
   /** True if a worker may have written the contents of the worktree. */
   isOfWorkers(): Promise<boolean>;
@@ -56,7 +56,7 @@ export interface Prepared {
 }
 
 /** Prepares worktrees for work, and undoes that before they are removed. In place it does nothing. */
-export interface Setup {
+export interface WorktreeSetup {
   /** Reads what a project's sessions would be set up with. Throws `unknown_project`. */
   readProjectSetup(project: string | null): ProjectSetup;
   /** A digest of a project's setup; looks at no consent. Throws `unknown_project`. */
@@ -67,7 +67,7 @@ export interface Setup {
    * Copies the environment files and runs the setup commands, once per worktree: a prepared one is left alone. False
    * if nothing had to be done. Throws `consent_missing`, `setup_failed`.
    */
-  prepareWorktree(run: Prepared, follow: Follow): Promise<boolean>;
+  prepareWorktree(run: PreparedSetup, follow: FollowOutput): Promise<boolean>;
   /** Runs the teardown commands in a session's worktree. Never throws; returns the problems. */
   tearDownWorktree(session: Session): Promise<string[]>;
   /** Kills the remaining processes of a run's setup that was interrupted with its host. */
@@ -88,7 +88,7 @@ function checkInside(worktree: string, place: string): void {
     throw new SvcError('worktree_unsafe', `${place} leads out of the worktree`);
 }
 
-export function createSetup(deps: SetupDeps): Setup {
+export function createSetup(deps: SetupDeps): WorktreeSetup {
   const { processes, agentsDir } = deps;
   const closing = new AbortController();
   /** By worktree. */
@@ -117,7 +117,7 @@ export function createSetup(deps: SetupDeps): Setup {
 
   async function copyProjectFiles(
     project: ProjectSetup,
-    { placement, logFile }: Pick<Prepared, 'placement'> & { logFile: string },
+    { placement, logFile }: Pick<PreparedSetup, 'placement'> & { logFile: string },
     worktree: string,
   ) {
     const inside = relative(worktree, placement.cwd);

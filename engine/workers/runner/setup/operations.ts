@@ -6,7 +6,7 @@ import { type Clock, rfc3339 } from '../../../core/base/clock.ts';
 import { SvcError } from '../../../core/base/errors.ts';
 import { sentence } from '../../../core/base/sentence.ts';
 import type { EventLog, Storage } from '../../../storage/index.ts';
-import { readProjectSetup, readProjectSetups, type Where } from './projects.ts';
+import { type ProjectScope, readProjectSetup, readProjectSetups } from './projects.ts';
 
 /** Operations on the setup that projects define for their worktrees. */
 export function projectOperations({
@@ -15,7 +15,7 @@ export function projectOperations({
   events,
   clock,
 }: {
-  where(): Where;
+  where(): ProjectScope;
   storage: Storage;
   events: EventLog;
   clock: Clock;

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { type Consents, digestSetup, readConsents } from '../../../core/access/index.ts';
+import { type ConsentStore, digestSetup, readConsents } from '../../../core/access/index.ts';
 import { SvcError } from '../../../core/base/errors.ts';
 import { isInsideFolder } from '../../../core/base/paths.ts';
 import { sentence } from '../../../core/base/sentence.ts';
@@ -40,7 +40,7 @@ export interface ProjectSetup {
   problem: string | null;
 }
 
-export interface Where {
+export interface ProjectScope {
   root: string;
   config: SetupConfig;
   /** The machine home. */
@@ -60,7 +60,7 @@ function isOutside(root: string, folder: string): boolean {
 }
 
 /** Reports whether someone agreed to a configuration file with this entry and path. */
-const hasAgreedTo = ({ files }: Consents, { id, path }: { id: string; path: string }): boolean =>
+const hasAgreedTo = ({ files }: ConsentStore, { id, path }: { id: string; path: string }): boolean =>
   Object.values(files).some(
     ({ tree: { projects } }) =>
       Array.isArray(projects) && projects.some((entry) => entry?.id === id && entry?.path === path),
@@ -68,7 +68,7 @@ const hasAgreedTo = ({ files }: Consents, { id, path }: { id: string; path: stri
 
 type Entry = SetupConfig['projects'][number] & { folder: string };
 
-function listProjectEntries({ root, config }: Pick<Where, 'root' | 'config'>): {
+function listProjectEntries({ root, config }: Pick<ProjectScope, 'root' | 'config'>): {
   ownFolder: string;
   all: Entry[];
 } {
@@ -90,7 +90,10 @@ const unknownProjectError = (project: string | null): SvcError =>
   });
 
 /** The digest of a project's setup, without checking consent. Throws `unknown_project`. */
-export function digestProjectSetup(where: Pick<Where, 'root' | 'config'>, project: string | null): string {
+export function digestProjectSetup(
+  where: Pick<ProjectScope, 'root' | 'config'>,
+  project: string | null,
+): string {
   const { ownFolder, all } = listProjectEntries(where);
   const isOwn = project === null || project === where.config.project.name;
   const found = all.find(({ id, folder }) => (isOwn ? folder === ownFolder : id === project));
@@ -99,7 +102,7 @@ export function digestProjectSetup(where: Pick<Where, 'root' | 'config'>, projec
 }
 
 /** Reads every project's setup, the workspace's own first. The record of consents is read again at each call. */
-export function readProjectSetups({ root, config, home }: Where): ProjectSetup[] {
+export function readProjectSetups({ root, config, home }: ProjectScope): ProjectSetup[] {
   const { ownFolder, all } = listProjectEntries({ root, config });
   const needsConsent = (entry: Entry): boolean =>
     entry.setup.length + entry.teardown.length + entry.env_files.length > 0 || isOutside(root, entry.folder);
@@ -138,7 +141,7 @@ export function readProjectSetups({ root, config, home }: Where): ProjectSetup[]
 }
 
 /** Reads the setup of a project; null, and the own project's name, mean the own one. Throws `unknown_project`. */
-export function readProjectSetup(where: Where, project: string | null): ProjectSetup {
+export function readProjectSetup(where: ProjectScope, project: string | null): ProjectSetup {
   const all = readProjectSetups(where);
   const isOwn = project === null || project === where.config.project.name;
   const found = isOwn ? all[0] : all.find(({ id }) => id === project);
@@ -147,7 +150,7 @@ export function readProjectSetup(where: Where, project: string | null): ProjectS
 }
 
 /** Reads a project's setup if it may be used. Throws `consent_missing`. */
-export function requireConsentedSetup(where: Where, project: string | null): ProjectSetup {
+export function requireConsentedSetup(where: ProjectScope, project: string | null): ProjectSetup {
   const found = readProjectSetup(where, project);
   const { consent } = found;
   if (consent === 'given' || consent === 'not_needed') return found;
@@ -155,7 +158,7 @@ export function requireConsentedSetup(where: Where, project: string | null): Pro
 }
 
 /** Checks that work in the project's own folder is allowed, without a setup. Throws `consent_missing`. */
-export function checkProjectFolder(where: Where, project: string | null): void {
+export function checkProjectFolder(where: ProjectScope, project: string | null): void {
   const found = readProjectSetup(where, project);
   if (found.folderWaits) throw consentMissingError(found);
 }

@@ -5,8 +5,8 @@ import {
   type CreateRequest,
   createWorktree,
   findOrigin,
-  type Origin,
   type OriginRequest,
+  type WorktreeOrigin,
 } from './create/create.ts';
 import {
   addDetachedCheckout,
@@ -23,14 +23,14 @@ import type { GitPrograms } from './git/git-programs.ts';
 import { usesLfs } from './git/lfs.ts';
 import { removePrivateGit } from './git/private-git.ts';
 import { branchRef, listBranchTips, resolveCommit, SESSION_PREFIX } from './git/refs.ts';
-import { listRemotes, type Remote } from './git/remotes.ts';
-import { findRepository, type Repository, resolveRepository } from './git/repository.ts';
+import { type GitRemote, listRemotes } from './git/remotes.ts';
+import { findRepository, type GitRepository, resolveRepository } from './git/repository.ts';
 import { clearTraps, releaseCheckout } from './git/traps.ts';
 import { readChangedLines } from './inspect/changed-lines.ts';
 import { readChangedTexts } from './inspect/changed-texts.ts';
 import { listUncommitted } from './inspect/contents.ts';
 import { type ChangeCounts, countChanges } from './inspect/count-work.ts';
-import { type Diff, type DiffRequest, diffBranch, readFileAt } from './inspect/diff.ts';
+import { type DiffRequest, diffBranch, readFileAt, type WorktreeDiff } from './inspect/diff.ts';
 import { createIgnoreRules } from './inspect/ignore-rules.ts';
 import { inspectWorktree, verifyToplevel } from './inspect/inspect.ts';
 import { isMerged } from './inspect/merge-state.ts';
@@ -40,7 +40,7 @@ import { type RepositoryStatus, readWorktreeStatus, type StatusRequest } from '.
 import { isTakenIn } from './inspect/taken-in.ts';
 import { readWorkingFolders, type WorkingFolders } from './inspect/working-folders.ts';
 import { type PromoteRequest, type PromoteResult, promoteBranch } from './merge/promote.ts';
-import { type Trial, type TrialRequest, tryPromotion } from './merge/trial.ts';
+import { type MergeTrial, type TrialRequest, tryPromotion } from './merge/trial.ts';
 import { type UndonePromotion, type UndoPromotionRequest, undoPromotion } from './merge/undo-promotion.ts';
 import { type DiscardRequest, type DiscardResult, discardWorktree } from './remove/discard.ts';
 import { type PruneResult, pruneWorktrees } from './remove/prune.ts';
@@ -49,16 +49,16 @@ import { returnFromAside } from './remove/remove-worktree.ts';
 import { type RestoreRequest, restoreWorktree } from './remove/restore.ts';
 import { deleteSavedRefs, listSavedRefs, type SavedRef } from './remove/saved-refs.ts';
 
-export type { CreatedWorktree, CreateRequest, Origin, OriginRequest } from './create/create.ts';
+export type { CreatedWorktree, CreateRequest, OriginRequest, WorktreeOrigin } from './create/create.ts';
 export type { FinishRequest, FinishResult } from './finish/finish.ts';
 export { createGit, type GitAccess } from './git/create-git.ts';
 export type { Git } from './git/git.ts';
 export { readCommonDir } from './git/git-folders.ts';
 export { SESSION_PREFIX } from './git/refs.ts';
-export type { Remote } from './git/remotes.ts';
-export { type Repository, realFolder, samePath } from './git/repository.ts';
+export type { GitRemote } from './git/remotes.ts';
+export { type GitRepository, realFolder, samePath } from './git/repository.ts';
 export type { LineRange } from './inspect/changed-lines.ts';
-export { type Diff, type DiffRequest, requireDiffRequest } from './inspect/diff.ts';
+export { type DiffRequest, requireDiffRequest, type WorktreeDiff } from './inspect/diff.ts';
 export { WORKTREE_STATES, type WorktreeState } from './inspect/states.ts';
 export {
   compareNewestFirst,
@@ -71,7 +71,7 @@ export { watchRefs } from './inspect/watch-refs.ts';
 export { listAttributedFiles, listChangedFiles, listWorkingFiles } from './inspect/working-files.ts';
 export type { WorkingFolders } from './inspect/working-folders.ts';
 export type { PromoteRequest, PromoteResult } from './merge/promote.ts';
-export type { Trial, TrialRequest } from './merge/trial.ts';
+export type { MergeTrial, TrialRequest } from './merge/trial.ts';
 export type { UndonePromotion, UndoPromotionRequest } from './merge/undo-promotion.ts';
 export type { DiscardRequest, DiscardResult, SavedState } from './remove/discard.ts';
 export type { PruneResult } from './remove/prune.ts';
@@ -97,7 +97,7 @@ export interface WorktreesDeps {
 
 export interface Worktrees {
   /** Finds the repository that contains a folder. Throws `not_a_repository`, `repository_empty`, `worktree_unsafe`. */
-  findRepository(path: string): Promise<Repository>;
+  findRepository(path: string): Promise<GitRepository>;
   /**
    * Returns variables that give a worker's git the identity that the user has configured for a folder; see
    * `findUserIdentity` in git.ts.
@@ -118,7 +118,7 @@ export interface Worktrees {
    */
   setAsideRepositories(folder: string, kept: string, data: string): Promise<string[]>;
   /** Finds where `create` would start; creates nothing. */
-  findOrigin(request: OriginRequest): Promise<Origin>;
+  findOrigin(request: OriginRequest): Promise<WorktreeOrigin>;
   /** Creates a session's branch and worktree, or reuses those of an earlier attempt. */
   create(request: CreateRequest): Promise<CreatedWorktree>;
   /** Checks a commit out in a separate folder, on no branch. Throws `git_failed` for an unknown commit. */
@@ -167,7 +167,7 @@ export interface Worktrees {
   isTakenIn(repository: string, commit: string): Promise<boolean>;
   promote(request: PromoteRequest): Promise<PromoteResult>;
   /** Reports whether `promote` by merge would succeed; writes nothing. */
-  tryPromotion(request: TrialRequest): Promise<Trial>;
+  tryPromotion(request: TrialRequest): Promise<MergeTrial>;
   /** The dry run of `prune`. */
   planPrune(request: PruneRequest): Promise<PrunePlan>;
   /** Executes a plan. `before` runs ahead of each removal; its leftovers are checked like everything else. */
@@ -184,7 +184,7 @@ export interface Worktrees {
   returnFromAside(path: string): void;
   /** Undoes a promotion while its base has not moved; see `undoPromotion` in undo-promotion.ts. */
   undoPromotion(request: UndoPromotionRequest): Promise<UndonePromotion>;
-  diffBranch(request: DiffRequest): Promise<Diff>;
+  diffBranch(request: DiffRequest): Promise<WorktreeDiff>;
   /** Reads a file of a commit; null if there is no such file, or it is longer than `maxBytes`. */
   readFileAt(file: {
     repository: string;
@@ -198,7 +198,7 @@ export interface Worktrees {
   listSessionTips(repository: string, branches: readonly string[]): Promise<Map<string, string>>;
   countChanges(range: { repository: string; from: string; to: string }): Promise<ChangeCounts>;
   /** Lists the push targets of the repository. */
-  listRemotes(repository: string): Promise<Remote[]>;
+  listRemotes(repository: string): Promise<GitRemote[]>;
   /** Returns the commit at the end of a branch, or of HEAD for null; null if there is no such commit. */
   findHead(repository: string, branch: string | null): Promise<string | null>;
   /**

@@ -1,4 +1,4 @@
-import { type Reader, renderWords } from '../../../core/api/words.ts';
+import { renderWords, type SentenceReader } from '../../../core/api/words.ts';
 import { chooseLanguage } from './language.ts';
 import {
   type ChairRule,
@@ -28,21 +28,21 @@ export interface GuidanceLine {
   text: string;
 }
 
-export interface Guidance {
+export interface WorkerGuidance {
   /** The reminder for the seat, a sentence each, with the names of `reader`. */
-  listRules(seat: GuidedSeat, reader: Reader): string[];
+  listRules(seat: GuidedSeat, reader: SentenceReader): string[];
   /** Lists every rule for the seat, including disabled ones. */
-  describeRules(seat: GuidedSeat, reader: Reader): GuidanceLine[];
+  describeRules(seat: GuidedSeat, reader: SentenceReader): GuidanceLine[];
   describeLanguage(): { locale: string; language: string; isFallback: boolean };
 }
 
 /** The rules that agents are reminded of: `chair.guidance` and `context.guidance` of svc.yaml, in the language of `workspace.locale` (02). */
-export function createGuidance(settings: () => GuidanceSettings): Guidance {
+export function createGuidance(settings: () => GuidanceSettings): WorkerGuidance {
   const listFor = (seat: GuidedSeat): GuidanceRule[] =>
     (Object.keys(GUIDANCE_RULES) as GuidanceRule[]).filter((rule) =>
       (GUIDANCE_RULES[rule] as readonly GuidedSeat[]).includes(seat),
     );
-  const isOn = (rule: GuidanceRule): boolean => {
+  const isRuleOn = (rule: GuidanceRule): boolean => {
     const { chair, context, hasMemory } = settings();
     switch (rule) {
       case 'crush':
@@ -55,11 +55,11 @@ export function createGuidance(settings: () => GuidanceSettings): Guidance {
         return chair[rule] && (rule !== 'disk_memory' || hasMemory);
     }
   };
-  function describeRules(seat: GuidedSeat, reader: Reader): GuidanceLine[] {
+  function describeRules(seat: GuidedSeat, reader: SentenceReader): GuidanceLine[] {
     const { texts } = chooseLanguage(settings().locale);
     return listFor(seat).map((rule) => ({
       key: keyOfRule(rule),
-      isOn: isOn(rule),
+      isOn: isRuleOn(rule),
       text: renderWords(texts[rule], reader),
     }));
   }

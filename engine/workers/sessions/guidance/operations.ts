@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { operation } from '../../../core/api/operation.ts';
-import type { Guidance } from './index.ts';
+import type { WorkerGuidance } from './index.ts';
 import { GUIDED_SEATS } from './rules.ts';
 
-export const guidanceOperations = ({ guidance }: { guidance: Guidance }) => [
+export const guidanceOperations = ({ guidance }: { guidance: WorkerGuidance }) => [
   operation({
     name: 'guidance.show',
     about: 'The rules that each seat is reminded of, in the language of workspace.locale.',

@@ -1,4 +1,4 @@
 export { instructionOperations } from './instructions.ts';
 export { seatOperations } from './operations.ts';
 export type { SeatSession } from './rows.ts';
-export { createSeats, isPlainName, type NewSeat, type Seats } from './seats.ts';
+export { createSeats, isPlainName, type NewSeat, type SeatRegistry } from './seats.ts';

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { type Caller, operation } from '../../../core/api/operation.ts';
 import { renderWords } from '../../../core/api/words.ts';
 import { type Sentence, sentence } from '../../../core/base/sentence.ts';
-import type { Guidance } from '../guidance/index.ts';
+import type { WorkerGuidance } from '../guidance/index.ts';
 import type { Session } from '../rows.ts';
 
 export interface InstructionDeps {
   workspaceName(): string;
-  guidance: Pick<Guidance, 'listRules'>;
+  guidance: Pick<WorkerGuidance, 'listRules'>;
   /** A worker's session; null for other ids. */
   sessionOf(sessionId: string): Session | null;
   /** Absolute path of its brief; null before it has a folder. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { operation } from '../../../core/api/operation.ts';
 import type { Storage } from '../../../storage/index.ts';
-import type { Seats } from './seats.ts';
+import type { SeatRegistry } from './seats.ts';
 
 /** Operations on the caller's own seat. */
-export const seatOperations = ({ storage, seats }: { storage: Storage; seats: Seats }) => [
+export const seatOperations = ({ storage, seats }: { storage: Storage; seats: SeatRegistry }) => [
   operation({
     name: 'seat.leave',
     about:

@@ -16,7 +16,7 @@ export interface NewSeat {
 }
 
 /** The register of sessions that are not runs: Chairs and plain sessions. */
-export interface Seats {
+export interface SeatRegistry {
   /**
    * Opens a seat, or returns the existing one of the same process or name. Call inside `storage.write`. Throws `fields_invalid`
    * for a reserved name.
@@ -71,7 +71,7 @@ export function createSeats({
   clock: Clock;
   /** Releases what a seat's session held, inside the transaction that closes it. */
   atClose(sessionId: string): void;
-}): Seats {
+}): SeatRegistry {
   const { db } = storage;
   const byId = db.prepare<unknown[], SeatRow>("SELECT * FROM seat WHERE id = ? AND kind = 'chair'");
   const byName = db.prepare<unknown[], SeatRow>('SELECT * FROM seat WHERE name = ?');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { configuration, type Task, type Wire } from '../../../../engine/index.ts';
+import { configuration, type Task, type WireValue } from '../../../../engine/index.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
 describe('svc adopt after a move', () => {
@@ -24,7 +24,7 @@ describe('svc adopt after a move', () => {
   }
   async function ran(prompt: string): Promise<string> {
     const added = JSON.parse(await svc('task', 'add', '-p', prompt, '--run', '-f', '--json')) as {
-      task: Wire<Task>;
+      task: WireValue<Task>;
     };
     return added.task.session_id ?? assert.fail();
   }

@@ -3,10 +3,10 @@ import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Decision, Edited, Task, Wire } from '../../../../engine/index.ts';
+import type { Decision, EditResult, Task, WireValue } from '../../../../engine/index.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspace.ts';
 
-type Shown = { decision: Wire<Decision>; task: Wire<Task> };
+type Shown = { decision: WireValue<Decision>; task: WireValue<Task> };
 
 describe('svc decision edit', () => {
   let ws: TestWorkspace;
@@ -24,7 +24,7 @@ describe('svc decision edit', () => {
     const id = await asked('one');
     const edited = await ws.svc(['decision', 'edit', id, '--prompt', 'two', '--json']);
     assert.equal(edited.code, 0, edited.stderr);
-    const { decision, task, changed } = edited.json<Wire<Edited>>();
+    const { decision, task, changed } = edited.json<WireValue<EditResult>>();
     assert.deepEqual([changed, task.prompt, decision.state], [true, 'two', 'pending']);
     const again = await ws.svc(['decision', 'edit', decision.decision_id, '-p', '-'], { input: 'three\n' });
     assert.match(again.stdout, /^d-\d+ waits for t-\d+: three\n$/);

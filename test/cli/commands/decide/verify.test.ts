@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Task, Verification, Wire } from '../../../../engine/index.ts';
+import type { Task, Verification, WireValue } from '../../../../engine/index.ts';
 import { settled, until } from '../../../support/wait.ts';
 import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspace.ts';
 
@@ -26,7 +26,7 @@ describe('svc verify', () => {
       '--json',
     ]);
     assert.equal(added.code, 0, added.stderr);
-    const session = added.json<{ task: Wire<Task> }>().task.session_id ?? assert.fail();
+    const session = added.json<{ task: WireValue<Task> }>().task.session_id ?? assert.fail();
     if (evidence !== null) await (await ws.connect()).call('verify.report', { session, ...evidence });
     return session;
   }
@@ -48,7 +48,7 @@ describe('svc verify', () => {
     assert.match(stdout, /^tests\n {2}passed {6}test -f made\.txt$/m);
     assert.match(stdout, /^symbols\n {2}is there {4}made\.txt/m);
     const shown = await ws.svc(['verify', 'show', session.slice(2), '--json']);
-    assert.equal(shown.json<Wire<Verification>>().session_id, session);
+    assert.equal(shown.json<WireValue<Verification>>().session_id, session);
     assert.equal((await ws.svc(['verify', 'show', 's-99'])).code, 4);
     assert.match((await ws.svc(['verify', 'show', await ran(null)])).stdout, /nothing was reported/);
   });
@@ -72,7 +72,7 @@ describe('svc verify', () => {
     assert.match(caught.stdout, new RegExp(`^session +${lying} disagrees: svc reran`, 'm'));
     assert.match(caught.stdout, /\(exit code 1\)\n {4}never ran$/m);
     const json = await ws.svc(['verify', 'rerun', lying, '--json']);
-    assert.deepEqual([json.code, json.json<Wire<Verification>>().rerun?.agrees], [5, false]);
+    assert.deepEqual([json.code, json.json<WireValue<Verification>>().rerun?.agrees], [5, false]);
     assert.equal((await ws.svc(['verify', 'rerun', await ran(null)])).code, 4);
     const asWorker = { env: { SVC_RUN_ID: 'of another workspace' } };
     assert.equal((await ws.svc(['verify', 'rerun', honest], asWorker)).code, 3);
@@ -97,7 +97,7 @@ describe('svc verify', () => {
     child.kill('SIGINT');
     assert.equal(await settled(ended), 5);
     assert.equal(isRunning(pid), false);
-    const { rerun } = (await ws.svc(['verify', 'show', session, '--json'])).json<Wire<Verification>>();
+    const { rerun } = (await ws.svc(['verify', 'show', session, '--json'])).json<WireValue<Verification>>();
     assert.equal(rerun, null);
   });
 
@@ -106,7 +106,7 @@ describe('svc verify', () => {
     await ws.killDaemon();
     assert.equal(await settled(ended), 1);
     assert.equal(isRunning(pid), true);
-    const { rerun } = (await ws.svc(['verify', 'show', session, '--json'])).json<Wire<Verification>>();
+    const { rerun } = (await ws.svc(['verify', 'show', session, '--json'])).json<WireValue<Verification>>();
     assert.equal(rerun, null);
     await until(() => !isRunning(pid));
     await until(() => !/verify-/.test(ws.repository.git('worktree', 'list')));

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { StatsReport, Wire } from '../../../../engine/index.ts';
+import type { StatsReport, WireValue } from '../../../../engine/index.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
 describe('svc stats', () => {
   let ws: TestWorkspace;
   const read = async (...words: string[]) =>
-    (await ws.svc(['stats', ...words, '--json'])).json<Wire<StatsReport>>();
+    (await ws.svc(['stats', ...words, '--json'])).json<WireValue<StatsReport>>();
 
   before(async () => {
     ws = await makeWorkspace({ hosted: true });

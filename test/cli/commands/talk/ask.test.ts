@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
-import type { Ask, Wire } from '../../../../engine/index.ts';
+import type { Ask, WireValue } from '../../../../engine/index.ts';
 import { settled, until } from '../../../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspace.ts';
 
@@ -36,7 +36,8 @@ describe('svc ask', () => {
     const [, id] = await until(() => /^ask (\d+) waits for an answer from the Chair, until /m.exec(err));
     return { child, id: Number(id), out: () => out, err: () => err, ended };
   }
-  const shown = async (id: number) => (await ws.svc(['ask', 'show', String(id), '--json'])).json<Wire<Ask>>();
+  const shown = async (id: number) =>
+    (await ws.svc(['ask', 'show', String(id), '--json'])).json<WireValue<Ask>>();
 
   test('open waits, and prints only the answer on standard output', async () => {
     const asking = await waits('Which', 'one?', '--option', 'left', '-o', 'right', '--context', 'a fork');
@@ -87,7 +88,7 @@ describe('svc ask', () => {
     const options = ['-o', '3', '-o', '2', '-o', '1'];
     const asked = await ws.svc(['ask', 'open', 'How many?', ...options, '--no-wait', '--json']);
     assert.equal(asked.code, 0, asked.stderr);
-    const { ask_id, status } = asked.json<Wire<Ask>>();
+    const { ask_id, status } = asked.json<WireValue<Ask>>();
     assert.equal(status, 'open');
     await ws.svc(['ask', 'answer', String(ask_id), '1']);
     assert.equal((await shown(ask_id)).answer, '1');
@@ -107,7 +108,7 @@ describe('svc ask', () => {
     assert.equal((await ws.svc(['ask', 'open', 'Who?', '--to-session', 's-99'])).code, 4);
     assert.equal((await ws.svc(['ask', 'open', 'Who?', '--to-project', 'nope'])).code, 2);
     assert.equal((await ws.svc(['ask', 'open', ' '])).code, 2);
-    const asked = (await ws.svc(['ask', 'open', 'May I?', '--no-wait', '--json'])).json<Wire<Ask>>();
+    const asked = (await ws.svc(['ask', 'open', 'May I?', '--no-wait', '--json'])).json<WireValue<Ask>>();
     const asWorker = { env: { SVC_RUN_ID: 'of another workspace' } };
     assert.equal((await ws.svc(['ask', 'answer', String(asked.ask_id), 'yes'], asWorker)).code, 3);
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Task, Wire } from '../../../../engine/index.ts';
+import type { Task, WireValue } from '../../../../engine/index.ts';
 import { takePart } from '../../../support/seats.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
@@ -50,7 +50,7 @@ describe('a ledger on the command line', () => {
       cwd: join(ws.root, 'docs'),
     });
     assert.equal(added.code, 0, added.stderr);
-    const task = added.json<Wire<Task>>();
+    const task = added.json<WireValue<Task>>();
     assert.deepEqual(
       [task.ledger, task.acceptance_criteria, task.context],
       ['docs/gate.md', ['tests pass', 'docs say so'], 'since then'],
@@ -86,10 +86,10 @@ describe('a ledger on the command line', () => {
     assert.deepEqual([atOnce.code, codeOf(atOnce)], [3, 'ledger_gate']);
     const failed = await ws.svc([...words, '--run', '-f'], force);
     assert.equal(failed.code, 1, failed.stderr);
-    const id = failed.json<{ task: Wire<Task> }>().task.task_id;
+    const id = failed.json<{ task: WireValue<Task> }>().task.task_id;
     assert.equal(codeOf(await ws.svc(['task', 'retry', id, '--json'])), 'ledger_gate');
     const again = await ws.svc(['task', 'retry', id, '--force', '-f', '--json']);
-    assert.equal(again.json<{ task: Wire<Task> }>().task.attempt, 2);
+    assert.equal(again.json<{ task: WireValue<Task> }>().task.attempt, 2);
   });
 
   test('a ledger outside the workspace is refused', async () => {

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
-import type { Lock, Session, Wire } from '../../../../engine/index.ts';
+import type { Lock, Session, WireValue } from '../../../../engine/index.ts';
 import { gitEnvironment } from '../../../support/git.ts';
 import { stdioClient } from '../../../support/mcp.ts';
 import { takePart } from '../../../support/seats.ts';
@@ -26,7 +26,7 @@ describe('svc lock', () => {
     });
     assert.equal(made.code, 0, made.stderr);
     assert.match(made.stdout, /^ada holds app\/main\.txt until \S+ \S+ \(fence 1\)$/m);
-    const listed = (await ws.svc(['lock', 'list', '--json'])).json<Wire<Lock>[]>();
+    const listed = (await ws.svc(['lock', 'list', '--json'])).json<WireValue<Lock>[]>();
     assert.deepEqual(
       listed.map(({ path, holder, fence }) => [path, holder, fence]),
       [['app/main.txt', 'ada', 1]],
@@ -44,7 +44,7 @@ describe('svc lock', () => {
   test('a lock belongs to the Chair when no holder is named, and an unknown name cannot hold one', async () => {
     const held = async () =>
       (await ws.svc(['lock', 'list', '--json']))
-        .json<Wire<Lock>[]>()
+        .json<WireValue<Lock>[]>()
         .map(({ path, holder }) => `${path} ${holder}`);
     for (const words of [[], ['--holder', 'me'], ['--holder', 'Chair']]) {
       assert.equal((await ws.svc(['lock', 'acquire', 'app', ...words])).code, 0);
@@ -95,7 +95,7 @@ describe('svc lock', () => {
       ),
     );
     assert.deepEqual(ran.map(({ code }) => code).sort(), [0, ...Array.from({ length: 15 }, () => 5)]);
-    const [lock] = (await ws.svc(['lock', 'list', '--json'])).json<Wire<Lock>[]>();
+    const [lock] = (await ws.svc(['lock', 'list', '--json'])).json<WireValue<Lock>[]>();
     for (const { code, stderr } of ran)
       if (code === 5) assert.match(stderr, new RegExp(`${lock?.holder} holds app`));
     await ws.svc(['lock', 'release', 'app', '--holder', lock?.holder ?? '']);
@@ -215,12 +215,12 @@ describe('the hook of svc init --hooks', () => {
       '--run',
       '--json',
     ]);
-    const { session } = added.json<{ session: Wire<Session> }>();
+    const { session } = added.json<{ session: WireValue<Session> }>();
     const id = session.session_id;
     const worktree = join(ws.root, '.svc/agents/worktrees', id);
     await until(async () => {
       const shown = await ws.svc(['task', 'show', session.task_id, '--json']);
-      return shown.json<{ sessions: Wire<Session>[] }>().sessions[0]?.state === 'running';
+      return shown.json<{ sessions: WireValue<Session>[] }>().sessions[0]?.state === 'running';
     }, 'the worker');
     await lock('app');
     writeFileSync(join(worktree, 'app/main.txt'), 'in the worktree\n');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { ListedTask, Wire } from '../../../../engine/index.ts';
+import type { ListedTask, WireValue } from '../../../../engine/index.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
 describe('svc task archive', () => {
@@ -19,7 +19,7 @@ describe('svc task archive', () => {
   };
   const list = async (...more: string[]): Promise<string[]> =>
     (await ws.svc(['task', 'list', ...more, '--json']))
-      .json<Wire<ListedTask>[]>()
+      .json<WireValue<ListedTask>[]>()
       .map((task) => task.task_id);
 
   test('the exit codes for an unknown task and for one that cannot be archived are the usual ones', async () => {

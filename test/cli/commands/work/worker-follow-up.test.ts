@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Session, Task, Wire } from '../../../../engine/index.ts';
+import type { Session, Task, WireValue } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
@@ -14,10 +14,10 @@ describe('svc worker follow-up with comments and conflicts', () => {
   async function ran(prompt: string): Promise<string> {
     const added = await ws.svc(['task', 'add', '-p', prompt, '--run', '-f', '--json']);
     assert.equal(added.code, 0, added.stderr);
-    return added.json<{ task: Wire<Task> }>().task.session_id ?? assert.fail();
+    return added.json<{ task: WireValue<Task> }>().task.session_id ?? assert.fail();
   }
-  async function ended(session: string): Promise<Wire<Session>> {
-    const show = async () => (await ws.svc(['worker', 'show', session, '--json'])).json<Wire<Session>>();
+  async function ended(session: string): Promise<WireValue<Session>> {
+    const show = async () => (await ws.svc(['worker', 'show', session, '--json'])).json<WireValue<Session>>();
     await until(async () => (await show()).state === 'ended');
     return show();
   }
@@ -45,7 +45,7 @@ describe('svc worker follow-up with comments and conflicts', () => {
       '--json',
     ]);
     assert.equal(sent.code, 0, sent.stderr);
-    const { task, session: next } = sent.json<{ task: Wire<Task>; session: Wire<Session> }>();
+    const { task, session: next } = sent.json<{ task: WireValue<Task>; session: WireValue<Session> }>();
     assert.match(
       task.body,
       /^#agent: edit made\.txt me\n\nDeal with 1 comment on your work in s-\d+:\n\nmade\.txt:1\n> by the worker\nSay who\.$/,
@@ -86,7 +86,7 @@ describe('svc worker follow-up with comments and conflicts', () => {
     ].join('\n');
     const sent = await ws.svc(['worker', 'follow-up', session, '--conflicts', resolve, '--json']);
     assert.equal(sent.code, 0, sent.stderr);
-    const { task, session: next } = sent.json<{ task: Wire<Task>; session: Wire<Session> }>();
+    const { task, session: next } = sent.json<{ task: WireValue<Task>; session: WireValue<Session> }>();
     assert.match(task.body, /Merge main into your branch svc\/s-\d+[\s\S]*^- README\.md$/m);
     assert.equal((await ended(next.session_id)).failure, null);
     const again = await ws.svc(['worker', 'follow-up', next.session_id, '--conflicts']);
@@ -101,7 +101,7 @@ describe('svc worker follow-up with comments and conflicts', () => {
 
   test('a message says when it will be read, and that an ended worker never reads it', async () => {
     const { stdout } = await ws.svc(['task', 'add', '-p', '#agent: hang', '--run', '--json']);
-    const { session } = JSON.parse(stdout) as { session: Wire<Session> };
+    const { session } = JSON.parse(stdout) as { session: WireValue<Session> };
     const id = session.session_id;
     const told = await ws.svc(['worker', 'steer', id, 'leave', 'the', 'tests']);
     assert.match(told.stdout, new RegExp(`^message \\d+: ${id} reads it when it checks its inbox`));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Ask, Task, Verification, Wire } from '../../../../engine/index.ts';
+import type { Ask, Task, Verification, WireValue } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
@@ -52,7 +52,7 @@ describe('a worker at its own command line', () => {
       '--accept=has docs',
       '--ledger=plan.md',
     );
-    const asks = async () => (await ws.svc(['ask', 'list', '--json'])).json<Wire<Ask>[]>();
+    const asks = async () => (await ws.svc(['ask', 'list', '--json'])).json<WireValue<Ask>[]>();
     await until(async () => (await asks()).length === 1);
     const [ask] = await asks();
     assert.equal((await ws.svc(['ask', 'answer', String(ask?.ask_id), '2'])).code, 0);
@@ -63,7 +63,7 @@ describe('a worker at its own command line', () => {
     assert.match(stdout, /^2\t-\ts-4\t/m);
     assert.match(stdout, /^item 2 of plan\.md is free: build it$/m);
     assert.match(stdout, /^the evidence of s-4 is reported: by the worker only\n {2}not met: has docs$/m);
-    const view = (await ws.svc(['verify', 'show', 's-4', '--json'])).json<Wire<Verification>>();
+    const view = (await ws.svc(['verify', 'show', 's-4', '--json'])).json<WireValue<Verification>>();
     assert.deepEqual(
       view.criteria.map(({ criterion, status }) => [criterion, status]),
       [
@@ -83,7 +83,7 @@ describe('a worker at its own command line', () => {
     const { stdout } = await run('#agent: run cat .svc/TASK_BRIEF.md');
     assert.match(stdout, /svc ask open/);
     assert.doesNotMatch(stdout, /ledger|--met|Acceptance/);
-    const task = (await ws.svc(['task', 'show', 't-5', '--json'])).json<{ task: Wire<Task> }>().task;
+    const task = (await ws.svc(['task', 'show', 't-5', '--json'])).json<{ task: WireValue<Task> }>().task;
     assert.equal(task.prompt, '#agent: run cat .svc/TASK_BRIEF.md\n#agent: no-change');
   });
 });

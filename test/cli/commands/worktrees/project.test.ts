@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type ProjectSetup, quoteForShell, type Wire } from '../../../../engine/index.ts';
+import { type ProjectSetup, quoteForShell, type WireValue } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
 import { isRunning, makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspace.ts';
 
@@ -44,9 +44,9 @@ describe('svc project', () => {
       unasked.stderr,
     );
     const yes = await ws.svc(['project', 'trust', 'api', '--json'], { env: { SVC_SETUP_YES: '1' } });
-    assert.equal(yes.json<Wire<ProjectSetup>>().consent, 'given', yes.stderr);
+    assert.equal(yes.json<WireValue<ProjectSetup>>().consent, 'given', yes.stderr);
     assert.equal(
-      (await ws.svc(['project', 'untrust', 'api', '--json'])).json<Wire<ProjectSetup>>().consent,
+      (await ws.svc(['project', 'untrust', 'api', '--json'])).json<WireValue<ProjectSetup>>().consent,
       'none',
     );
   });

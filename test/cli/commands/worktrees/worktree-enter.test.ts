@@ -3,13 +3,13 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Session, Task, Wire } from '../../../../engine/index.ts';
+import type { Session, Task, WireValue } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../../support/workspace.ts';
 
 describe('entering the worktree of a session', () => {
   let ws: TestWorkspace;
-  let session: Wire<Session>;
+  let session: WireValue<Session>;
   /** Arguments of the fake shell and editor. */
   let seen: string;
   before(async () => {
@@ -23,7 +23,7 @@ describe('entering the worktree of a session', () => {
       '-f',
       '--json',
     ]);
-    const { task } = added.json<{ task: Wire<Task> }>();
+    const { task } = added.json<{ task: WireValue<Task> }>();
     session = (await ws.svc(['worker', 'show', task.session_id ?? '', '--json'])).json();
     seen = join(ws.repository.folder, 'seen');
     const program = join(ws.repository.folder, 'nano');
@@ -75,8 +75,8 @@ describe('entering the worktree of a session', () => {
 
   test('a worktree in which a shell runs is not removed until the shell exits', async () => {
     const other = await ws.svc(['task', 'add', '-p', '#agent: edit other.txt x', '--run', '-f', '--json']);
-    const id = other.json<{ task: Wire<Task> }>().task.session_id ?? '';
-    const { worktree } = (await ws.svc(['worker', 'show', id, '--json'])).json<Wire<Session>>();
+    const id = other.json<{ task: WireValue<Task> }>().task.session_id ?? '';
+    const { worktree } = (await ws.svc(['worker', 'show', id, '--json'])).json<WireValue<Session>>();
     const shell = join(ws.repository.folder, 'waits');
     writeFileSync(shell, '#!/bin/sh\necho here\nread -r line\n');
     chmodSync(shell, 0o755);

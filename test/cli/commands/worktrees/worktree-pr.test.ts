@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import type { EngineClient, Session, Wire } from '../../../../engine/index.ts';
+import type { EngineClient, Session, WireValue } from '../../../../engine/index.ts';
 import { temporaryFolder } from '../../../support/git.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
@@ -67,7 +67,7 @@ describe('pull requests', () => {
           .filter((call) => call !== '')
           .map((call) => call.split('\0').slice(0, -1))
       : [];
-  async function ran(title: string): Promise<Wire<Session>> {
+  async function ran(title: string): Promise<WireValue<Session>> {
     const { task_id: id } = await client.call('task.add', {
       title,
       body: `#agent: edit made.txt ${Math.random()}`,

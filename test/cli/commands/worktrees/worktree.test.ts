@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Session, SessionTrial, Task, Wire } from '../../../../engine/index.ts';
+import type { Session, SessionTrial, Task, WireValue } from '../../../../engine/index.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
 describe('svc worktree trial', () => {
@@ -14,11 +14,11 @@ describe('svc worktree trial', () => {
   async function ran(prompt: string): Promise<string> {
     const added = await ws.svc(['task', 'add', '-p', prompt, '--run', '-f', '--json']);
     assert.equal(added.code, 0, added.stderr);
-    return added.json<{ task: Wire<Task> }>().task.session_id ?? assert.fail();
+    return added.json<{ task: WireValue<Task> }>().task.session_id ?? assert.fail();
   }
   const trial = async (session: string, ...more: string[]) => {
     const { code, json } = await ws.svc(['worktree', 'trial', session, ...more, '--json']);
-    return { code, tried: json<Wire<SessionTrial>>() };
+    return { code, tried: json<WireValue<SessionTrial>>() };
   };
 
   test('trial reports a clean merge, and promote takes the commit that was inspected', async () => {
@@ -79,7 +79,7 @@ describe('svc worktree trial', () => {
 
   test('trial requires an ended session and the Chair', async () => {
     const added = await ws.svc(['task', 'add', '-p', '#agent: hang', '--run', '--json']);
-    const { session } = added.json<{ session: Wire<Session> }>();
+    const { session } = added.json<{ session: WireValue<Session> }>();
     const live = await ws.svc(['worktree', 'trial', session.session_id, '--json']);
     assert.deepEqual([live.code, live.json<{ error: { code: string } }>().error.code], [5, 'conflict']);
     assert.equal((await ws.svc(['worktree', 'trial', 's-99'])).code, 4);

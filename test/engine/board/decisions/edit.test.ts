@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { NewTask } from '../../../../engine/board/tasks/index.ts';
 import { systemClock } from '../../../../engine/core/base/clock.ts';
-import type { Decision, Edited, SvcError, Wire } from '../../../../engine/index.ts';
+import type { Decision, EditResult, SvcError, WireValue } from '../../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../../support/engine.ts';
 import { temporaryFolder } from '../../../support/git.ts';
 import { openSpine } from '../../../support/spine.ts';
@@ -22,9 +22,9 @@ describe('editing the prompt of a pending decision', () => {
     await ws.close();
   });
 
-  const edit = (id: string, prompt: string, more: object = {}): Promise<Wire<Edited>> =>
+  const edit = (id: string, prompt: string, more: object = {}): Promise<WireValue<EditResult>> =>
     here.call('decision.edit', { id, prompt, ...more });
-  const decision = async (id: string): Promise<Wire<Decision>> =>
+  const decision = async (id: string): Promise<WireValue<Decision>> =>
     (await here.call('decision.show', { id })).decision;
   const since = (seq: number) => here.engine.events.listAfter(seq);
 
@@ -131,7 +131,7 @@ describe('fields that an edit keeps', () => {
   const by = { actor: 'ada', via: 'tui' };
 
   /** A pending task with a replaced prompt. */
-  async function edited(fields: Partial<NewTask>, prompt: string): Promise<Edited> {
+  async function edited(fields: Partial<NewTask>, prompt: string): Promise<EditResult> {
     const wish = { dispatch: true, approved: false, why: 'look at it', by };
     const task: NewTask = { title: '', body: '', agent: 'scripted', source: 'task', actor: 'ada', ...fields };
     const { decision } = await spine.storage.write(() => spine.workflow.submit(task, wish));

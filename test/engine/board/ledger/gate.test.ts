@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { createWorkflow, type Dispatch, type Workflow } from '../../../../engine/board/workflow/index.ts';
+import {
+  createWorkflow,
+  type DispatchWorkflow,
+  type Workflow,
+} from '../../../../engine/board/workflow/index.ts';
 import { SvcError } from '../../../../engine/core/base/errors.ts';
 import { createReceiver } from '../../../../engine/receiver/index.ts';
 import { fakeClock } from '../../../support/clock.ts';
@@ -24,7 +28,7 @@ describe('a task that its ledger holds', () => {
     spine = openSpine(join(folder, 'svc.db'), clock);
     isOpen = false;
     const { storage, tasks, decisions, sessions, events, races } = spine;
-    const dispatch: Dispatch = {
+    const dispatch: DispatchWorkflow = {
       settings: fakeSettings,
       findLock: () => null,
       enqueue: (of, decision, options) =>

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
-import type { EngineClient, Session, Task, Wire } from '../../../../engine/index.ts';
+import type { EngineClient, Session, Task, WireValue } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
@@ -17,12 +17,12 @@ describe('discarding the work of a session, and restoring it', () => {
   });
   after(() => ws.close());
 
-  async function ran(prompt = '#agent: edit made.txt by the worker'): Promise<Wire<Session>> {
+  async function ran(prompt = '#agent: edit made.txt by the worker'): Promise<WireValue<Session>> {
     const added = await ws.svc(['task', 'add', '-p', prompt, '--run', '-f', '--json']);
     assert.equal(added.code, 0, added.stderr);
-    return show(added.json<{ task: Wire<Task> }>().task.session_id ?? assert.fail());
+    return show(added.json<{ task: WireValue<Task> }>().task.session_id ?? assert.fail());
   }
-  const show = async (session: string): Promise<Wire<Session>> => {
+  const show = async (session: string): Promise<WireValue<Session>> => {
     const [row] = await client.call('session.list', { ids: [session] });
     return row ?? assert.fail();
   };
@@ -33,7 +33,7 @@ describe('discarding the work of a session, and restoring it', () => {
   };
   const kinds = async (task: string): Promise<string[]> =>
     (await client.call('task.show', { id: task })).timeline.map(({ kind }) => kind);
-  const hasBranch = ({ branch }: Wire<Session>) =>
+  const hasBranch = ({ branch }: WireValue<Session>) =>
     ws.repository.git('for-each-ref', `refs/heads/${branch}`) !== '';
 
   test('discarding removes branch and worktree, and restoring returns both with every file', async () => {
@@ -67,7 +67,7 @@ describe('discarding the work of a session, and restoring it', () => {
 
   test('discarding refuses running work, a worktree with a process, one that a later run has, and workers', async () => {
     const added = await ws.svc(['task', 'add', '-p', '#agent: hang', '--run', '--json']);
-    const live = added.json<{ session: Wire<Session> }>().session;
+    const live = added.json<{ session: WireValue<Session> }>().session;
     await assert.rejects(
       client.call('worktree.discard', { session: live.session_id }),
       fails('conflict', /is still/),

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { Task, Wire } from '../../../../engine/index.ts';
+import type { Task, WireValue } from '../../../../engine/index.ts';
 import { temporaryFolder } from '../../../support/git.ts';
 import { isInstalled, LAYOUTS, type Layout } from '../../../support/layouts.ts';
 import { impossible } from '../../../support/strict.ts';
@@ -32,7 +32,7 @@ async function prove(ws: TestWorkspace, { filtered }: Layout): Promise<void> {
       : `#agent: run cat ${filtered.path} > app/seen.txt\n#agent: run echo more >> ${filtered.path}\n`;
   const prompt = `${reads}#agent: edit app/made.txt by the worker`;
   const added = await svc('task', 'add', '-p', prompt, '--run', '-f', '--json');
-  const { session_id: session } = added.json<{ task: Wire<Task> }>().task;
+  const { session_id: session } = added.json<{ task: WireValue<Task> }>().task;
   assert.ok(session);
   const listed = (await svc('worktree', 'list', '--json')).stdout;
   assert.match(listed, new RegExp(`"svc/${session}"`));
@@ -56,7 +56,7 @@ async function prove(ws: TestWorkspace, { filtered }: Layout): Promise<void> {
   assert.equal(status(), '');
 
   const again = await svc('task', 'add', '-p', '#agent: edit app/other.txt again', '--run', '-f', '--json');
-  const { session_id: other } = again.json<{ task: Wire<Task> }>().task;
+  const { session_id: other } = again.json<{ task: WireValue<Task> }>().task;
   assert.ok(other);
   const { worktree, head_commit: head } = await client.call('session.show', { session: other });
   assert.ok(worktree);
@@ -116,7 +116,7 @@ describe('layouts of a repository', () => {
     try {
       const { root: main, folder, gitIn } = ws.repository;
       const add = ['task', 'add', '-p', '#agent: edit made.txt by the worker', '--json'];
-      const task = (await ws.svc(add)).json<Wire<Task>>().task_id;
+      const task = (await ws.svc(add)).json<WireValue<Task>>().task_id;
       const refused = await ws.svc(['task', 'run', task, '--base', 'main', '-f', '--json']);
       assert.notEqual(refused.code, 0);
       assert.match(refused.stdout, /main is checked out in the main checkout of .*elsewhere/);
@@ -154,7 +154,7 @@ describe('layouts of a repository', () => {
           execFileSync('sh', ['-c', command], { env: ws.env, cwd: ws.root });
         const ran = await ws.svc(run);
         assert.equal(ran.code, 0, ran.stdout);
-        const session = ran.json<{ task: Wire<Task> }>().task.session_id ?? assert.fail();
+        const session = ran.json<{ task: WireValue<Task> }>().task.session_id ?? assert.fail();
         assert.equal((await ws.svc(['worktree', 'promote', session])).code, 0);
         assert.equal(readFileSync(join(ws.root, 'made.txt'), 'utf8'), 'by the worker\n');
       } finally {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { EngineClient, ListedSession, Task, Wire } from '../../../../engine/index.ts';
+import type { EngineClient, ListedSession, Task, WireValue } from '../../../../engine/index.ts';
 import { until } from '../../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
@@ -23,10 +23,10 @@ describe('git decides whether work still needs review', () => {
     const prompt = `#agent: ${does ?? `edit made-${made}.txt by the worker`}`;
     const added = await ws.svc(['task', 'add', '-p', prompt, '--run', '-f', '--json']);
     assert.equal(added.code, 0, added.stderr);
-    return added.json<{ task: Wire<Task> }>().task.session_id ?? assert.fail();
+    return added.json<{ task: WireValue<Task> }>().task.session_id ?? assert.fail();
   }
 
-  async function rowOf(session: string): Promise<Wire<ListedSession> | undefined> {
+  async function rowOf(session: string): Promise<WireValue<ListedSession> | undefined> {
     return (await client.call('session.list', { ids: [session] }))[0];
   }
   const stateOf = async (session: string): Promise<string | null> =>

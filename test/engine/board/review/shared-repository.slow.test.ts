@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Session, Wire } from '../../../../engine/index.ts';
+import type { Session, WireValue } from '../../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../../support/engine.ts';
 import { until } from '../../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
@@ -28,7 +28,7 @@ describe('two workspaces in one repository', () => {
   });
 
   /** Runs a worker in a workspace until it ends; returns its session. */
-  async function ran(where: EngineHere, prompt: string): Promise<Wire<Session> & { branch: string }> {
+  async function ran(where: EngineHere, prompt: string): Promise<WireValue<Session> & { branch: string }> {
     const { task_id } = await where.call('task.add', { body: prompt, agent: 'scripted' });
     await where.call('task.run', { id: task_id });
     return until(async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Session, Wire } from '../../../../engine/index.ts';
+import type { Session, WireValue } from '../../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../../support/engine.ts';
 import { until } from '../../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
@@ -43,7 +43,7 @@ describe('projects in two repositories', () => {
   async function ran(
     project: string | undefined,
     directive: string,
-  ): Promise<Wire<Session> & { branch: string }> {
+  ): Promise<WireValue<Session> & { branch: string }> {
     const body = `do it\n#agent: ${directive}`;
     const { task_id } = await here.call('task.add', { body, agent: 'scripted', project });
     await here.call('task.run', { id: task_id });

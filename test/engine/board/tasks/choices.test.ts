@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { TaskChoices, Wire } from '../../../../engine/index.ts';
+import type { TaskChoices, WireValue } from '../../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../../support/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
@@ -38,7 +38,8 @@ webhook:
     await ws.close();
   });
 
-  const choices = (caller: object = {}): Promise<Wire<TaskChoices>> => here.call('task.choices', {}, caller);
+  const choices = (caller: object = {}): Promise<WireValue<TaskChoices>> =>
+    here.call('task.choices', {}, caller);
 
   test('agents are listed with their commands, and whether their programs are installed', async () => {
     const { agents, default_agent } = await choices();

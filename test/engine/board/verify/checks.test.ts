@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Verification, Wire } from '../../../../engine/index.ts';
+import type { Verification, WireValue } from '../../../../engine/index.ts';
 import type { EngineHere } from '../../../support/engine.ts';
 import { ended, openHere, started } from '../../../support/strict.ts';
 import { until } from '../../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
-type Shown = Wire<Verification>;
+type Shown = WireValue<Verification>;
 
 const MAKES = 'echo made by $SVC_SESSION > made.txt && git add made.txt && git commit -qm made';
 const work = (...lines: string[]): string =>

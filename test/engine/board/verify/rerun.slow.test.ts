@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Host, SvcError, Verification, Wire } from '../../../../engine/index.ts';
+import type { EngineHost, SvcError, Verification, WireValue } from '../../../../engine/index.ts';
 import type { EngineHere } from '../../../support/engine.ts';
 import {
   commandLines,
@@ -16,7 +16,7 @@ import {
 import { until } from '../../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
-type Shown = Wire<Verification>;
+type Shown = WireValue<Verification>;
 interface Letter {
   kind: string;
   body: string;
@@ -38,7 +38,7 @@ const prompt = (commands: string[], before: string[] = []): string =>
 describe('under a strict guard', { skip: impossible ?? false }, () => {
   let ws: Awaited<ReturnType<typeof makeStrict>>;
   let here: EngineHere;
-  let host: Host;
+  let host: EngineHost;
   before(async () => {
     const carries = { id: 'own', path: '.', setup: ['sh setup.sh'] };
     ws = await makeStrict(`projects: [${JSON.stringify(carries)}]\n`);

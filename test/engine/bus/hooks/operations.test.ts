@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type Contributor, createHooks, type Moment } from '../../../../engine/bus/hooks/index.ts';
+import { createHooks, type HookContributor, type HookMoment } from '../../../../engine/bus/hooks/index.ts';
 import type { Api } from '../../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../../support/engine.ts';
 import { until } from '../../../support/wait.ts';
@@ -135,7 +135,7 @@ describe('hook.look', () => {
     const { id } = await here.call('context.externalize', { text: 'a line\n'.repeat(900) }, plain('ada'));
     const tests = [{ command: 'npm test', passed: true }];
     await here.call('verify.report', { summary: 'half of it', criteria: [], tests }, plain('ada'));
-    const told = async (event: Moment['event'], who = plain('ada')): Promise<string> =>
+    const told = async (event: HookMoment['event'], who = plain('ada')): Promise<string> =>
       (await look({ event }, who)).context.join('\n');
     assert.doesNotMatch(await told('pre-compact'), /the printer|npm test|c-/);
     await here.call('config.set', { key: 'context.hooks.pre_compact', value: 'true' });
@@ -169,7 +169,7 @@ describe('hook.look for a worker', () => {
         });
         return row?.state === 'running' ? row : null;
       });
-      const look = (event: Moment['event'], paths: string[] = []): Promise<Look> =>
+      const look = (event: HookMoment['event'], paths: string[] = []): Promise<Look> =>
         here.call(
           'hook.look',
           { event, agent: 'claude', cwd: worktree ?? '', paths, tool: 'Write' },
@@ -204,7 +204,7 @@ describe('hook.look for a worker', () => {
 });
 
 describe('contributions to one event', () => {
-  const moment: Moment = {
+  const moment: HookMoment = {
     event: 'pre-write',
     agent: 'claude',
     caller: { seat: 'plain', actor: 'ada', via: 'cli', sessionId: 'ada', project: null, env: {} },
@@ -214,11 +214,11 @@ describe('contributions to one event', () => {
     outputBytes: null,
     carries: true,
   };
-  const says = (context: string[], deny: string | null = null): Contributor => ({
+  const says = (context: string[], deny: string | null = null): HookContributor => ({
     name: 'test',
     look: ({ event }) => (event === 'pre-write' ? { deny, context } : null),
   });
-  const hooksOf = (...contributors: Contributor[]) => {
+  const hooksOf = (...contributors: HookContributor[]) => {
     const warned: object[] = [];
     const log = { warn: (facts: object) => warned.push(facts) };
     return { warned, ...createHooks({ contributors, wantsOutput: () => false, log }) };

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { type BusLimits, busSchema, readBusLimits } from '../../../../engine/bus/config.ts';
 import { createBusLog } from '../../../../engine/bus/delivery/log.ts';
 import { createMessages, type Messages } from '../../../../engine/bus/messages/index.ts';
-import { createRetention, type Retention } from '../../../../engine/bus/messages/retention.ts';
+import { createRetention, type MessageRetention } from '../../../../engine/bus/messages/retention.ts';
 import type { MessageKind } from '../../../../engine/bus/messages/rows.ts';
 import { createNotices } from '../../../../engine/bus/notices/index.ts';
 import { createPeers } from '../../../../engine/workers/sessions/peers.ts';
@@ -21,7 +21,7 @@ describe('retention of the bus', () => {
   let spine: Spine;
   let clock: FakeClock;
   let messages: Messages;
-  let retention: Retention;
+  let retention: MessageRetention;
   let limits: BusLimits;
   const errors: string[] = [];
   beforeEach(() => {

@@ -3,16 +3,16 @@ import { test } from 'node:test';
 import { findCommand } from '../../../../cli/catalogue.ts';
 import { toKebabCase } from '../../../../cli/command.ts';
 import { isTool, toolName } from '../../../../engine/core/api/tool.ts';
-import { type Reader, renderWords } from '../../../../engine/core/api/words.ts';
+import { renderWords, type SentenceReader } from '../../../../engine/core/api/words.ts';
 import { parameterOf, sentence } from '../../../../engine/core/base/sentence.ts';
 import { errorFromWire, errorToWire } from '../../../../engine/daemon/wire.ts';
-import { type Mention, nameCommand, Sentence, SvcError } from '../../../../engine/index.ts';
+import { nameCommand, type OperationMention, Sentence, SvcError } from '../../../../engine/index.ts';
 import { nameKey } from '../../../../tui/keymap/name-key.ts';
 import { engineHere } from '../../../support/engine.ts';
 import { sentencesInSource } from '../../../support/sentences.ts';
 import { makeWorkspace } from '../../../support/workspace.ts';
 
-const READERS: readonly Reader[] = ['commands', 'tools', 'anyone'];
+const READERS: readonly SentenceReader[] = ['commands', 'tools', 'anyone'];
 
 test('each interface gets its own name for an operation', () => {
   const said = sentence`{worker.kill ${'s-3'}} ends it; then {task.run ${'t-3'}} runs it again`;
@@ -90,7 +90,7 @@ test('every operation that a sentence names exists, and has a name for each inte
   );
   const found = sentencesInSource();
   const mentions = found.flatMap(({ file, said }) =>
-    said.parts.flatMap((part): { file: string; mention: Mention }[] =>
+    said.parts.flatMap((part): { file: string; mention: OperationMention }[] =>
       typeof part === 'string' ? [] : [{ file, mention: part }],
     ),
   );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { CallRow, Outcome } from '../../../../engine/gateway/books/schema.ts';
+import type { CallOutcome, CallRow } from '../../../../engine/gateway/books/schema.ts';
 import type { Protocol } from '../../../../engine/gateway/protocol.ts';
 import {
   type Fault,
@@ -109,7 +109,7 @@ function assertStreamError(protocol: Protocol, text: string): void {
 
 interface Expected {
   status: number;
-  outcome: Outcome;
+  outcome: CallOutcome;
   /** The client receives the whole text. */
   isAnswer?: boolean;
   /** The stream started but could not be finished. */

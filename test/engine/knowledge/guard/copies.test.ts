@@ -7,13 +7,13 @@ import { takeFingerprints } from '../../../../engine/knowledge/guard/copies/fing
 import { createHashIndex } from '../../../../engine/knowledge/guard/copies/hash-index.ts';
 import { findNewLines, markNewTokens } from '../../../../engine/knowledge/guard/copies/introduced.ts';
 import { chooseSamplings, fillCopySettings } from '../../../../engine/knowledge/guard/copies/settings.ts';
-import type { Language } from '../../../../engine/knowledge/sources/index.ts';
+import type { SourceLanguage } from '../../../../engine/knowledge/sources/index.ts';
 import { createDice } from '../../../support/mutants.ts';
 
 const SETTINGS = fillCopySettings({ window: 0, min_tokens: 0, max_files: 0 });
 
 /** Returns copies in `text` of the only other file. */
-function compare(language: Language, original: string, text: string, before: string | null = null) {
+function compare(language: SourceLanguage, original: string, text: string, before: string | null = null) {
   const theirs = readCode(original, findSyntax(language));
   const index = { whole: createHashIndex(), edited: createHashIndex() };
   const samplings = chooseSamplings(SETTINGS);

@@ -3,11 +3,11 @@ import { describe, test } from 'node:test';
 import { findNewLines } from '../../../../engine/knowledge/guard/copies/introduced.ts';
 import { checkLanguage } from '../../../../engine/knowledge/guard/language/check-language.ts';
 import { detectLanguage } from '../../../../engine/knowledge/guard/language/detect.ts';
-import type { Language } from '../../../../engine/knowledge/sources/index.ts';
+import type { SourceLanguage } from '../../../../engine/knowledge/sources/index.ts';
 
 const check = (
   path: string,
-  language: Language | null,
+  language: SourceLanguage | null,
   text: string,
   before: string | null = null,
   wanted = 'en',

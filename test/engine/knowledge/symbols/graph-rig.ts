@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createGraph, type Graph } from '../../../../engine/knowledge/symbols/index.ts';
-import { createIndexer, type Indexer } from '../../../../engine/knowledge/symbols/index-files/indexer.ts';
+import { createIndexer, type FileIndexer } from '../../../../engine/knowledge/symbols/index-files/indexer.ts';
 import { SYMBOL_COLUMNS, toEdge, toSymbol } from '../../../../engine/knowledge/symbols/store/rows.ts';
 import { gitEnvironment, openTestGit, temporaryFolder } from '../../../support/git.ts';
 
@@ -10,11 +10,11 @@ export type Files = Readonly<Record<string, string>>;
 
 export interface IndexedProject {
   root: string;
-  indexer: Indexer;
+  indexer: FileIndexer;
   write(files: Files): void;
   remove(path: string): void;
   /** Builds a new index of the same files. */
-  fresh(): Indexer;
+  fresh(): FileIndexer;
   close(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export function makeProject(files: Files): IndexedProject {
   mkdirSync(root);
   execFileSync('git', ['init', '-q'], { cwd: root, env: gitEnvironment() });
   let made = 0;
-  const open = (): Indexer => {
+  const open = (): FileIndexer => {
     made += 1;
     const file = join(folder, `graph-${made}.db`);
     return createIndexer({ root, file, git: openTestGit(), parsers: {}, without: [] });
@@ -52,7 +52,7 @@ export function makeProject(files: Files): IndexedProject {
 }
 
 /** Returns every edge as `a.ts:f -> b.ts:g call 1.0`, sorted: equal for two indexes of the same files. */
-export function listEdges({ db }: Indexer, kinds: readonly string[] | null = null): string[] {
+export function listEdges({ db }: FileIndexer, kinds: readonly string[] | null = null): string[] {
   const rows = db
     .prepare(`SELECT ${SYMBOL_COLUMNS} FROM symbol JOIN file ON file.id = symbol.file`)
     .all()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type Host, hostEngine } from '../../../../engine/index.ts';
+import { type EngineHost, hostEngine } from '../../../../engine/index.ts';
 import { chooseLanguage } from '../../../../engine/workers/sessions/guidance/language.ts';
 import {
   GUIDANCE_RULES,
@@ -56,7 +56,7 @@ test('every language has every rule, and names the same operations in it', () =>
 describe('guidance for a seat', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
-  let host: Host;
+  let host: EngineHost;
   const WORKER = { seat: 'worker', sessionId: 's-1' } as const;
   const instructions = async (who: object = {}): Promise<string> =>
     (await here.call('seat.instructions', {}, who)).text;

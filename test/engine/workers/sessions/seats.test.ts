@@ -3,7 +3,11 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { createReaper } from '../../../../engine/workers/sessions/reaper.ts';
-import { createSeats, type NewSeat, type Seats } from '../../../../engine/workers/sessions/seats/index.ts';
+import {
+  createSeats,
+  type NewSeat,
+  type SeatRegistry,
+} from '../../../../engine/workers/sessions/seats/index.ts';
 import { type FakeClock, fakeClock } from '../../../support/clock.ts';
 import { temporaryFolder } from '../../../support/git.ts';
 import { openSpine, type Spine } from '../../../support/spine.ts';
@@ -15,7 +19,7 @@ describe('the register of seats', () => {
   let folder: string;
   let clock: FakeClock;
   let spine: Spine;
-  let seats: Seats;
+  let seats: SeatRegistry;
   let alive: 'alive' | 'dead' | 'unknown';
   let closed: string[];
   let look: () => Promise<void>;

@@ -1,4 +1,4 @@
-import type { Recogniser } from '../recogniser.ts';
+import type { OutputRecogniser } from '../recogniser.ts';
 
 /** Compilers underline their findings; the message gives the position. */
 const UNDERLINE = { what: 'more underlines', pattern: /^[ \t]*(?:\d+ )?\|?\s*[~^]+[~^ ]*$/ } as const;
@@ -8,25 +8,25 @@ const GUTTER = { what: 'more empty rows next to source', pattern: /^[ \t]+(?:\||
 const STEP =
   /^\[\d+\/\d+\] (?!.*(?:error|warning|FAILED))(?:Building|Compiling|Linking|Generating|Creating|Copying|CXX|CC|LINK|AR|STAMP|ACTION|COPY) \S.*$/i;
 
-const typescript: Recogniser = {
+const typescript: OutputRecogniser = {
   kind: 'compiler',
   evidence: /(?:\(\d+,\d+\)|:\d+:\d+ -):? ?error TS\d+:/,
   classes: [UNDERLINE],
 };
 
-const rustc: Recogniser = {
+const rustc: OutputRecogniser = {
   kind: 'compiler',
   evidence: /^(?:error|warning)(?:\[E\d+\])?: .*\n[ \t]+--> \S+:\d+:\d+/,
   classes: [GUTTER],
 };
 
-const linters: Recogniser = {
+const linters: OutputRecogniser = {
   kind: 'linter',
   evidence: /^[ \t]+\d+:\d+ {2,}(?:error|warning) {2,}\S|^✖ \d+ problems?|^Found \d+ (?:errors?|warnings?)/,
   classes: [UNDERLINE, GUTTER],
 };
 
-const compilers: Recogniser = {
+const compilers: OutputRecogniser = {
   kind: 'build',
   evidence:
     /^(?:(?:\S+-)?(?:gcc|g\+\+|clang|clang\+\+|cc|c\+\+|ld|ar)(?:-\d+)? -|\[ *\d+%\] (?:Building|Linking|Built)|\[\d+\/\d+\] (?:Building|Compiling|Linking|Generating|Creating|Copying|CXX|CC|LINK|AR|STAMP|ACTION|COPY) \S|make(?:\[\d+\])?: |-- (?:Looking for|Check|Detecting|Performing)|checking (?:for|whether) |\s+(?:CC|CXX|LD|AR|GEN|CCLD) {2,}\S)/,
@@ -61,7 +61,7 @@ const compilers: Recogniser = {
   ],
 };
 
-const bundlers: Recogniser = {
+const bundlers: OutputRecogniser = {
   kind: 'build',
   evidence: /^vite v\d|^asset \S+ [\d.]+ (?:bytes|[KM]iB)|^webpack \d|^[ \t]*dist\/\S+ +[\d.,]+ kB/,
   classes: [
@@ -74,4 +74,4 @@ const bundlers: Recogniser = {
   ],
 };
 
-export const builds: readonly Recogniser[] = [typescript, rustc, linters, compilers, bundlers];
+export const builds: readonly OutputRecogniser[] = [typescript, rustc, linters, compilers, bundlers];

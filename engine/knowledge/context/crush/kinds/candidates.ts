@@ -1,4 +1,4 @@
-import type { NoiseClass, Recogniser } from '../recogniser.ts';
+import type { NoiseClass, OutputRecogniser } from '../recogniser.ts';
 
 const CANDIDATE: NoiseClass = {
   what: 'more lines about candidates in system headers',
@@ -10,7 +10,7 @@ const IN_SYSTEM =
 const SOURCE_BELOW = /^[ \t]+(?:\d+ )?\|/;
 
 /** A C++ compiler lists each candidate of a call; the error above them states the problem. */
-export const candidates: Recogniser = {
+export const candidates: OutputRecogniser = {
   kind: 'compiler',
   evidence: /^\S[^:\n]*:\d+(?::\d+)?: note: (?:candidate|template argument deduction| {2,}template argument)/,
   classes: [],

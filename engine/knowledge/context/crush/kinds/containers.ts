@@ -1,6 +1,6 @@
-import type { Recogniser } from '../recogniser.ts';
+import type { OutputRecogniser } from '../recogniser.ts';
 
-const build: Recogniser = {
+const build: OutputRecogniser = {
   kind: 'containers',
   evidence:
     /^#\d+ (?:\[|DONE|CACHED|sha256:|naming|exporting|transferring)|^ ---> [0-9a-f]{12}$|^Step \d+\/\d+ : |^ ?=> (?:CACHED )?\[/,
@@ -28,7 +28,7 @@ const build: Recogniser = {
   ],
 };
 
-const layers: Recogniser = {
+const layers: OutputRecogniser = {
   kind: 'containers',
   evidence:
     /^[ \t]*[0-9a-f]{12}:? (?:Pulling|Waiting|Download|Verifying|Extracting|Pull complete|Already|Push|Layer|Preparing|Mounted)/,
@@ -41,4 +41,4 @@ const layers: Recogniser = {
   ],
 };
 
-export const containers: readonly Recogniser[] = [build, layers];
+export const containers: readonly OutputRecogniser[] = [build, layers];

@@ -1,8 +1,8 @@
-import type { Recogniser } from '../recogniser.ts';
+import type { OutputRecogniser } from '../recogniser.ts';
 
 const EARLIER = 'earlier states of progress';
 
-export const git: Recogniser = {
+export const git: OutputRecogniser = {
   kind: 'git',
   evidence:
     /^(?:remote: )?(?:Enumerating|Counting|Compressing|Receiving|Writing|Unpacking|Checking) (?:objects|connectivity)|^Resolving deltas|^Updating files|^ {2}\(use "git /,

@@ -1,4 +1,4 @@
-import type { Recogniser } from '../recogniser.ts';
+import type { OutputRecogniser } from '../recogniser.ts';
 import { builds } from './builds.ts';
 import { candidates } from './candidates.ts';
 import { containers } from './containers.ts';
@@ -10,7 +10,7 @@ import { testRunners } from './test-runners.ts';
 import { traces } from './traces.ts';
 
 /** All recognisers in the order of attempts: the first that matches a line takes it. */
-export const RECOGNISERS: readonly Recogniser[] = [
+export const RECOGNISERS: readonly OutputRecogniser[] = [
   ...testRunners,
   ...packageManagers,
   ...containers,

@@ -1,9 +1,9 @@
-import type { Recogniser } from '../recogniser.ts';
+import type { OutputRecogniser } from '../recogniser.ts';
 
 const fetched = 'more downloads';
 const installed = 'more packages';
 
-const javascript: Recogniser = {
+const javascript: OutputRecogniser = {
   kind: 'packages',
   evidence:
     /^npm (?:warn|error|ERR!|http|verb(?:ose)?|sill(?:y)?|info|notice|WARN) |^added \d+ packages|^yarn install v|^➤ YN\d{4}|^Progress: resolved \d+/,
@@ -32,7 +32,7 @@ const javascript: Recogniser = {
   ],
 };
 
-const python: Recogniser = {
+const python: OutputRecogniser = {
   kind: 'packages',
   evidence:
     /^(?:Requirement already satisfied:|Looking in (?:indexes|links):|Successfully installed \S+-\d|Installing collected packages:) |^(?:Collecting|Processing) \S+(?: \(from .*\))?\n[ \t]+(?:Downloading|Using cached|Obtaining|Preparing|Installing) /,
@@ -63,7 +63,7 @@ const python: Recogniser = {
   ],
 };
 
-const rust: Recogniser = {
+const rust: OutputRecogniser = {
   kind: 'build',
   evidence: /^[ \t]+(?:Compiling|Checking|Downloaded|Fresh|Locking) \S+ v?\d/,
   classes: [
@@ -81,7 +81,7 @@ const rust: Recogniser = {
   ],
 };
 
-const jvm: Recogniser = {
+const jvm: OutputRecogniser = {
   kind: 'build',
   evidence:
     /^(?:\[INFO\] )?(?:Downloading|Downloaded)(?: from \S+)?: https?:|^\[INFO\] Scanning for projects|^Download https?:|^> Configure project/,
@@ -97,7 +97,7 @@ const jvm: Recogniser = {
   ],
 };
 
-const debian: Recogniser = {
+const debian: OutputRecogniser = {
   kind: 'packages',
   evidence:
     /^(?:Get|Hit|Ign|OK|Holen|Réception de|Obj):\s?\d+ (?:https?|file|cdrom)|^(?:Selecting previously unselected package|Setting up|Unpacking) \S+|^\(\d+\/\d+\) (?:Installing|Upgrading|Purging) \S+ \(/,
@@ -123,7 +123,7 @@ const debian: Recogniser = {
   ],
 };
 
-const others: Recogniser = {
+const others: OutputRecogniser = {
   kind: 'packages',
   evidence:
     /^(?:go: downloading |Fetching gem metadata from |Bundle complete! | {2}- (?:Downloading|Installing|Locking) \S+ \(|[ \t]+(?:GET|CACHE) https?:\/\/\S+ )/,
@@ -138,4 +138,4 @@ const others: Recogniser = {
   ],
 };
 
-export const packageManagers: readonly Recogniser[] = [javascript, python, rust, jvm, debian, others];
+export const packageManagers: readonly OutputRecogniser[] = [javascript, python, rust, jvm, debian, others];

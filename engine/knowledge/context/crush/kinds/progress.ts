@@ -1,9 +1,9 @@
-import type { Recogniser } from '../recogniser.ts';
+import type { OutputRecogniser } from '../recogniser.ts';
 
 /** States of one display on separate lines; the last one of a run shows the end. */
 const EARLIER = 'earlier states of progress';
 
-const transfers: Recogniser = {
+const transfers: OutputRecogniser = {
   kind: 'progress',
   evidence:
     /^[ \t]+% Total +% Received|^[ \t]+\d+[KM] [.,]{10}|\d+% ?[|[█▏▎▍▌▋▊▉#=━]|[|[][#=█>.\- ]{8,}[|\]] *\d+%|^[ \t]+[\d,.]+ +\d+% +[\d.]+[kMG]B\/s/u,
@@ -38,11 +38,11 @@ const transfers: Recogniser = {
   ],
 };
 
-const spinners: Recogniser = {
+const spinners: OutputRecogniser = {
   kind: 'progress',
   // Each frame has another sign; a constant sign is the bullet of a list.
   evidence: /^([⠀-⣿◐◓◑◒]) \S.*\n(?!\1)[⠀-⣿◐◓◑◒] \S/u,
   classes: [{ what: EARLIER, pattern: /^[⠀-⣿◐◓◑◒] \S.*$/u, keep: 'last-of-run' }],
 };
 
-export const progress: readonly Recogniser[] = [transfers, spinners];
+export const progress: readonly OutputRecogniser[] = [transfers, spinners];

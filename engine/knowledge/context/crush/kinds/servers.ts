@@ -1,4 +1,4 @@
-import type { Recogniser } from '../recogniser.ts';
+import type { OutputRecogniser } from '../recogniser.ts';
 
 const DOWNLOADED =
   /^(?=.*(?:Download(?:ing|ed) |Lade .* herunter|Téléchargement |Descargando |Baixando |Scaricamento |Загрузка |Скачивание |ダウンロードして|正在下载|다운로드 중)).*\(\d[\d.,]* ?[kKMG]i?B\)$/;
@@ -6,7 +6,7 @@ const PASSED =
   /^(?:PASSED|BESTANDEN|RÉUSSI|SUPERAD[OA]|APROVAD[OA]|PASSOU|SUPERATO|ПРОЙДЕН|成功|合格|通过|통과):?[ \t]+\S.*[ (]\d+(?:[.,]\d+)? ?(?:ms|s|мс|ミリ秒|毫秒|밀리초)\)?$/;
 
 /** Output that build servers and operations tools add around the output of others. */
-export const servers: Recogniser = {
+export const servers: OutputRecogniser = {
   kind: 'ci',
   evidence:
     /^##\[(?:group|endgroup|section|command)\]|^::(?:group|endgroup)::|^section_(?:start|end):\d+|^\[Pipeline\] |^\S+: (?:Still creating|Refreshing state|Still destroying)\.\.\.|^(?:TASK|PLAY) \[/,
@@ -26,7 +26,7 @@ export const servers: Recogniser = {
 };
 
 /** Downloads with a size and tests with a duration, as reported by scripts of build servers in their own language. */
-export const reports: Recogniser = {
+export const reports: OutputRecogniser = {
   kind: 'ci',
   evidence:
     /\(\d[\d.,]* ?[kKMG]i?B\)\n.*\(\d[\d.,]* ?[kKMG]i?B\)$|^(?:PASSED|BESTANDEN|RÉUSSI|SUPERAD[OA]|APROVAD[OA]|PASSOU|SUPERATO|ПРОЙДЕН|成功|合格|通过|통과):?[ \t]+\S.*\d ?(?:ms|s|мс|ミリ秒|毫秒|밀리초)\)?$/,

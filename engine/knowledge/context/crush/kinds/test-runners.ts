@@ -1,6 +1,6 @@
 import { tellsOfFailure } from '../failure.ts';
 import { endOfBlock } from '../lines.ts';
-import type { Marks, NoiseClass, Recogniser } from '../recogniser.ts';
+import type { NoiseClass, OutputMarks, OutputRecogniser } from '../recogniser.ts';
 import { indentOf } from '../shape.ts';
 
 // A passing test is one line; failed, skipped and retried tests match none of the patterns below and stay.
@@ -14,7 +14,7 @@ const SUITE: NoiseClass = { what: 'names of suites that passed', pattern: /(?!)/
 const STARTED: NoiseClass = { what: 'more lines that announce a test', pattern: /(?!)/, keep: 'none' };
 
 /** Runners that tick passed tests: vitest, jest, mocha, node, playwright, bun, ava, pest, hspec. */
-export const ticks: Recogniser = {
+export const ticks: OutputRecogniser = {
   kind: 'tests',
   // To-do lists have ticks too, but no durations or test totals.
   evidence:
@@ -31,7 +31,7 @@ export const ticks: Recogniser = {
 };
 
 /** Keeps open suites: `▶ name` opens a block that the same name closes, and stays if that is not a tick. */
-function keepOpenSuites(bodies: readonly string[], marks: Marks): void {
+function keepOpenSuites(bodies: readonly string[], marks: OutputMarks): void {
   const closed = new Set<string>();
   for (let at = bodies.length - 1; at >= 0; at -= 1) {
     const body = bodies[at] as string;
@@ -43,7 +43,7 @@ function keepOpenSuites(bodies: readonly string[], marks: Marks): void {
 }
 
 /** Marks suites: a name with only passed tests below it counts as passed. */
-function markPassedSuites(bodies: readonly string[], marks: Marks): void {
+function markPassedSuites(bodies: readonly string[], marks: OutputMarks): void {
   for (let at = bodies.length - 1; at >= 0; at -= 1) {
     const body = bodies[at] as string;
     if (marks[at] !== null || body.trim() === '' || tellsOfFailure(body)) continue;
@@ -56,7 +56,7 @@ function markPassedSuites(bodies: readonly string[], marks: Marks): void {
 }
 
 /** The Test Anything Protocol: node, mocha, tape, bats, prove. */
-export const tap: Recogniser = {
+export const tap: OutputRecogniser = {
   kind: 'tests',
   evidence: /^[ \t]*(?:ok \d+ - \S|1\.\.\d+$|# Subtest: )|^TAP version \d+$/,
   classes: [
@@ -84,7 +84,7 @@ export const tap: Recogniser = {
 const DETAILS: NoiseClass = { what: 'more lines about passing tests', pattern: /(?!)/, keep: 'none' };
 
 /** Marks TAP's details of a test between `---` and `...`. */
-function markYaml(bodies: readonly string[], marks: Marks, at: number): void {
+function markYaml(bodies: readonly string[], marks: OutputMarks, at: number): void {
   if (bodies[at + 1]?.trim() !== '---') return;
   const indent = indentOf(bodies[at + 1] as string);
   let end = at + 2;
@@ -94,7 +94,7 @@ function markYaml(bodies: readonly string[], marks: Marks, at: number): void {
   for (let line = at + 1; line <= end; line += 1) marks[line] = DETAILS;
 }
 
-export const python: Recogniser = {
+export const python: OutputRecogniser = {
   kind: 'tests',
   evidence:
     /^=+ (?:test session starts|short test summary info|FAILURES) =+$|^Ran \d+ tests? in |^\w+ \([\w.]+\) \.\.\. ok$/,
@@ -107,7 +107,7 @@ export const python: Recogniser = {
   ],
 };
 
-export const rust: Recogniser = {
+export const rust: OutputRecogniser = {
   kind: 'tests',
   evidence: /^running \d+ tests?$|^[ \t]+Nextest run ID/,
   classes: [
@@ -123,7 +123,7 @@ export const rust: Recogniser = {
   ],
 };
 
-export const go: Recogniser = {
+export const go: OutputRecogniser = {
   kind: 'tests',
   evidence: /^[ \t]*(?:=== RUN {3}|--- (?:PASS|FAIL): )\S|^ok {2}\t\S+\t[\d.]+s/,
   classes: [
@@ -140,7 +140,7 @@ export const go: Recogniser = {
   ],
 };
 
-export const jvm: Recogniser = {
+export const jvm: OutputRecogniser = {
   kind: 'tests',
   evidence: /^\[INFO\] {1,2}T E S T S$|^\[INFO\] Tests run: \d+|^> Task :|^\S+ > .+ (?:PASSED|FAILED)$/,
   classes: [
@@ -156,7 +156,7 @@ export const jvm: Recogniser = {
 };
 
 /** CTest, GoogleTest, .NET, XCTest, PHPUnit, Bazel, TeamCity. */
-export const others: Recogniser = {
+export const others: OutputRecogniser = {
   kind: 'tests',
   evidence:
     /^[ \t]*\d+\/\d+ Test +#\d+:|^\[ RUN {6}\] |^[ \t]+Passed \S+.* \[[<\d]|^Test Case '.*' (?:passed|started)|^\/\/\S+ +PASSED in |^##teamcity\[test|^Executed \d+ tests|^[.SFERIN]{20,} +\d+ \/ \d+/,
@@ -182,7 +182,7 @@ export const others: Recogniser = {
 };
 
 /** Marks output of passed tests: `ctest -V` puts the test number before each output line. */
-function markOutputOfPassed(bodies: readonly string[], marks: Marks): void {
+function markOutputOfPassed(bodies: readonly string[], marks: OutputMarks): void {
   const passed = new Set<string>();
   for (const body of bodies) {
     const found = /^[ \t]*\d+\/\d+ Test +#(\d+): \S+ \.+ +Passed/.exec(body);
@@ -195,4 +195,4 @@ function markOutputOfPassed(bodies: readonly string[], marks: Marks): void {
   }
 }
 
-export const testRunners: readonly Recogniser[] = [tap, ticks, python, rust, go, jvm, others];
+export const testRunners: readonly OutputRecogniser[] = [tap, ticks, python, rust, go, jvm, others];

@@ -1,7 +1,7 @@
-import type { Recogniser } from '../recogniser.ts';
+import type { OutputRecogniser } from '../recogniser.ts';
 
 /** Frames of the language itself and of the test runner, below the program's frames. */
-export const traces: Recogniser = {
+export const traces: OutputRecogniser = {
   kind: 'traces',
   isLate: true,
   evidence:

@@ -8,7 +8,7 @@ import { createModuleReader } from './modules.ts';
 import { createStatementReader } from './statements.ts';
 import { createTypeReader } from './types.ts';
 import { createValueReader } from './values.ts';
-import type { Walk } from './walk.ts';
+import type { SyntaxWalk } from './walk.ts';
 
 /** Collects the declarations, imports and references of a TypeScript or JavaScript file. */
 export function extractEcma(tree: SyntaxTree, path: string): FileFacts {
@@ -24,7 +24,7 @@ export function extractEcma(tree: SyntaxTree, path: string): FileFacts {
       if (kind === 'value' && !isNamed) return;
       collector.addReference(kind, value, node, place.symbol);
     },
-  } as Walk;
+  } as SyntaxWalk;
   Object.assign(
     walk,
     createTypeReader(walk),

@@ -1,23 +1,23 @@
-import type { Expr } from '../../facts.ts';
+import type { ExpressionFact } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { bindName, createScope, findType, findValue } from '../scope.ts';
 import { stripQuotes } from './values.ts';
-import { isClassKind, isFunctionKind, type Place, type Walk } from './walk.ts';
+import { isClassKind, isFunctionKind, type SyntaxWalk, type WalkPlace } from './walk.ts';
 
 /** Reads the imports and exports of a file, CommonJS included. */
 export function createModuleReader(
-  walk: Walk,
-): Pick<Walk, 'readImport' | 'readExport' | 'readCommonJs' | 'exportLater'> {
+  walk: SyntaxWalk,
+): Pick<SyntaxWalk, 'readImport' | 'readExport' | 'readCommonJs' | 'exportLater'> {
   const { nodes, collector, declared } = walk;
   const later: (() => void)[] = [];
 
-  function readImport(node: NodeId, place: Place): void {
+  function readImport(node: NodeId, place: WalkPlace): void {
     const line = nodes.lineOf(node);
     const required = nodes.childOfKind(node, 'import_require_clause');
     const source = nodes.childIn(required >= 0 ? required : node, 'source');
     const from = stripQuotes(nodes.textOf(source));
     const bind = (name: string, local: string): void => {
-      const value: Expr = ['i', collector.addImport({ from, name, local, line })];
+      const value: ExpressionFact = ['i', collector.addImport({ from, name, local, line })];
       bindName(place.scope, local, { value, type: ['r', value] });
     };
     if (required >= 0) {
@@ -39,14 +39,17 @@ export function createModuleReader(
     }
   }
 
-  function readExport(node: NodeId, place: Place): void {
+  function readExport(node: NodeId, place: WalkPlace): void {
     const source = nodes.childIn(node, 'source');
     const from = stripQuotes(nodes.textOf(source));
     const line = nodes.lineOf(node);
     const isDefault = /^export\s+default\b/.test(nodes.textOf(node).slice(0, 40));
     const clause = nodes.childOfKind(node, 'export_clause');
     const namespace = nodes.childOfKind(node, 'namespace_export');
-    const passOn = (name: string): Expr => ['i', collector.addImport({ from, name, local: '', line })];
+    const passOn = (name: string): ExpressionFact => [
+      'i',
+      collector.addImport({ from, name, local: '', line }),
+    ];
     for (const decorator of nodes.childrenIn(node, 'decorator')) walk.readValue(decorator, place);
     if (clause >= 0) {
       for (const each of nodes.childrenOf(clause)) {
@@ -72,7 +75,7 @@ export function createModuleReader(
     }
   }
 
-  function exportName(name: string, exported: string, place: Place): void {
+  function exportName(name: string, exported: string, place: WalkPlace): void {
     const value = findValue(place.scope, name);
     const type = findType(place.scope, name);
     if (value !== null) {
@@ -86,7 +89,7 @@ export function createModuleReader(
   }
 
   /** Reads `export default` and `export =` of a value. */
-  function exportValue(value: NodeId, node: NodeId, place: Place): void {
+  function exportValue(value: NodeId, node: NodeId, place: WalkPlace): void {
     const kind = nodes.kindOf(value);
     if (isFunctionKind(kind) || isClassKind(kind)) {
       const symbol = collector.addSymbol({
@@ -104,7 +107,7 @@ export function createModuleReader(
     else collector.addExport({ name: 'default', value: walk.readValue(value, place) });
   }
 
-  function readDeclared(node: NodeId, outer: NodeId, place: Place, isDefault: boolean): void {
+  function readDeclared(node: NodeId, outer: NodeId, place: WalkPlace, isDefault: boolean): void {
     walk.readStatement(node, place, nodes.kindOf(outer) === 'export_statement' && !isDefault);
     const symbol = declared.get(node);
     if (symbol === undefined) return;
@@ -114,16 +117,16 @@ export function createModuleReader(
   }
 
   /** Reads `module.exports = …`, `exports.a = …`, `A.prototype.b = function …`, `A.b = function …`. */
-  function readCommonJs(node: NodeId, place: Place): boolean {
+  function readCommonJs(node: NodeId, place: WalkPlace): boolean {
     const assignment = nodes.childrenOf(node)[0] ?? -1;
     if (nodes.kindOf(assignment) !== 'assignment_expression') return false;
     const left = nodes.childIn(assignment, 'left');
     if (nodes.kindOf(left) !== 'member_expression') return false;
     const target = nodes.textOf(left).replace(/\s+/g, '');
     const right = nodes.childIn(assignment, 'right');
-    const read = (): Expr => readAssigned(right, node, target, place);
+    const readExported = (): ExpressionFact => readAssigned(right, node, target, place);
     if (target === 'module.exports') {
-      const value = read();
+      const value = readExported();
       collector.addExport({ name: 'default', value });
       collector.addExport({ name: '=', value });
       const members = value[0] === 'o' ? collector.objects[value[1]]!.members : {};
@@ -132,7 +135,7 @@ export function createModuleReader(
     }
     const exported = /^(?:module\.)?exports\.([\w$]+)$/.exec(target)?.[1];
     if (exported !== undefined) {
-      collector.addExport({ name: exported, value: read() });
+      collector.addExport({ name: exported, value: readExported() });
       return true;
     }
     const [, owner = '', isMethod, name = ''] = /^([\w$]+)\.(prototype\.)?([\w$]+)$/.exec(target) ?? [];
@@ -154,7 +157,7 @@ export function createModuleReader(
       body: nodes.childIn(value, 'body'),
     });
 
-  function readAssigned(right: NodeId, node: NodeId, target: string, place: Place): Expr {
+  function readAssigned(right: NodeId, node: NodeId, target: string, place: WalkPlace): ExpressionFact {
     if (!isFunctionKind(nodes.kindOf(right))) return walk.readValue(right, place);
     const name = nodes.textOf(nodes.childIn(right, 'name')) || target.split('.').at(-1)!;
     const symbol = addFunction(right, node, name, place.symbol);

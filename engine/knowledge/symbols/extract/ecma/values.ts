@@ -1,7 +1,7 @@
-import { type Expr, OUTSIDE, type TypeExpr, UNKNOWN } from '../../facts.ts';
+import { type ExpressionFact, OUTSIDE, type TypeExpr, UNKNOWN } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { createScope, findValue } from '../scope.ts';
-import { isClassKind, isFunctionKind, type Place, type Walk } from './walk.ts';
+import { isClassKind, isFunctionKind, type SyntaxWalk, type WalkPlace } from './walk.ts';
 
 const LITERALS = new Set([
   'string',
@@ -21,21 +21,21 @@ const PROMISES = /^Promise\s*\.\s*(?:all|race|any)$/;
 const MOST_ITEMS = 8;
 
 /** Reads expressions, with a reference for each call and each name used as a value. */
-export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
+export function createValueReader(walk: SyntaxWalk): Pick<SyntaxWalk, 'readValue'> {
   const { nodes, collector } = walk;
 
-  const readAll = (node: NodeId, place: Place): void => {
+  const readAll = (node: NodeId, place: WalkPlace): void => {
     for (const child of nodes.childrenOf(node)) readValue(child, place);
   };
 
   /** Reads a name without a reference: its call adds one itself. */
-  function nameValue(node: NodeId, place: Place): Expr {
+  function nameValue(node: NodeId, place: WalkPlace): ExpressionFact {
     const name = nodes.textOf(node);
     return findValue(place.scope, name) ?? (name === 'undefined' ? OUTSIDE : ['g', name]);
   }
 
   /** Reads a value that is called or whose member is accessed: like `readValue`, without a reference as a value. */
-  function readTarget(node: NodeId, place: Place): Expr {
+  function readTarget(node: NodeId, place: WalkPlace): ExpressionFact {
     switch (nodes.kindOf(node)) {
       case 'identifier':
         return nameValue(node, place);
@@ -51,13 +51,13 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     }
   }
 
-  function readMember(node: NodeId, place: Place): Expr {
+  function readMember(node: NodeId, place: WalkPlace): ExpressionFact {
     const object = readTarget(nodes.childIn(node, 'object'), place);
     return ['m', object, nodes.textOf(nodes.childIn(node, 'property'))];
   }
 
   /** Reads the arguments of a call; their types, if the function is unknown. */
-  function readArguments(node: NodeId, callee: Expr, place: Place): Expr[] {
+  function readArguments(node: NodeId, callee: ExpressionFact, place: WalkPlace): ExpressionFact[] {
     const list = nodes.childrenOf(node).filter((each) => nodes.kindOf(each) !== 'comment');
     return list.map((argument, index) => {
       if (!isFunctionKind(nodes.kindOf(argument))) return readValue(argument, place);
@@ -71,7 +71,11 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
   }
 
   /** Returns the result type of built-in functions for an argument; null for others. */
-  function applyBuiltIn(name: string, given: readonly Expr[], place: Place): Expr | null {
+  function applyBuiltIn(
+    name: string,
+    given: readonly ExpressionFact[],
+    place: WalkPlace,
+  ): ExpressionFact | null {
     const [whole, owner] = /^(Object|Array)\s*\.\s*\w+$|^structuredClone$/.exec(name) ?? [];
     const [first] = given;
     if (whole === undefined || first === undefined || given.length > 1) return null;
@@ -92,17 +96,17 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
   }
 
   /** Rebinds `this`: only an arrow function has the surrounding one. */
-  const rebindThis = (node: NodeId, place: Place): Pick<Place, 'self' | 'isStatic' | 'thisValue'> =>
+  const rebindThis = (node: NodeId, place: WalkPlace): Pick<WalkPlace, 'self' | 'isStatic' | 'thisValue'> =>
     nodes.kindOf(node) === 'arrow_function'
       ? { self: place.self, isStatic: place.isStatic, thisValue: place.thisValue }
       : { self: -1, isStatic: false, thisValue: null };
 
-  function readTypeArguments(node: NodeId, place: Place): TypeExpr[] {
+  function readTypeArguments(node: NodeId, place: WalkPlace): TypeExpr[] {
     const list = nodes.childIn(node, 'type_arguments');
     return nodes.childrenOf(list).map((each) => walk.readType(each, place));
   }
 
-  function readCall(node: NodeId, place: Place): Expr {
+  function readCall(node: NodeId, place: WalkPlace): ExpressionFact {
     const target = nodes.childIn(node, 'function');
     const list = nodes.childIn(node, 'arguments');
     if (nodes.kindOf(target) === 'import') return readDynamicImport(node, list, place);
@@ -122,7 +126,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     const all = PROMISES.test(name) ? nodes.childOfKind(list, 'array') : -1;
     if (all >= 0) {
       // The combined results of all of them, by position.
-      const values = nodes.childrenOf(all).map((each): Expr => ['w', readValue(each, place)]);
+      const values = nodes.childrenOf(all).map((each): ExpressionFact => ['w', readValue(each, place)]);
       return ['y', ...values.slice(0, MOST_ITEMS)];
     }
     if (nodes.kindOf(list) !== 'template_string')
@@ -132,19 +136,19 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
   }
 
   /** Reads a module as one value, by its specifier. */
-  function importWhole(from: NodeId, node: NodeId): Expr {
+  function importWhole(from: NodeId, node: NodeId): ExpressionFact {
     const line = nodes.lineOf(node);
     return ['i', collector.addImport({ from: stripQuotes(nodes.textOf(from)), name: '*', local: '', line })];
   }
 
-  function readDynamicImport(node: NodeId, list: NodeId, place: Place): Expr {
+  function readDynamicImport(node: NodeId, list: NodeId, place: WalkPlace): ExpressionFact {
     const from = nodes.childOfKind(list, 'string');
     if (from >= 0) return importWhole(from, node);
     readAll(list, place);
     return UNKNOWN;
   }
 
-  function readNew(node: NodeId, place: Place): Expr {
+  function readNew(node: NodeId, place: WalkPlace): ExpressionFact {
     const callee = readTarget(nodes.childIn(node, 'constructor'), place);
     const types = readTypeArguments(node, place);
     walk.refer('new', callee, node, place);
@@ -152,11 +156,11 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     return ['n', callee, ...types];
   }
 
-  function readObject(node: NodeId, place: Place, expected: TypeExpr | undefined): Expr {
-    const members: Record<string, Expr> = Object.create(null);
-    const spreads: Expr[] = [];
-    const object: Expr = ['o', collector.objects.push({ members, spreads }) - 1];
-    const self: Expr = expected === undefined || expected[0] === '?' ? object : ['t', expected];
+  function readObject(node: NodeId, place: WalkPlace, expected: TypeExpr | undefined): ExpressionFact {
+    const members: Record<string, ExpressionFact> = Object.create(null);
+    const spreads: ExpressionFact[] = [];
+    const object: ExpressionFact = ['o', collector.objects.push({ members, spreads }) - 1];
+    const self: ExpressionFact = expected === undefined || expected[0] === '?' ? object : ['t', expected];
     for (const entry of nodes.childrenOf(node)) {
       switch (nodes.kindOf(entry)) {
         case 'pair': {
@@ -197,10 +201,10 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     node: NodeId,
     outer: NodeId,
     name: string,
-    self: Expr,
-    place: Place,
+    self: ExpressionFact,
+    place: WalkPlace,
     type: TypeExpr | undefined,
-  ): Expr {
+  ): ExpressionFact {
     const body = nodes.childIn(node, 'body');
     const symbol = collector.addSymbol({ name, kind: 'method', parent: place.symbol, node: outer, body });
     const scope = createScope(place.scope);
@@ -221,7 +225,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     return ['s', symbol];
   }
 
-  function readElement(node: NodeId, place: Place): Expr {
+  function readElement(node: NodeId, place: WalkPlace): ExpressionFact {
     const open = nodes.kindOf(node) === 'jsx_element' ? nodes.childIn(node, 'open_tag') : node;
     const tag = nodes.childIn(open, 'name');
     const name = nodes.textOf(tag);
@@ -231,7 +235,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
       const first = findValue(place.scope, parts[0]!) ?? (['g', parts[0]!] as const);
       walk.refer(
         'jsx',
-        parts.slice(1).reduce((at, part): Expr => ['m', at, part], first),
+        parts.slice(1).reduce((at, part): ExpressionFact => ['m', at, part], first),
         tag,
         place,
       );
@@ -242,7 +246,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     return OUTSIDE;
   }
 
-  function readAssignment(node: NodeId, place: Place): Expr {
+  function readAssignment(node: NodeId, place: WalkPlace): ExpressionFact {
     const left = nodes.childIn(node, 'left');
     const right = nodes.childIn(node, 'right');
     const value = readValue(right, place);
@@ -261,7 +265,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
   }
 
   /** Sets an undeclared field, which has the values that the class's own code assigns. */
-  function setField(owner: number, name: string, value: Expr, node: NodeId): void {
+  function setField(owner: number, name: string, value: ExpressionFact, node: NodeId): void {
     const [at = -1] = collector.findDeclared(owner, name);
     const field = collector.symbols[at];
     if (field === undefined) {
@@ -271,7 +275,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
       field.init = value;
   }
 
-  function readValue(node: NodeId, place: Place, expected?: TypeExpr): Expr {
+  function readValue(node: NodeId, place: WalkPlace, expected?: TypeExpr): ExpressionFact {
     const kind = nodes.kindOf(node);
     switch (kind) {
       case '':

@@ -1,11 +1,11 @@
-import type { Expr, ReferenceKind, TypeExpr } from '../../facts.ts';
-import type { Collector } from '../collect.ts';
-import type { NodeId, Nodes } from '../nodes.ts';
-import type { Scope } from '../scope.ts';
+import type { ExpressionFact, ReferenceKind, TypeExpr } from '../../facts.ts';
+import type { FactCollector } from '../collect.ts';
+import type { NodeId, SyntaxNodes } from '../nodes.ts';
+import type { NameScope } from '../scope.ts';
 
 /** The state of a walk through a text. */
-export interface Place {
-  scope: Scope;
+export interface WalkPlace {
+  scope: NameScope;
   /** The enclosing symbol; 0 is the file. */
   symbol: number;
   /** The class of `this`; -1 for none. */
@@ -13,45 +13,45 @@ export interface Place {
   /** True if `this` is the class itself. */
   isStatic: boolean;
   /** The type of `this` if a function declares it, or in an object literal; null if the class determines it. */
-  thisValue: Expr | null;
+  thisValue: ExpressionFact | null;
   /** Collects the results of the enclosing function. */
-  returns: Expr[];
+  returns: ExpressionFact[];
 }
 
 /** The mutually recursive parts of a walk. */
-export interface Walk {
-  nodes: Nodes;
-  collector: Collector;
+export interface SyntaxWalk {
+  nodes: SyntaxNodes;
+  collector: FactCollector;
   /** The symbols of declarations that were found when their block was entered. */
   declared: Map<NodeId, number>;
   /** Declares the names of a block's statements, then reads them. */
-  readBlock(statements: readonly NodeId[], place: Place): void;
-  readStatement(node: NodeId, place: Place, isExported?: boolean): void;
-  readNamedFunction(node: NodeId, symbol: number, place: Place, type?: TypeExpr): void;
-  readImport(node: NodeId, place: Place): void;
-  readExport(node: NodeId, place: Place): void;
+  readBlock(statements: readonly NodeId[], place: WalkPlace): void;
+  readStatement(node: NodeId, place: WalkPlace, isExported?: boolean): void;
+  readNamedFunction(node: NodeId, symbol: number, place: WalkPlace, type?: TypeExpr): void;
+  readImport(node: NodeId, place: WalkPlace): void;
+  readExport(node: NodeId, place: WalkPlace): void;
   /** Reads an assignment that exports something or extends a class; false for any other. */
-  readCommonJs(node: NodeId, place: Place): boolean;
+  readCommonJs(node: NodeId, place: WalkPlace): boolean;
   /** Exports names that are declared below their export. */
   exportLater(): void;
   /** Reads an expression for the references in it. @param expected its expected type */
-  readValue(node: NodeId, place: Place, expected?: TypeExpr): Expr;
-  readType(node: NodeId, place: Place): TypeExpr;
+  readValue(node: NodeId, place: WalkPlace, expected?: TypeExpr): ExpressionFact;
+  readType(node: NodeId, place: WalkPlace): TypeExpr;
   /** Adds members of an object type or an interface as symbols below `owner`. */
-  readMembers(body: NodeId, owner: number, place: Place): void;
+  readMembers(body: NodeId, owner: number, place: WalkPlace): void;
   /** Binds the names of a parameter or a variable to parts of a value. */
-  bindPattern(pattern: NodeId, value: Expr, place: Place): void;
+  bindPattern(pattern: NodeId, value: ExpressionFact, place: WalkPlace): void;
   /** Reads parameters and the body of a function. @param argument the parameter types if the function does not declare them */
-  readFunction(node: NodeId, place: Place, argument?: (index: number) => Expr): FunctionParts;
-  readClass(node: NodeId, symbol: number, place: Place): void;
+  readFunction(node: NodeId, place: WalkPlace, argument?: (index: number) => ExpressionFact): FunctionParts;
+  readClass(node: NodeId, symbol: number, place: WalkPlace): void;
   /** Binds the type parameters of a generic symbol, and returns their constraints. */
-  readGenerics(node: NodeId, symbol: number, place: Place): TypeExpr[];
-  refer(kind: ReferenceKind, value: Expr, node: NodeId, place: Place): void;
+  readGenerics(node: NodeId, symbol: number, place: WalkPlace): TypeExpr[];
+  refer(kind: ReferenceKind, value: ExpressionFact, node: NodeId, place: WalkPlace): void;
 }
 
 export interface FunctionParts {
   returnType?: TypeExpr;
-  returns: Expr[];
+  returns: ExpressionFact[];
   params: TypeExpr[];
   isAsync: boolean;
 }

@@ -1,6 +1,6 @@
-import { type Expr, type TypeExpr, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
+import { type ExpressionFact, type TypeExpr, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
-import { bindName, createScope, type Scope } from '../scope.ts';
+import { bindName, createScope, type NameScope } from '../scope.ts';
 import { LAMBDAS, NAMES } from './kinds.ts';
 import type { TablePlace, TableWalk } from './place.ts';
 
@@ -15,7 +15,7 @@ export function createTableDeclarationReader(
 > {
   const { nodes, language, collector, symbols, types } = walk;
 
-  function bindLocal(pattern: NodeId, value: Expr, place: TablePlace): void {
+  function bindLocal(pattern: NodeId, value: ExpressionFact, place: TablePlace): void {
     const kind = nodes.kindOf(pattern);
     if (NAMES.has(kind)) {
       const name = nodes.textOf(pattern);
@@ -46,7 +46,7 @@ export function createTableDeclarationReader(
   }
 
   /** Sets a field: `self.a = b` declares it unless it is declared elsewhere. */
-  function setField(pattern: NodeId, value: Expr, place: TablePlace): void {
+  function setField(pattern: NodeId, value: ExpressionFact, place: TablePlace): void {
     const { object, name } = walk.memberOf(pattern)!;
     const target = walk.readTarget(object, place);
     if (target[0] !== 'self' || language !== 'python') return;
@@ -68,7 +68,7 @@ export function createTableDeclarationReader(
   ): void {
     const type = typeNode < 0 ? UNKNOWN_TYPE : types.readType(typeNode, place);
     const value = valueNode < 0 ? UNKNOWN : walk.readValue(valueNode, place);
-    const known: Expr = type[0] === '?' ? value : ['t', type];
+    const known: ExpressionFact = type[0] === '?' ? value : ['t', type];
     const holder = symbols[place.symbol]!;
     const isInFunction = holder.kind === 'function' || holder.kind === 'method';
     if (isInFunction || !NAMES.has(nodes.kindOf(nameNode))) {
@@ -201,7 +201,7 @@ export function createTableDeclarationReader(
     return ['user_type', 'nullable_type', 'optional_type'].includes(nodes.kindOf(next)) ? next : -1;
   }
 
-  function bindGeneric(param: NodeId, scope: Scope): void {
+  function bindGeneric(param: NodeId, scope: NameScope): void {
     const name = NAMES.has(nodes.kindOf(param)) ? param : nodes.childOfKind(param, ...NAMES);
     if (name >= 0) bindName(scope, nodes.textOf(name), { type: UNKNOWN_TYPE });
   }
@@ -238,14 +238,14 @@ export function createTableDeclarationReader(
     if (body >= 0) walk.readValue(body, inner);
   }
 
-  function readLoop(node: NodeId, place: TablePlace): Expr {
+  function readLoop(node: NodeId, place: TablePlace): ExpressionFact {
     const left =
       ['left', 'pattern', 'name'].map((each) => nodes.childIn(node, each)).find((each) => each >= 0) ?? -1;
     const right = ['right', 'value'].map((each) => nodes.childIn(node, each)).find((each) => each >= 0) ?? -1;
     const type = nodes.childIn(node, 'type');
     if (right >= 0 && left >= 0) {
       const value = walk.readValue(right, place);
-      const known: Expr =
+      const known: ExpressionFact =
         type >= 0 && !types.isInferred(type) ? ['t', types.readType(type, place)] : ['e', value];
       // Go gives the index first.
       if (nodes.kindOf(node) === 'range_clause') {

@@ -1,6 +1,6 @@
 import type { SymbolKind } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
-import { bindName, type Scope } from '../scope.ts';
+import { bindName, type NameScope } from '../scope.ts';
 import { CLASSES, FUNCTIONS } from './kinds.ts';
 import type { TableWalk } from './place.ts';
 
@@ -117,7 +117,7 @@ export function createDeclarationFinder(
   }
 
   /** Binds the direct children of a symbol. */
-  function bindMembers(symbol: number, scope: Scope): void {
+  function bindMembers(symbol: number, scope: NameScope): void {
     for (const [index, fact] of symbols.entries()) {
       if (fact.parent !== symbol || fact.owner !== undefined) continue;
       const self = ['s', index] as const;

@@ -1,16 +1,16 @@
 import { posix } from 'node:path';
-import type { Language } from '../../../sources/index.ts';
-import type { Expr, FileFacts } from '../../facts.ts';
-import type { Collector } from '../collect.ts';
-import type { NodeId, Nodes } from '../nodes.ts';
-import { bindName, type Scope } from '../scope.ts';
+import type { SourceLanguage } from '../../../sources/index.ts';
+import type { ExpressionFact, FileFacts } from '../../facts.ts';
+import type { FactCollector } from '../collect.ts';
+import type { NodeId, SyntaxNodes } from '../nodes.ts';
+import { bindName, type NameScope } from '../scope.ts';
 
 interface ImportWalk {
-  nodes: Nodes;
-  language: Language;
+  nodes: SyntaxNodes;
+  language: SourceLanguage;
   path: string;
-  collector: Collector;
-  scope: Scope;
+  collector: FactCollector;
+  scope: NameScope;
   facts: Pick<FileFacts, 'packageName'>;
 }
 
@@ -36,7 +36,7 @@ function bind(
   name: string,
   local: string,
 ): void {
-  const value: Expr = ['i', collector.addImport({ from, name, local, line: nodes.lineOf(node) })];
+  const value: ExpressionFact = ['i', collector.addImport({ from, name, local, line: nodes.lineOf(node) })];
   if (local === '') return;
   bindName(scope, local, { value, type: ['r', value] });
 }
@@ -117,17 +117,17 @@ const readUse: Reader = (walk, node) => {
   const { nodes } = walk;
   const spread = (at: NodeId, prefix: string): void => {
     const kind = nodes.kindOf(at);
-    const join = (text: string): string => (prefix === '' ? text : `${prefix}::${text}`);
+    const joinPrefix = (text: string): string => (prefix === '' ? text : `${prefix}::${text}`);
     if (kind === 'scoped_use_list') {
       const path = nodes.childIn(at, 'path');
-      spread(nodes.childIn(at, 'list'), path < 0 ? prefix : join(nodes.textOf(path)));
+      spread(nodes.childIn(at, 'list'), path < 0 ? prefix : joinPrefix(nodes.textOf(path)));
     } else if (kind === 'use_list') for (const each of nodes.childrenOf(at)) spread(each, prefix);
     else if (kind === 'use_wildcard')
-      bind(walk, node, join(nodes.textOf(nodes.childrenOf(at)[0] ?? -1)), '*', '');
+      bind(walk, node, joinPrefix(nodes.textOf(nodes.childrenOf(at)[0] ?? -1)), '*', '');
     else if (kind === 'use_as_clause')
-      bindPath(join(nodes.textOf(nodes.childIn(at, 'path'))), nodes.textOf(nodes.childIn(at, 'alias')));
+      bindPath(joinPrefix(nodes.textOf(nodes.childIn(at, 'path'))), nodes.textOf(nodes.childIn(at, 'alias')));
     else if (kind === 'self') bindPath(prefix, null);
-    else if (kind !== '') bindPath(join(nodes.textOf(at)), null);
+    else if (kind !== '') bindPath(joinPrefix(nodes.textOf(at)), null);
   };
   const bindPath = (path: string, alias: string | null): void => {
     const parts = path.replace(/\s+/g, '').split('::');

@@ -1,4 +1,4 @@
-import { type Expr, OUTSIDE } from '../../facts.ts';
+import { type ExpressionFact, OUTSIDE } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { findValue } from '../scope.ts';
 import { MEMBERS, NAMES, SELF_WORDS, SUPER_WORDS } from './kinds.ts';
@@ -15,7 +15,7 @@ export function createTableNameReader(
 ): Pick<TableWalk, 'nameValue' | 'readTarget' | 'memberOf' | 'readCall' | 'readMacro'> {
   const { nodes, language, collector, symbols, types } = walk;
 
-  function nameValue(node: NodeId, place: TablePlace): Expr {
+  function nameValue(node: NodeId, place: TablePlace): ExpressionFact {
     const name = nodes.textOf(node);
     const found = findValue(place.scope, name);
     // The first parameter of a Python method is its object, under any name.
@@ -28,7 +28,7 @@ export function createTableNameReader(
     if (place.self >= 0 && IMPLICIT_SELF.has(language))
       return [
         '|',
-        ...classesAround(place.self).map((each): Expr => ['m', ['self', each], name]),
+        ...classesAround(place.self).map((each): ExpressionFact => ['m', ['self', each], name]),
         ['g', name],
       ];
     return ['g', name];
@@ -42,7 +42,7 @@ export function createTableNameReader(
     return found;
   }
 
-  function readTarget(node: NodeId, place: TablePlace): Expr {
+  function readTarget(node: NodeId, place: TablePlace): ExpressionFact {
     const kind = nodes.kindOf(node);
     if (NAMES.has(kind)) return nameValue(node, place);
     const member = memberOf(node);
@@ -90,10 +90,10 @@ export function createTableNameReader(
     return null;
   }
 
-  function readCall(node: NodeId, place: TablePlace): Expr {
+  function readCall(node: NodeId, place: TablePlace): ExpressionFact {
     const kind = nodes.kindOf(node);
     const list = nodes.childIn(node, 'arguments');
-    const call = (callee: Expr, at: NodeId): Expr => {
+    const call = (callee: ExpressionFact, at: NodeId): ExpressionFact => {
       const isMade = callee[0] === 's' && symbols[callee[1]]?.kind === 'class';
       collector.addReference(isMade ? 'new' : 'call', callee, at, place.symbol);
       for (const child of nodes.childrenOf(list)) walk.readValue(child, place);

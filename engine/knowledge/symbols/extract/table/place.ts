@@ -1,16 +1,16 @@
-import type { Language } from '../../../sources/index.ts';
-import type { Expr, SymbolFact, TypeExpr } from '../../facts.ts';
-import type { Collector } from '../collect.ts';
-import type { NodeId, Nodes } from '../nodes.ts';
-import type { Scope } from '../scope.ts';
+import type { SourceLanguage } from '../../../sources/index.ts';
+import type { ExpressionFact, SymbolFact, TypeExpr } from '../../facts.ts';
+import type { FactCollector } from '../collect.ts';
+import type { NodeId, SyntaxNodes } from '../nodes.ts';
+import type { NameScope } from '../scope.ts';
 
 /** The state of a walk. */
 export interface TablePlace {
-  scope: Scope;
+  scope: NameScope;
   symbol: number;
   /** The enclosing class, -1 for none. */
   self: number;
-  returns: Expr[];
+  returns: ExpressionFact[];
 }
 
 export interface TableTypes {
@@ -24,15 +24,15 @@ export interface TableTypes {
 
 /** The mutually recursive parts of a walk. */
 export interface TableWalk {
-  nodes: Nodes;
-  language: Language;
-  collector: Collector;
+  nodes: SyntaxNodes;
+  language: SourceLanguage;
+  collector: FactCollector;
   symbols: SymbolFact[];
   /** The symbols of declarations. */
   declared: Map<NodeId, number>;
   types: TableTypes;
   /** The names of the file. */
-  top: Scope;
+  top: NameScope;
   /** Returns the name of a declaration. */
   findName(node: NodeId): NodeId;
   /** Declares the declarations of a node and its descendants. */
@@ -42,19 +42,19 @@ export interface TableWalk {
   /** Reports whether other files may use it. */
   isExported(node: NodeId, name: string): boolean;
   /** Binds the direct children of a symbol. */
-  bindMembers(symbol: number, scope: Scope): void;
+  bindMembers(symbol: number, scope: NameScope): void;
   /** Reads a name, without a reference to it. */
-  nameValue(node: NodeId, place: TablePlace): Expr;
+  nameValue(node: NodeId, place: TablePlace): ExpressionFact;
   /** Reads a callee, or the object of a member access. */
-  readTarget(node: NodeId, place: TablePlace): Expr;
+  readTarget(node: NodeId, place: TablePlace): ExpressionFact;
   /** Returns the object and the name of a member access; null for anything else. */
   memberOf(node: NodeId): { object: NodeId; name: string } | null;
   /** Reads a call or a new object. */
-  readCall(node: NodeId, place: TablePlace): Expr;
+  readCall(node: NodeId, place: TablePlace): ExpressionFact;
   /** Reads the calls in a Rust macro. */
   readMacro(node: NodeId, place: TablePlace): void;
   /** Binds the names of a pattern to parts of a value. */
-  bindLocal(pattern: NodeId, value: Expr, place: TablePlace): void;
+  bindLocal(pattern: NodeId, value: ExpressionFact, place: TablePlace): void;
   /** Declares a variable with a type, a value, or both. */
   declareVariable(
     nameNode: NodeId,
@@ -70,7 +70,7 @@ export interface TableWalk {
   /** A loop over a collection, with its bindings. */
   /** Reads an anonymous function for its references. */
   readLambda(node: NodeId, place: TablePlace): void;
-  readLoop(node: NodeId, place: TablePlace): Expr;
+  readLoop(node: NodeId, place: TablePlace): ExpressionFact;
   /** Reads a node for its references, and returns its type. */
-  readValue(node: NodeId, place: TablePlace): Expr;
+  readValue(node: NodeId, place: TablePlace): ExpressionFact;
 }

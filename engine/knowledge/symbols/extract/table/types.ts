@@ -1,6 +1,6 @@
-import type { Language } from '../../../sources/index.ts';
-import { type Expr, OUTSIDE_TYPE, type TypeExpr, UNKNOWN_TYPE } from '../../facts.ts';
-import type { NodeId, Nodes } from '../nodes.ts';
+import type { SourceLanguage } from '../../../sources/index.ts';
+import { type ExpressionFact, OUTSIDE_TYPE, type TypeExpr, UNKNOWN_TYPE } from '../../facts.ts';
+import type { NodeId, SyntaxNodes } from '../nodes.ts';
 import { findValue } from '../scope.ts';
 import { PRIMITIVES } from './kinds.ts';
 import type { TablePlace, TableTypes } from './place.ts';
@@ -25,8 +25,8 @@ const BASES = new Set(
 
 /** Reads types of the languages with similar grammars. */
 export function createTypeReader(
-  nodes: Nodes,
-  language: Language,
+  nodes: SyntaxNodes,
+  language: SourceLanguage,
   nameType: (name: string, node: NodeId, place: TablePlace) => TypeExpr,
 ): TableTypes {
   function readQualified(node: NodeId, place: TablePlace): TypeExpr {
@@ -36,11 +36,11 @@ export function createTypeReader(
       .split(/::|\./)
       .map((part) => part.trim());
     const [first = '', ...rest] = parts;
-    const begin: Expr = findValue(place.scope, first) ?? ['g', first];
-    return ['r', rest.reduce((at, part): Expr => ['m', at, part], begin)];
+    const begin: ExpressionFact = findValue(place.scope, first) ?? ['g', first];
+    return ['r', rest.reduce((at, part): ExpressionFact => ['m', at, part], begin)];
   }
 
-  function readText(text: string, node: NodeId, place: TablePlace): TypeExpr {
+  function readTypeText(text: string, node: NodeId, place: TablePlace): TypeExpr {
     const name = /^\s*([A-Za-z_][\w.]*)\s*$/.exec(text)?.[1];
     if (name === undefined || name.includes('.')) return UNKNOWN_TYPE;
     return nameType(name, node, place);
@@ -95,7 +95,7 @@ export function createTypeReader(
         // Go's indexing and loops yield values.
         return ['a', readType(nodes.childIn(node, 'value'), place)];
       case 'string':
-        return readText(nodes.textOf(node).replace(/^['"]|['"]$/g, ''), node, place);
+        return readTypeText(nodes.textOf(node).replace(/^['"]|['"]$/g, ''), node, place);
       case 'parameter_list': {
         // For several results of a Go function, the first one is used.
         const [first] = children;

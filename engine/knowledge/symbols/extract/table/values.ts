@@ -1,4 +1,4 @@
-import { ANY_KEY, type Expr, OUTSIDE, UNKNOWN } from '../../facts.ts';
+import { ANY_KEY, type ExpressionFact, OUTSIDE, UNKNOWN } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { createScope, findType, findValue } from '../scope.ts';
 import { CALLS, COMPREHENSIONS, LAMBDAS, LITERALS, NAMES, SELF_WORDS, SUPER_WORDS } from './kinds.ts';
@@ -8,7 +8,7 @@ import type { TablePlace, TableWalk } from './place.ts';
 export function createTableValueReader(walk: TableWalk): Pick<TableWalk, 'readValue'> {
   const { nodes, language, collector, symbols, declared, types, top } = walk;
 
-  function readValue(node: NodeId, place: TablePlace): Expr {
+  function readValue(node: NodeId, place: TablePlace): ExpressionFact {
     const kind = nodes.kindOf(node);
     const symbol = declared.get(node);
     if (symbol !== undefined) {
@@ -207,7 +207,7 @@ export function createTableValueReader(walk: TableWalk): Pick<TableWalk, 'readVa
       case 'try_expression':
       case 'expression_statement':
       case 'mut_pattern': {
-        let last: Expr = UNKNOWN;
+        let last: ExpressionFact = UNKNOWN;
         for (const child of nodes.childrenOf(node)) last = readValue(child, place);
         // `x?` unwraps an option or result.
         return kind === 'try_expression' ? ['|', ['e', last], last] : last;
@@ -276,13 +276,13 @@ export function createTableValueReader(walk: TableWalk): Pick<TableWalk, 'readVa
       language !== 'php'
         ? { ...place, scope: createScope(place.scope) }
         : place;
-    let last: Expr = UNKNOWN;
+    let last: ExpressionFact = UNKNOWN;
     for (const child of nodes.childrenOf(node)) last = readValue(child, inner);
     return isBlock && language === 'rust' && !nodes.textOf(node).trimEnd().endsWith(';}') ? last : UNKNOWN;
   }
 
   /** Reads a comprehension: its names are local, and the result expression comes last. */
-  function readComprehension(node: NodeId, place: TablePlace): Expr {
+  function readComprehension(node: NodeId, place: TablePlace): ExpressionFact {
     const inner: TablePlace = { ...place, scope: createScope(place.scope) };
     const children = nodes.childrenOf(node);
     const isLoop = (child: NodeId): boolean => nodes.kindOf(child) === 'for_in_clause';
@@ -291,12 +291,16 @@ export function createTableValueReader(walk: TableWalk): Pick<TableWalk, 'readVa
     return UNKNOWN;
   }
 
-  const findOwn = (place: TablePlace, name: string): Expr | null =>
+  const findOwn = (place: TablePlace, name: string): ExpressionFact | null =>
     place.scope.names.get(name)?.value ?? null;
 
   /** Returns the first result: a Go function that also returns an error returns a list. */
-  const firstOf = (value: Expr | undefined): Expr =>
-    value === undefined ? UNKNOWN : language === 'go' && value[0] === 'y' ? (value[1] as Expr) : value;
+  const firstOf = (value: ExpressionFact | undefined): ExpressionFact =>
+    value === undefined
+      ? UNKNOWN
+      : language === 'go' && value[0] === 'y'
+        ? (value[1] as ExpressionFact)
+        : value;
 
   return { readValue };
 }

@@ -78,15 +78,15 @@ export const moveIntoCgroup = (folder: string): void => writeFileSync(join(folde
 export function findCgroupFolders(name: string, mount = findOwnCgroup()?.mount): string[] {
   const found: string[] = [];
   let looked = 0;
-  const look = (folder: string, depth: number): void => {
+  const searchCgroups = (folder: string, depth: number): void => {
     if (depth > MAX_DEPTH || looked > MAX_FOLDERS) return;
     looked += 1;
     for (const below of listCgroups(folder)) {
       if (below === name) found.push(join(folder, below));
-      else look(join(folder, below), depth + 1);
+      else searchCgroups(join(folder, below), depth + 1);
     }
   };
-  if (mount !== undefined) look(mount, 0);
+  if (mount !== undefined) searchCgroups(mount, 0);
   return found;
 }
 

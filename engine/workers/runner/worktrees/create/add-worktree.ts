@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Git } from '../git/git.ts';
 import { readGitFolders } from '../git/git-folders.ts';
 import { verifyOwnGitDir } from '../git/own-git-dir.ts';
-import type { Repository } from '../git/repository.ts';
+import type { GitRepository } from '../git/repository.ts';
 
 /** The location of git-crypt's keys, below the git folder of each checkout. */
 const KEYS = 'git-crypt';
@@ -23,7 +23,7 @@ interface NewWorktree {
  */
 export async function addWorktree(
   git: Git,
-  { root, commonDir }: Pick<Repository, 'root' | 'commonDir'>,
+  { root, commonDir }: Pick<GitRepository, 'root' | 'commonDir'>,
   { path, options, from }: NewWorktree,
 ): Promise<void> {
   // `git-crypt unlock` in a linked worktree leaves them there.

@@ -11,8 +11,8 @@ import { branchRef, isAncestor, resolveBranchOrCommit, resolveCommit, SESSION_PR
 import {
   checkSharedWorktree,
   findRepository,
+  type GitRepository,
   listWorktrees,
-  type Repository,
   samePath,
   type WorktreeEntry,
 } from '../git/repository.ts';
@@ -37,7 +37,7 @@ export interface CreateRequest {
 export type OriginRequest = Pick<CreateRequest, 'repositoryPath' | 'projectPath' | 'base'>;
 
 /** The start of a worktree. */
-export interface Origin {
+export interface WorktreeOrigin {
   /** Top folder of the checkout that `repositoryPath` is in. */
   repository: string;
   /** The name of its base; null if HEAD is detached. */
@@ -45,7 +45,7 @@ export interface Origin {
   baseCommit: string;
 }
 
-export interface CreatedWorktree extends Origin {
+export interface CreatedWorktree extends WorktreeOrigin {
   path: string;
   /** The project's folder inside the worktree. */
   cwd: string;
@@ -59,7 +59,7 @@ const LEFTOVER_WAIT_MS = 120_000;
  * Refuses a base whose checkout could not follow a promotion, because git has not recorded the location of its files.
  * Throws `conflict`.
  */
-async function checkBaseLocated(git: Git, { root, commonDir }: Repository, base: string): Promise<void> {
+async function checkBaseLocated(git: Git, { root, commonDir }: GitRepository, base: string): Promise<void> {
   // git finds the files of a usual git folder next to it.
   if (basename(commonDir) === '.git') return;
   const entries = await listWorktrees(git, root);
@@ -77,8 +77,8 @@ async function checkBaseLocated(git: Git, { root, commonDir }: Repository, base:
 async function resolveBase(
   git: Git,
   { base }: OriginRequest,
-  repository: Repository,
-  project: Repository,
+  repository: GitRepository,
+  project: GitRepository,
 ): Promise<{ name: string | null; commit: string }> {
   if (base !== undefined) {
     const commit = await resolveBranchOrCommit(git, repository.root, base);
@@ -105,7 +105,7 @@ async function resolveBase(
 async function findCheckouts(
   git: Git,
   { repositoryPath, projectPath }: Pick<CreateRequest, 'repositoryPath' | 'projectPath'>,
-): Promise<{ repository: Repository; project: Repository }> {
+): Promise<{ repository: GitRepository; project: GitRepository }> {
   const repository = await findRepository(git, repositoryPath);
   checkSharedWorktree(repository);
   const project = projectPath === repositoryPath ? repository : await findRepository(git, projectPath);
@@ -148,7 +148,7 @@ async function checkSessionPrefix(git: Git, root: string): Promise<void> {
  * Finds where `createWorktree` would start; creates nothing. Throws `not_a_repository`, `repository_empty`,
  * `not_found` (base), and `conflict` if git could not create a session's branch or not promote into the base.
  */
-export async function findOrigin(git: Git, request: OriginRequest): Promise<Origin> {
+export async function findOrigin(git: Git, request: OriginRequest): Promise<WorktreeOrigin> {
   const { repository, project } = await findCheckouts(git, request);
   await checkSessionPrefix(git, repository.root);
   const { name, commit } = await resolveBase(git, request, repository, project);
@@ -219,14 +219,15 @@ export async function createWorktree(
     // Another workspace in this repository may have a session of that number.
     const isElsewhere = entries.some((other) => other !== entry && other.ref === branchRef(branch));
     if (isElsewhere) throw existsError(`the branch ${branch}`);
-    const add = (from: string, ...options: string[]) => addWorktree(git, repository, { path, options, from });
+    const addNewWorktree = (from: string, ...options: string[]) =>
+      addWorktree(git, repository, { path, options, from });
     // git refuses a branch that exists: only then inspect it.
     let refused: SvcError | null = null;
     if (!entry) {
       // A dangling link counts as existing.
       if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw existsError(path);
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      refused = await add(base.commit, '--no-track', '-b', branch).then(() => null, asSvcError);
+      refused = await addNewWorktree(base.commit, '--no-track', '-b', branch).then(() => null, asSvcError);
       if (refused === null) return base;
     }
     if (refused !== null) {
@@ -250,7 +251,7 @@ export async function createWorktree(
       return begun;
     }
     if (branchCommit === null || existsSync(path)) throw refused;
-    await add(branch);
+    await addNewWorktree(branch);
     return begun;
   });
 

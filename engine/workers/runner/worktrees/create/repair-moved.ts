@@ -7,19 +7,23 @@ import { createGit, type GitAccess, RECORDS } from '../git/create-git.ts';
 import { listPrivateGits, readPrivateGit, writePrivateGit } from '../git/private-git.ts';
 
 /** A worktree that git could not join to its repository again, and the reason. */
-export interface Unrepaired {
+export interface UnrepairedWorktree {
   worktree: string;
   reason: string;
 }
 
 /** Rewrites the paths in the engine's records about repositories. */
 function moveRecords(agentsDir: string, moved: MovedFolder): void {
-  const follow = (value: unknown): unknown => (typeof value === 'string' ? followMove(value, moved) : value);
+  const followPath = (value: unknown): unknown =>
+    typeof value === 'string' ? followMove(value, moved) : value;
   for (const name of RECORDS) {
     const file = join(agentsDir, name);
     if (!existsSync(file)) continue;
     const records = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
-    const now = Object.entries(records).map(([path, record]) => [followMove(path, moved), follow(record)]);
+    const now = Object.entries(records).map(([path, record]) => [
+      followMove(path, moved),
+      followPath(record),
+    ]);
     replacePrivate(file, JSON.stringify(Object.fromEntries(now)));
   }
   for (const git of listPrivateGits(agentsDir)) {
@@ -42,10 +46,10 @@ export async function repairMovedWorktrees(
   access: GitAccess & { agentsDir: string },
   moved: MovedFolder,
   worktrees: readonly { worktree: string; repository: string }[],
-): Promise<Unrepaired[]> {
+): Promise<UnrepairedWorktree[]> {
   moveRecords(access.agentsDir, moved);
   const { git } = createGit(access);
-  const failed: Unrepaired[] = [];
+  const failed: UnrepairedWorktree[] = [];
   for (const { worktree, repository } of worktrees) {
     if (!existsSync(worktree)) continue;
     try {

@@ -9,10 +9,16 @@ import { verifyOwnGitDir } from '../git/own-git-dir.ts';
 import { branchRef, compareAndSetRef, isAncestor, resolveCommit, sessionNameOf } from '../git/refs.ts';
 import { readRegularFile } from '../git/regular-file.ts';
 import { findOperation, listWorktrees } from '../git/repository.ts';
-import { type Contents, readContents } from '../inspect/contents.ts';
-import { type CountRequest, countWork, type Seen, UNREAD, type WorkCounts } from '../inspect/count-work.ts';
+import { readContents, type WorktreeContents } from '../inspect/contents.ts';
+import {
+  type CountedWork,
+  type CountRequest,
+  countWork,
+  UNREAD,
+  type WorkCounts,
+} from '../inspect/count-work.ts';
 import type { IgnoreRules } from '../inspect/ignore-rules.ts';
-import { type Inspection, inspectWorktree } from '../inspect/inspect.ts';
+import { inspectWorktree, type WorktreeInspection } from '../inspect/inspect.ts';
 import { findProcessesInside, type WorkingFolders } from '../inspect/working-folders.ts';
 import { repairIndex, type SavedWork, saveWork } from './save-work.ts';
 import type { TakenOver } from './take-over.ts';
@@ -47,7 +53,7 @@ const nothing: FinishResult = {
 };
 
 /** Removes locks left by a git that died with its worker. Only while no process works in the worktree. */
-function removeStaleLocks({ gitDir, commonDir }: Inspection, branch: string): void {
+function removeStaleLocks({ gitDir, commonDir }: WorktreeInspection, branch: string): void {
   for (const file of [
     join(gitDir, 'index.lock'),
     join(gitDir, 'HEAD.lock'),
@@ -123,7 +129,11 @@ async function saveMergeHead(git: Git, path: string, gitDir: string, branch: str
 }
 
 /** Reads the contents of a worktree, repairing its index if that is the obstacle. */
-async function readContentsAtEnd(git: Git, path: string, { gitDir, head }: Inspection): Promise<Contents> {
+async function readContentsAtEnd(
+  git: Git,
+  path: string,
+  { gitDir, head }: WorktreeInspection,
+): Promise<WorktreeContents> {
   const repair = () => repairIndex(git, path, gitDir, head);
   // Without an index every file would look new.
   if (!existsSync(join(gitDir, 'index'))) await repair();
@@ -136,7 +146,7 @@ async function readContentsAtEnd(git: Git, path: string, { gitDir, head }: Inspe
 }
 
 /** Reports whether there is nothing to commit as far as git can tell; nested repositories are not ours to commit. */
-const hasNothingToCommit = ({ changed, untracked, nested, isWhole }: Contents): boolean =>
+const hasNothingToCommit = ({ changed, untracked, nested, isWhole }: WorktreeContents): boolean =>
   isWhole && changed.length === 0 && untracked.every((name) => nested.includes(name.replace(/\/$/, '')));
 
 /**
@@ -155,7 +165,7 @@ export async function finishWorktree(
   const { path, branch, message } = request;
   let result = { ...nothing, savedRefs: taken?.savedRefs ?? [] };
   let unsafe: string | null = taken?.problem ?? null;
-  let seen: Seen = { isVerified: false };
+  let seen: CountedWork = { isVerified: false };
   try {
     const expected = request.repository === undefined ? null : readCommonDir(request.repository);
     if (expected !== null) verifyOwnGitDir(path, expected);

@@ -57,7 +57,7 @@ const PASSED_ON =
   /^(?:core\.(?:askpass|sshcommand|gitproxy)|credential\.(?:.+\.)?helper|gpg\.(?:.+\.)?program|remote\..+\.(?:receivepack|uploadpack|vcs)|filter\.lfs\..+)$/;
 
 const PROTOCOLS = ['ext', 'fd', 'file', 'git', 'ssh', 'http', 'https'];
-const SHUT: readonly Override[] = [
+const SHUT: readonly GitOverride[] = [
   ['protocol.allow', 'never'],
   ...PROTOCOLS.map((name) => [`protocol.${name}.allow`, 'never'] as const),
 ];
@@ -72,7 +72,7 @@ const isSameValues = (one: readonly string[] = [], other: readonly string[] = []
   one.length === other.length && one.every((value, at) => value === other[at]);
 
 /** Sets exactly these values of a setting, as far as git allows. */
-const setValues = (name: string, values: readonly string[]): Override[] =>
+const setValues = (name: string, values: readonly string[]): GitOverride[] =>
   [...(CLEARED_BY_EMPTY.test(name) ? [''] : []), ...values].map((value) => [name, value] as const);
 
 /** The remembered settings of a repository, including the machine's and the person's. */
@@ -84,11 +84,11 @@ interface Remembered {
 }
 
 /** A setting of git with a value that overrides all files. */
-export type Override = readonly [name: string, value: string];
+export type GitOverride = readonly [name: string, value: string];
 
 /** The settings of a git call. */
 export interface GitOverrides {
-  settings: readonly Override[];
+  settings: readonly GitOverride[];
   /** True if git may fetch missing objects: all settings about their source are the person's. */
   mayFetch: boolean;
 }
@@ -106,7 +106,7 @@ export interface GitPrograms {
    */
   listUntrustedSettings(cwd: string, options: { isQuiet: boolean }): Promise<string[]>;
   /** Lists the person's own settings of the programs that a push runs, for a program that reads the configuration again. */
-  listTrustedSettings(cwd: string): Promise<readonly Override[]>;
+  listTrustedSettings(cwd: string): Promise<readonly GitOverride[]>;
   /**
    * Remembers the current settings before a worker starts. `isQuiet`: no other worker is running, so the settings are
    * the person's.
@@ -268,7 +268,7 @@ export function createGitPrograms(
  * Runs filters and merge drivers in the main checkout: in a linked worktree `./clean.sh`, `npx` or `make` would be
  * the worker's versions, outside of its sandbox, and in a worktree that git is just creating they do not exist yet.
  */
-function moveToMainCheckout(cwd: string, settings: Settings, trusted: Settings): Override[] {
+function moveToMainCheckout(cwd: string, settings: Settings, trusted: Settings): GitOverride[] {
   const named = readGitFoldersAround(cwd);
   if (named === null) return [];
   // A bare repository has no files of the person; there a relative name finds none.

@@ -4,7 +4,7 @@ import type { Git } from './git.ts';
 type Graph = ReadonlyMap<string, readonly string[]>;
 
 /** How one commit has diverged from a base. */
-export interface Divergence {
+export interface BranchDivergence {
   /** Commits that only this one has, children first, with the number of parents. */
   own: { id: string; parents: number }[];
   /** The newest commit that it shares with the base; null if the histories are unrelated. */
@@ -15,8 +15,8 @@ export interface Divergence {
   baseOnly(): ReadonlySet<string>;
 }
 
-export interface Divergences {
-  byTip: Map<string, Divergence>;
+export interface BranchDivergences {
+  byTip: Map<string, BranchDivergence>;
   /** Commits of the base that all tips contain: anything older is irrelevant to them. */
   boundary: string[];
 }
@@ -68,7 +68,7 @@ export async function findDivergences(
   cwd: string,
   target: string,
   tips: readonly string[],
-): Promise<Divergences> {
+): Promise<BranchDivergences> {
   const ahead = await readGraph(git, cwd, tips, [target]);
   const places = [...new Set(tips)].map((tip) => {
     const ids = findReachable(ahead, [tip]);
@@ -85,7 +85,7 @@ export async function findDivergences(
   const order = new Map([...base.keys()].map((id, at) => [id, at]));
   const counts = new Map<string, number>();
   const byTip = new Map(
-    places.map(({ tip, own, forks }): [string, Divergence] => {
+    places.map(({ tip, own, forks }): [string, BranchDivergence] => {
       const baseOnly = (): Set<string> => {
         const held = findReachable(base, forks);
         return new Set([...base.keys()].filter((id) => !held.has(id)));

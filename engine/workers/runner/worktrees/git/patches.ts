@@ -20,7 +20,7 @@ const MAX_COMMITS = 1000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** The change to each file, keyed by the line that names the file, regardless of its position in the file. */
-export type Patch = ReadonlyMap<string, string>;
+export type GitPatch = ReadonlyMap<string, string>;
 
 /** The patch of one file without positions: line numbers differ between versions. */
 const stripPositions = (text: string): string =>
@@ -50,7 +50,7 @@ export async function readPatches(
     known,
     paths = [],
   }: { wanted: readonly string[]; known: readonly string[]; paths?: readonly string[] },
-): Promise<Map<string, Patch>> {
+): Promise<Map<string, GitPatch>> {
   const input = `${[...wanted, ...known.map((id) => `^${id}`)].join('\n')}\n`;
   const { stdout } = await git.run(cwd, [...LOG, `--max-count=${MAX_COMMITS}`, '--stdin', '--', ...paths], {
     input,
@@ -64,7 +64,7 @@ export async function diffTrees(
   git: Git,
   cwd: string,
   pairs: readonly { from: string; to: string }[],
-): Promise<Patch[]> {
+): Promise<GitPatch[]> {
   const lines = pairs.map(({ from, to }) => `${from} ${to}`);
   const { stdout } = await git.run(cwd, ['diff-tree', '--stdin', '-r', ...PATCH], {
     input: lines.map((line) => `${line}\n`).join(''),
@@ -75,5 +75,5 @@ export async function diffTrees(
 }
 
 /** Reports whether a change includes all of another, and perhaps more. */
-export const containsPatch = (whole: Patch, part: Patch): boolean =>
+export const containsPatch = (whole: GitPatch, part: GitPatch): boolean =>
   [...part].every(([file, text]) => whole.get(file) === text);

@@ -1,7 +1,7 @@
 import type { Git } from './git.ts';
 
 /** The push targets of a repository. */
-export interface Remote {
+export interface GitRemote {
   name: string;
   /** As git would push to it, all of its addresses; may contain a user's name, but no password. */
   url: string;
@@ -11,7 +11,7 @@ export interface Remote {
 const hidePassword = (url: string): string => url.replace(/^([a-z+]+:\/\/[^/@:]+):[^/@]*@/i, '$1@');
 
 /** Lists the remotes of a repository with the addresses that they are pushed to. */
-export async function listRemotes(git: Git, repository: string): Promise<Remote[]> {
+export async function listRemotes(git: Git, repository: string): Promise<GitRemote[]> {
   const lines = (await git.text(repository, ['remote', '-v'])).split('\n');
   const addresses = new Map<string, string[]>();
   for (const line of lines) {

@@ -13,7 +13,7 @@ import {
 import { isObjectId, resolveCommit, splitLines, trimBranchPrefix } from './refs.ts';
 import { readRegularFile } from './regular-file.ts';
 
-export interface Repository {
+export interface GitRepository {
   /** Top folder of the checkout that contains the path. */
   root: string;
   /** The git folder that all worktrees of the repository share. */
@@ -55,7 +55,7 @@ const WHOLE = [
  * Parses git's combined answer. Null if parts have to be queried one by one: bare, nothing committed yet, a newline
  * in the path, or a checkout that `core.worktree` has moved to where git finds no repository or another one.
  */
-function parseRepository(stdout: string): Repository | null {
+function parseRepository(stdout: string): GitRepository | null {
   const lines = splitLines(stdout);
   const [isBare, commonDir = '', root = '', isInside, headCommit, ref = ''] = lines;
   const isPlain = lines.length === 6 && isBare === 'false' && isInside === 'true' && isObjectId(headCommit);
@@ -65,7 +65,7 @@ function parseRepository(stdout: string): Repository | null {
 }
 
 /** Finds the repository that contains a folder. Throws `not_a_repository`, or `repository_empty` for one without commits. */
-export async function findRepository(git: Git, path: string): Promise<Repository> {
+export async function findRepository(git: Git, path: string): Promise<GitRepository> {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
     throw new SvcError('not_a_repository', `${path} is not a folder`, { data: { path } });
   }
@@ -91,7 +91,7 @@ function sharedSettingError(common: string, name: string, value: string): SvcErr
  * Refuses a repository in which git cannot create a usable worktree, because its `core.worktree` applies to all of
  * them. Throws `conflict`.
  */
-export function checkSharedWorktree({ commonDir }: Pick<Repository, 'commonDir'>): void {
+export function checkSharedWorktree({ commonDir }: Pick<GitRepository, 'commonDir'>): void {
   // git records none next to a usual git folder.
   if (basename(commonDir) === '.git') return;
   const shared = readRegularFile(join(commonDir, 'config')) ?? '';
@@ -101,13 +101,13 @@ export function checkSharedWorktree({ commonDir }: Pick<Repository, 'commonDir'>
 }
 
 /** A repository found a moment ago by the same operation, or a folder in it. */
-export type RepositoryOrPath = Repository | string;
+export type RepositoryOrPath = GitRepository | string;
 
-export const resolveRepository = async (git: Git, place: RepositoryOrPath): Promise<Repository> =>
+export const resolveRepository = async (git: Git, place: RepositoryOrPath): Promise<GitRepository> =>
   typeof place === 'string' ? findRepository(git, place) : place;
 
 /** Like `findRepository`, with one query for each part, so that the error can name the missing one. */
-async function findRepositoryByParts(git: Git, path: string): Promise<Repository> {
+async function findRepositoryByParts(git: Git, path: string): Promise<GitRepository> {
   const look = { allowFail: true, discover: true } as const;
   const found = await git.run(
     path,

@@ -170,7 +170,7 @@ export function createGitRunner(
     return new SvcError('git_failed', `git could not run in ${cwd}: ${message}`, { cause: error });
   };
 
-  const run: Git['run'] = async (cwd, args, options = {}) => {
+  const runGit: Git['run'] = async (cwd, args, options = {}) => {
     const { input, allowFail = false, maxBytes = DEFAULT_MAX_BYTES } = options;
     try {
       const env = { ...(await overrideEnvironment(cwd, options)), ...options.env };
@@ -207,13 +207,13 @@ export function createGitRunner(
   };
 
   return {
-    run,
+    run: runGit,
     env: base,
     async text(cwd, args, options) {
-      return (await run(cwd, args, options)).stdout.replace(/\n$/, '');
+      return (await runGit(cwd, args, options)).stdout.replace(/\n$/, '');
     },
     async succeeds(cwd, args, options) {
-      return (await run(cwd, args, { ...options, allowFail: true })).code === 0;
+      return (await runGit(cwd, args, { ...options, allowFail: true })).code === 0;
     },
     async pipe(cwd, from, to, options = {}) {
       const { input } = options.from ?? {};

@@ -11,12 +11,12 @@ import {
 import { findNestedRepositories } from './nested.ts';
 
 /** The files of a worktree that are in no commit, as paths relative to it. */
-export interface Uncommitted {
+export interface UncommittedFiles {
   changed: string[];
   untracked: string[];
 }
 
-export interface Contents extends Uncommitted {
+export interface WorktreeContents extends UncommittedFiles {
   /** Git repositories inside; see `nestedIn`. */
   nested: string[];
   /** Ignored files and folders. */
@@ -36,7 +36,7 @@ const STATUS = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no
 const filterPaths = (lines: readonly string[], isWanted: (mark: string) => boolean): string[] =>
   lines.flatMap((record) => (isWanted(record.slice(0, 2)) ? [record.slice(3)] : []));
 
-const parseUncommitted = (lines: readonly string[]): Uncommitted => ({
+const parseUncommitted = (lines: readonly string[]): UncommittedFiles => ({
   changed: filterPaths(lines, (mark) => mark !== '??' && mark !== '!!'),
   untracked: filterPaths(lines, (mark) => mark === '??'),
 });
@@ -60,7 +60,7 @@ export function carefulEnvironment(worktree: string): Record<string, string> {
 }
 
 /** Lists the changed and untracked files of a worktree. @param gitDir the worktree's own git folder */
-export async function listUncommitted(git: Git, path: string, gitDir: string): Promise<Uncommitted> {
+export async function listUncommitted(git: Git, path: string, gitDir: string): Promise<UncommittedFiles> {
   const env = { ...gitDirEnvironment(path, gitDir), ...carefulEnvironment(path) };
   const place = { path, gitDir };
   const status = await withoutFlags(git, place, await listFlagged(git, place, env), env, (own) =>
@@ -79,7 +79,7 @@ export const gitDirEnvironment = (worktree: string, gitDir: string): Record<stri
 });
 
 /** Lists everything in a worktree that is in no commit: files, ignored files and nested repositories. */
-export async function readContents(git: Git, path: string, gitDir: string): Promise<Contents> {
+export async function readContents(git: Git, path: string, gitDir: string): Promise<WorktreeContents> {
   const env = { ...gitDirEnvironment(path, gitDir), ...carefulEnvironment(path) };
   // An ignored folder is listed by name only, regardless of its contents.
   const readStatus = (own: Readonly<Record<string, string>>) =>

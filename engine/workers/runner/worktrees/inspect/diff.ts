@@ -17,7 +17,7 @@ export interface DiffRequest {
   into?: string;
 }
 
-export interface Diff {
+export interface WorktreeDiff {
   /** The two compared commits. */
   from: string;
   head: string;
@@ -49,7 +49,7 @@ export function requireDiffRequest({
 }
 
 /** The changes of a session since its base. */
-export async function diffBranch(git: Git, request: DiffRequest): Promise<Diff> {
+export async function diffBranch(git: Git, request: DiffRequest): Promise<WorktreeDiff> {
   const { repository, branch, head, baseCommit, into } = request;
   const name = branch === undefined ? (head ?? '') : branchRef(branch);
   const [tip = null, began = null] =

@@ -7,7 +7,7 @@ import { type Git, splitRecords } from '../git/git.ts';
 import { readCommonDirAround } from '../git/git-folders.ts';
 import { createKeptRecords } from '../git/kept-records.ts';
 import { readRegularFile } from '../git/regular-file.ts';
-import { type Contents, carefulEnvironment, gitDirEnvironment } from './contents.ts';
+import { carefulEnvironment, gitDirEnvironment, type WorktreeContents } from './contents.ts';
 
 /** Rules that are in no commit. */
 interface PersonRules {
@@ -42,9 +42,14 @@ export interface IgnoreRules {
   /** Notices that a run has changed them. */
   checkRules(commonDir: string): void;
   /** Lists the files that git ignores, and would not by a commit's rules. */
-  listHiddenFrom(git: Git, place: IgnoringPlace, contents: Contents, commit: string): Promise<string[]>;
+  listHiddenFrom(
+    git: Git,
+    place: IgnoringPlace,
+    contents: WorktreeContents,
+    commit: string,
+  ): Promise<string[]>;
   /** Lists the files that git ignores only by rules that are in no commit and in none that the work would create. */
-  listSelfHidden(git: Git, place: IgnoringPlace, contents: Contents): Promise<string[]>;
+  listSelfHidden(git: Git, place: IgnoringPlace, contents: WorktreeContents): Promise<string[]>;
 }
 
 /** Dependency folders, which a package manager can recreate. */
@@ -90,7 +95,7 @@ export function createIgnoreRules(file: string | null, env: Readonly<NodeJS.Proc
   async function listHiddenBy(
     git: Git,
     place: IgnoringPlace,
-    { ignored, untracked, nested }: Contents,
+    { ignored, untracked, nested }: WorktreeContents,
     readProjectRules: () => Promise<string>,
   ): Promise<string[]> {
     const { path } = place;
@@ -112,7 +117,8 @@ export function createIgnoreRules(file: string | null, env: Readonly<NodeJS.Proc
       const before = kept.get(commonDir);
       if (before !== undefined && !isQuiet) return;
       const now = readPersonRules(commonDir);
-      if (before !== undefined && (isSame(before.trusted, now) || isSame(before.planted, now))) return;
+      if (before !== undefined && (areSameRules(before.trusted, now) || areSameRules(before.planted, now)))
+        return;
       kept.set(commonDir, { trusted: now, planted: null });
     },
     checkRules(commonDir) {
@@ -120,7 +126,7 @@ export function createIgnoreRules(file: string | null, env: Readonly<NodeJS.Proc
       const before = kept.get(name);
       if (before === undefined) return;
       const now = readPersonRules(commonDir);
-      if (isSame(before.trusted, now) || isSame(before.planted, now)) return;
+      if (areSameRules(before.trusted, now) || areSameRules(before.planted, now)) return;
       kept.set(name, { ...before, planted: now });
     },
     listHiddenFrom: (git, place, contents, commit) =>
@@ -134,7 +140,7 @@ export function createIgnoreRules(file: string | null, env: Readonly<NodeJS.Proc
   };
 }
 
-const isSame = (one: PersonRules | null, other: PersonRules): boolean =>
+const areSameRules = (one: PersonRules | null, other: PersonRules): boolean =>
   one !== null && one.exclude === other.exclude && one.own === other.own;
 
 /** Reads a person's file, also through a link; empty for none. */

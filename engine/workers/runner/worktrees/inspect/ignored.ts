@@ -64,7 +64,7 @@ function keepFiles(
   const bytes = names.reduce((sum, name) => sum + measureSize(join(worktree, name)), 0);
   const named = `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
   if (bytes <= mostLost || aside === null) return [`ignored files went with the worktree: ${named}`];
-  for (const name of names) moveTo(join(worktree, name), join(aside, name));
+  for (const name of names) moveIgnored(join(worktree, name), join(aside, name));
   return [`ignored files of ${formatSize(bytes)} are kept in ${aside}: ${named}`];
 }
 
@@ -76,13 +76,13 @@ export function returnIgnoredFiles(worktree: string, kept: string): void {
   for (const { name } of readFolderEntries(kept)) {
     const [from, to] = [join(kept, name), join(worktree, name)];
     const found = lstatSync(to, { throwIfNoEntry: false });
-    if (found === undefined) moveTo(from, to);
+    if (found === undefined) moveIgnored(from, to);
     else if (found.isDirectory() && lstatSync(from).isDirectory()) returnIgnoredFiles(to, from);
   }
   if (readFolderEntries(kept).length === 0) rmSync(kept, { recursive: true, force: true });
 }
 
-function moveTo(from: string, to: string): void {
+function moveIgnored(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
   try {
     renameSync(from, to);

@@ -33,8 +33,8 @@ function resolveOrRefuse(path: string): string {
 function parseGitDir(path: string, real: string, lines: readonly string[]): string {
   // A path may hold a newline.
   const first = (count: number): string => lines.slice(0, count).join('\n');
-  const isSame = (folder: string): boolean => existsSync(folder) && realpathSync(folder) === real;
-  const end = lines.findIndex((_, at) => isSame(first(at + 1)));
+  const isSameFolder = (folder: string): boolean => existsSync(folder) && realpathSync(folder) === real;
+  const end = lines.findIndex((_, at) => isSameFolder(first(at + 1)));
   if (end === -1) throw unsafeWorktreeError(path, `belongs to the checkout ${lines[0]}`);
   const gitDir = lines.slice(end + 1).join('\n');
   const trap = findTrap(gitDir);
@@ -62,7 +62,7 @@ export async function gitDirOfWorktree(git: Git, path: string, commonDir: string
 }
 
 /** A checkout that git treats as itself (R2), and its state. */
-export interface Inspection {
+export interface WorktreeInspection {
   gitDir: string;
   /** The git folder that all worktrees of the repository share. */
   commonDir: string;
@@ -96,7 +96,7 @@ function isNamedBack(gitDir: string, real: string): boolean {
 }
 
 /** Verifies a session's worktree as `verifyToplevel` does and reads where HEAD is. Throws `worktree_unsafe`. */
-export async function inspectWorktree(git: Git, path: string): Promise<Inspection> {
+export async function inspectWorktree(git: Git, path: string): Promise<WorktreeInspection> {
   const real = resolveOrRefuse(path);
   const look = await inspectAtOnce(git, path, real);
   if (isNamedBack(look.gitDir, real)) return look;
@@ -104,7 +104,7 @@ export async function inspectWorktree(git: Git, path: string): Promise<Inspectio
 }
 
 /** Reads everything with one git call, if every part has an answer. */
-async function inspectAtOnce(git: Git, path: string, real: string): Promise<Inspection> {
+async function inspectAtOnce(git: Git, path: string, real: string): Promise<WorktreeInspection> {
   const { code, stdout } = await git.run(path, WHOLE, { allowFail: true });
   const lines = stdout.replace(/\n$/, '').split('\n');
   const [top = '', own = '', commonDir = '', head, tree, ref = ''] = lines;
@@ -117,7 +117,7 @@ async function inspectAtOnce(git: Git, path: string, real: string): Promise<Insp
 }
 
 /** Reads the parts one by one: nothing is committed yet, HEAD is damaged, or a path holds a newline. */
-async function inspectByParts(git: Git, path: string): Promise<Inspection> {
+async function inspectByParts(git: Git, path: string): Promise<WorktreeInspection> {
   const gitDir = await verifyToplevel(git, path);
   const commonDir = await git.text(path, ['rev-parse', '--path-format=absolute', '--git-common-dir']);
   const head = await resolveCommit(git, path, 'HEAD');

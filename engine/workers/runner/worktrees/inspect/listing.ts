@@ -4,8 +4,8 @@ import { SvcError } from '../../../../core/base/errors.ts';
 import type { Git } from '../git/git.ts';
 import { branchRef, isObjectId, resolveBranchOrCommit, SESSION_PREFIX } from '../git/refs.ts';
 import {
+  type GitRepository,
   listWorktrees,
-  type Repository,
   type RepositoryOrPath,
   realFolder,
   samePath,
@@ -24,7 +24,7 @@ export interface ListingRequest {
 }
 
 /** A session's branch and worktree as git lists them. */
-export interface Pairing {
+export interface RenamePairing {
   branch: string;
   head: string | null;
   entry: WorktreeEntry | null;
@@ -35,7 +35,7 @@ export interface Pairing {
 }
 
 /** Returns the base branch's name: the given one, otherwise the checked-out one. */
-export function resolveBaseName({ root, head }: Repository, base?: string): string {
+export function resolveBaseName({ root, head }: GitRepository, base?: string): string {
   const name = base ?? head;
   if (name !== null) return name;
   throw new SvcError('usage', `${root} has no branch checked out, so there is nothing to compare with`, {
@@ -55,8 +55,8 @@ export const isDirectlyIn = (worktreesDir: string | undefined, path: string | nu
   worktreesDir !== undefined && path !== null && samePath(join(path, '..'), worktreesDir);
 
 /** Lists the sessions' branches and worktrees in a repository, and the base's commit; null if there is no such base. */
-export interface Listing {
-  pairings: Pairing[];
+export interface FileListing {
+  pairings: RenamePairing[];
   base: string | null;
 }
 
@@ -69,7 +69,7 @@ export async function listSessionWorktrees(
     worktreesDir,
     isElsewhere = () => false,
   }: Omit<ListingRequest, 'repository' | 'base'> & { base: string | null },
-): Promise<Listing> {
+): Promise<FileListing> {
   const sessionRef = branchRef(SESSION_PREFIX);
   const [refs, entries] = await Promise.all([
     git.text(root, [
@@ -100,9 +100,9 @@ function pairBranchesWithWorktrees(
   heads: ReadonlyMap<string, string>,
   entries: readonly WorktreeEntry[],
   { worktreesDir, strays }: { worktreesDir: string | undefined; strays: readonly string[] },
-): Pairing[] {
+): RenamePairing[] {
   const sessionRef = branchRef(SESSION_PREFIX);
-  const found = new Map<string, Pairing>();
+  const found = new Map<string, RenamePairing>();
   for (const [ref, head] of heads) {
     if (!ref.startsWith(sessionRef)) continue;
     const branch = ref.slice('refs/heads/'.length);

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SvcError } from '../../../../core/base/errors.ts';
 import type { Git } from '../git/git.ts';
-import { type Divergence, type Divergences, findDivergences } from '../git/history.ts';
-import { containsPatch, diffTrees, type Patch, readPatches } from '../git/patches.ts';
+import { type BranchDivergence, type BranchDivergences, findDivergences } from '../git/history.ts';
+import { containsPatch, diffTrees, type GitPatch, readPatches } from '../git/patches.ts';
 import { isObjectId, resolveBranchOrCommit } from '../git/refs.ts';
-import { findRepository, type Repository } from '../git/repository.ts';
+import { findRepository, type GitRepository } from '../git/repository.ts';
 
 /** The relation of a branch's commit to a base. */
 export interface MergeState {
@@ -18,7 +18,7 @@ export interface MergeState {
   merged: boolean;
 }
 
-type Where = Pick<Repository, 'root' | 'commonDir'>;
+type Where = Pick<GitRepository, 'root' | 'commonDir'>;
 
 /** Reports whether a branch's work is in a base, by their names. Throws if the repository cannot be read. */
 export async function isMerged(git: Git, path: string, branch: string, base: string): Promise<boolean> {
@@ -60,7 +60,7 @@ export async function findMergeStates(
 }
 
 /** A tip with its own commits, with its tree and that of its fork. */
-interface Candidate extends Divergence {
+interface Candidate extends BranchDivergence {
   tip: string;
   fork: string;
   tree: string;
@@ -185,7 +185,7 @@ export async function withTemporaryObjects<T>(
 /** Above this number git does not get the names and checks all files. */
 const MAX_PATHS = 200;
 
-const buildPathspecs = (patches: readonly Patch[]): string[] => {
+const buildPathspecs = (patches: readonly GitPatch[]): string[] => {
   // A name that git has quoted, or that contains " b/" itself, is not parsed.
   const names = patches
     .flatMap((patch) => [...patch.keys()])
@@ -200,7 +200,7 @@ async function findMergedByPatches(
   git: Git,
   cwd: string,
   target: string,
-  { boundary }: Divergences,
+  { boundary }: BranchDivergences,
   candidates: readonly Candidate[],
 ): Promise<string[]> {
   if (candidates.length === 0) return [];
@@ -218,15 +218,15 @@ async function findMergedByPatches(
   return candidates.flatMap(({ tip, own, baseOnly }, at) => {
     const since = baseOnly();
     const there = [...ofBase].flatMap(([id, patch]) => (since.has(id) ? [patch] : []));
-    const isThere = (part: Patch | undefined): boolean =>
+    const isPatchThere = (part: GitPatch | undefined): boolean =>
       part !== undefined && there.some((whole) => containsPatch(whole, part));
     const whole = wholes[at]!;
     // A merge commit may contain its own changes, so it counts as missing.
     const everyOne = own.every(
-      ({ id, parents }) => parents < 2 && (isEmptyPatch(ofTips.get(id)) || isThere(ofTips.get(id))),
+      ({ id, parents }) => parents < 2 && (isEmptyPatch(ofTips.get(id)) || isPatchThere(ofTips.get(id))),
     );
-    return everyOne || (whole.size > 0 && isThere(whole)) ? [tip] : [];
+    return everyOne || (whole.size > 0 && isPatchThere(whole)) ? [tip] : [];
   });
 }
 
-const isEmptyPatch = (patch: Patch | undefined): boolean => patch?.size === 0;
+const isEmptyPatch = (patch: GitPatch | undefined): boolean => patch?.size === 0;

@@ -96,7 +96,7 @@ export async function setAsideRepositories(folder: string, kept: string, data: s
       const from = join(folder, name);
       const to = join(aside, `${sentences.length + 1}`, name);
       try {
-        moveTo(from, to);
+        movePlanted(from, to);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
         sentences.push(
@@ -112,7 +112,7 @@ export async function setAsideRepositories(folder: string, kept: string, data: s
   return sentences;
 }
 
-function moveTo(from: string, to: string): void {
+function movePlanted(from: string, to: string): void {
   mkdirSync(join(to, '..'), { recursive: true, mode: 0o700 });
   try {
     renameSync(from, to);

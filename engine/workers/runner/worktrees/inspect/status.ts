@@ -8,8 +8,8 @@ import { branchRef } from '../git/refs.ts';
 import { readRegularFile } from '../git/regular-file.ts';
 import {
   findOperation,
+  type GitRepository,
   mayExist,
-  type Repository,
   resolveRepository,
   type WorktreeEntry,
 } from '../git/repository.ts';
@@ -19,7 +19,7 @@ import {
   baseMissingError,
   type ListingRequest,
   listSessionWorktrees,
-  type Pairing,
+  type RenamePairing,
   resolveBaseName,
 } from './listing.ts';
 import { findMergeStates, type MergeState, readTrees } from './merge-state.ts';
@@ -99,7 +99,7 @@ export const compareNewestFirst = (one: { branch: string }, other: { branch: str
 
 /** The shared data of all rows of a list. */
 interface StatusContext {
-  repository: Repository;
+  repository: GitRepository;
   /** Trees of the commits that are checked out. */
   trees: ReadonlyMap<string, string>;
   folders: Map<number, string> | null;
@@ -148,7 +148,7 @@ export async function readWorktreeStatus(
 }
 
 function tryBaseName(
-  repository: Repository,
+  repository: GitRepository,
   base?: string,
 ): { name: string | null; problem: SvcError | null } {
   try {
@@ -165,7 +165,7 @@ const isSvcFolderExcluded = (commonDir: string): boolean =>
 async function describeWorktree(
   git: Git,
   ground: StatusContext,
-  { branch, head, entry, stray }: Pairing,
+  { branch, head, entry, stray }: RenamePairing,
 ): Promise<SessionWorktree> {
   const path = entry?.path ?? stray;
   const isThere = path !== null && mayExist(path);

@@ -6,7 +6,7 @@ import { addWorktree } from '../create/add-worktree.ts';
 import { describeFailure } from '../git/describe-failure.ts';
 import { type Git, splitRecords } from '../git/git.ts';
 import { resolveCommit } from '../git/refs.ts';
-import { listWorktrees, type Repository } from '../git/repository.ts';
+import { type GitRepository, listWorktrees } from '../git/repository.ts';
 
 const TEMPORARY = 'svc-rebase-';
 
@@ -71,7 +71,7 @@ async function discardRebase(git: Git, root: string, path: string): Promise<void
  */
 export async function rebaseCommits(
   git: Git,
-  { root, commonDir }: Pick<Repository, 'root' | 'commonDir'>,
+  { root, commonDir }: Pick<GitRepository, 'root' | 'commonDir'>,
   {
     base,
     after,

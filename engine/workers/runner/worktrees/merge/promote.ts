@@ -7,7 +7,7 @@ import { withMarksAside } from '../git/index-flags.ts';
 import { fillLfsFiles } from '../git/lfs.ts';
 import { branchRef, compareAndSetRef, isAncestor, resolveCommit, resolveIds } from '../git/refs.ts';
 import { findRenamedBranch } from '../git/renamed-branch.ts';
-import { type Repository, type RepositoryOrPath, resolveRepository } from '../git/repository.ts';
+import { type GitRepository, type RepositoryOrPath, resolveRepository } from '../git/repository.ts';
 import { type ForeignCommits, findForeignCommits, foreignCommitsError } from '../inspect/foreign-commits.ts';
 import { listChangedPaths, type SensitiveChange, selectSensitive } from '../inspect/sensitive.ts';
 import {
@@ -111,7 +111,7 @@ async function fastForwardCheckout(
 const toPath = ({ path }: { path: string }): string => path;
 
 /** The commits that base and branch point to. */
-export interface Tips {
+export interface BranchTips {
   /** The base's commit, and its tree. */
   before: string;
   beforeTree: string;
@@ -142,7 +142,7 @@ export async function resolveTips(
   git: Git,
   root: string,
   { branch, base }: Pick<PromoteRequest, 'branch' | 'base'>,
-): Promise<Tips> {
+): Promise<BranchTips> {
   const into = branchRef(base);
   const ids = await resolveIds(git, root, [
     `${into}^{commit}`,
@@ -166,7 +166,7 @@ export async function findForeignToBase(
   git: Git,
   root: string,
   { branch, base, baseCommit }: Pick<PromoteRequest, 'branch' | 'base' | 'baseCommit'>,
-  { before, tip }: Tips,
+  { before, tip }: BranchTips,
 ): Promise<ForeignCommits | null> {
   if (baseCommit === undefined) return null;
   return findForeignCommits(git, root, { branch, base, tip, target: before, baseCommit });
@@ -179,9 +179,9 @@ export async function findForeignToBase(
  */
 async function computePromotion(
   git: Git,
-  repository: Repository,
+  repository: GitRepository,
   request: PromoteRequest,
-  tips: Tips,
+  tips: BranchTips,
 ): Promise<string | null> {
   const { root } = repository;
   const { base, strategy, message } = request;

@@ -1,18 +1,18 @@
-import { type Problem, toProblem } from '../../../../core/base/errors.ts';
+import { type ProblemDetails, toProblem } from '../../../../core/base/errors.ts';
 import type { Git } from '../git/git.ts';
 import { countAheadBehind } from '../git/refs.ts';
 import { resolveRepository } from '../git/repository.ts';
 import { foreignCommitsError } from '../inspect/foreign-commits.ts';
 import { withTemporaryObjects } from '../inspect/merge-state.ts';
 import { listChangedPaths, type SensitiveChange, selectSensitive } from '../inspect/sensitive.ts';
-import { type Checkout, checkRoomForFiles, checkTouchedFiles, findBranchCheckout } from './checkout.ts';
+import { checkRoomForFiles, checkTouchedFiles, findBranchCheckout, type MainCheckout } from './checkout.ts';
 import { mergeTrees } from './integrate.ts';
 import { findForeignToBase, type PromoteRequest, resolveTips } from './promote.ts';
 
 export type TrialRequest = Pick<PromoteRequest, 'repository' | 'branch' | 'base' | 'baseCommit'>;
 
 /** Obstacles to promoting by merge now. */
-export interface Trial {
+export interface MergeTrial {
   branch: string;
   /** The branch's commit; `promote` takes it to refuse another. */
   head: string;
@@ -23,20 +23,20 @@ export interface Trial {
   /** True if the base contains the work; promoting would change nothing. */
   alreadyMerged: boolean;
   /** The reason why a merge would be refused, and the alternative; null if it would not. */
-  refused: Problem | null;
+  refused: ProblemDetails | null;
   /** Paths with conflicts. */
   conflicts: string[];
   /** Changes to the base that deserve a separate look. */
   sensitive: SensitiveChange[];
   /** The base's checkout, which has to be updated too. */
-  checkout: Checkout;
+  checkout: MainCheckout;
   /** Commits that only the branch has, and that only the base has. */
   ahead: number;
   behind: number;
 }
 
 /** Tries the merge in a temporary object folder that is removed afterwards. */
-export async function tryPromotion(git: Git, request: TrialRequest): Promise<Trial> {
+export async function tryPromotion(git: Git, request: TrialRequest): Promise<MergeTrial> {
   const { branch, base } = request;
   const { root, commonDir } = await resolveRepository(git, request.repository);
   const tips = await resolveTips(git, root, request);

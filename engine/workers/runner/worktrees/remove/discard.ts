@@ -8,11 +8,11 @@ import { clearFlags } from '../git/index-flags.ts';
 import { branchRef, resolveCommit } from '../git/refs.ts';
 import { readRegularFile } from '../git/regular-file.ts';
 import { mayExist, type RepositoryOrPath, resolveRepository, samePath } from '../git/repository.ts';
-import { type Contents, gitDirEnvironment, readContents } from '../inspect/contents.ts';
+import { gitDirEnvironment, readContents, type WorktreeContents } from '../inspect/contents.ts';
 import type { IgnoreRules } from '../inspect/ignore-rules.ts';
 import { keepIgnoredFiles, returnIgnoredFiles } from '../inspect/ignored.ts';
 import { gitDirOfWorktree } from '../inspect/inspect.ts';
-import { listSessionWorktrees, type Pairing } from '../inspect/listing.ts';
+import { listSessionWorktrees, type RenamePairing } from '../inspect/listing.ts';
 import { findProcessesInside, type WorkingFolders } from '../inspect/working-folders.ts';
 import { type ExactPlace, withExactFiles } from './exact-files.ts';
 import { findReasonsToKeepStray, joinFirst, listCommitsOf } from './prune-plan.ts';
@@ -58,7 +58,7 @@ export interface DiscardResult {
 async function saveFiles(
   git: Git,
   place: ExactPlace,
-  { changed, untracked, flagged }: Contents,
+  { changed, untracked, flagged }: WorktreeContents,
   { head, message }: { head: string; message: string },
 ): Promise<string | null> {
   const { path, gitDir } = place;
@@ -94,7 +94,7 @@ async function findReasonsAgainst(
   git: Git,
   folders: WorkingFolders,
   commonDir: string,
-  { entry, stray, elsewhere }: Pairing,
+  { entry, stray, elsewhere }: RenamePairing,
   worktree: string | null,
 ): Promise<string[]> {
   const reasons: string[] = [];
@@ -120,7 +120,7 @@ function describeProcesses(path: string, folders: WorkingFolders): string[] {
   return inside.length === 0 ? [] : [`process ${inside.join(', ')} works in it`];
 }
 
-const describeNested = ({ nested, isWhole }: Contents): string[] => [
+const describeNested = ({ nested, isWhole }: WorktreeContents): string[] => [
   ...(nested.length > 0 ? [`it holds the git repository ${joinFirst(nested)}`] : []),
   ...(isWhole ? [] : ['git cannot read all of its files']),
 ];

@@ -19,7 +19,7 @@ const NO_CONVERSION = '* -text -eol -filter -ident -working-tree-encoding\n';
 /** Settings that make a repository see the files of this file system unchanged. */
 const SETTINGS = '^core\\.(filemode|symlinks|ignorecase|precomposeunicode|excludesfile)$';
 
-const quote = (text: string): string =>
+const quotePath = (text: string): string =>
   `"${text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`;
 
 /** A worktree and its git folder. */
@@ -43,8 +43,8 @@ export async function withExactFiles<T>(
 ): Promise<T> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-exact-')));
   try {
-    const at = (name: string): string => join(folder, name);
-    for (const each of ['objects', 'refs', 'info']) mkdirSync(at(each));
+    const placeInFolder = (name: string): string => join(folder, name);
+    for (const each of ['objects', 'refs', 'info']) mkdirSync(placeInFolder(each));
     const { stdout } = await git.run(path, ['config', '--null', '--get-regexp', SETTINGS], {
       allowFail: true,
       env: { GIT_DIR: gitDir, GIT_WORK_TREE: path },
@@ -53,25 +53,25 @@ export async function withExactFiles<T>(
       const end = record.indexOf('\n');
       return end === -1
         ? `\t${record.slice('core.'.length)}\n`
-        : `\t${record.slice('core.'.length, end)} = ${quote(record.slice(end + 1))}\n`;
+        : `\t${record.slice('core.'.length, end)} = ${quotePath(record.slice(end + 1))}\n`;
     });
     const format = idLength === 64 ? '[extensions]\n\tobjectFormat = sha256\n' : '';
-    writeFileSync(at('HEAD'), 'ref: refs/heads/none\n');
+    writeFileSync(placeInFolder('HEAD'), 'ref: refs/heads/none\n');
     writeFileSync(
-      at('config'),
+      placeInFolder('config'),
       `[core]\n\trepositoryformatversion = 1\n\tbare = false\n${settings.join('')}${format}`,
     );
-    writeFileSync(at('info/attributes'), NO_CONVERSION);
+    writeFileSync(placeInFolder('info/attributes'), NO_CONVERSION);
     const exclude = join(commonDir, 'info', 'exclude');
-    if (existsSync(exclude)) copyFileSync(exclude, at('info/exclude'));
+    if (existsSync(exclude)) copyFileSync(exclude, placeInFolder('info/exclude'));
     // An index may be split in two.
     for (const name of readdirSync(gitDir))
-      if (/^(?:index|sharedindex\.[0-9a-f]+)$/.test(name)) copyIndex(join(gitDir, name), at(name));
+      if (/^(?:index|sharedindex\.[0-9a-f]+)$/.test(name)) copyIndex(join(gitDir, name), placeInFolder(name));
     return await work(
       withEnvironment(git, {
         GIT_DIR: folder,
         GIT_WORK_TREE: path,
-        GIT_INDEX_FILE: at('index'),
+        GIT_INDEX_FILE: placeInFolder('index'),
         GIT_OBJECT_DIRECTORY: join(commonDir, 'objects'),
       }),
     );

@@ -4,7 +4,7 @@ import { mapLimit } from '../../../../core/base/map-limit.ts';
 import type { Git } from '../git/git.ts';
 import { isAncestor } from '../git/refs.ts';
 import { findOperation, mayExist, resolveRepository } from '../git/repository.ts';
-import { type Contents, readContents } from '../inspect/contents.ts';
+import { readContents, type WorktreeContents } from '../inspect/contents.ts';
 import type { IgnoreRules, IgnoringPlace } from '../inspect/ignore-rules.ts';
 import { selectIgnoredWork } from '../inspect/ignored.ts';
 import { gitDirOfWorktree } from '../inspect/inspect.ts';
@@ -13,7 +13,7 @@ import {
   isDirectlyIn,
   type ListingRequest,
   listSessionWorktrees,
-  type Pairing,
+  type RenamePairing,
   resolveBaseName,
 } from '../inspect/listing.ts';
 import { findMergeStates, type MergeState } from '../inspect/merge-state.ts';
@@ -62,14 +62,14 @@ type Context = Pick<PrunePlan, 'repository' | 'commonDir' | 'base' | 'keep'> & {
   standings: ReadonlyMap<string, MergeState | null>;
 };
 
-export const listCommitsOf = ({ head, entry }: Pairing): string[] =>
+export const listCommitsOf = ({ head, entry }: RenamePairing): string[] =>
   [...new Set([head, entry?.head])].filter((commit) => commit != null);
 
 export const findMergeStatesFor = (
   git: Git,
   { repository: root, commonDir }: Pick<PrunePlan, 'repository' | 'commonDir'>,
   target: string | null,
-  pairings: readonly Pairing[],
+  pairings: readonly RenamePairing[],
 ): Promise<Map<string, MergeState | null>> =>
   target === null
     ? Promise.resolve(new Map())
@@ -80,7 +80,7 @@ export async function describeHiddenWork(
   git: Git,
   rules: IgnoreRules,
   place: IgnoringPlace,
-  contents: Contents,
+  contents: WorktreeContents,
   target: string | null,
 ): Promise<string[]> {
   const hidden = target === null ? [] : await rules.listHiddenFrom(git, place, contents, target);
@@ -90,7 +90,7 @@ export async function describeHiddenWork(
 export const joinFirst = (paths: readonly string[]): string => paths.slice(0, 3).join(', ');
 
 /** Describes files of a worktree that block its removal. */
-export const describeUnsavedWork = ({ changed, untracked, nested }: Contents): string[] => [
+export const describeUnsavedWork = ({ changed, untracked, nested }: WorktreeContents): string[] => [
   ...(changed.length > 0 ? [`uncommitted changes: ${joinFirst(changed)}`] : []),
   ...(untracked.length > 0 ? [`untracked files: ${joinFirst(untracked)}`] : []),
   ...(nested.length > 0 ? [`holds the git repository ${joinFirst(nested)}`] : []),
@@ -104,7 +104,7 @@ export async function findReasonsToKeep(
   git: Git,
   { folders, rules }: { folders: WorkingFolders; rules: IgnoreRules },
   { repository, commonDir, base, target, keep, standings }: Context,
-  pairing: Pairing,
+  pairing: RenamePairing,
   ignored: string[] = [],
 ): Promise<string[]> {
   const { branch, head, entry, stray, elsewhere } = pairing;
@@ -153,7 +153,7 @@ export function findReasonsToKeepStray(folder: string): string[] {
   }
 }
 
-export const pairingPath = (pairing: Pairing): string | null => pairing.entry?.path ?? pairing.stray;
+export const pairingPath = (pairing: RenamePairing): string | null => pairing.entry?.path ?? pairing.stray;
 
 /**
  * Plans what `prune` would do now, with reasons for everything that stays. Throws `usage` or `not_found` if there is

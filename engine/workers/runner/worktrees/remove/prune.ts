@@ -78,15 +78,15 @@ export async function pruneWorktrees(
   for (const planned of plan.entries) {
     if (planned.action !== 'remove') continue;
     const { branch, path } = planned;
-    const refuse = (reasons: string[]): void => void result.refused.push({ branch, path, reasons });
+    const refusePrune = (reasons: string[]): void => void result.refused.push({ branch, path, reasons });
     const remove = async (): Promise<void> => {
       const { target, pairing } = await findPairingNow(branch);
       if (pairing === null) return void result.gone.push({ branch, path });
       if (pairing.head !== planned.head || pairingPath(pairing) !== path)
-        return refuse(['it has changed since']);
+        return refusePrune(['it has changed since']);
       const standings = await findMergeStatesFor(git, plan, target, [pairing]);
       const reasons = await findReasonsToKeep(git, looks, { ...plan, target, standings }, pairing);
-      if (reasons.length > 0) return refuse(reasons);
+      if (reasons.length > 0) return refusePrune(reasons);
 
       const savedRefs: string[] = [];
       for (const commit of listCommitsOf(pairing))
@@ -118,7 +118,7 @@ export async function pruneWorktrees(
       // Another engine may have removed it between our two looks.
       const { pairing } = await findPairingNow(branch).catch(() => ({ pairing: undefined }));
       if (pairing === null) result.gone.push({ branch, path });
-      else refuse([asSvcError(error).message]);
+      else refusePrune([asSvcError(error).message]);
     }
   }
   return result;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { type Button, ChatSendError } from '../../../../../engine/linked-server/chats/service.ts';
+import { type ChatButton, ChatSendError } from '../../../../../engine/linked-server/chats/service.ts';
 import { type MethodFault, showButtons, showText } from '../../../../../fixtures/slack/slack.ts';
 import { type SlackRig, startSlackRig } from './rig.ts';
 
@@ -18,7 +18,7 @@ const newest = () => rig.slack.messages.at(-1)!;
 
 describe('a message to Slack', () => {
   it('a message is plain text with its buttons in a row, and loses them when it is edited', async () => {
-    const buttons: Button[] = [
+    const buttons: ChatButton[] = [
       { label: 'Approve', ticket: 't'.repeat(64), style: 'good' },
       { label: 'Deny', ticket: 'deny', style: 'bad' },
       { label: 'Open', url: 'https://svc.example.org/app/decisions/w_1/d-17' },

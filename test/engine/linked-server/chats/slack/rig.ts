@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { NO_PROXIES } from '../../../../../engine/core/http/proxies.ts';
 import type {
+  ButtonPress,
   ChatAnswer,
   ChatHandlers,
   ChatMemory,
   ChatService,
-  Press,
-  Words,
+  ChatText,
 } from '../../../../../engine/linked-server/chats/service.ts';
 import {
   createSlack,
@@ -31,8 +31,8 @@ export interface SlackRig {
   service: ChatService;
   clock: FakeClock;
   log: string[];
-  presses: Press[];
-  words: Words[];
+  presses: ButtonPress[];
+  words: ChatText[];
   /** Replaces the handler of people's actions. */
   handlers: ChatHandlers;
   memory: ChatMemory;

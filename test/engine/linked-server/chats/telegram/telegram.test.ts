@@ -7,7 +7,7 @@ import type {
   ChatMemory,
   ChatService,
 } from '../../../../../engine/linked-server/chats/service.ts';
-import { say } from '../../../../../engine/linked-server/chats/spans.ts';
+import { formatSpans } from '../../../../../engine/linked-server/chats/spans.ts';
 import { createTelegram } from '../../../../../engine/linked-server/chats/telegram/index.ts';
 import {
   startTelegram,
@@ -242,7 +242,7 @@ describe('a Telegram bot', () => {
     ];
     for (const text of hostile) {
       const id = await service.send(String(ANN.id), {
-        lines: [say`Title: ${text}`, say`${text}, ${text}`],
+        lines: [formatSpans`Title: ${text}`, formatSpans`${text}, ${text}`],
         buttons: [],
       });
       const shown = telegram.messages.find((each) => String(each.id) === id)!;
@@ -252,7 +252,7 @@ describe('a Telegram bot', () => {
       assert.doesNotMatch(shown.text, /[\u202a-\u202e\u2066-\u2069\u200f\u001b\u0000]/);
     }
     const long = await service.send(String(ANN.id), {
-      lines: Array.from({ length: 60 }, () => say`${'👩‍👩‍👧‍👦'.repeat(27)}`),
+      lines: Array.from({ length: 60 }, () => formatSpans`${'👩‍👩‍👧‍👦'.repeat(27)}`),
       buttons: [],
     });
     const shown = telegram.messages.find((each) => String(each.id) === long)!;
@@ -263,7 +263,7 @@ describe('a Telegram bot', () => {
     const service = openBot();
     telegram.say(ANN, 'hi');
     await until(() => telegram.messagesTo(ANN.id).length === 1, 'an answer');
-    const message = { lines: [say`x`], buttons: [] };
+    const message = { lines: [formatSpans`x`], buttons: [] };
     const problem = (work: Promise<unknown>) =>
       work.then(
         () => 'none',
@@ -302,7 +302,7 @@ describe('a Telegram bot', () => {
     await until(() => telegram.messagesTo(ANN.id).length === 1, 'an answer');
     const button = (url: string) => ({ label: 'Open', url });
     const id = await service.send(String(ANN.id), {
-      lines: [say`x`],
+      lines: [formatSpans`x`],
       buttons: [button('http://localhost:8791/app'), button('https://svc.example/app')],
     });
     const shown = telegram.messages.find((each) => String(each.id) === id)!;

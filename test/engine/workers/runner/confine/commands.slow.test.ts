@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Verification, Wire } from '../../../../../engine/index.ts';
+import type { Verification, WireValue } from '../../../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../../../support/engine.ts';
 import {
   attempts,
@@ -74,7 +74,7 @@ describe('commands that run for a strict session besides its agent', { skip: imp
     return session;
   }
 
-  const rerun = (session: string, timeoutSec = 60): Promise<Wire<Verification>> =>
+  const rerun = (session: string, timeoutSec = 60): Promise<WireValue<Verification>> =>
     here.call('verify.rerun', { session, timeout_sec: timeoutSec });
 
   test("a teardown runs in the sandbox, on the worker's result, or not at all", async () => {

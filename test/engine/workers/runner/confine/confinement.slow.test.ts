@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { readDaemonRecord } from '../../../../../engine/core/workspace/daemon-record.ts';
-import type { Host } from '../../../../../engine/index.ts';
+import type { EngineHost } from '../../../../../engine/index.ts';
 import { createConfinement } from '../../../../../engine/workers/runner/confine/index.ts';
 import { type EngineHere, engineHere } from '../../../../support/engine.ts';
 import {
@@ -25,7 +25,7 @@ import { SVC } from '../../../../support/workspace.ts';
 describe('a strict worker', { skip: impossible ?? false }, () => {
   let ws: Awaited<ReturnType<typeof makeStrict>>;
   let here: EngineHere;
-  let host: Host;
+  let host: EngineHost;
 
   before(async () => {
     ws = await makeStrict();

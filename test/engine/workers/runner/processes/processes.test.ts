@@ -21,8 +21,8 @@ import { buildWorkerEnvironment } from '../../../../../engine/workers/runner/pro
 import {
   ALREADY_STARTED,
   createProcesses,
-  type Processes,
   type RunningProcess,
+  type RunProcesses,
   type StartSpec,
 } from '../../../../../engine/workers/runner/processes/index.ts';
 import { createLinuxProbe, parseStat } from '../../../../../engine/workers/runner/processes/probe.ts';
@@ -34,7 +34,7 @@ const AGENT = fileURLToPath(new URL('../../../../../fixtures/agent/agent.js', im
 const ENV = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: process.env.HOME ?? '/' };
 
 let folder: string;
-let processes: Processes;
+let processes: RunProcesses;
 /** Ends everything that a failing test leaves behind, by its mark. */
 const runs: string[] = [];
 

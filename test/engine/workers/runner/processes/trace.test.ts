@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { decideSeat } from '../../../../../engine/core/access/seats.ts';
 import type { EngineProcess } from '../../../../../engine/core/workspace/daemon-record.ts';
-import type { Probe, ProcessEntry } from '../../../../../engine/workers/runner/processes/probe.ts';
+import type { ProcessEntry, ProcessProbe } from '../../../../../engine/workers/runner/processes/probe.ts';
 import { hidesOtherUsers, traceAncestors } from '../../../../../engine/workers/runner/processes/trace.ts';
 import { temporaryFolder } from '../../../../support/git.ts';
 
@@ -32,7 +32,7 @@ function standing(
     lostEngine = null as EngineProcess | null,
   } = {},
 ) {
-  const probe: Probe = {
+  const probe: ProcessProbe = {
     read(at) {
       const row = table[at];
       const entry: ProcessEntry | 'gone' =

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../../../../../engine/core/base/clock.ts';
 import { createConfinement } from '../../../../../engine/workers/runner/confine/index.ts';
-import { createProcesses, type Processes } from '../../../../../engine/workers/runner/processes/index.ts';
+import { createProcesses, type RunProcesses } from '../../../../../engine/workers/runner/processes/index.ts';
 import { createRunSockets } from '../../../../../engine/workers/runner/run-sockets.ts';
 import { createLocalRunner } from '../../../../../engine/workers/runner/runs/index.ts';
 import type { Runner, RunReport } from '../../../../../engine/workers/runner/runs/runner.ts';
@@ -44,7 +44,7 @@ const connectRunner = (runner: Runner): Runner =>
 
 describe('a runner', () => {
   let repository: TestRepository;
-  let processes: Processes;
+  let processes: RunProcesses;
   let agents: string;
   const env = { PATH: process.env.PATH ?? '', HOME: '/nonexistent' };
 

@@ -13,12 +13,17 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type ProjectSetup, quoteForShell, type Session, type Wire } from '../../../../../engine/index.ts';
+import {
+  type ProjectSetup,
+  quoteForShell,
+  type Session,
+  type WireValue,
+} from '../../../../../engine/index.ts';
 import { isRunning } from '../../../../support/processes.ts';
 import { until } from '../../../../support/wait.ts';
 import { claudeSays, makeRig, type Rig } from '../../../dispatch/rig.ts';
 
-type Project = Wire<ProjectSetup>;
+type Project = WireValue<ProjectSetup>;
 
 interface Carries {
   setup?: string[];
@@ -68,7 +73,7 @@ describe("the setup of a project's worktrees", () => {
     await trust();
   }
 
-  const ended = async (ran: Wire<Session>): Promise<Wire<Session>> => rig.settled(ran.session_id);
+  const ended = async (ran: WireValue<Session>): Promise<WireValue<Session>> => rig.settled(ran.session_id);
   const waitFor = (name: string): string => `until [ -e '${file(name)}' ]; do sleep 0.02; done`;
 
   test('a teardown runs before a worktree is removed, by a promotion and by prune, and stops neither', async () => {

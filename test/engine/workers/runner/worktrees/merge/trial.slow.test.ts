@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { SvcError } from '../../../../../../engine/core/base/errors.ts';
 import {
   createWorktrees,
-  type Trial,
+  type MergeTrial,
   type Worktrees,
 } from '../../../../../../engine/workers/runner/worktrees/index.ts';
 import { gitEnvironment, makeRepository, type TestRepository } from '../../../../../support/git.ts';
@@ -39,7 +39,7 @@ afterEach(() => {
 const work = (files: Record<string, string>, subject?: string): string =>
   repository.commit(files, subject, path);
 const request = { branch: 'svc/s-1', base: 'main' };
-const trial = (): Promise<Trial> => worktrees.tryPromotion({ repository: repository.root, ...request });
+const trial = (): Promise<MergeTrial> => worktrees.tryPromotion({ repository: repository.root, ...request });
 const promote = (head?: string) =>
   worktrees.promote({
     repository: repository.root,
@@ -72,7 +72,7 @@ function assertNothingChanged(before: Map<string, string>): void {
 }
 
 /** Checks that the trial writes nothing, and that promoting has the predicted result. */
-async function foretold(): Promise<Trial> {
+async function foretold(): Promise<MergeTrial> {
   const before = everything();
   const told = await trial();
   assertNothingChanged(before);
