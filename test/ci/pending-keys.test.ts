@@ -32,7 +32,7 @@ function readings(key: string): RegExp[] {
   const givenOn: Record<string, RegExp> = {
     bus: new RegExp(`\\bsection\\.${name}\\b`),
     guidance: new RegExp(`^  ${name}: (?:GUIDED_SEATS|\\[)`, 'm'),
-    policy: new RegExp(`\\{[^{}]*\\b${name}\\b[^{}]*\\}: Policy\\b`),
+    policy: new RegExp(`\\{[^{}]*\\b${name}\\b[^{}]*\\}: OperationPolicy\\b`),
   };
   return [
     new RegExp(`\\b${section}\\.${name}\\b`),
