@@ -62,7 +62,7 @@ export function readTexts(content: unknown): { kind: 'text' | 'thinking'; text: 
   });
 }
 
-function readCall(call: RequestFields): CallPart {
+function readChatCall(call: RequestFields): CallPart {
   const custom = isJsonObject(call.custom) ? call.custom : null;
   const { name, arguments: input } = asFields(call.function);
   return {
@@ -94,9 +94,9 @@ export function readAnswer(body: RequestFields, exchange: TranslatedExchange): M
     const record = readCallSignature(call);
     if (record !== null)
       parts.push({ kind: 'thinking', text: '', seal: sealReasoning('chat', model, record) });
-    parts.push(readCall(call));
+    parts.push(readChatCall(call));
   }
-  if (isJsonObject(message.function_call)) parts.push(readCall({ function: message.function_call }));
+  if (isJsonObject(message.function_call)) parts.push(readChatCall({ function: message.function_call }));
   const ending = readEnding(choice, exchange);
   if (ending === null) throw refuseAnswer('the provider broke off its answer');
   return {
@@ -128,7 +128,7 @@ export function readCallSignature(call: RequestFields): { signature: string } | 
   return signature === null ? null : { signature };
 }
 
-function writeCalls(parts: ModelAnswer['parts']): Record<string, unknown>[] {
+function writeChatCalls(parts: ModelAnswer['parts']): Record<string, unknown>[] {
   let seals: string[] = [];
   return parts.flatMap((part): Record<string, unknown>[] => {
     if (part.kind === 'thinking' && part.seal !== null) seals.push(part.seal);
@@ -141,7 +141,7 @@ function writeCalls(parts: ModelAnswer['parts']): Record<string, unknown>[] {
   });
 }
 
-const joinTexts = (parts: ModelAnswer['parts'], kind: 'text' | 'thinking' | 'refusal'): string =>
+const joinChatTexts = (parts: ModelAnswer['parts'], kind: 'text' | 'thinking' | 'refusal'): string =>
   parts.flatMap((part) => (part.kind === kind ? (part as ThinkingPart).text : [])).join('');
 
 /** Writes a `chat.completion`. */
@@ -149,8 +149,8 @@ export function writeAnswer(
   { id, model, parts, ending, usage }: ModelAnswer,
   exchange: TranslatedExchange,
 ): Record<string, unknown> {
-  const calls = writeCalls(parts);
-  const thoughts = joinTexts(parts, 'thinking');
+  const calls = writeChatCalls(parts);
+  const thoughts = joinChatTexts(parts, 'thinking');
   return {
     id: adaptId('chatcmpl-', id),
     object: 'chat.completion',
@@ -161,8 +161,8 @@ export function writeAnswer(
         index: 0,
         message: {
           role: 'assistant',
-          content: textOrNull(joinTexts(parts, 'text')),
-          refusal: textOrNull(joinTexts(parts, 'refusal')),
+          content: textOrNull(joinChatTexts(parts, 'text')),
+          refusal: textOrNull(joinChatTexts(parts, 'refusal')),
           ...(thoughts === '' ? {} : { reasoning_content: thoughts }),
           ...(calls.length === 0 ? {} : { tool_calls: calls }),
         },

@@ -61,7 +61,7 @@ const DROPPED = new Set([
 /** Reports whether a field of the protocol is read, refused or omitted; all others are related fields. */
 export const isKnownField = (field: string): boolean => READ.has(field) || DROPPED.has(field);
 
-function readPart(part: RequestFields, field: string): AnswerPart {
+function readChatPart(part: RequestFields, field: string): AnswerPart {
   switch (part.type) {
     case 'text':
       return { kind: 'text', text: asText(part.text).toWellFormed() };
@@ -90,10 +90,10 @@ function readPart(part: RequestFields, field: string): AnswerPart {
   }
 }
 
-function readContent(content: unknown, field: string): AnswerPart[] {
+function readChatContent(content: unknown, field: string): AnswerPart[] {
   if (typeof content === 'string')
     return content === '' ? [] : [{ kind: 'text', text: content.toWellFormed() }];
-  return asFieldsList(content).map((part, index) => readPart(part, `${field}[${index}]`));
+  return asFieldsList(content).map((part, index) => readChatPart(part, `${field}[${index}]`));
 }
 
 function readCalls(message: RequestFields): AnswerPart[] {
@@ -114,8 +114,8 @@ function readCalls(message: RequestFields): AnswerPart[] {
   });
 }
 
-function readMessage(message: RequestFields, field: string): Conversation['turns'][number] {
-  const content = readContent(message.content, `${field}.content`);
+function readChatMessage(message: RequestFields, field: string): Conversation['turns'][number] {
+  const content = readChatContent(message.content, `${field}.content`);
   switch (message.role) {
     case 'system':
     case 'developer':
@@ -144,7 +144,7 @@ function readMessage(message: RequestFields, field: string): Conversation['turns
   }
 }
 
-function readTool(tool: RequestFields, field: string): ToolDefinition {
+function readChatTool(tool: RequestFields, field: string): ToolDefinition {
   if (tool.type === 'custom') {
     const { name, description, format } = asFields(tool.custom);
     const { grammar } = asFields(format);
@@ -173,20 +173,20 @@ function readTool(tool: RequestFields, field: string): ToolDefinition {
 }
 
 /** Returns the tool name in a tool choice of any type. */
-const nameIn = (tool: RequestFields): string => asText(asFields(tool[asText(tool.type)]).name);
+const nameChatIn = (tool: RequestFields): string => asText(asFields(tool[asText(tool.type)]).name);
 
-function readToolChoice(choice: unknown): Pick<Conversation, 'toolChoice' | 'allowedTools'> {
+function readChatToolChoice(choice: unknown): Pick<Conversation, 'toolChoice' | 'allowedTools'> {
   const plain = (kind: unknown): ToolChoice | null =>
     kind === 'auto' || kind === 'none' || kind === 'required' ? { kind } : null;
   if (!isJsonObject(choice)) return { toolChoice: plain(choice), allowedTools: null };
   if (choice.type !== 'allowed_tools')
-    return { toolChoice: { kind: 'tool', name: nameIn(choice), namespace: null }, allowedTools: null };
+    return { toolChoice: { kind: 'tool', name: nameChatIn(choice), namespace: null }, allowedTools: null };
   const { mode, tools } = asFields(choice.allowed_tools);
-  const allowedTools = asFieldsList(tools).map((tool) => ({ name: nameIn(tool), namespace: null }));
+  const allowedTools = asFieldsList(tools).map((tool) => ({ name: nameChatIn(tool), namespace: null }));
   return { toolChoice: plain(mode), allowedTools };
 }
 
-function refuseUnknowable(body: RequestFields): void {
+function refuseChatUnknowable(body: RequestFields): void {
   if ((numberOrNull(body.n) ?? 1) > 1) throw refuseField('n', 'only one answer can be translated');
   refuseIfSet(body, 'logprobs', 'probabilities of tokens cannot be translated');
   refuseIfSet(body, 'logit_bias', 'token numbers differ between models');
@@ -206,14 +206,16 @@ function readBodyEffort(body: RequestFields): Conversation['effort'] {
 
 /** Reads the body of `POST /v1/chat/completions`. */
 export function readRequest(body: RequestFields): Conversation {
-  refuseUnknowable(body);
+  refuseChatUnknowable(body);
   const { stop, verbosity } = body;
   return {
     ...emptyConversation(),
-    turns: asFieldsList(body.messages).map((message, index) => readMessage(message, `messages[${index}]`)),
-    tools: asFieldsList(body.tools).map((tool, index) => readTool(tool, `tools[${index}]`)),
+    turns: asFieldsList(body.messages).map((message, index) =>
+      readChatMessage(message, `messages[${index}]`),
+    ),
+    tools: asFieldsList(body.tools).map((tool, index) => readChatTool(tool, `tools[${index}]`)),
     hostedTools: isJsonObject(body.web_search_options) ? ['web_search_options'] : [],
-    ...readToolChoice(body.tool_choice),
+    ...readChatToolChoice(body.tool_choice),
     isParallel: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
     maxTokens: numberOrNull(body.max_completion_tokens) ?? numberOrNull(body.max_tokens),
     temperature: numberOrNull(body.temperature),

@@ -31,9 +31,9 @@ export function readStream(sink: BlockSink, exchange: TranslatedExchange): Model
   let signature: string | null = null;
   let ending: AnswerEnding | null = null;
   let count = 0;
-  const nextKey = (): string => `b${count++}`;
+  const nextChatKey = (): string => `b${count++}`;
 
-  function closeSaid(): void {
+  function closeChatSaid(): void {
     if (said === null) return;
     const { key, kind, field, text } = said;
     said = null;
@@ -49,7 +49,7 @@ export function readStream(sink: BlockSink, exchange: TranslatedExchange): Model
 
   /** Thoughts without text. */
   function tellRecord(seal: string): void {
-    const key = nextKey();
+    const key = nextChatKey();
     sink.open(key, { kind: 'thinking' });
     sink.seal(key, seal);
     sink.close(key);
@@ -57,16 +57,16 @@ export function readStream(sink: BlockSink, exchange: TranslatedExchange): Model
 
   /** Emits records, with a call or at the end. */
   function tellRecords(): void {
-    closeSaid();
+    closeChatSaid();
     if (details.length > 0) tellRecord(sealThought(model, { field: null, text: '', details: takeDetails() }));
     if (signature !== null) tellRecord(sealReasoning('chat', model, { signature }));
     signature = null;
   }
 
   const calls = createCallPieces(sink, {
-    nextKey,
+    nextKey: nextChatKey,
     isTool: names.isKnown,
-    onCall: closeSaid,
+    onCall: closeChatSaid,
     beforeCall: tellRecords,
   });
 
@@ -77,16 +77,16 @@ export function readStream(sink: BlockSink, exchange: TranslatedExchange): Model
   ): void {
     if (text === '') return;
     if (said?.kind !== kind) {
-      closeSaid();
+      closeChatSaid();
       calls.settle();
-      said = { key: nextKey(), kind, field, text: '' };
+      said = { key: nextChatKey(), kind, field, text: '' };
       sink.open(said.key, { kind });
     }
     if (kind === 'thinking') said.text += text;
     sink.append(said.key, text);
   }
 
-  function readChoice(choice: RequestFields): void {
+  function readChatChoice(choice: RequestFields): void {
     const delta = asFields(choice.delta ?? choice.message);
     const thought = readThought(delta);
     if (thought !== null) {
@@ -135,7 +135,7 @@ export function readStream(sink: BlockSink, exchange: TranslatedExchange): Model
       const usage = readUsage('chat', findChatUsage(chunk));
       if (usage !== null) sink.setUsage(usage);
       sink.start(textOrNull(chunk.id), textOrNull(chunk.model));
-      for (const choice of asFieldsList(chunk.choices)) if ((choice.index ?? 0) === 0) readChoice(choice);
+      for (const choice of asFieldsList(chunk.choices)) if ((choice.index ?? 0) === 0) readChatChoice(choice);
     },
     // Not every service of this protocol sends [DONE].
     end() {

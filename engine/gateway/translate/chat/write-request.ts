@@ -26,7 +26,7 @@ import { writeThoughts } from './thoughts.ts';
 
 type Message = Record<string, unknown>;
 
-function writeMedia(part: MediaPart, exchange: TranslatedExchange): Message {
+function writeChatMedia(part: MediaPart, exchange: TranslatedExchange): Message {
   if (isImage(part)) {
     const { detail } = part;
     return {
@@ -44,15 +44,15 @@ function writeMedia(part: MediaPart, exchange: TranslatedExchange): Message {
 }
 
 /** Writes content. Text alone is one string: not every server accepts a list. */
-function writeContent(parts: readonly AnswerPart[], exchange: TranslatedExchange): string | Message[] {
+function writeChatContent(parts: readonly AnswerPart[], exchange: TranslatedExchange): string | Message[] {
   if (!parts.some(({ kind }) => kind === 'media')) return joinTexts(parts);
   return parts.flatMap((part): Message[] => {
-    if (part.kind === 'media') return [writeMedia(part, exchange)];
+    if (part.kind === 'media') return [writeChatMedia(part, exchange)];
     return part.kind === 'text' ? [{ type: 'text', text: part.text }] : [];
   });
 }
 
-const writeResult = (result: ResultPart): Message => ({
+const writeChatResult = (result: ResultPart): Message => ({
   role: 'tool',
   tool_call_id: result.callId,
   content: describeResult(result),
@@ -68,28 +68,28 @@ function resultMedia(results: readonly ResultPart[]): AnswerPart[] {
   });
 }
 
-function writeUser({ parts }: ConversationTurn, exchange: TranslatedExchange): Message[] {
+function writeChatUser({ parts }: ConversationTurn, exchange: TranslatedExchange): Message[] {
   const results = parts.filter((part) => part.kind === 'result');
   const others = [...resultMedia(results), ...parts.filter(({ kind }) => kind !== 'result')];
-  const said = others.length === 0 ? [] : [{ role: 'user', content: writeContent(others, exchange) }];
-  return [...results.map(writeResult), ...said];
+  const said = others.length === 0 ? [] : [{ role: 'user', content: writeChatContent(others, exchange) }];
+  return [...results.map(writeChatResult), ...said];
 }
 
-const writeCall = (call: CallPart, signature: string, { names }: TranslatedExchange): Message => ({
+const writeChatCall = (call: CallPart, signature: string, { names }: TranslatedExchange): Message => ({
   id: call.id,
   type: 'function',
   function: { name: names.toProvider(call), arguments: formatArguments(call) },
   ...(signature === '' ? {} : writeCallSignature(signature)),
 });
 
-function writeCalls(parts: readonly AnswerPart[], exchange: TranslatedExchange): Message[] {
+function writeChatCalls(parts: readonly AnswerPart[], exchange: TranslatedExchange): Message[] {
   let signature = '';
   return parts.flatMap((part) => {
     if (part.kind === 'thinking')
       for (const record of openReasoning(part.seal, 'chat', exchange.model))
         signature = asText(record.signature) || signature;
     if (part.kind !== 'call') return [];
-    const call = writeCall(part, signature, exchange);
+    const call = writeChatCall(part, signature, exchange);
     signature = '';
     return [call];
   });
@@ -115,7 +115,7 @@ function writeAssistant(
   { withThoughts, demandsThoughts: isDemanding }: { withThoughts: boolean; demandsThoughts: boolean },
   exchange: TranslatedExchange,
 ): Message[] {
-  const calls = writeCalls(parts, exchange);
+  const calls = writeChatCalls(parts, exchange);
   const text = joinTexts(parts);
   if (calls.length === 0 && text === '') return [];
   return [
@@ -165,7 +165,7 @@ function fitMistral(messages: readonly Message[]): Message[] {
   return last?.role === 'assistant' ? [...fitted.slice(0, -1), { ...last, prefix: true }] : fitted;
 }
 
-function writeTool(tool: ToolDefinition, { names }: TranslatedExchange): Message {
+function writeChatTool(tool: ToolDefinition, { names }: TranslatedExchange): Message {
   const { parameters, strict } = describeParameters(tool);
   const definition = {
     name: names.toProvider(tool),
@@ -177,7 +177,7 @@ function writeTool(tool: ToolDefinition, { names }: TranslatedExchange): Message
   return { type: 'function', function: dropUnset(definition) };
 }
 
-function writeToolChoice({ toolChoice, tools }: Conversation, { names }: TranslatedExchange): unknown {
+function writeChatToolChoice({ toolChoice, tools }: Conversation, { names }: TranslatedExchange): unknown {
   if (toolChoice === null) return null;
   if (toolChoice.kind !== 'tool') return toolChoice.kind;
   const { name, namespace } = toolChoice;
@@ -212,7 +212,7 @@ function writeHints(conversation: Conversation, exchange: TranslatedExchange): M
 
 /** Writes the body of `POST /v1/chat/completions`. */
 export function writeRequest(conversation: Conversation, exchange: TranslatedExchange): Message {
-  const tools = offeredTools(conversation).map((tool) => writeTool(tool, exchange));
+  const tools = offeredTools(conversation).map((tool) => writeChatTool(tool, exchange));
   const { model } = exchange;
   const ordered = orderTurns(conversation, exchange, { keepsSystem: false });
   const { system, turns } = isMistral(model) ? startWithUser(ordered) : ordered;
@@ -222,14 +222,14 @@ export function writeRequest(conversation: Conversation, exchange: TranslatedExc
   const said = turns.flatMap((turn) =>
     turn.role === 'assistant'
       ? writeAssistant(turn, { withThoughts: thoughtful.has(turn), demandsThoughts: isDemanding }, exchange)
-      : writeUser(turn, exchange),
+      : writeChatUser(turn, exchange),
   );
   const messages = isMistral(model) ? fitMistral(said) : said;
   return dropUnset({
     model,
     messages: system.length === 0 ? messages : [{ role: 'system', content: joinTexts(system) }, ...messages],
     tools: tools.length === 0 ? null : tools,
-    tool_choice: tools.length === 0 ? null : writeToolChoice(conversation, exchange),
+    tool_choice: tools.length === 0 ? null : writeChatToolChoice(conversation, exchange),
     parallel_tool_calls: tools.length === 0 ? null : conversation.isParallel,
     [isNewOpenAi(model) ? 'max_completion_tokens' : 'max_tokens']: conversation.maxTokens,
     ...writeSampling(conversation, exchange),

@@ -63,7 +63,7 @@ export const readCall = (call: RequestFields): CallPart => ({
 export const isBlocked = (body: RequestFields): boolean =>
   textOrNull(asFields(body.promptFeedback).blockReason) !== null;
 
-function readPart(part: RequestFields, model: string): ModelAnswer['parts'] {
+function readGeminiPart(part: RequestFields, model: string): ModelAnswer['parts'] {
   if (isJsonObject(part.functionCall)) {
     const seal = sealPart(part, model);
     const call = readCall(part.functionCall);
@@ -90,7 +90,7 @@ export function readAnswer(body: RequestFields, { model }: TranslatedExchange): 
   return {
     id: textOrNull(body.responseId),
     model: textOrNull(body.modelVersion),
-    parts: asFieldsList(asFields(candidate?.content).parts).flatMap((part) => readPart(part, model)),
+    parts: asFieldsList(asFields(candidate?.content).parts).flatMap((part) => readGeminiPart(part, model)),
     ending,
     usage: readUsage('gemini', body.usageMetadata),
   };

@@ -80,7 +80,7 @@ function readMedia(part: RequestFields, at: string): AnswerPart | null {
   return makeMedia(mediaType, { url });
 }
 
-function readResult(response: RequestFields, at: string, ids: CallIds): AnswerPart {
+function readGeminiResult(response: RequestFields, at: string, ids: CallIds): AnswerPart {
   const said = asFields(response.response);
   const keys = Object.keys(said);
   const only = keys.length === 1 ? said[keys[0]!] : undefined;
@@ -97,7 +97,7 @@ function readResult(response: RequestFields, at: string, ids: CallIds): AnswerPa
   };
 }
 
-function readPart(part: RequestFields, at: string, ids: CallIds): AnswerPart[] {
+function readGeminiPart(part: RequestFields, at: string, ids: CallIds): AnswerPart[] {
   const seal = asText(field(part, 'thoughtSignature'));
   // Only a record that we sealed is of use to another provider.
   const thoughts: AnswerPart[] = isReasoningSeal(seal) ? [{ kind: 'thinking', text: '', seal }] : [];
@@ -107,7 +107,7 @@ function readPart(part: RequestFields, at: string, ids: CallIds): AnswerPart[] {
     return [...thoughts, { kind: 'call', ...base, input: asFields(call.args) }];
   }
   const response = field(part, 'functionResponse');
-  if (isJsonObject(response)) return [readResult(response, at, ids)];
+  if (isJsonObject(response)) return [readGeminiResult(response, at, ids)];
   const media = readMedia(part, at);
   if (media !== null) return [media];
   if (part.thought === true) return thoughts;
@@ -121,7 +121,7 @@ function readTurns(body: RequestFields): ConversationTurn[] {
   const ids = createCallIds();
   const read = (content: unknown, at: string): AnswerPart[] =>
     asFieldsList(asFields(content).parts).flatMap((part, index) =>
-      readPart(part, `${at}.parts[${index}]`, ids),
+      readGeminiPart(part, `${at}.parts[${index}]`, ids),
     );
   const instruction = field(body, 'systemInstruction');
   const system = typeof instruction === 'string' ? { parts: [{ text: instruction }] } : instruction;
@@ -148,7 +148,7 @@ function readDeclaration(declaration: RequestFields): ToolDefinition {
   };
 }
 
-function readTools(list: unknown): Pick<Conversation, 'tools' | 'hostedTools'> {
+function readGeminiTools(list: unknown): Pick<Conversation, 'tools' | 'hostedTools'> {
   const tools: ToolDefinition[] = [];
   const hostedTools: string[] = [];
   for (const [index, tool] of asFieldsList(list).entries()) {
@@ -159,7 +159,7 @@ function readTools(list: unknown): Pick<Conversation, 'tools' | 'hostedTools'> {
   return { tools, hostedTools };
 }
 
-function readToolChoice(config: RequestFields): Pick<Conversation, 'toolChoice' | 'allowedTools'> {
+function readGeminiToolChoice(config: RequestFields): Pick<Conversation, 'toolChoice' | 'allowedTools'> {
   const names = asList(field(config, 'allowedFunctionNames')).filter((name) => typeof name === 'string');
   const allowedTools = names.length === 0 ? null : names.map((name) => ({ name, namespace: null }));
   const kinds: Record<string, ToolChoice> = {
@@ -179,7 +179,7 @@ function readFormat(config: RequestFields): Conversation['format'] {
   return field(config, 'responseMimeType') === 'application/json' ? { kind: 'json' } : null;
 }
 
-function refuseUnknowable(body: RequestFields, config: RequestFields): void {
+function refuseGeminiUnknowable(body: RequestFields, config: RequestFields): void {
   refuseIfSet(
     { cachedContent: field(body, 'cachedContent') },
     'cachedContent',
@@ -196,15 +196,15 @@ function refuseUnknowable(body: RequestFields, config: RequestFields): void {
 /** Reads the body of `generateContent`. The path decides about streaming; the server repeats it as `stream` in the body. */
 export function readRequest(body: RequestFields): Conversation {
   const config = asFields(field(body, 'generationConfig'));
-  refuseUnknowable(body, config);
+  refuseGeminiUnknowable(body, config);
   const thinking = asFields(field(config, 'thinkingConfig'));
   const budget = numberOrNull(field(thinking, 'thinkingBudget'));
   const stop = asList(field(config, 'stopSequences'));
   return {
     ...emptyConversation(),
     turns: readTurns(body),
-    ...readTools(body.tools),
-    ...readToolChoice(asFields(field(asFields(field(body, 'toolConfig')), 'functionCallingConfig'))),
+    ...readGeminiTools(body.tools),
+    ...readGeminiToolChoice(asFields(field(asFields(field(body, 'toolConfig')), 'functionCallingConfig'))),
     maxTokens: numberOrNull(field(config, 'maxOutputTokens')),
     temperature: numberOrNull(config.temperature),
     topP: numberOrNull(field(config, 'topP')),

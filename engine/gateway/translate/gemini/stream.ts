@@ -21,9 +21,9 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
   let said: { key: string; kind: string } | null = null;
   let ending: AnswerEnding | null = null;
   let count = 0;
-  const nextKey = (): string => `b${count++}`;
+  const nextGeminiKey = (): string => `b${count++}`;
 
-  function closeSaid(): void {
+  function closeGeminiSaid(): void {
     if (said !== null) sink.close(said.key);
     said = null;
   }
@@ -31,18 +31,18 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
   function addGeminiText(kind: 'text' | 'thinking', text: string): void {
     if (text === '') return;
     if (said?.kind !== kind) {
-      closeSaid();
-      said = { key: nextKey(), kind };
+      closeGeminiSaid();
+      said = { key: nextGeminiKey(), kind };
       sink.open(said.key, { kind });
     }
     sink.append(said.key, text);
   }
 
-  function readPart(part: RequestFields): void {
+  function readGeminiPart(part: RequestFields): void {
     const seal = sealPart(part, model);
-    if (seal !== null || isJsonObject(part.functionCall)) closeSaid();
+    if (seal !== null || isJsonObject(part.functionCall)) closeGeminiSaid();
     if (seal !== null) {
-      const key = nextKey();
+      const key = nextGeminiKey();
       sink.open(key, { kind: 'thinking' });
       sink.seal(key, seal);
       sink.close(key);
@@ -52,7 +52,7 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
       return;
     }
     const { id, name, namespace, takesText, input } = readCall(part.functionCall);
-    const key = nextKey();
+    const key = nextGeminiKey();
     sink.open(key, { kind: 'call', id, name, namespace, takesText });
     sink.append(key, JSON.stringify(input));
     sink.close(key);
@@ -78,7 +78,7 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
       sink.start(textOrNull(chunk.responseId), textOrNull(chunk.modelVersion));
       if (isBlocked(chunk)) ending = { reason: 'filter', stopSequence: null };
       const [candidate] = asFieldsList(chunk.candidates);
-      for (const part of asFieldsList(asFields(candidate?.content).parts)) readPart(part);
+      for (const part of asFieldsList(asFields(candidate?.content).parts)) readGeminiPart(part);
       const reason = textOrNull(candidate?.finishReason);
       if (reason === null || reason === 'FINISH_REASON_UNSPECIFIED') return;
       ending = readEnding(reason);

@@ -18,12 +18,12 @@ import { NO_SIGNATURE } from './signature.ts';
 
 type Item = Record<string, unknown>;
 
-const writeMedia = ({ source, mediaType }: MediaPart): Item =>
+const writeGeminiMedia = ({ source, mediaType }: MediaPart): Item =>
   'url' in source
     ? { fileData: { fileUri: source.url, ...(mediaType.endsWith('*') ? {} : { mimeType: mediaType }) } }
     : { inlineData: { mimeType: mediaType, data: source.data } };
 
-function writeResult(result: ResultPart, calls: ReadonlyMap<string, string>): Item {
+function writeGeminiResult(result: ResultPart, calls: ReadonlyMap<string, string>): Item {
   const { callId, name, content, isError } = result;
   const called = calls.get(callId) ?? name;
   const text = joinTexts(content);
@@ -32,15 +32,19 @@ function writeResult(result: ResultPart, calls: ReadonlyMap<string, string>): It
   };
 }
 
-function writeUser(parts: readonly AnswerPart[], calls: ReadonlyMap<string, string>): Item[] {
+function writeGeminiUser(parts: readonly AnswerPart[], calls: ReadonlyMap<string, string>): Item[] {
   const results = parts.filter((part) => part.kind === 'result');
   // Only newer models accept media inside a response; next to it, all do.
   const media = results.flatMap(({ content }) => content.filter((part) => part.kind === 'media'));
   const others = parts.flatMap((part): Item[] => {
-    if (part.kind === 'media') return [writeMedia(part)];
+    if (part.kind === 'media') return [writeGeminiMedia(part)];
     return part.kind === 'text' && part.text !== '' ? [{ text: part.text }] : [];
   });
-  return [...results.map((result) => writeResult(result, calls)), ...media.map(writeMedia), ...others];
+  return [
+    ...results.map((result) => writeGeminiResult(result, calls)),
+    ...media.map(writeGeminiMedia),
+    ...others,
+  ];
 }
 
 /** Writes a model turn. A signature is returned with its text or call; newer models require it for the first call of a turn. */
@@ -73,16 +77,16 @@ function writeModel(parts: readonly AnswerPart[], { model, names }: TranslatedEx
   return signature === '' ? written : [...written, sign({ text: '' })];
 }
 
-function writeTurn(
+function writeGeminiTurn(
   { role, parts }: ConversationTurn,
   calls: ReadonlyMap<string, string>,
   exchange: TranslatedExchange,
 ): Item[] {
-  const written = role === 'assistant' ? writeModel(parts, exchange) : writeUser(parts, calls);
+  const written = role === 'assistant' ? writeModel(parts, exchange) : writeGeminiUser(parts, calls);
   return written.length === 0 ? [] : [{ role: role === 'assistant' ? 'model' : 'user', parts: written }];
 }
 
-function writeTool(tool: ToolDefinition, { names }: TranslatedExchange): Item {
+function writeGeminiTool(tool: ToolDefinition, { names }: TranslatedExchange): Item {
   return dropUnset({
     name: names.toProvider(tool),
     description: tool.takesText ? describeTextTool(tool) : tool.description,
@@ -90,7 +94,7 @@ function writeTool(tool: ToolDefinition, { names }: TranslatedExchange): Item {
   });
 }
 
-function writeToolChoice({ toolChoice }: Conversation, { names }: TranslatedExchange): Item | null {
+function writeGeminiToolChoice({ toolChoice }: Conversation, { names }: TranslatedExchange): Item | null {
   if (toolChoice === null) return null;
   const modes = { auto: 'AUTO', none: 'NONE', required: 'ANY', tool: 'ANY' } as const;
   const mode = modes[toolChoice.kind];
@@ -99,7 +103,7 @@ function writeToolChoice({ toolChoice }: Conversation, { names }: TranslatedExch
   return { functionCallingConfig: { mode, allowedFunctionNames: [name] } };
 }
 
-function writeThinking({ effort }: Conversation, { model }: TranslatedExchange): Item | null {
+function writeGeminiThinking({ effort }: Conversation, { model }: TranslatedExchange): Item | null {
   if (effort === null) return null;
   if (effort === 'none') return leastThinking(model);
   if (hasThinkingBudget(model)) return { includeThoughts: true, thinkingBudget: BUDGETS[effort] };
@@ -111,7 +115,7 @@ function writeThinking({ effort }: Conversation, { model }: TranslatedExchange):
   return { includeThoughts: true, thinkingLevel: level.toUpperCase() };
 }
 
-function writeConfig(conversation: Conversation, exchange: TranslatedExchange): Item {
+function writeGeminiConfig(conversation: Conversation, exchange: TranslatedExchange): Item {
   const { format } = conversation;
   return dropUnset({
     maxOutputTokens: conversation.maxTokens,
@@ -124,13 +128,13 @@ function writeConfig(conversation: Conversation, exchange: TranslatedExchange): 
     frequencyPenalty: conversation.frequencyPenalty,
     responseMimeType: format === null ? null : 'application/json',
     responseJsonSchema: format?.kind === 'schema' ? format.schema : null,
-    thinkingConfig: writeThinking(conversation, exchange),
+    thinkingConfig: writeGeminiThinking(conversation, exchange),
   });
 }
 
 /** Writes the body of `generateContent`; the model is in the path of the request. */
 export function writeRequest(conversation: Conversation, exchange: TranslatedExchange): Item {
-  const declarations = offeredTools(conversation).map((tool) => writeTool(tool, exchange));
+  const declarations = offeredTools(conversation).map((tool) => writeGeminiTool(tool, exchange));
   const { system, turns } = startWithUser(orderTurns(conversation, exchange, { keepsSystem: false }));
   const calls = new Map(
     turns.flatMap(({ parts }) =>
@@ -139,12 +143,12 @@ export function writeRequest(conversation: Conversation, exchange: TranslatedExc
       ),
     ),
   );
-  const config = writeConfig(conversation, exchange);
+  const config = writeGeminiConfig(conversation, exchange);
   return dropUnset({
     systemInstruction: system.length === 0 ? null : { parts: system.map(({ text }) => ({ text })) },
-    contents: turns.flatMap((turn) => writeTurn(turn, calls, exchange)),
+    contents: turns.flatMap((turn) => writeGeminiTurn(turn, calls, exchange)),
     tools: declarations.length === 0 ? null : [{ functionDeclarations: declarations }],
-    toolConfig: declarations.length === 0 ? null : writeToolChoice(conversation, exchange),
+    toolConfig: declarations.length === 0 ? null : writeGeminiToolChoice(conversation, exchange),
     generationConfig: Object.keys(config).length === 0 ? null : config,
   });
 }

@@ -58,7 +58,7 @@ export function sealBlock(block: RequestFields, model: string): string | null {
   return sealReasoning('messages', model, record);
 }
 
-function readBlock(block: RequestFields, model: string): ModelAnswer['parts'] {
+function readMessagesBlock(block: RequestFields, model: string): ModelAnswer['parts'] {
   switch (block.type) {
     case 'text':
       return [{ kind: 'text', text: asText(block.text) }];
@@ -87,7 +87,7 @@ function readBlock(block: RequestFields, model: string): ModelAnswer['parts'] {
 export function readAnswer(body: RequestFields, { model }: TranslatedExchange): ModelAnswer {
   if (isJsonObject(body.error)) throw refuseAnswer(readFault(null, body).message);
   if (!Array.isArray(body.content)) throw refuseAnswer('the answer of the provider has no content');
-  const parts = asFieldsList(body.content).flatMap((block) => readBlock(block, model));
+  const parts = asFieldsList(body.content).flatMap((block) => readMessagesBlock(block, model));
   const explanation = textOrNull(asFields(body.stop_details).explanation);
   if (explanation !== null) parts.push({ kind: 'refusal', text: explanation });
   return {
@@ -136,7 +136,7 @@ export const describeUsage = (usage: ModelAnswer['usage']): Block => ({
   speed: null,
 });
 
-function writePart(
+function writeMessagesPart(
   part: ModelAnswer['parts'][number],
   isCut: boolean,
   exchange: TranslatedExchange,
@@ -159,7 +159,9 @@ function writePart(
 /** Writes a `message`. */
 export const writeAnswer = (answer: ModelAnswer, exchange: TranslatedExchange): Block => ({
   ...describeMessage(answer, exchange),
-  content: answer.parts.flatMap((part) => writePart(part, answer.ending.reason === 'length', exchange)),
+  content: answer.parts.flatMap((part) =>
+    writeMessagesPart(part, answer.ending.reason === 'length', exchange),
+  ),
   ...describeEnding(answer.ending),
   usage: describeUsage(answer.usage),
 });

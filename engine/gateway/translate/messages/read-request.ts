@@ -28,9 +28,13 @@ const HOSTED_BLOCK = /^(?:server_tool_use|mcp_tool_(?:use|result)|\w+_tool_resul
  */
 const BOOKKEEPING = 'x-anthropic-billing-header:';
 
-const textPart = (text: string): TextPart => ({ kind: 'text', text: text.toWellFormed() });
+const textMessagesPart = (text: string): TextPart => ({ kind: 'text', text: text.toWellFormed() });
 
-function readSource(block: RequestFields, otherwise: string, field: string): (TextPart | MediaPart)[] {
+function readMessagesSource(
+  block: RequestFields,
+  otherwise: string,
+  field: string,
+): (TextPart | MediaPart)[] {
   const source = asFields(block.source);
   const name = textOrNull(block.title);
   switch (source.type) {
@@ -41,9 +45,9 @@ function readSource(block: RequestFields, otherwise: string, field: string): (Te
       return [makeMedia(guessMediaType(url, otherwise), { url }, { name })];
     }
     case 'text':
-      return [textPart([name ?? '', asText(source.data)].filter((text) => text !== '').join('\n'))];
+      return [textMessagesPart([name ?? '', asText(source.data)].filter((text) => text !== '').join('\n'))];
     case 'content':
-      return readContent(source.content, field).filter(isContent);
+      return readMessagesContent(source.content, field).filter(isContent);
     default:
       throw refuseField(`${field}.source`, 'only its own provider knows a stored file');
   }
@@ -52,33 +56,33 @@ function readSource(block: RequestFields, otherwise: string, field: string): (Te
 const isContent = (part: AnswerPart): part is TextPart | MediaPart =>
   part.kind === 'text' || part.kind === 'media';
 
-function readResult(block: RequestFields, field: string): ResultPart {
+function readMessagesResult(block: RequestFields, field: string): ResultPart {
   return {
     kind: 'result',
     callId: asText(block.tool_use_id),
     name: null,
-    content: readContent(block.content, `${field}.content`).filter(isContent),
+    content: readMessagesContent(block.content, `${field}.content`).filter(isContent),
     isError: block.is_error === true,
   };
 }
 
-function readBlock(block: RequestFields, field: string): AnswerPart[] {
+function readMessagesBlock(block: RequestFields, field: string): AnswerPart[] {
   const type = asText(block.type);
   switch (type) {
     case 'text':
-      return [textPart(asText(block.text))];
+      return [textMessagesPart(asText(block.text))];
     case 'image':
-      return readSource(block, 'image/*', field);
+      return readMessagesSource(block, 'image/*', field);
     case 'document':
-      return readSource(block, 'application/pdf', field);
+      return readMessagesSource(block, 'application/pdf', field);
     case 'search_result':
       return [
-        textPart([block.title, block.source].map(asText).join('\n')),
-        ...readContent(block.content, field),
+        textMessagesPart([block.title, block.source].map(asText).join('\n')),
+        ...readMessagesContent(block.content, field),
       ];
     // The tools themselves are among the tools of the request.
     case 'tool_reference':
-      return [textPart(`The tool ${asText(block.tool_name)} can be called now.`)];
+      return [textMessagesPart(`The tool ${asText(block.tool_name)} can be called now.`)];
     // Only a record that we sealed is of use to another provider.
     case 'thinking': {
       const seal = asText(block.signature);
@@ -92,32 +96,32 @@ function readBlock(block: RequestFields, field: string): AnswerPart[] {
       return [{ kind: 'call', ...call, input: isJsonObject(input) ? input : asText(input) }];
     }
     case 'tool_result':
-      return [readResult(block, field)];
+      return [readMessagesResult(block, field)];
     default:
       if (HOSTED_BLOCK.test(type)) return [];
       throw refuseField(field, `a block of type ${JSON.stringify(type)} cannot be translated`);
   }
 }
 
-function readContent(content: unknown, field: string): AnswerPart[] {
-  if (typeof content === 'string') return content === '' ? [] : [textPart(content)];
-  return asFieldsList(content).flatMap((block, index) => readBlock(block, `${field}[${index}]`));
+function readMessagesContent(content: unknown, field: string): AnswerPart[] {
+  if (typeof content === 'string') return content === '' ? [] : [textMessagesPart(content)];
+  return asFieldsList(content).flatMap((block, index) => readMessagesBlock(block, `${field}[${index}]`));
 }
 
-function readMessage({ role, content }: RequestFields, field: string): ConversationTurn {
+function readMessagesMessage({ role, content }: RequestFields, field: string): ConversationTurn {
   if (role !== 'user' && role !== 'assistant' && role !== 'system')
     throw refuseField(`${field}.role`, `${JSON.stringify(role ?? null)} cannot be translated`);
-  return { role, parts: readContent(content, `${field}.content`) };
+  return { role, parts: readMessagesContent(content, `${field}.content`) };
 }
 
-function readSystem(system: unknown): ConversationTurn[] {
-  const parts = readContent(system, 'system').filter(
+function readMessagesSystem(system: unknown): ConversationTurn[] {
+  const parts = readMessagesContent(system, 'system').filter(
     (part) => part.kind === 'text' && !part.text.startsWith(BOOKKEEPING),
   );
   return parts.length === 0 ? [] : [{ role: 'system', parts }];
 }
 
-function readTool(tool: RequestFields, field: string): ToolDefinition {
+function readMessagesTool(tool: RequestFields, field: string): ToolDefinition {
   if (!isJsonObject(tool.input_schema))
     throw refuseField(
       field,
@@ -134,18 +138,18 @@ function readTool(tool: RequestFields, field: string): ToolDefinition {
   };
 }
 
-function readTools(list: unknown): Pick<Conversation, 'tools' | 'hostedTools'> {
+function readMessagesTools(list: unknown): Pick<Conversation, 'tools' | 'hostedTools'> {
   const tools: ToolDefinition[] = [];
   const hostedTools: string[] = [];
   for (const [index, tool] of asFieldsList(list).entries()) {
     const field = `tools[${index}]`;
     if (HOSTED_TOOL.test(asText(tool.type))) hostedTools.push(field);
-    else tools.push(readTool(tool, field));
+    else tools.push(readMessagesTool(tool, field));
   }
   return { tools, hostedTools };
 }
 
-function readToolChoice({ type, name }: RequestFields): ToolChoice | null {
+function readMessagesToolChoice({ type, name }: RequestFields): ToolChoice | null {
   switch (type) {
     case 'auto':
     case 'none':
@@ -181,11 +185,13 @@ export function readRequest(body: RequestFields): Conversation {
   return {
     ...emptyConversation(),
     turns: [
-      ...readSystem(body.system),
-      ...asFieldsList(body.messages).map((message, index) => readMessage(message, `messages[${index}]`)),
+      ...readMessagesSystem(body.system),
+      ...asFieldsList(body.messages).map((message, index) =>
+        readMessagesMessage(message, `messages[${index}]`),
+      ),
     ],
-    ...readTools(body.tools),
-    toolChoice: readToolChoice(choice),
+    ...readMessagesTools(body.tools),
+    toolChoice: readMessagesToolChoice(choice),
     isParallel:
       typeof choice.disable_parallel_tool_use === 'boolean' ? !choice.disable_parallel_tool_use : null,
     maxTokens: numberOrNull(body.max_tokens),

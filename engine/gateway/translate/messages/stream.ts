@@ -31,7 +31,7 @@ interface Said {
 }
 
 /** Returns the kind of a block; null for output of Anthropic's own tools, which is omitted. */
-function kindOf(type: unknown): ContentBlock['kind'] | null {
+function kindMessagesOf(type: unknown): ContentBlock['kind'] | null {
   if (type === 'text') return 'text';
   if (type === 'thinking' || type === 'redacted_thinking') return 'thinking';
   return type === 'tool_use' ? 'call' : null;
@@ -43,13 +43,13 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
   const countUsage = createMessagesUsage();
   let last: RequestFields = {};
 
-  function addUsage(usage: unknown): void {
+  function addMessagesUsage(usage: unknown): void {
     const read = countUsage(usage);
     if (read !== null) sink.setUsage(read);
   }
 
   function openBlock(index: number, block: RequestFields): void {
-    const kind = kindOf(block.type);
+    const kind = kindMessagesOf(block.type);
     if (kind === null) return;
     const said: Said = { kind, text: '', signature: asText(block.signature), input: asFields(block.input) };
     blocks.set(index, said);
@@ -107,7 +107,7 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
       switch (asText(event.type) || name) {
         case 'message_start': {
           const message = asFields(event.message);
-          addUsage(message.usage);
+          addMessagesUsage(message.usage);
           sink.start(textOrNull(message.id), textOrNull(message.model));
           return;
         }
@@ -122,7 +122,7 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
           return;
         case 'message_delta':
           last = asFields(event.delta);
-          addUsage(event.usage);
+          addMessagesUsage(event.usage);
           return;
         case 'message_stop':
           finishMessage();

@@ -31,7 +31,7 @@ const DEFAULT_MAX_TOKENS = 32_000;
 
 const IMAGE_TYPES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
-function writeMedia(part: MediaPart, exchange: TranslatedExchange): Block {
+function writeMessagesMedia(part: MediaPart, exchange: TranslatedExchange): Block {
   const { source, mediaType, name } = part;
   const isUrl = 'url' in source;
   if (isImage(part)) {
@@ -47,27 +47,29 @@ function writeMedia(part: MediaPart, exchange: TranslatedExchange): Block {
 }
 
 /** Writes a text, except whitespace only, which the protocol refuses. */
-const writeText = (text: string): Block[] => (text.trim() === '' ? [] : [{ type: 'text', text }]);
+const writeMessagesText = (text: string): Block[] => (text.trim() === '' ? [] : [{ type: 'text', text }]);
 
-function writeContent(parts: readonly AnswerPart[], exchange: TranslatedExchange): Block[] {
+function writeMessagesContent(parts: readonly AnswerPart[], exchange: TranslatedExchange): Block[] {
   return parts.flatMap((part): Block[] => {
-    if (part.kind === 'media') return [writeMedia(part, exchange)];
-    return part.kind === 'text' ? writeText(part.text) : [];
+    if (part.kind === 'media') return [writeMessagesMedia(part, exchange)];
+    return part.kind === 'text' ? writeMessagesText(part.text) : [];
   });
 }
 
-function writeResult({ callId, content, isError }: ResultPart, exchange: TranslatedExchange): Block {
+function writeMessagesResult({ callId, content, isError }: ResultPart, exchange: TranslatedExchange): Block {
   const [first] = content;
   const isText = content.length === 1 && first?.kind === 'text';
   return {
     type: 'tool_result',
     tool_use_id: callId,
-    ...(content.length === 0 ? {} : { content: isText ? first.text : writeContent(content, exchange) }),
+    ...(content.length === 0
+      ? {}
+      : { content: isText ? first.text : writeMessagesContent(content, exchange) }),
     ...(isError ? { is_error: true } : {}),
   };
 }
 
-function writeAssistantPart(
+function writeMessagesAssistantPart(
   part: AnswerPart,
   isThinking: boolean,
   { model, names }: TranslatedExchange,
@@ -75,7 +77,7 @@ function writeAssistantPart(
   switch (part.kind) {
     case 'text':
     case 'refusal':
-      return writeText(part.text);
+      return writeMessagesText(part.text);
     case 'thinking':
       return isThinking ? openReasoning(part.seal, 'messages', model).map((record) => ({ ...record })) : [];
     case 'call':
@@ -92,21 +94,23 @@ function writeAssistantPart(
   }
 }
 
-function writeTurn(
+function writeMessagesTurn(
   { role, parts }: ConversationTurn,
   isThinking: boolean,
   exchange: TranslatedExchange,
 ): Block[] {
   const content =
     role === 'assistant'
-      ? parts.flatMap((part) => writeAssistantPart(part, isThinking, exchange))
+      ? parts.flatMap((part) => writeMessagesAssistantPart(part, isThinking, exchange))
       : [
-          ...parts.filter((part) => part.kind === 'result').map((result) => writeResult(result, exchange)),
-          ...writeContent(parts, exchange),
+          ...parts
+            .filter((part) => part.kind === 'result')
+            .map((result) => writeMessagesResult(result, exchange)),
+          ...writeMessagesContent(parts, exchange),
         ];
   if (content.length > 0) return [{ role, content }];
   // An empty answer is omitted; a conversation that the user ended must end with the user.
-  return role === 'assistant' ? [] : [{ role, content: writeText(NO_CONTENT.text) }];
+  return role === 'assistant' ? [] : [{ role, content: writeMessagesText(NO_CONTENT.text) }];
 }
 
 /** Returns the last answer, which the model continues: the protocol refuses one that ends with whitespace. */
@@ -117,7 +121,7 @@ function trimLast(messages: Block[]): Block[] {
   return messages;
 }
 
-function writeTool(tool: ToolDefinition, { names }: TranslatedExchange): Block {
+function writeMessagesTool(tool: ToolDefinition, { names }: TranslatedExchange): Block {
   const schema = tool.takesText ? TEXT_SCHEMA : fitToolSchema(tool.schema);
   const isStrict = tool.isStrict === true && isClosable(schema);
   return dropUnset({
@@ -128,7 +132,7 @@ function writeTool(tool: ToolDefinition, { names }: TranslatedExchange): Block {
   });
 }
 
-function writeToolChoice(
+function writeMessagesToolChoice(
   { toolChoice, tools, isParallel }: Conversation,
   { names }: TranslatedExchange,
 ): Block | null {
@@ -160,7 +164,11 @@ function canThink(
   );
 }
 
-function writeThinking({ effort }: Conversation, maxTokens: number, { model }: TranslatedExchange): Block {
+function writeMessagesThinking(
+  { effort }: Conversation,
+  maxTokens: number,
+  { model }: TranslatedExchange,
+): Block {
   if (effort === null) return {};
   // Anthropic's models only think on request; others behind this protocol think by default.
   if (effort === 'none') return isClaude(model) ? {} : { thinking: { type: 'disabled' } };
@@ -173,7 +181,7 @@ function writeThinking({ effort }: Conversation, maxTokens: number, { model }: T
   return budget < 1024 ? {} : { thinking: { type: 'enabled', budget_tokens: budget } };
 }
 
-function writeSampling(
+function writeMessagesSampling(
   { temperature, topP, topK }: Conversation,
   isThinking: boolean,
   { model }: TranslatedExchange,
@@ -194,17 +202,17 @@ export function writeRequest(conversation: Conversation, exchange: TranslatedExc
       FIELD_NAMES[exchange.from].stop,
       'the messages protocol does not support a stop sequence of whitespace only',
     );
-  const tools = offeredTools(conversation).map((tool) => writeTool(tool, exchange));
+  const tools = offeredTools(conversation).map((tool) => writeMessagesTool(tool, exchange));
   const { system, turns } = startWithUser(orderTurns(conversation, exchange, { keepsSystem: false }));
   if (turns.at(-1)?.role === 'assistant' && !continuesAnswers(exchange.model))
     turns.push({ role: 'user', parts: [{ kind: 'text', text: 'Continue.' }] });
-  const texts = system.flatMap(({ text }) => writeText(text));
+  const texts = system.flatMap(({ text }) => writeMessagesText(text));
   if (format?.kind === 'json') texts.push({ type: 'text', text: JSON_ONLY });
   const { mostOutput } = exchange;
   const maxTokens = conversation.maxTokens ?? Math.min(DEFAULT_MAX_TOKENS, mostOutput ?? DEFAULT_MAX_TOKENS);
   const mayThink = canThink(conversation, turns, exchange);
   const { output_config: effort, ...thinking } = mayThink
-    ? writeThinking(conversation, maxTokens, exchange)
+    ? writeMessagesThinking(conversation, maxTokens, exchange)
     : {};
   const isThinking = 'thinking' in thinking && conversation.effort !== 'none';
   const schema =
@@ -216,12 +224,12 @@ export function writeRequest(conversation: Conversation, exchange: TranslatedExc
     model: exchange.model,
     max_tokens: maxTokens,
     system: texts.length === 0 ? null : texts,
-    messages: trimLast(turns.flatMap((turn) => writeTurn(turn, mayThink, exchange))),
+    messages: trimLast(turns.flatMap((turn) => writeMessagesTurn(turn, mayThink, exchange))),
     tools: tools.length === 0 ? null : tools,
-    tool_choice: tools.length === 0 ? null : writeToolChoice(conversation, exchange),
+    tool_choice: tools.length === 0 ? null : writeMessagesToolChoice(conversation, exchange),
     ...thinking,
     output_config: Object.keys(output).length === 0 ? null : output,
-    ...writeSampling(conversation, isThinking, exchange),
+    ...writeMessagesSampling(conversation, isThinking, exchange),
     stop_sequences: stop.length === 0 ? null : stop,
     // The other protocols cache repeated content automatically; here it must be requested, and pays off in the loop of an agent.
     cache_control: tools.length > 0 && isClaude(exchange.model) ? { type: 'ephemeral' } : null,

@@ -45,7 +45,7 @@ export const readCallItem = (item: RequestFields): CallPart => {
 export const isCallItem = ({ type }: RequestFields): boolean =>
   type === 'function_call' || type === 'custom_tool_call';
 
-function readItem(item: RequestFields, model: string): ModelAnswer['parts'] {
+function readResponsesItem(item: RequestFields, model: string): ModelAnswer['parts'] {
   if (isCallItem(item)) return [readCallItem(item)];
   if (item.type === 'reasoning') {
     const text = thoughtsOf(item);
@@ -75,7 +75,7 @@ export function readAnswer(body: RequestFields, { model }: TranslatedExchange): 
   return {
     id: textOrNull(body.id),
     model: textOrNull(body.model),
-    parts: asFieldsList(body.output).flatMap((item) => readItem(item, model)),
+    parts: asFieldsList(body.output).flatMap((item) => readResponsesItem(item, model)),
     ending: readEnding(body),
     usage: readUsage('responses', body.usage),
   };
@@ -187,7 +187,7 @@ export const callItem = (
   ...(call.takesText ? { input } : { arguments: input }),
 });
 
-function writePart(part: ModelAnswer['parts'][number]): Item {
+function writeResponsesPart(part: ModelAnswer['parts'][number]): Item {
   switch (part.kind) {
     case 'thinking':
       return reasoningItem(makeId('rs_'), part.text, part.seal);
@@ -209,5 +209,5 @@ function writePart(part: ModelAnswer['parts'][number]): Item {
 export const writeAnswer = (answer: ModelAnswer, exchange: TranslatedExchange): Item => ({
   ...describeResponse(answer, exchange),
   ...describeEnding(answer.ending, answer.usage),
-  output: answer.parts.map(writePart),
+  output: answer.parts.map(writeResponsesPart),
 });

@@ -67,7 +67,7 @@ const HOSTED_TOOL =
   /^(?:web_search|file_search|code_interpreter|image_generation|mcp|tool_search|programmatic_tool_calling)/;
 const HOSTED_ITEM = /^(?:web_search|file_search|code_interpreter|image_generation|mcp|tool_search|program)/;
 
-function readPart(part: RequestFields, field: string): AnswerPart {
+function readResponsesPart(part: RequestFields, field: string): AnswerPart {
   switch (part.type) {
     case 'input_text':
     case 'output_text':
@@ -90,14 +90,14 @@ function readPart(part: RequestFields, field: string): AnswerPart {
   }
 }
 
-function readContent(content: unknown, field: string): AnswerPart[] {
+function readResponsesContent(content: unknown, field: string): AnswerPart[] {
   if (typeof content === 'string')
     return content === '' ? [] : [{ kind: 'text', text: content.toWellFormed() }];
-  return asFieldsList(content).map((part, index) => readPart(part, `${field}[${index}]`));
+  return asFieldsList(content).map((part, index) => readResponsesPart(part, `${field}[${index}]`));
 }
 
-function readMessage(item: RequestFields, field: string): ConversationTurn {
-  const parts = readContent(item.content, `${field}.content`);
+function readResponsesMessage(item: RequestFields, field: string): ConversationTurn {
+  const parts = readResponsesContent(item.content, `${field}.content`);
   switch (item.role) {
     case 'system':
     case 'developer':
@@ -125,8 +125,8 @@ function readReasoning(item: RequestFields): AnswerPart[] {
   ];
 }
 
-function readResult(item: RequestFields, field: string): ConversationTurn {
-  const content = readContent(item.output, `${field}.output`).filter(
+function readResponsesResult(item: RequestFields, field: string): ConversationTurn {
+  const content = readResponsesContent(item.output, `${field}.output`).filter(
     (part): part is TextPart | MediaPart => part.kind === 'text' || part.kind === 'media',
   );
   const name = textOrNull(item.name);
@@ -137,12 +137,12 @@ function readResult(item: RequestFields, field: string): ConversationTurn {
 }
 
 /** Reads an item of the input as a turn; null for an omitted one. */
-function readItem(item: RequestFields, field: string): ConversationTurn | null {
+function readResponsesItem(item: RequestFields, field: string): ConversationTurn | null {
   const type = asText(item.type) || 'message';
   const isCustom = type === 'custom_tool_call';
   switch (type) {
     case 'message':
-      return readMessage(item, field);
+      return readResponsesMessage(item, field);
     case 'function_call':
     case 'custom_tool_call':
       return {
@@ -160,7 +160,7 @@ function readItem(item: RequestFields, field: string): ConversationTurn | null {
       };
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return readResult(item, field);
+      return readResponsesResult(item, field);
     case 'reasoning':
       return { role: 'assistant', parts: readReasoning(item) };
     case 'additional_tools':
@@ -176,7 +176,7 @@ interface Tools {
   hostedTools: string[];
 }
 
-function readTool(tool: RequestFields, namespace: string | null, field: string): Tools {
+function readResponsesTool(tool: RequestFields, namespace: string | null, field: string): Tools {
   const type = asText(tool.type);
   const base = { name: asText(tool.name), namespace, description: textOrNull(tool.description) };
   if (type === 'function') {
@@ -191,13 +191,15 @@ function readTool(tool: RequestFields, namespace: string | null, field: string):
       hostedTools: [],
     };
   }
-  if (type === 'namespace') return readTools(tool.tools, base.name, `${field}.tools`);
+  if (type === 'namespace') return readResponsesTools(tool.tools, base.name, `${field}.tools`);
   if (HOSTED_TOOL.test(type)) return { tools: [], hostedTools: [field] };
   throw refuseField(field, `a tool of type ${JSON.stringify(type)} cannot be translated`);
 }
 
-function readTools(list: unknown, namespace: string | null, field: string): Tools {
-  const read = asFieldsList(list).map((tool, index) => readTool(tool, namespace, `${field}[${index}]`));
+function readResponsesTools(list: unknown, namespace: string | null, field: string): Tools {
+  const read = asFieldsList(list).map((tool, index) =>
+    readResponsesTool(tool, namespace, `${field}[${index}]`),
+  );
   return {
     tools: read.flatMap(({ tools }) => tools),
     hostedTools: read.flatMap(({ hostedTools }) => hostedTools),
@@ -210,7 +212,7 @@ function readNamed(tool: RequestFields, field: string): { name: string; namespac
   return { name: asText(tool.name), namespace: textOrNull(tool.namespace) };
 }
 
-function readToolChoice(choice: unknown): Pick<Conversation, 'toolChoice' | 'allowedTools'> {
+function readResponsesToolChoice(choice: unknown): Pick<Conversation, 'toolChoice' | 'allowedTools'> {
   const plain = (kind: unknown): ToolChoice | null =>
     kind === 'auto' || kind === 'none' || kind === 'required' ? { kind } : null;
   if (!isJsonObject(choice)) return { toolChoice: plain(choice), allowedTools: null };
@@ -223,7 +225,7 @@ function readToolChoice(choice: unknown): Pick<Conversation, 'toolChoice' | 'all
   };
 }
 
-function refuseUnknowable(body: RequestFields): void {
+function refuseResponsesUnknowable(body: RequestFields): void {
   refuseIfSet(
     body,
     'previous_response_id',
@@ -244,11 +246,11 @@ function refuseUnknowable(body: RequestFields): void {
 
 /** Reads the body of `POST /v1/responses`. */
 export function readRequest(body: RequestFields): Conversation {
-  refuseUnknowable(body);
+  refuseResponsesUnknowable(body);
   const items =
     typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : asFieldsList(body.input);
   const instructions = textOrNull(body.instructions);
-  const turns = items.flatMap((item, index) => readItem(item, `input[${index}]`) ?? []);
+  const turns = items.flatMap((item, index) => readResponsesItem(item, `input[${index}]`) ?? []);
   const later = items.filter(({ type }) => type === 'additional_tools').flatMap(({ tools }) => asList(tools));
   const text = asFields(body.text);
   return {
@@ -257,8 +259,8 @@ export function readRequest(body: RequestFields): Conversation {
       instructions === null
         ? turns
         : [{ role: 'system', parts: [{ kind: 'text', text: instructions }] }, ...turns],
-    ...readTools([...asList(body.tools), ...later], null, 'tools'),
-    ...readToolChoice(body.tool_choice),
+    ...readResponsesTools([...asList(body.tools), ...later], null, 'tools'),
+    ...readResponsesToolChoice(body.tool_choice),
     isParallel: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
     maxTokens: numberOrNull(body.max_output_tokens),
     temperature: numberOrNull(body.temperature),

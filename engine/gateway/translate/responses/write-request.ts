@@ -28,7 +28,7 @@ type Item = Record<string, unknown>;
 /** Required by the protocol. */
 const LEAST_OUTPUT = 16;
 
-function writeMedia(part: MediaPart, exchange: TranslatedExchange): Item {
+function writeResponsesMedia(part: MediaPart, exchange: TranslatedExchange): Item {
   if (isImage(part))
     return { type: 'input_image', image_url: formatMediaUrl(part), detail: part.detail ?? 'auto' };
   if (isAudio(part)) return refuseMedia(part, exchange);
@@ -36,13 +36,13 @@ function writeMedia(part: MediaPart, exchange: TranslatedExchange): Item {
   return { type: 'input_file', filename: part.name ?? 'document', file_data: formatMediaUrl(part) };
 }
 
-const writeContent = (parts: readonly AnswerPart[], exchange: TranslatedExchange): Item[] =>
+const writeResponsesContent = (parts: readonly AnswerPart[], exchange: TranslatedExchange): Item[] =>
   parts.flatMap((part): Item[] => {
-    if (part.kind === 'media') return [writeMedia(part, exchange)];
+    if (part.kind === 'media') return [writeResponsesMedia(part, exchange)];
     return part.kind === 'text' && part.text !== '' ? [{ type: 'input_text', text: part.text }] : [];
   });
 
-function writeResult(result: ResultPart, isCustom: boolean, exchange: TranslatedExchange): Item {
+function writeResponsesResult(result: ResultPart, isCustom: boolean, exchange: TranslatedExchange): Item {
   const { callId, content, isError } = result;
   const hasMedia = content.some(({ kind }) => kind === 'media');
   const parts = isError
@@ -53,18 +53,18 @@ function writeResult(result: ResultPart, isCustom: boolean, exchange: Translated
   return {
     type: isCustom ? 'custom_tool_call_output' : 'function_call_output',
     call_id: callId,
-    output: hasMedia ? writeContent(parts, exchange) : describeResult(result),
+    output: hasMedia ? writeResponsesContent(parts, exchange) : describeResult(result),
   };
 }
 
-function writeCall(call: CallPart, { names }: TranslatedExchange): Item {
+function writeResponsesCall(call: CallPart, { names }: TranslatedExchange): Item {
   const head = { call_id: call.id, name: names.toProvider(call) };
   return call.takesText
     ? { type: 'custom_tool_call', ...head, input: asText(call.input) }
     : { type: 'function_call', ...head, arguments: formatArguments(call) };
 }
 
-function writeAssistantPart(part: AnswerPart, exchange: TranslatedExchange): Item[] {
+function writeResponsesAssistantPart(part: AnswerPart, exchange: TranslatedExchange): Item[] {
   switch (part.kind) {
     case 'text':
       return part.text === ''
@@ -84,29 +84,29 @@ function writeAssistantPart(part: AnswerPart, exchange: TranslatedExchange): Ite
         type: 'reasoning',
       }));
     case 'call':
-      return [writeCall(part, exchange)];
+      return [writeResponsesCall(part, exchange)];
     default:
       return [];
   }
 }
 
-function writeTurn(
+function writeResponsesTurn(
   { role, parts }: ConversationTurn,
   customCalls: ReadonlySet<string>,
   exchange: TranslatedExchange,
 ): Item[] {
-  if (role === 'assistant') return parts.flatMap((part) => writeAssistantPart(part, exchange));
+  if (role === 'assistant') return parts.flatMap((part) => writeResponsesAssistantPart(part, exchange));
   const results = parts.filter((part) => part.kind === 'result');
-  const content = writeContent(parts, exchange);
+  const content = writeResponsesContent(parts, exchange);
   return [
-    ...results.map((result) => writeResult(result, customCalls.has(result.callId), exchange)),
+    ...results.map((result) => writeResponsesResult(result, customCalls.has(result.callId), exchange)),
     ...(content.length === 0
       ? []
       : [{ type: 'message', role: role === 'system' ? 'developer' : 'user', content }]),
   ];
 }
 
-function writeTool(tool: ToolDefinition, { names }: TranslatedExchange): Item {
+function writeResponsesTool(tool: ToolDefinition, { names }: TranslatedExchange): Item {
   const head = {
     name: names.toProvider(tool),
     ...(tool.description === null ? {} : { description: tool.description }),
@@ -120,7 +120,10 @@ function writeTool(tool: ToolDefinition, { names }: TranslatedExchange): Item {
   };
 }
 
-function writeToolChoice({ toolChoice, tools }: Conversation, { names }: TranslatedExchange): unknown {
+function writeResponsesToolChoice(
+  { toolChoice, tools }: Conversation,
+  { names }: TranslatedExchange,
+): unknown {
   if (toolChoice === null) return null;
   if (toolChoice.kind !== 'tool') return toolChoice.kind;
   const { name, namespace } = toolChoice;
@@ -128,7 +131,7 @@ function writeToolChoice({ toolChoice, tools }: Conversation, { names }: Transla
   return { type: takesText ? 'custom' : 'function', name: names.toProvider({ name, namespace, takesText }) };
 }
 
-function writeText(conversation: Conversation): Item | null {
+function writeResponsesText(conversation: Conversation): Item | null {
   const { format }: { format: AnswerFormat | null } = conversation;
   const verbosity = relatedVerbosity(conversation);
   if (format === null && verbosity === null) return null;
@@ -145,7 +148,7 @@ function writeText(conversation: Conversation): Item | null {
 export function writeRequest(conversation: Conversation, exchange: TranslatedExchange): Item {
   if (conversation.stop.length > 0)
     throw refuseField(FIELD_NAMES[exchange.from].stop, 'the responses protocol has no stop sequences');
-  const tools = offeredTools(conversation).map((tool) => writeTool(tool, exchange));
+  const tools = offeredTools(conversation).map((tool) => writeResponsesTool(tool, exchange));
   const { system, turns } = withUserTurn(orderTurns(conversation, exchange, { keepsSystem: true }));
   const isReasoner = isOpenAiReasoner(exchange.model);
   const effort = writeEffort(conversation, exchange);
@@ -157,13 +160,13 @@ export function writeRequest(conversation: Conversation, exchange: TranslatedExc
   return dropUnset({
     model: exchange.model,
     instructions: system.length === 0 ? null : joinTexts(system),
-    input: turns.flatMap((turn) => writeTurn(turn, customCalls, exchange)),
+    input: turns.flatMap((turn) => writeResponsesTurn(turn, customCalls, exchange)),
     tools: tools.length === 0 ? null : tools,
-    tool_choice: tools.length === 0 ? null : writeToolChoice(conversation, exchange),
+    tool_choice: tools.length === 0 ? null : writeResponsesToolChoice(conversation, exchange),
     parallel_tool_calls: tools.length === 0 ? null : conversation.isParallel,
     max_output_tokens: conversation.maxTokens && Math.max(LEAST_OUTPUT, conversation.maxTokens),
     ...writeSampling(conversation, exchange),
-    text: writeText(conversation),
+    text: writeResponsesText(conversation),
     reasoning: effort === null ? null : { effort, summary: 'auto' },
     include: isReasoner ? ['reasoning.encrypted_content'] : null,
     ...writeRelated(conversation, exchange, isKnownField),
