@@ -120,7 +120,7 @@ async function showDemo(
   say('3. the decision');
   const { decision } = await client.call('decision.show', { id: String(decisionId) });
   say(`   will run ${decision.agent} in its own worktree`);
-  say(`   why      ${decision.why}`);
+  say(`   waits    needs approval: ${decision.why}`);
   say(`   prompt   ${PROMPT.split('\n')[0]} (sha256 ${decision.hash.slice(0, 12)}…)`);
   if (stdin.isTTY && stdout.isTTY && !flags.auto) {
     say(
