@@ -1,6 +1,6 @@
 // Runs the built suite: `node .ci/test.js [quick] [part of a path]...`. Ends with the runner's summary; fails if a
 // test fails or none ran.
-import { existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { run } from 'node:test';
@@ -15,7 +15,7 @@ const LONGEST_SHOWN = 15;
 // The person's preferences for programs on their terminal must not change what tests see.
 for (const name of Object.keys(process.env))
   if (
-    /^(?:NO_COLOR|FORCE_COLOR|CLICOLOR.*|CI|LC_.*|LANGUAGE|PAGER|LESS|VISUAL|EDITOR|GIT_.*|SVC_(?:HOME|NOTIFY|PAGER))$/.test(
+    /^(?:NO_COLOR|FORCE_COLOR|CLICOLOR.*|CI|LC_.*|LANGUAGE|PAGER|LESS|VISUAL|EDITOR|GIT_.*|XDG_(?:CONFIG|DATA|CACHE|STATE)_HOME|SVC_(?:HOME|NOTIFY|PAGER))$/.test(
       name,
     )
   )
@@ -49,7 +49,7 @@ const place = (file) => {
  */
 const isApart = (file) => /\.slow\.test\.js$/.test(file);
 /** Tests with many processes, which `quick` leaves out too. */
-const MANY_PROCESSES = ['agents', 'cli/main-job', 'terminal/main-job', 'faults/worker'];
+const MANY_PROCESSES = ['agents', 'cli/main-job', 'terminal/main-job'];
 const isOneOf = (parts, file) => parts.some((part) => file.includes(join('dist/test', part)));
 
 const words = process.argv.slice(2);
@@ -114,6 +114,14 @@ function makeGroups() {
 
 const scratch = mkdtempSync(join(tmpdir(), 'svc-tests-'));
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
+
+// A home with nothing but a git identity: the person's files and settings must not matter, and may not exist.
+process.env.HOME = join(scratch, 'home');
+mkdirSync(process.env.HOME);
+writeFileSync(
+  join(process.env.HOME, '.gitconfig'),
+  '[user]\n\tname = Test Person\n\temail = person@example.test\n',
+);
 
 /**
  * Writes the program of one process. Every file becomes a suite, so its hooks are separate, and its name is printed
