@@ -22,7 +22,7 @@ type FlagValue<F extends FlagSpec> = F['type'] extends 'boolean'
       ? C
       : string;
 
-export type FlagSpecs<T extends FlagTable> = {
+export type FlagValues<T extends FlagTable> = {
   readonly [K in keyof T]: T[K]['multiple'] extends true
     ? FlagValue<T[K]>[]
     : T[K]['type'] extends 'boolean'
@@ -71,7 +71,7 @@ export interface CommandContext<T extends FlagTable = FlagTable> {
   args: readonly string[];
   /** Returns the argument at an index, which the command's declaration requires. */
   arg(index: number): string;
-  flags: FlagSpecs<T>;
+  flags: FlagValues<T>;
   json: boolean;
   cwd: string;
   env: NodeJS.ProcessEnv;

@@ -3,7 +3,7 @@ import type { EngineClient, LoggedEvent, WireValue } from '../engine/index.ts';
 type Listener = (event: WireValue<LoggedEvent>) => void;
 
 /** Follows the event log across restarts of the engine. */
-export interface FollowLoop {
+export interface EventFollower {
   isWanted(): boolean;
   /** Returns a function that ends it. */
   add(listener: Listener): () => void;
@@ -22,7 +22,7 @@ interface Subscription {
  * starts after the last delivered event.
  * @param onFailed the engine ended a subscription although the connection is still open
  */
-export function createFollowing(onFailed: () => void): FollowLoop {
+export function createFollowing(onFailed: () => void): EventFollower {
   const listeners = new Set<Listener>();
   let current: Subscription | null = null;
   /** The last delivered event, and its log; null before the first subscription. */

@@ -131,9 +131,9 @@ export { describeLink, describeLinkState, isLinkTroubled, type LinkFacts } from 
 export type { LinkStatus } from './link/status.ts';
 export type { TelemetryView } from './link/telemetry/view.ts';
 export type { EventDelivery } from './notify/rows.ts';
-export type { RemoteAccess } from './receiver/serve.ts';
+export type { AccessLogEntry } from './receiver/serve.ts';
 export type { LoggedEvent } from './storage/index.ts';
-export type { CircuitBreaker as AgentCircuit } from './workers/agents/index.ts';
+export type { OpenCircuit as AgentCircuit } from './workers/agents/index.ts';
 export type { HookEvent } from './workers/agents/presets/hook-event.ts';
 export type { AgentHooks, HookEntry, HookLines } from './workers/agents/presets/hooks.ts';
 export type { GatewayRoute, McpServer } from './workers/agents/presets/preset.ts';

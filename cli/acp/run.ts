@@ -21,7 +21,7 @@ import { findAgentEnvironment, findOwnWords } from './agent-quirks.ts';
 import { clipText, createSecretRemover, describeError } from './failure.ts';
 import { takeNewMessages } from './messages.ts';
 import { createPermissions } from './permission.ts';
-import { FailedPrompt, openSession } from './session.ts';
+import { AcpSessionError, openSession } from './session.ts';
 import { createTranscript } from './transcript.ts';
 
 export interface AcpRun {
@@ -254,7 +254,7 @@ const keepParams = (params: unknown): unknown => params;
 /** Explains why the session ended early. If the connection ended, the reason is how the agent ended. */
 async function explainFailure(error: unknown, talk: Talk): Promise<Ending> {
   const { agent, transcript, clean } = talk;
-  if (error instanceof FailedPrompt) {
+  if (error instanceof AcpSessionError) {
     const words = error.code === 'agent_error' ? formatLastWords(talk) : '';
     return { answer: null, failure: { code: error.code, text: clipText(`${clean(error.message)}${words}`) } };
   }

@@ -30,7 +30,7 @@ export interface SessionWish {
 }
 
 /** A failure found on this side, as opposed to one that the agent reported. */
-export class FailedPrompt extends Error {
+export class AcpSessionError extends Error {
   readonly code: FoundError['code'];
   constructor(text: string, code: FoundError['code'] = 'agent_error') {
     super(text);
@@ -53,7 +53,7 @@ export async function openSession(agent: ClientContext, wish: SessionWish): Prom
   );
   if (hello?.protocolVersion !== PROTOCOL_VERSION) {
     const spoken = JSON.stringify(hello?.protocolVersion ?? null);
-    throw new FailedPrompt(
+    throw new AcpSessionError(
       `it speaks version ${spoken} of the agent client protocol, not ${PROTOCOL_VERSION}`,
     );
   }
@@ -64,7 +64,7 @@ export async function openSession(agent: ClientContext, wish: SessionWish): Prom
     const methodId = findKeyLogin(offered, env);
     if (methodId === undefined) {
       const ways = offered.length === 0 ? '' : `; it offers ${offered.join(', ')}`;
-      throw new FailedPrompt(`${failure.text}${ways}`, failure.code);
+      throw new AcpSessionError(`${failure.text}${ways}`, failure.code);
     }
     await rejectAfter(patienceMs, 'authenticate', agent.request(methods.agent.authenticate, { methodId }));
     return requestSession(agent, hello, wish);
@@ -92,19 +92,19 @@ async function requestSession(
     const canResume = agentCapabilities?.sessionCapabilities?.resume;
     const method = canResume ? session.resume : agentCapabilities?.loadSession ? session.load : null;
     try {
-      if (method === null) throw new FailedPrompt('it cannot resume a session');
+      if (method === null) throw new AcpSessionError('it cannot resume a session');
       const asked = agent.request(method, { sessionId: resume, ...place });
       const answer = await rejectAfter(patienceMs, method, asked);
       return { id: resume, model: readModel(answer), lost };
     } catch (error) {
-      if (!(error instanceof RequestError || error instanceof FailedPrompt)) throw error;
+      if (!(error instanceof RequestError || error instanceof AcpSessionError)) throw error;
       if ((await readFailure(error))?.code === 'auth_failed') throw error;
       lost = error.message;
     }
   }
   const answer: unknown = await rejectAfter(patienceMs, session.new, agent.request(session.new, place));
   const { sessionId } = (answer ?? {}) as { sessionId?: unknown };
-  if (typeof sessionId !== 'string') throw new FailedPrompt('it opened a session without an id');
+  if (typeof sessionId !== 'string') throw new AcpSessionError('it opened a session without an id');
   return { id: sessionId, model: readModel(answer), lost };
 }
 
@@ -130,6 +130,7 @@ async function rejectAfter<T>(ms: number, what: string, promise: Promise<T>): Pr
     ms,
     promise.then((value) => ({ value })),
   );
-  if (answer === null) throw new FailedPrompt(`it did not answer ${what} within ${Math.round(ms / 1000)} s`);
+  if (answer === null)
+    throw new AcpSessionError(`it did not answer ${what} within ${Math.round(ms / 1000)} s`);
   return answer.value;
 }

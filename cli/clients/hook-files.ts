@@ -4,7 +4,7 @@ import { type AgentHooks, agentPrograms, type HookLines } from '../../engine/ind
 import type { ClientScope } from './clients.ts';
 
 /** Program and arguments that run svc. */
-export type HookPhrases = readonly string[];
+export type HookProgram = readonly string[];
 
 interface Place {
   file: string;
@@ -99,7 +99,7 @@ export async function loadAgentHooks({ agent }: HookFile): Promise<AgentHooks> {
 }
 
 /** Returns the command of each hook event. */
-export function writeHookLines({ agent }: HookFile, svc: HookPhrases): HookLines {
+export function writeHookLines({ agent }: HookFile, svc: HookProgram): HookLines {
   const [command = '', ...args] = svc;
   const makeHookLine = (event: keyof HookLines) => ({
     command,

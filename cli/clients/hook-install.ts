@@ -4,7 +4,7 @@ import { SvcError } from '../../engine/index.ts';
 import {
   findHookPlace,
   type HookFile,
-  type HookPhrases,
+  type HookProgram,
   loadAgentHooks,
   runsOurHook,
   writeHookLines,
@@ -30,7 +30,7 @@ export interface HookPlan {
 export async function planHooks(
   agent: HookFile,
   place: InstallPlace,
-  svc: HookPhrases | null,
+  svc: HookProgram | null,
 ): Promise<HookPlan> {
   const file = findHookPlace(agent, place.scope, place);
   if (file === undefined) {
@@ -90,7 +90,7 @@ async function planOwnFile(
   agent: HookFile,
   file: string,
   present: string | undefined,
-  svc: HookPhrases | null,
+  svc: HookProgram | null,
 ): Promise<HookPlan> {
   if (present !== undefined && !isOwnFile(agent, present)) {
     if (svc === null) return { file, change: 'none', shown: '', text: present };
@@ -108,7 +108,7 @@ async function planOwnFile(
 }
 
 /** The whole file. */
-async function writeOwnFile(agent: HookFile, svc: HookPhrases): Promise<string> {
+async function writeOwnFile(agent: HookFile, svc: HookProgram): Promise<string> {
   const { listEntries, buildPlugin } = await loadAgentHooks(agent);
   const lines = writeHookLines(agent, svc);
   if (buildPlugin === undefined)

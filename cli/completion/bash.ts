@@ -1,8 +1,8 @@
 import { quoteForShell } from '../../engine/index.ts';
 import type { Command } from '../command.ts';
 import {
+  type CompletedCommand,
   type CompletionKind,
-  type CompletionTable,
   describeCommands,
   groupByFirstWord,
   needsSecondWord,
@@ -10,7 +10,7 @@ import {
 } from './describe.ts';
 
 /** Lists the flags of a command that take a value, with a space around each. */
-export const listValuedFlags = ({ flags }: CompletionTable): string =>
+export const listValuedFlags = ({ flags }: CompletedCommand): string =>
   ` ${flags.flatMap(({ takesValue, long, short }) => (takesValue ? [long, short ?? []].flat() : [])).join(' ')} `;
 
 /** The script function for a value: `_svc_` and this. */
@@ -22,7 +22,7 @@ const nameProposer = (from: CompletionKind | readonly string[]): string =>
       : `ask ${from}`;
 
 /** For `case "$command $prev"`: the completion of each flag's value. */
-export function writeValueCases(completions: readonly CompletionTable[], indent: string): string {
+export function writeValueCases(completions: readonly CompletedCommand[], indent: string): string {
   return completions
     .flatMap(({ name, flags }) =>
       flags.flatMap(({ long, short, choices, kind }) => {
@@ -37,7 +37,7 @@ export function writeValueCases(completions: readonly CompletionTable[], indent:
 }
 
 /** For `case "$command $position"`: the completion of each argument. */
-export const writeArgumentCases = (completions: readonly CompletionTable[], indent: string): string =>
+export const writeArgumentCases = (completions: readonly CompletedCommand[], indent: string): string =>
   completions
     .flatMap(({ name, args, rest }) => [
       ...args.flatMap((from, at) =>

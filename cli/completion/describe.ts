@@ -15,7 +15,7 @@ export interface FlagWords {
 }
 
 /** A command as the scripts need it. */
-export interface CompletionTable {
+export interface CompletedCommand {
   name: string;
   about: string;
   flags: FlagWords[];
@@ -57,7 +57,7 @@ const EVERYWHERE: readonly FlagWords[] = [
 ];
 
 /** Every command that people use, in the order of help. */
-export const describeCommands = (commands: readonly Command[]): CompletionTable[] =>
+export const describeCommands = (commands: readonly Command[]): CompletedCommand[] =>
   commands
     .filter(({ hidden }) => !hidden)
     .map(({ name, about, args = [], flags = {} }) => ({
@@ -69,8 +69,8 @@ export const describeCommands = (commands: readonly Command[]): CompletionTable[
     }));
 
 /** First words, each with the commands below it; a single-word command has itself. */
-export function groupByFirstWord(completions: readonly CompletionTable[]): Map<string, CompletionTable[]> {
-  const found = new Map<string, CompletionTable[]>();
+export function groupByFirstWord(completions: readonly CompletedCommand[]): Map<string, CompletedCommand[]> {
+  const found = new Map<string, CompletedCommand[]>();
   for (const each of completions) {
     const word = each.name.split(' ')[0] ?? '';
     found.set(word, [...(found.get(word) ?? []), each]);
@@ -79,13 +79,13 @@ export function groupByFirstWord(completions: readonly CompletionTable[]): Map<s
 }
 
 /** A first word that needs a second one. */
-export const needsSecondWord = (word: string, below: readonly CompletionTable[]): boolean =>
+export const needsSecondWord = (word: string, below: readonly CompletedCommand[]): boolean =>
   below.some(({ name }) => name !== word);
 
 /** The description of a first word in a list with one line per entry. */
-export const describeFirstWord = (word: string, below: readonly CompletionTable[]): string =>
+export const describeFirstWord = (word: string, below: readonly CompletedCommand[]): string =>
   needsSecondWord(word, below)
     ? below.map(({ name }) => name.slice(word.length + 1)).join(', ')
     : (below[0]?.about ?? '');
 
-export const takeSecondWord = ({ name }: CompletionTable): string => name.split(' ')[1] ?? '';
+export const takeSecondWord = ({ name }: CompletedCommand): string => name.split(' ')[1] ?? '';

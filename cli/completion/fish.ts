@@ -1,8 +1,8 @@
 import type { Command } from '../command.ts';
 import { listValuedFlags } from './bash.ts';
 import {
+  type CompletedCommand,
   type CompletionKind,
-  type CompletionTable,
   describeCommands,
   describeFirstWord,
   type FlagWords,
@@ -23,7 +23,7 @@ function formatValuePart({ takesValue, choices, kind }: FlagWords): string {
   return choices.length === 0 ? ' -x' : ` -x -a ${quoteForFish(choices.join(' '))}`;
 }
 
-function writeCompletionLines(completion: CompletionTable): string[] {
+function writeCompletionLines(completion: CompletedCommand): string[] {
   const { name, flags, args, rest } = completion;
   const flagLines = flags.map((flag) => {
     const short = flag.short === null ? '' : ` -s ${flag.short.slice(1)}`;

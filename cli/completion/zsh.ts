@@ -2,7 +2,7 @@ import { quoteForShell } from '../../engine/index.ts';
 import type { Command } from '../command.ts';
 import { listValuedFlags, writeArgumentCases, writeValueCases } from './bash.ts';
 import {
-  type CompletionTable,
+  type CompletedCommand,
   describeCommands,
   describeFirstWord,
   groupByFirstWord,
@@ -13,7 +13,7 @@ import {
 /** An entry of `_describe`: the word, a colon, what it means. */
 const formatEntry = (word: string, about: string): string => quoteForShell(`${word}:${about}`);
 
-const formatFlagEntries = ({ flags }: CompletionTable): string =>
+const formatFlagEntries = ({ flags }: CompletedCommand): string =>
   flags.map(({ long, about }) => formatEntry(long, about)).join(' ');
 
 export function writeZshScript(commands: readonly Command[]): string {

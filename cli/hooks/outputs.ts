@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import type { ToolCallFields } from './tool-call.ts';
+import { asText, type ToolCallFields } from './tool-writes.ts';
 
 /** The output of a tool, as far as its agent's hook receives it. */
 export interface HookToolOutput {
@@ -17,7 +17,6 @@ interface OutputShape {
   replace?: (sent: ToolCallFields, text: string, output: HookToolOutput) => object;
 }
 
-const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 const asFields = (value: unknown): ToolCallFields =>
   typeof value === 'object' && value !== null ? (value as ToolCallFields) : {};
 

@@ -3,7 +3,8 @@ import { openForOneCall } from '../../engine/daemon/one-call.ts';
 import type { HookEvent } from '../../engine/index.ts';
 import { type HookToolOutput, readOutput, replaceOutput } from './outputs.ts';
 import { SHAPES } from './shapes.ts';
-import { readCall, type ToolCallFields } from './tool-call.ts';
+import { readCall } from './tool-call.ts';
+import type { ToolCallFields } from './tool-writes.ts';
 
 // An agent waits for this at every tool call, and some treat any exit code except 0 as a refusal: errors on our side
 // must not affect it, so the answer is then empty, and in time.

@@ -1,5 +1,5 @@
 import type { HookEvent } from '../../engine/index.ts';
-import type { ToolCallFields } from './tool-call.ts';
+import type { ToolCallFields } from './tool-writes.ts';
 
 /** How an agent receives the answer of a hook. */
 export interface HookShape {

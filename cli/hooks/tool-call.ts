@@ -1,5 +1,12 @@
 import { resolve } from 'node:path';
-import { readFileWrite, readPatchWrites, type ToolWrite } from './tool-writes.ts';
+import {
+  asFields,
+  asText,
+  readFileWrite,
+  readPatchWrites,
+  type ToolCallFields,
+  type ToolWrite,
+} from './tool-writes.ts';
 
 /** The tool call that a hook is about, as the agent reports it. */
 export interface HookToolCall {
@@ -17,8 +24,6 @@ export interface HookToolCall {
   /** The intended contents, as far as they are reported. */
   planned: ToolWrite[];
 }
-
-export type ToolCallFields = Record<string, unknown>;
 
 const PATH_KEYS = ['file_path', 'path', 'filePath', 'notebook_path'];
 /** The field with the patch, in tools that take one. */
@@ -100,11 +105,6 @@ const splitToolName = (name: string): string =>
     .replace(/([a-z\d])([A-Z])/g, '$1_$2')
     .replace(/[^A-Za-z\d]+/g, '_')
     .toLowerCase();
-
-const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-
-const asFields = (value: unknown): ToolCallFields | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as ToolCallFields) : null;
 
 function parseFields(text: string): ToolCallFields | null {
   try {

@@ -14,7 +14,7 @@ interface TextEdit {
   all: boolean;
 }
 
-type Fields = Record<string, unknown>;
+export type ToolCallFields = Record<string, unknown>;
 
 // Agents use many names for the same fields; unknown names are ignored.
 const WHOLE_TEXT = ['content', 'file_text', 'contents', 'text'];
@@ -23,12 +23,12 @@ const NEW_TEXT = ['new_string', 'newString', 'new_str', 'new_text', 'new', 'new_
 const ALL_PLACES = ['replace_all', 'replaceAll', 'change_all'];
 const EDIT_LISTS = ['edits', 'edit'];
 
-const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+export const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-const asFields = (value: unknown): Fields | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null;
+export const asFields = (value: unknown): ToolCallFields | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as ToolCallFields) : null;
 
-const findText = (fields: Fields, names: readonly string[]): string | null => {
+const findText = (fields: ToolCallFields, names: readonly string[]): string | null => {
   for (const name of names) {
     const text = asText(fields[name]);
     if (text !== null) return text;
@@ -37,7 +37,7 @@ const findText = (fields: Fields, names: readonly string[]): string | null => {
 };
 
 /** Reads from the fields of a call the whole text of its file, or the replaced parts. */
-export function readFileWrite(path: string, input: Fields): ToolWrite | null {
+export function readFileWrite(path: string, input: ToolCallFields): ToolWrite | null {
   const whole = findText(input, WHOLE_TEXT);
   if (whole !== null)
     return input.mode === 'append'

@@ -23,19 +23,14 @@ import { createRaces, type Races } from './races/index.ts';
 import { createTasks, type Tasks } from './tasks/index.ts';
 import { createVerify, type Verification, type VerifyDeps, type VerifyService } from './verify/index.ts';
 import { verifyTools } from './verify/tools.ts';
-import {
-  type ApprovalWorkflow,
-  createWorkflow,
-  type DispatchWorkflow,
-  type Workflow,
-} from './workflow/index.ts';
+import { type ApprovalCheck, createWorkflow, type DispatchPort, type Workflow } from './workflow/index.ts';
 
 export { type DispatchOptions, pickRepeatable, pickRequested, timeoutSec } from './dispatch-options.ts';
 export { findTaskSource } from './operations/task-actions.ts';
 export type { RunPlan, RunPlanner } from './plan.ts';
 export type { Races } from './races/index.ts';
 
-export interface BoardDeps<D extends DispatchWorkflow & RunPlanner> {
+export interface BoardDeps<D extends DispatchPort & RunPlanner> {
   storage: Storage;
   events: EventLog;
   clock: Clock;
@@ -64,10 +59,10 @@ export interface BoardDeps<D extends DispatchWorkflow & RunPlanner> {
   checkConfinement: BoardOperationsDeps['checkConfinement'];
   findHold: RaceOperationsDeps['findHold'];
   /** The dispatcher needs tasks and approvals, and the workflow needs the dispatcher. */
-  createDispatch(tasks: Tasks, approvals: ApprovalWorkflow, races: Races): D;
+  createDispatch(tasks: Tasks, approvals: ApprovalCheck, races: Races): D;
 }
 
-export interface Board<D extends DispatchWorkflow & RunPlanner> {
+export interface Board<D extends DispatchPort & RunPlanner> {
   tasks: Tasks;
   decisions: Decisions;
   races: Races;
@@ -101,7 +96,7 @@ export interface Board<D extends DispatchWorkflow & RunPlanner> {
 }
 
 /** Composes the board: tasks, decisions, and the workflow between them. */
-export function createBoard<D extends DispatchWorkflow & RunPlanner & Pick<RaceOperationsDeps, 'facts'>>(
+export function createBoard<D extends DispatchPort & RunPlanner & Pick<RaceOperationsDeps, 'facts'>>(
   deps: BoardDeps<D>,
 ): Board<D> {
   const { storage, events, clock, sessions, agents, templates } = deps;

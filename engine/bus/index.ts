@@ -18,19 +18,19 @@ import { type Asks, createAsks } from './asks/index.ts';
 import { createAskNotice } from './asks/notice.ts';
 import { askTools } from './asks/tools.ts';
 import type { BusDeps, SessionOutcome } from './deps.ts';
-import { createPost, type PostMessage } from './post.ts';
+import { createPost, type MessageService } from './post.ts';
 
 export interface Bus {
   seats: SeatRegistry;
   peers: SessionPeers;
   asks: Pick<Asks, 'list' | 'counts'>;
   /** See `Post.surface`. */
-  surface: PostMessage['surface'];
+  surface: MessageService['surface'];
   operations: (
     | OperationsOf<
         typeof seatOperations | typeof guidanceOperations | typeof instructionOperations | typeof askTools
       >
-    | PostMessage['operations'][number]
+    | MessageService['operations'][number]
   )[];
   /** Registers a Chair or a plain session; `pid` is the process that holds the seat, if any. */
   attend(seat: Omit<NewSeat, 'process'> & { pid: number | null }): Promise<SeatSession>;
@@ -38,7 +38,7 @@ export interface Bus {
   /** Closes an ended worker session's questions and sends its Chair the handoff. Call inside the transaction that ends it. */
   sessionEnded(session: Session, outcome: SessionOutcome): void;
   /** See `Post.addToHandoff`. */
-  addToHandoff: PostMessage['addToHandoff'];
+  addToHandoff: MessageService['addToHandoff'];
   /** Sends a further note to the recipients of a session's handoff. Call inside `storage.write`. */
   tellOfSession(session: Session, text: string): void;
   /** Reports whether the session has an unanswered question. */

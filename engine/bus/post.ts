@@ -18,7 +18,7 @@ import { createNotices } from './notices/index.ts';
 import { createSurfaced } from './notices/surfaced.ts';
 
 /** The life of messages: sending, delivery, reading, retention. */
-export interface PostMessage {
+export interface MessageService {
   messages: Messages;
   operations: OperationsOf<typeof messageTools | typeof peerTools | typeof messageOperations>[];
   /** Unread messages that the caller's session has not been shown yet; empty for a caller without a session. */
@@ -33,7 +33,7 @@ export interface PostMessage {
   close(): Promise<void>;
 }
 
-export function createPost(deps: BusDeps, peers: SessionPeers): PostMessage {
+export function createPost(deps: BusDeps, peers: SessionPeers): MessageService {
   const { storage, events, clock, paths, callerPaths, config, root, data, prepare, log, templates } = deps;
   const limits = () => readBusLimits(config().bus);
   const maxBytes = () => config().bus.log_max_bytes;

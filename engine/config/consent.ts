@@ -211,7 +211,7 @@ function removeAt(tree: ConfigTree, path: readonly string[]): void {
 }
 
 /** The person who agrees, and the act. */
-export interface ConsentState {
+export interface ConsentAct {
   how: AgreedFile['how'];
   actor: string;
   /** RFC 3339. */
@@ -223,7 +223,7 @@ export interface ConsentState {
 }
 
 /** Builds the record of an agreement to a file's values. */
-export function buildAgreement(tree: ConfigTree, before: AgreedFile | null, given: ConsentState): AgreedFile {
+export function buildAgreement(tree: ConfigTree, before: AgreedFile | null, given: ConsentAct): AgreedFile {
   const { how, actor, at: when, keys } = given;
   const now = digestTree(tree);
   if (keys === undefined) return { tree: now, how, actor, at: when };
@@ -261,7 +261,7 @@ function changeConsentsOf(home: string, file: string, change: Parameters<typeof 
 /** Records consent to the values of a file. Returns the file of the machine home. */
 export function recordAgreement(
   { home, file, tree }: Pick<ConsentQuestion, 'home' | 'file' | 'tree'>,
-  given: ConsentState,
+  given: ConsentAct,
 ): string {
   return changeConsentsOf(home, file, ({ files, waiting, projects }) => {
     const name = basename(file);

@@ -9,7 +9,7 @@ import { describeKeys, type KeyInfo } from './keys.ts';
 import type { ConfigTree } from './layers.ts';
 import { type LoadedConfig, loadConfig } from './load.ts';
 import { suggestName } from './nearest.ts';
-import { readConfigFile, readSource, type SourceFile } from './source.ts';
+import { readConfigFile, readSource, type YamlFile } from './source.ts';
 import { setYamlValue } from './text-edit.ts';
 
 /**
@@ -124,7 +124,7 @@ export function writeConfig({ file, env, text, seen, actor, name }: ConfigChange
 }
 
 /** Lists keys under consent that a person has changed; none if the file was invalid before. */
-function listChangedKeys({ tree, problems }: SourceFile, after: ConfigTree): string[] {
+function listChangedKeys({ tree, problems }: YamlFile, after: ConfigTree): string[] {
   return problems.length > 0 ? [] : listDifferingKeys(tree, after);
 }
 

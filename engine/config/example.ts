@@ -155,7 +155,7 @@ local app data folder (\`LOCALAPPDATA\`, when set), \`svc\` in \`XDG_CONFIG_HOME
 | \`device.token\` | the token for the linked server |`;
 
 /** The findings of `svc init`. */
-export interface StarterConfig {
+export interface InitFindings {
   name: string;
   /** The default agent, if one was found. */
   preset: string | undefined;
@@ -165,7 +165,7 @@ export interface StarterConfig {
 }
 
 /** Writes a short svc.yaml to start with. */
-export function renderStarterYaml({ name, preset, installed, addresses }: StarterConfig): string {
+export function renderStarterYaml({ name, preset, installed, addresses }: InitFindings): string {
   const formatScalar = (text: string): string => stringify(text, { lineWidth: 0 }).trimEnd();
   const agents =
     preset === undefined

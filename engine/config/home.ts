@@ -1,12 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfigFile, readSource, type SourceFile } from './source.ts';
+import { readConfigFile, readSource, type YamlFile } from './source.ts';
 
 /** The machine home: one person's files for every workspace. */
 export interface MachineHome {
   path: string;
   /** `ai.yaml`, if it exists. */
-  ai: SourceFile | undefined;
+  ai: YamlFile | undefined;
   /** The lines of `keys.env`. Secrets: never print them. */
   keys: ReadonlyMap<string, string>;
   /** Sentences for people, without any key. */

@@ -22,7 +22,7 @@ import {
   listFindings,
 } from './problems.ts';
 import { type Config, configSchema, homeSchema } from './schema.ts';
-import { readSource, type SourceFile } from './source.ts';
+import { readSource, type YamlFile } from './source.ts';
 
 /** The source of a key's value. */
 export type ConfigSource = 'flag' | 'environment' | 'workspace' | 'home' | 'default';
@@ -158,7 +158,7 @@ function findFirstValid<T>(
 }
 
 /** Returns the schema errors of a file, each with its place. */
-export function checkSource(source: SourceFile, schema: z.ZodType): ConfigProblem[] {
+export function checkSource(source: YamlFile, schema: z.ZodType): ConfigProblem[] {
   if (source.problems.length > 0) return source.problems;
   const parsed = schema.safeParse(source.tree);
   return parsed.success ? [] : listFindings(schema, source.tree, parsed.error).map(source.place);
@@ -169,7 +169,7 @@ function placeProblem(
   finding: ConfigFinding,
   flags: ConfigTree,
   environment: ConfigTree,
-  files: readonly SourceFile[],
+  files: readonly YamlFile[],
 ): ConfigProblem {
   const path = formatPath(finding.path);
   const nowhere = { file: null, line: null, column: null };

@@ -19,7 +19,7 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_SYNTAX = 5;
 
 /** One YAML file: its values, and their positions. */
-export interface SourceFile {
+export interface YamlFile {
   file: string;
   /** The values, without names that have no value. Empty if the YAML is invalid. */
   tree: ConfigTree;
@@ -45,7 +45,7 @@ export function readConfigFile(file: string): { text: string } | { problem: stri
 }
 
 /** Parses a YAML file. Never throws: all errors are in `problems`. */
-export function readSource(file: string, given?: string): SourceFile {
+export function readSource(file: string, given?: string): YamlFile {
   const read = given === undefined ? readConfigFile(file) : { text: given };
   if ('problem' in read) return brokenSource(file, read.problem);
   const lines = new LineCounter();
@@ -90,7 +90,7 @@ export function readSource(file: string, given?: string): SourceFile {
   };
 }
 
-function brokenSource(file: string, message: string): SourceFile {
+function brokenSource(file: string, message: string): YamlFile {
   const problem: ConfigProblem = { file, line: null, column: null, path: '', message };
   return {
     file,

@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 export const READY_FD = 3;
 
 /** The report, as one line of JSON. */
-export type HostReady = { ready: true } | { code: string; message: string; hint?: string };
+export type StartReport = { ready: true } | { code: string; message: string; hint?: string };
 
 export interface HostStart {
   /** Program and arguments. */
@@ -26,10 +26,10 @@ export interface HostStart {
 export interface StartedHost {
   child: ChildProcess;
   /** Its report, or one of ours that explains why there is none. Never rejects. */
-  said: Promise<HostReady>;
+  said: Promise<StartReport>;
 }
 
-const unreachableAnswer = (what: string): HostReady => ({
+const unreachableAnswer = (what: string): StartReport => ({
   code: 'engine_unreachable',
   message: `the engine ${what}`,
   hint: 'see .svc/log/daemon.out',
@@ -51,13 +51,13 @@ export async function waitForChild(child: ChildProcess): Promise<void> {
   if (child.pid !== undefined && isChildRunning(child)) await once(child, 'exit');
 }
 
-function readAnswer(child: ChildProcess, patienceMs?: number): Promise<HostReady> {
+function readAnswer(child: ChildProcess, patienceMs?: number): Promise<StartReport> {
   return new Promise((resolve) => {
     const stream = child.stdio[READY_FD] as Readable;
     let text = '';
     const reportLate = (): void => settleStart(unreachableAnswer('was not ready in time'));
     const timer = patienceMs === undefined ? undefined : setTimeout(reportLate, patienceMs);
-    function settleStart(said: HostReady): void {
+    function settleStart(said: StartReport): void {
       clearTimeout(timer);
       stream.destroy();
       resolve(said);
@@ -69,7 +69,7 @@ function readAnswer(child: ChildProcess, patienceMs?: number): Promise<HostReady
     stream.once('error', () => settleStart(unreachableAnswer('could not be started')));
     stream.once('end', () => {
       try {
-        settleStart(JSON.parse(text) as HostReady);
+        settleStart(JSON.parse(text) as StartReport);
       } catch {
         settleStart(unreachableAnswer('ended before it was ready'));
       }

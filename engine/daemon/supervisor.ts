@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../core/base/backoff.ts';
 import { readDataFolderId } from '../core/workspace/data-folder.ts';
 import { SUPERVISOR_VARIABLE } from '../core/workspace/own-supervisor.ts';
-import { type HostReady, READY_FD, startHost, waitForChild } from './start-host.ts';
+import { READY_FD, type StartReport, startHost, waitForChild } from './start-host.ts';
 
 // The program that restarts the host after a crash, with the environment of the person who started the engine; a
 // worker that restarted it would pass on its own. It lives as long as the engine, so it loads no package. Run in the
@@ -92,7 +92,7 @@ async function pauseFor(ms: number): Promise<void> {
   await delay(ms, undefined, { signal: pause.signal }).catch(() => undefined);
 }
 
-function tellStarter(said: HostReady): void {
+function tellStarter(said: StartReport): void {
   try {
     writeSync(READY_FD, JSON.stringify(said));
     closeSync(READY_FD);

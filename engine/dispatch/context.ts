@@ -1,6 +1,6 @@
 import type { Races } from '../board/index.ts';
 import type { Task, Tasks } from '../board/tasks/index.ts';
-import type { ApprovalWorkflow } from '../board/workflow/index.ts';
+import type { ApprovalCheck } from '../board/workflow/index.ts';
 import type { Clock } from '../core/base/clock.ts';
 import type { SvcError } from '../core/base/errors.ts';
 import type { Log } from '../core/base/log.ts';
@@ -40,7 +40,7 @@ export interface DispatchDeps {
   storage: Storage;
   events: EventLog;
   tasks: Tasks;
-  approvals: ApprovalWorkflow;
+  approvals: ApprovalCheck;
   races: Pick<Races, 'get' | 'fixBase' | 'started' | 'sessionEnded' | 'recover'>;
   sessions: Sessions;
   /** People who have entered sessions. */

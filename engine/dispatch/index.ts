@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RunPlanner } from '../board/index.ts';
-import type { DispatchWorkflow } from '../board/workflow/index.ts';
+import type { DispatchPort } from '../board/workflow/index.ts';
 import type { CallAuthor } from '../core/api/operation.ts';
 import { findOutputFormat, NO_FACTS, type StreamFacts } from '../workers/agents/index.ts';
 import { type CollectOrder, NOTHING_KEPT, type RunExit, type RunName } from '../workers/runner/runs/index.ts';
@@ -21,7 +21,7 @@ import { decideVerdict, type RunEnd } from './verdict.ts';
 export type { DispatchDeps, RunKeys } from './context.ts';
 export { describeRun, explainSvc, quoteTask, recallEarlierRun, remindRules } from './texts/index.ts';
 
-export interface Dispatcher extends DispatchWorkflow, RunPlanner {
+export interface Dispatcher extends DispatchPort, RunPlanner {
   /** Settles the state that an earlier host left behind, then starts waiting sessions. */
   recover(): Promise<void>;
   readonly cap: number;
@@ -150,7 +150,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     });
   }
 
-  const stopSession: DispatchWorkflow['stop'] = (sessionId, reason, by) => {
+  const stopSession: DispatchPort['stop'] = (sessionId, reason, by) => {
     const session = sessions.get(sessionId);
     if (!sessions.stopping(sessionId, reason, by.actor)) return;
     events.append({ kind: 'session_stopping', taskId: session.taskId, sessionId, ...by, data: { reason } });

@@ -5,7 +5,7 @@ import { cursor } from '../core/api/cursor.ts';
 import { by, checkOwnTask, type OwnWork, operation } from '../core/api/operation.ts';
 import type {
   AgentCircuits,
-  CircuitBreaker,
+  OpenCircuit,
   PlanEntry,
   ReadingTime,
   StreamFacts,
@@ -40,7 +40,7 @@ export interface ListedSession extends Session {
   /** Its commits so far, while it runs; some seconds old, and null until they have been counted. */
   committed: CommitResult | null;
   /** The suspension of its agent, if it waits for that; null otherwise. */
-  held: CircuitBreaker | null;
+  held: OpenCircuit | null;
   /** Facts that its agent does not report, so that silence about them proves nothing; words that follow "it does not say". */
   untold: readonly string[];
   /** When it would read a message that is sent now. */

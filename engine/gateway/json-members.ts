@@ -124,6 +124,12 @@ export function readJsonValue(text: Buffer, { start, end }: Pick<JsonMember, 'st
   }
 }
 
+/** Reads the member of an object with a key, of which the last one applies; undefined for none. */
+export function readJsonMember(text: Buffer, members: readonly JsonMember[], key: string): unknown {
+  const found = members.findLast((member) => member.key === key);
+  return found === undefined ? undefined : readJsonValue(text, found);
+}
+
 /** The replacement for a part of a text. */
 export interface JsonEdit {
   start: number;

@@ -288,7 +288,7 @@ export function createLink(deps: LinkDeps): Link {
     deps.leases.drop('none');
   }
 
-  async function keepLink(linked: LinkRow, token: string, by: CallAuthor): Promise<void> {
+  async function storeLink(linked: LinkRow, token: string, by: CallAuthor): Promise<void> {
     await stopLink();
     // Row and token of two accounts never coexist, whenever the engine dies, and neither account learns of the other.
     const isSame = row?.server === linked.server && row.workspace === linked.workspace;
@@ -318,7 +318,7 @@ export function createLink(deps: LinkDeps): Link {
     const { workspace, account, person, lease_key: leaseKey } = answer;
     const now = clock.now();
     const at = { linkedAt: now, tokenAt: now, revokedAt: null };
-    await keepLink({ server: server.origin, workspace, account, person, leaseKey, ...at }, answer.token, by);
+    await storeLink({ server: server.origin, workspace, account, person, leaseKey, ...at }, answer.token, by);
   }
 
   /** Notifies the server; false if that failed. */

@@ -11,7 +11,7 @@ import { SECRET_ROUTES } from './config.ts';
 import { type AgentLookup, createIntake, type ReceiverConfig } from './intake.ts';
 import { createOnce } from './once.ts';
 import { createReceipts } from './receipts.ts';
-import { createReceive, type ReceiveRequest, type ReceiverLog, type ReceiverRoutes } from './receive.ts';
+import { createReceive, type ReceiverLog, type ReceiverRoutes, type RequestReceiver } from './receive.ts';
 import { createReplayCache } from './replay.ts';
 import { createChatRoute } from './routes/chat.ts';
 import { createCodehostRoute } from './routes/codehost.ts';
@@ -21,9 +21,9 @@ import { type ListenOptions, type ReceiverListener, serveReceive } from './serve
 import type { ReceiverWorkspace } from './workspace-header.ts';
 
 export type { AgentLookup, ReceiverConfig, WebhookConfig } from './intake.ts';
-export type { ReceiveRequest, ReceiverLog } from './receive.ts';
+export type { ReceiverLog, RequestReceiver } from './receive.ts';
 
-export type { ListenOptions, ReceiverListener, RemoteAccess } from './serve.ts';
+export type { AccessLogEntry, ListenOptions, ReceiverListener } from './serve.ts';
 
 export interface ReceiverDeps {
   storage: Storage;
@@ -44,7 +44,7 @@ export interface ReceiverDeps {
 
 export interface Receiver {
   /** Answers requests without a port, under one list of secrets or one per route. Throws `secret_missing` when a secret is empty. */
-  open(secrets: readonly string[] | RouteSecrets): ReceiveRequest;
+  open(secrets: readonly string[] | RouteSecrets): RequestReceiver;
   /** Listens. Throws `secret_missing`, `address_refused`, `address_in_use`. */
   listen(options: ListenOptions): Promise<ReceiverListener>;
 }
@@ -65,7 +65,7 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
     ...createDecisionRoutes({ workflow, decisions, tasks }),
   };
 
-  function openReceive(given: readonly string[] | RouteSecrets): ReceiveRequest {
+  function openReceive(given: readonly string[] | RouteSecrets): RequestReceiver {
     const secrets = Array.isArray(given)
       ? Object.fromEntries(SECRET_ROUTES.map((route) => [route, given]))
       : (given as RouteSecrets);

@@ -36,7 +36,7 @@ export interface AgentLookup {
 }
 
 /** A task as a route has parsed it. */
-export interface IncomingRequest {
+export interface ParsedTask {
   template: string | null;
   agent: string | null;
   project: string | null;
@@ -70,7 +70,7 @@ export interface TaskIntake {
    */
   fromTemplate(name: string, prompt?: string): TemplateFields & { prompt: string };
   /** Creates the task inside `storage.write`. Throws `unknown_agent`, `unknown_project`. */
-  submitTask(incoming: IncomingRequest, wish: SubmitOptions): Task;
+  submitTask(incoming: ParsedTask, wish: SubmitOptions): Task;
   /** Builds the answer that names a task: 201 for a new one, 200 for an existing one. */
   answerWithTask(task: Task, status: 200 | 201): ReceiverAnswer;
 }

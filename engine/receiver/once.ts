@@ -9,7 +9,7 @@ import type { ReceiverAnswer } from './request.ts';
  * changes are rolled back, `refused` builds the answer, and the signature stays used. After an internal error (5xx)
  * nothing is kept, so the sender may try again.
  */
-export type OnceFilter = (
+export type RunOnce = (
   signed: SignedRequest,
   work: () => ReceiverAnswer,
   refused: (error: SvcError) => ReceiverAnswer,
@@ -42,7 +42,7 @@ interface Batch {
  * and is rolled back and run again with savepoints when a request was refused. Passing each request to `storage.write`
  * instead answers 11 % fewer (10,238 instead of 11,528 requests/s, median of 9 alternating rounds at 32 connections).
  */
-export function createOnce({ storage, replay }: { storage: Storage; replay: ReplayCache }): OnceFilter {
+export function createOnce({ storage, replay }: { storage: Storage; replay: ReplayCache }): RunOnce {
   const { db } = storage;
   const inSavepoint = createSavepoint(db);
   const queue: Job[] = [];

@@ -12,7 +12,7 @@ import {
 import { refuseSignature, type SignatureFailures } from '../core/http/signature-failures.ts';
 import type { RouteSecrets, SecretRoute } from './config.ts';
 import type { WebhookConfig } from './intake.ts';
-import type { OnceFilter } from './once.ts';
+import type { RunOnce } from './once.ts';
 import { problemAnswer } from './problem.ts';
 import type { ReplayCache } from './replay.ts';
 import type { InboundRequest, ReceiverAnswer, RequestHead } from './request.ts';
@@ -47,7 +47,7 @@ export interface AdmittedRequest {
   verify: VerifySignature;
 }
 
-export interface ReceiveRequest {
+export interface RequestReceiver {
   /** Checks route, method, declared size and encoding; returns an answer when the body need not be read. */
   admit(head: RequestHead): AdmittedRequest | ReceiverAnswer;
   /** Runs the remaining checks, then the route's handler. */
@@ -93,14 +93,14 @@ export function createReceive({
 }: {
   routes: ReceiverRoutes;
   secrets: RouteSecrets;
-  once: OnceFilter;
+  once: RunOnce;
   replay: Pick<ReplayCache, 'mayBeForgotten'>;
   failures: SignatureFailures;
   clock: Clock;
   config(): { webhook: WebhookConfig };
   workspace: ReceiverWorkspace;
   log?: ReceiverLog | undefined;
-}): ReceiveRequest {
+}): RequestReceiver {
   const verifies = new Map(
     Object.entries(secrets).map(([route, list]) => [route as SecretRoute, createVerifier(list)]),
   );

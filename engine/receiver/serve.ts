@@ -6,11 +6,11 @@ import { listenOn } from '../core/http/listen.ts';
 import { createLimitedServer } from '../core/http/server.ts';
 import { LARGEST_SIGNED_BYTES } from '../core/http/signature.ts';
 import type { RouteSecrets } from './config.ts';
-import { isAnswer, type ReceiveRequest, tooLargeAnswer } from './receive.ts';
+import { isAnswer, type RequestReceiver, tooLargeAnswer } from './receive.ts';
 import type { ReceiverAnswer } from './request.ts';
 
 /** One answered request, for the access log. */
-export interface RemoteAccess {
+export interface AccessLogEntry {
   at: string;
   remote: string;
   method: string;
@@ -38,7 +38,7 @@ export interface ListenOptions {
   /** One list for all routes, or one per route; a route without secrets is closed. */
   secrets: readonly string[] | RouteSecrets;
   allowRemote?: boolean;
-  onAccess?: (access: RemoteAccess) => void;
+  onAccess?: (access: AccessLogEntry) => void;
   limits?: Partial<ListenLimits>;
 }
 
@@ -53,7 +53,7 @@ const LINGER_MS = 1000;
 
 /** Serves `receive` over node:http. Slow clients are disconnected, and bodies are read up to the limit only. */
 export async function serveReceive(
-  receive: ReceiveRequest,
+  receive: RequestReceiver,
   { host, port, allowRemote = false, onAccess, limits }: ListenOptions,
   { clock, isLoopback }: { clock: Clock; isLoopback(host: string): boolean },
 ): Promise<ReceiverListener> {

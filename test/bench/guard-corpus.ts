@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CodeFile, readCode } from '../../engine/knowledge/guard/code/read-code.ts';
+import { type PreparedCode, readCode } from '../../engine/knowledge/guard/code/read-code.ts';
 import { findSyntax } from '../../engine/knowledge/guard/code/syntaxes.ts';
 import { createLanguageTable, judgeText, type SourceLanguage } from '../../engine/knowledge/sources/index.ts';
 
@@ -17,7 +17,7 @@ export interface Corpus {
 export interface CorpusCode {
   path: string;
   language: SourceLanguage;
-  code: CodeFile;
+  code: PreparedCode;
 }
 
 const languageOf = createLanguageTable();

@@ -15,8 +15,8 @@ import type {
   ListedUsageDay,
   ListedWork,
   PeerRow,
-  PendingDecision,
   RowDetails,
+  ShownDecision,
   ShownSession,
   ShownTask,
   StatusRow,
@@ -57,7 +57,7 @@ export const taskRow = (id: number, more: Partial<ShownTask> = {}): ShownTask =>
   ...more,
 });
 
-export const decisionRow = (id: number, more: Partial<PendingDecision> = {}): PendingDecision => ({
+export const decisionRow = (id: number, more: Partial<ShownDecision> = {}): ShownDecision => ({
   decision_id: `d-${id}`,
   task_id: `t-${id}`,
   kind: 'dispatch',

@@ -1,5 +1,5 @@
 import type { FunctionSpan } from '../../engine/knowledge/guard/code/functions.ts';
-import type { CodeFile } from '../../engine/knowledge/guard/code/read-code.ts';
+import type { PreparedCode } from '../../engine/knowledge/guard/code/read-code.ts';
 import { NAME, NUMBER, STRING } from '../../engine/knowledge/guard/code/tokens.ts';
 
 /** Returns pseudo-random numbers that are the same in every run. */
@@ -12,7 +12,7 @@ export function createDice(seed: number): (below: number) => number {
 }
 
 /** Returns the lines of a function, with the whole first line. */
-export function takeFunction({ text, tokens }: CodeFile, { from, to }: FunctionSpan): string {
+export function takeFunction({ text, tokens }: PreparedCode, { from, to }: FunctionSpan): string {
   const begin = text.lastIndexOf('\n', tokens.starts[from] as number) + 1;
   return text.slice(begin, tokens.ends[to - 1] as number);
 }
@@ -30,7 +30,7 @@ export function mutateLayout(text: string, dice: (below: number) => number, comm
 
 /** Renames the function's local names throughout and changes literals. */
 export function mutateNames(
-  code: CodeFile,
+  code: PreparedCode,
   { from, to }: FunctionSpan,
   dice: (below: number) => number,
 ): string {

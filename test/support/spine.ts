@@ -2,7 +2,7 @@ import { createDecisions } from '../../engine/board/decisions/index.ts';
 import type { RunSettings } from '../../engine/board/decisions/inputs.ts';
 import { createRaces } from '../../engine/board/races/index.ts';
 import { createTasks, type Task } from '../../engine/board/tasks/index.ts';
-import { createWorkflow, type DispatchWorkflow } from '../../engine/board/workflow/index.ts';
+import { createWorkflow, type DispatchPort } from '../../engine/board/workflow/index.ts';
 import type { Clock } from '../../engine/core/base/clock.ts';
 import { createEventLog, openStorage } from '../../engine/storage/index.ts';
 import { createSessions } from '../../engine/workers/sessions/index.ts';
@@ -32,7 +32,7 @@ export function openSpine(path: string, clock: Clock) {
   const tasks = createTasks({ storage, events, clock });
   const decisions = createDecisions({ storage, events, clock });
   const sessions = createSessions({ storage, clock });
-  const dispatch: DispatchWorkflow = {
+  const dispatch: DispatchPort = {
     settings: fakeSettings,
     enqueue(task, decision, _options, race) {
       const session = sessions.create({

@@ -3,7 +3,7 @@ import { findDetail, getSubjectStamp } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { State } from '../state/model.ts';
 import type { OverlayState, WritePrompt } from '../state/overlays.ts';
-import type { ListedPlan, PendingDecision } from '../state/rows.ts';
+import type { ListedPlan, ShownDecision } from '../state/rows.ts';
 import { splitCleanLines } from '../text/text.ts';
 import { jumpToWorker } from './navigation.ts';
 import { isHeldByLedger } from './tasks.ts';
@@ -16,13 +16,13 @@ import {
   transitionTo,
 } from './transition.ts';
 
-export function getSelectedDecision(state: State): PendingDecision | undefined {
+export function getSelectedDecision(state: State): ShownDecision | undefined {
   const { selected } = state.lists.decisions;
   return selected === null ? undefined : state.data.decisions.get(selected);
 }
 
 /** An approval needs the current plan on the screen: an older one may describe another run. */
-function checkPlanIsFetched(state: State, { decision_id: id }: PendingDecision): string | null {
+function checkPlanIsFetched(state: State, { decision_id: id }: ShownDecision): string | null {
   const loaded = findDetail(state, 'decision', id);
   const isCurrent = loaded?.stamp === getSubjectStamp(state.data, { kind: 'decision', id });
   return loaded?.detail && isCurrent ? null : 'what would run is still being fetched';
@@ -45,7 +45,7 @@ export function checkCanApprove(state: State): string | null {
 }
 
 /** Reports whether no sandbox can be set up for a task from an untrusted author. A person may still run it by typing its id. */
-const isUnconfinable = ({ stranger }: PendingDecision, { problem }: ListedPlan): boolean =>
+const isUnconfinable = ({ stranger }: ShownDecision, { problem }: ListedPlan): boolean =>
   stranger !== null && (problem?.code === 'confinement_unavailable' || problem?.code === 'tool_missing');
 
 export function askToApprove(state: State): ScreenQuestion {

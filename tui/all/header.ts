@@ -11,8 +11,8 @@ import { listAllWaiting } from './steps.ts';
 /** Counts the pending items of all workspaces, for the terminal title. */
 export function describeAllWaiting({ members }: AllState): string {
   const { length } = listAllWaiting(members);
-  const countPhase = length === 0 ? 'nothing waits' : formatCount(length, 'waits', 'wait');
-  return `svc: ${countPhase} in ${formatCount(members.length, 'workspace')}`;
+  const waits = length === 0 ? 'nothing waits' : formatCount(length, 'waits', 'wait');
+  return `svc: ${waits} in ${formatCount(members.length, 'workspace')}`;
 }
 
 /** Renders the number of workspaces and the selected one at the left, the number of running engines at the right. */

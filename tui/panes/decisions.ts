@@ -1,6 +1,6 @@
 import { findDetail } from '../state/details.ts';
 import { parseIdNumber } from '../state/numbers.ts';
-import type { DashboardData, PendingDecision } from '../state/rows.ts';
+import type { DashboardData, ShownDecision } from '../state/rows.ts';
 import { renderFacts } from '../text/text.ts';
 import type { TextStyle } from '../text/theme.ts';
 import { renderProblem } from './lines.ts';
@@ -15,7 +15,7 @@ const ROUTES: Readonly<Record<string, string>> = {
 };
 
 /** The receiver's route or, for a code host or chat, the reference there. */
-const describeSource = ({ source, source_ref: ref, stranger }: PendingDecision): string =>
+const describeSource = ({ source, source_ref: ref, stranger }: ShownDecision): string =>
   source === 'task' || ref === null
     ? (ROUTES[source] ?? source)
     : `${stranger === null ? '' : 'stranger: '}${ref}`;
@@ -23,7 +23,7 @@ const describeSource = ({ source, source_ref: ref, stranger }: PendingDecision):
 /** Lists inputs that have changed since the request. An approval covers the new values. */
 const listInputChanges = (
   name: string,
-  changes: PendingDecision['changes'],
+  changes: ShownDecision['changes'],
 ): [name: string, text: string | null, style?: TextStyle][] =>
   changes.map(({ input, before, after }, index) => [
     index === 0 ? name : '',
@@ -31,12 +31,12 @@ const listInputChanges = (
     'warn',
   ]);
 
-const listPendingDecisions = (data: DashboardData): PendingDecision[] =>
+const listPendingDecisions = (data: DashboardData): ShownDecision[] =>
   [...data.decisions.values()]
     .filter((each) => each.state === 'pending')
     .sort((one, other) => parseIdNumber(one.decision_id) - parseIdNumber(other.decision_id));
 
-export const decisionsPane = definePane<PendingDecision>({
+export const decisionsPane = definePane<ShownDecision>({
   id: 'decisions',
   digit: '2',
   title: 'Decisions',

@@ -2,7 +2,7 @@ import { formatCount } from '../../engine/index.ts';
 import type { PaneId } from '../pane-ids.ts';
 import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
-import type { PendingDecision } from '../state/rows.ts';
+import type { ShownDecision } from '../state/rows.ts';
 import { makeDrawable } from '../text/text.ts';
 import { describeAsker, listOpenAsks } from './asks.ts';
 import { getPane } from './index.ts';
@@ -20,7 +20,7 @@ export interface WaitingRow {
 
 /** Lists everything that waits for a person: decisions first, then asks, then work to review. */
 export function listWaiting(state: State): WaitingRow[] {
-  const decisions = getPane('decisions').listRows(state.data) as readonly PendingDecision[];
+  const decisions = getPane('decisions').listRows(state.data) as readonly ShownDecision[];
   const sessions = [...state.data.sessions.values()].filter(isWaitingForReview);
   return [
     ...decisions.map((each) => ({

@@ -14,7 +14,7 @@ import type {
   ListedStats,
   ListedUsageDay,
   PeerRow,
-  PendingDecision,
+  ShownDecision,
   ShownSession,
   ShownTask,
   StatusRow,
@@ -58,7 +58,7 @@ export const isPaneFetched = (pane: PaneId, { link, data }: Pick<State, 'link' |
 /** Rows that are new or have changed, as they come from the engine. */
 export interface DataChange {
   tasks?: readonly ShownTask[];
-  decisions?: readonly PendingDecision[];
+  decisions?: readonly ShownDecision[];
   sessions?: readonly ShownSession[];
   /** All of them, newest first. */
   deliveries?: readonly ListedDelivery[];

@@ -24,7 +24,7 @@ import type {
 /** A task as `task.list` returns it. */
 export type ShownTask = WireValue<ListedTask>;
 export type TaskView = WireValue<Task>;
-export type PendingDecision = WireValue<ListedDecision>;
+export type ShownDecision = WireValue<ListedDecision>;
 export type ShownSession = WireValue<ListedSession>;
 /** The facts about a session that all views share. */
 export type SessionFacts = WireValue<Session> & Pick<ShownSession, 'committed'>;
@@ -103,7 +103,7 @@ export interface RowDetails {
     decision: WireValue<Decision>;
     task: TaskView;
     plan: ListedPlan;
-    changes: PendingDecision['changes'];
+    changes: ShownDecision['changes'];
   };
   work: ListedWork;
   evidence: ListedEvidence;
@@ -130,7 +130,7 @@ export interface LoadedDetail<K extends DetailKind = DetailKind> {
 /** Everything known from the engine. Maps are replaced, never mutated. */
 export interface DashboardData {
   tasks: ReadonlyMap<string, ShownTask>;
-  decisions: ReadonlyMap<string, PendingDecision>;
+  decisions: ReadonlyMap<string, ShownDecision>;
   sessions: ReadonlyMap<string, ShownSession>;
   deliveries: ReadonlyMap<string, ListedDelivery>;
   /** By number, as text. */

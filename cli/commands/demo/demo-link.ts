@@ -15,10 +15,10 @@ import { getDaemonCommand } from '../../self.ts';
 import { type CatchServer, startCatchServer } from './catch-server.ts';
 import { createVisitor, type DemoVisitor } from './demo-visitor.ts';
 import { findIn } from './demo-wait.ts';
-import { byPage, bySignedRequest, type DemoOutside, type DemoWay } from './demo-ways.ts';
+import { byPage, bySignedRequest, type DemoAccess, type DemoWay } from './demo-ways.ts';
 import { DEMO_PROMPT, makeDemoWorkspace, sendSample } from './demo-workspace.ts';
 
-interface LinkedDemo extends DemoOutside {
+interface LinkedDemo extends DemoAccess {
   env: NodeJS.ProcessEnv;
   automation: CatchServer;
   client: EngineClient;

@@ -4,7 +4,7 @@ import type { DemoVisitor } from './demo-visitor.ts';
 import { findIn, waitFor } from './demo-wait.ts';
 
 /** The means of deciding from outside. */
-export interface DemoOutside {
+export interface DemoAccess {
   /** The id of the workspace on the server. */
   workspace: string;
   /** The person who set the server up. */
@@ -18,7 +18,7 @@ export interface DemoOutside {
 export interface DemoWay {
   title: string;
   /** Resolves when it is answered, and prints how. */
-  approve(outside: DemoOutside, event: CaughtEvent): Promise<void>;
+  approve(outside: DemoAccess, event: CaughtEvent): Promise<void>;
 }
 
 export const byPage: DemoWay = {

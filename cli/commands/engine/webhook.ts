@@ -1,9 +1,9 @@
 import {
+  type AccessLogEntry,
   configuration,
   connectToEngine,
   dataFolders,
   findWorkspace,
-  type RemoteAccess,
   SvcError,
   samples,
   toPrintable,
@@ -14,7 +14,7 @@ import { type Command, type CommandContext, defineCommand } from '../../command.
 import { formatFacts } from '../../print.ts';
 import { hostHere } from './engine.ts';
 
-const formatAccess = (entry: WireValue<RemoteAccess>): string =>
+const formatAccess = (entry: WireValue<AccessLogEntry>): string =>
   toPrintable(
     [
       entry.at,
@@ -87,7 +87,7 @@ const serve = defineCommand({
       context.note(
         `receiver on http://${at.host.includes(':') ? `[${at.host}]` : at.host}:${at.port} (${where})`,
       );
-    const printEntry = (entry: WireValue<RemoteAccess>): void => {
+    const printEntry = (entry: WireValue<AccessLogEntry>): void => {
       context.stdout.write(`${context.json ? toPrintableJson(entry) : formatAccess(entry)}\n`);
     };
 
@@ -111,7 +111,7 @@ const serve = defineCommand({
         'receiver.open',
         { ...listen, allow_remote: allowRemote },
         ({ method, params }) => {
-          if (method === 'access') printEntry(params.entry as WireValue<RemoteAccess>);
+          if (method === 'access') printEntry(params.entry as WireValue<AccessLogEntry>);
         },
       );
       announceAddress(opened, `in the engine, pid ${client.welcome.pid}`);

@@ -1,5 +1,5 @@
 import type { Storage } from '../../storage/index.ts';
-import { defineRetentionKind, type RetainedRows, type RetentionKind } from './kind.ts';
+import { defineRetentionKind, type RemovableItem, type RetentionKind } from './kind.ts';
 
 const AT_ONCE = 500;
 
@@ -48,7 +48,7 @@ export function eventRetention({ db }: Pick<Storage, 'db'>): RetentionKind {
         if (last === undefined) return;
         after = last.seq;
         const found = rows.filter(({ is_kept }) => is_kept === 0);
-        yield found.map(({ seq, bytes }): RetainedRows<number> => ({ item: seq, bytes }));
+        yield found.map(({ seq, bytes }): RemovableItem<number> => ({ item: seq, bytes }));
       }
     },
     async remove(part, _cutoff, writer) {

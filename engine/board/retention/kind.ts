@@ -1,7 +1,7 @@
 import type { PacedWriter } from './pace.ts';
 
 /** Removable items, with an estimate of their size in bytes. */
-export interface RetainedRows<T> {
+export interface RemovableItem<T> {
   item: T;
   bytes: number;
 }
@@ -16,9 +16,9 @@ export interface RetentionKind<T = unknown> {
    * Finds items that were finished before `cutoff`, Unix ms, part by part. The next part may be requested after the
    * last one was removed, or kept.
    */
-  find(cutoff: number): AsyncGenerator<RetainedRows<T>[]>;
+  find(cutoff: number): AsyncGenerator<RemovableItem<T>[]>;
   /** Removes the items that are still removable. Returns the removed ones. */
-  remove(part: RetainedRows<T>[], cutoff: number, writer: PacedWriter): Promise<RetainedRows<T>[]>;
+  remove(part: RemovableItem<T>[], cutoff: number, writer: PacedWriter): Promise<RemovableItem<T>[]>;
 }
 
 /** Type-checks a kind, whose items are private. */

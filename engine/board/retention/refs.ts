@@ -1,6 +1,6 @@
 import type { Storage } from '../../storage/index.ts';
 import type { SavedRef, Worktrees } from '../../workers/runner/worktrees/index.ts';
-import { defineRetentionKind, type RetainedRows, type RetentionKind } from './kind.ts';
+import { defineRetentionKind, type RemovableItem, type RetentionKind } from './kind.ts';
 import { IS_SETTLED } from './settled.ts';
 
 interface RepositoryRef extends SavedRef {
@@ -69,7 +69,7 @@ export function refRetention({
     async *find(cutoff) {
       for (const { repository } of repositories.all()) {
         const refs = await worktrees.listSavedRefs(repository).catch(() => []);
-        const found: RetainedRows<RepositoryRef>[] = [];
+        const found: RemovableItem<RepositoryRef>[] = [];
         for (const ref of refs) {
           const owner = ownerOf.get(ref.branch, repository);
           if (owner === undefined) continue;
@@ -80,7 +80,7 @@ export function refRetention({
       }
     },
     async remove(part, cutoff, writer) {
-      const gone: RetainedRows<RepositoryRef>[] = [];
+      const gone: RemovableItem<RepositoryRef>[] = [];
       for (const [repository, group] of Map.groupBy(part, ({ item }) => item.repository)) {
         await worktrees.deleteSavedRefs(
           repository,

@@ -1,6 +1,6 @@
 import { formatId } from '../../core/base/ids.ts';
 import type { Storage } from '../../storage/index.ts';
-import { defineRetentionKind, type RetainedRows, type RetentionKind } from './kind.ts';
+import { defineRetentionKind, type RemovableItem, type RetentionKind } from './kind.ts';
 import { IS_SETTLED } from './settled.ts';
 
 const AT_ONCE = 200;
@@ -66,7 +66,7 @@ export function taskRetention({ db }: Pick<Storage, 'db'>): RetentionKind {
         if (last === undefined) return;
         after = last.id;
         const found = rows.filter(({ is_over }) => is_over === 1);
-        yield found.map(({ id, bytes }): RetainedRows<number> => ({ item: id, bytes }));
+        yield found.map(({ id, bytes }): RemovableItem<number> => ({ item: id, bytes }));
       }
     },
     async remove(part, cutoff, writer) {

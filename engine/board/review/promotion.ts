@@ -29,7 +29,7 @@ const addRemoval = (
 export type EndedSession = Session & { branch: string; repository: string };
 
 /** Merges a session's branch. Throws `promote_conflict` with the `paths`, `checkout_dirty`, `unverified`, `conflict`. */
-export type PromoteOptions = (
+export type PromoteSession = (
   wanted: WantedSession & {
     strategy?: 'merge' | 'rebase' | undefined;
     keep?: boolean | undefined;
@@ -71,7 +71,7 @@ export function createPromotion(
   { prepareRemoval, recordGone }: WorktreeRemoval,
   /** Finds the ended session's branch and the base that it is merged into. */
   promotion: (wanted: WantedSession, caller: Caller) => { session: EndedSession; base: string },
-): PromoteOptions {
+): PromoteSession {
   const { storage, events, sessions, worktrees, races } = deps;
 
   /**
@@ -94,7 +94,7 @@ export function createPromotion(
   /** Answers a repeated call with its earlier result, finishing any clean-up that is left. */
   async function promoteOnce(
     sessionId: string,
-    wanted: Parameters<PromoteOptions>[0],
+    wanted: Parameters<PromoteSession>[0],
     caller: Caller,
     call: Pick<OperationCall, 'begin' | 'begun'>,
   ): Promise<PromotionResult> {
@@ -112,7 +112,7 @@ export function createPromotion(
   async function promoteSession(
     session: EndedSession,
     into: string,
-    wanted: Parameters<PromoteOptions>[0],
+    wanted: Parameters<PromoteSession>[0],
     caller: Caller,
     call: Pick<OperationCall, 'begin' | 'begun'>,
   ): Promise<PromotionResult> {
@@ -153,7 +153,7 @@ export function createPromotion(
   /** Inside `storage.write`: in a race the task is done, and the other sessions are stopped. */
   function winRace(
     session: Session,
-    { keepOthers = false }: Parameters<PromoteOptions>[0],
+    { keepOthers = false }: Parameters<PromoteSession>[0],
     { actor, via }: Caller,
   ): Pick<PromotionResult, 'discarded'> {
     const race = races.ofSession(session);
@@ -169,7 +169,7 @@ export function createPromotion(
     done: Omit<PromotionResult, 'removed' | 'kept'>,
     session: Parameters<typeof removeAfterPromotion>[0],
     into: string,
-    wanted: Parameters<PromoteOptions>[0],
+    wanted: Parameters<PromoteSession>[0],
   ): Promise<PromotionResult> {
     const removal = await removeAfterPromotion(session, into, wanted.keep === true);
     const problems = done.discarded.length === 0 ? [] : await deps.discardDue();

@@ -15,7 +15,7 @@ import {
 import type { Session } from '../../workers/sessions/index.ts';
 import type { WantedSession, WorktreeActionsDeps } from './deps.ts';
 import { createDiscardActions, type DiscardActions } from './discard-actions.ts';
-import { createPromotion, type EndedSession, type PromoteOptions } from './promotion.ts';
+import { createPromotion, type EndedSession, type PromoteSession } from './promotion.ts';
 import { createRaceClearing } from './race-clearing.ts';
 import { createUndoActions, type UndoActions } from './undo-actions.ts';
 import { createUndoRecords } from './undo-records.ts';
@@ -81,7 +81,7 @@ export interface WorktreeActions
     caller: Caller,
   ): Promise<WorktreeList>;
   tryPromotion(wanted: WantedSession, caller: Caller): Promise<SessionTrial>;
-  promote: PromoteOptions;
+  promote: PromoteSession;
   /** Returns one result per repository, including unreadable ones. Throws if none could be read. */
   pruneWorktrees(
     wanted: { project?: string | undefined; base?: string | undefined; dryRun?: boolean | undefined },

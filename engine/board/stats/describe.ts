@@ -1,6 +1,6 @@
 import type { WireValue } from '../../core/api/operation.ts';
 import { formatCount, formatDollars, formatElapsed, formatTokenCount } from '../../core/base/text.ts';
-import type { StatsFigures, TimeSpan } from './figures.ts';
+import type { DurationFigures, StatsFigures } from './figures.ts';
 import type { StatsReport } from './stats.ts';
 
 /** A line of a screen: its subject and text; null for no text. */
@@ -24,7 +24,11 @@ export const describeRework = ({
   tasks,
 }: Pick<WireValue<StatsFigures>, 'reworked' | 'tasks'>): string => formatShare(reworked, tasks);
 
-const formatSpan = ({ count, median_sec: median, p90_sec: p90 }: WireValue<TimeSpan>): string | null =>
+const formatSpan = ({
+  count,
+  median_sec: median,
+  p90_sec: p90,
+}: WireValue<DurationFigures>): string | null =>
   count === 0 ? null : `median ${formatElapsed(median)}, 90% within ${formatElapsed(p90)} (of ${count})`;
 
 const joinCounts = (counts: readonly (readonly [count: number, text: string])[]): string =>

@@ -1,5 +1,5 @@
 /** Durations, with their number; null for none. */
-export interface TimeSpan {
+export interface DurationFigures {
   count: number;
   medianSec: number | null;
   /** The 90th percentile. */
@@ -39,11 +39,11 @@ export interface StatsFigures {
   /** Runs whose agent has not reported its cost. */
   untoldCost: number;
   /** From the request to the approval, for tasks that waited for one. */
-  toApproval: TimeSpan;
+  toApproval: DurationFigures;
   /** From the first approval to the end. */
-  toEnd: TimeSpan;
+  toEnd: DurationFigures;
   /** From the end of a session to its promotion. */
-  toPromotion: TimeSpan;
+  toPromotion: DurationFigures;
 }
 
 /** A task for the figures; times are Unix ms. */
@@ -95,7 +95,7 @@ export function findPercentile(sorted: Float64Array, share: number): number | nu
 
 const toSeconds = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 1000));
 
-function measureSpan(times: readonly number[]): TimeSpan {
+function measureSpan(times: readonly number[]): DurationFigures {
   const sorted = Float64Array.from(times).sort();
   return {
     count: sorted.length,

@@ -7,7 +7,7 @@ import type { DispatchOptions } from '../dispatch-options.ts';
 import type { Task } from '../tasks/index.ts';
 
 /** The dispatcher's interface for the workflow. */
-export interface DispatchWorkflow {
+export interface DispatchPort {
   /** Returns the settings that a run would have now. Changes nothing and starts no program. */
   settings(task: Task, options: DispatchOptions): RunSettings;
   /** Explains why the account has no room for a run of the task, or no lease for one; null if it has. */

@@ -16,13 +16,13 @@ import { type DispatchOptions, pickRequested } from '../dispatch-options.ts';
 import type { LedgerGate } from '../ledger/index.ts';
 import type { Races } from '../races/index.ts';
 import type { NewTask, Task, Tasks } from '../tasks/index.ts';
-import type { DispatchWorkflow, SubmitResult } from './dispatch.ts';
+import type { DispatchPort, SubmitResult } from './dispatch.ts';
 import { createRaceStart, listRunners } from './race-start.ts';
 
-export type { DispatchWorkflow, SubmitResult } from './dispatch.ts';
+export type { DispatchPort, SubmitResult } from './dispatch.ts';
 
 /** The board's check for the dispatcher: whether a run matches what was approved. */
-export interface ApprovalWorkflow {
+export interface ApprovalCheck {
   boundTo(decisionId: string): ApprovedInputs;
   /** Lists the current differences from the approved inputs. A run always gets the stronger of both guard profiles. */
   changesSince(session: Pick<Session, 'decisionId' | 'taskId' | 'agent' | 'race'>): InputChange[];
@@ -125,7 +125,7 @@ export function createWorkflow({
   storage: Pick<Storage, 'db'>;
   tasks: Tasks;
   decisions: Decisions;
-  dispatch: DispatchWorkflow;
+  dispatch: DispatchPort;
   races: Races;
   /** Checks who may decide. Clients were checked already; requests from outside were not. */
   policy?: () => OperationPolicy;

@@ -5,7 +5,7 @@ import type { RunInputs } from '../decisions/inputs.ts';
 import type { DispatchOptions } from '../dispatch-options.ts';
 import type { Races } from '../races/index.ts';
 import type { Task, Tasks } from '../tasks/index.ts';
-import type { DispatchWorkflow, SubmitResult } from './dispatch.ts';
+import type { DispatchPort, SubmitResult } from './dispatch.ts';
 
 /** The task as each of its agents gets it. */
 export const listRunners = (task: Task, { race }: DispatchOptions): Task[] =>
@@ -21,7 +21,7 @@ export function createRaceStart({
 }: {
   tasks: Tasks;
   decisions: Decisions;
-  dispatch: Pick<DispatchWorkflow, 'enqueue'>;
+  dispatch: Pick<DispatchPort, 'enqueue'>;
   races: Races;
   inputsOf(task: Task, options: DispatchOptions): RunInputs;
 }): {

@@ -5,7 +5,7 @@ import { escapeForHeader, escapeForJson, escapeForUrl, type TemplateValues } fro
 const STEP_MS = 5000;
 
 type Step = NonNullable<AgentNotify['steps']>[number];
-export type FillValues = (template: string, values: TemplateValues) => string;
+export type FillTemplate = (template: string, values: TemplateValues) => string;
 
 /** The requests of an entry, in order. */
 export const listSteps = (entry: AgentNotify): readonly Step[] =>
@@ -19,7 +19,7 @@ export const needsBase = (entry: AgentNotify): boolean =>
 export async function sendRequests(
   entry: AgentNotify,
   values: TemplateValues,
-  { fill, signal }: { fill: FillValues; signal: AbortSignal },
+  { fill, signal }: { fill: FillTemplate; signal: AbortSignal },
 ): Promise<DeliveryOutcome | null> {
   for (const [index, step] of listSteps(entry).entries()) {
     const error = await sendRequest(step, values, { fill, signal });
@@ -33,7 +33,7 @@ export async function sendRequests(
 async function sendRequest(
   step: Step,
   values: TemplateValues,
-  { fill, signal }: { fill: FillValues; signal: AbortSignal },
+  { fill, signal }: { fill: FillTemplate; signal: AbortSignal },
 ): Promise<string | null> {
   const ending = new AbortController();
   const abortStep = (): void => ending.abort();

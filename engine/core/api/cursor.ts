@@ -4,6 +4,9 @@ import { SvcError } from '../base/errors.ts';
 /** The start of a list page: after the row of that id, the last one of the previous page. All lists use it. */
 export const cursor = z.string().min(1).max(100).optional();
 
+/** Creates the schema of a list's number of rows. */
+export const limitRows = (most: number, usual: number) => z.int().min(1).max(most).default(usual);
+
 /** Creates the error for a cursor that names no row of its list. */
 export const cursorError = (text: string): SvcError =>
   new SvcError('usage', `invalid cursor ${JSON.stringify(text)}`, {

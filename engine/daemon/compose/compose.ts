@@ -414,7 +414,7 @@ export async function openEngine(options: OpenOptions) {
 
     // Without its data folder an engine cannot promise anything; its workers have no one to report to.
     let goneTold: () => void = () => undefined;
-    async function leaveHost(): Promise<void> {
+    async function stopWithoutFolder(): Promise<void> {
       log.error({}, 'the data folder was removed; the engine stops');
       const live = sessions.listLive().map((each) => sessions.private(each.sessionId));
       await Promise.allSettled(
@@ -422,7 +422,7 @@ export async function openEngine(options: OpenOptions) {
       );
       goneTold();
     }
-    closing(whenGone(storage, () => void leaveHost()));
+    closing(whenGone(storage, () => void stopWithoutFolder()));
     // Read during other waits.
     const leaseRead = rooms.leases.read();
     board.start();

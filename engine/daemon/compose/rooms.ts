@@ -110,7 +110,7 @@ import {
 } from '../../workers/sessions/index.ts';
 
 /** The shared dependencies of all modules. */
-export interface EngineGround {
+export interface SharedDependencies {
   /** A killed engine of this data folder; null for none. */
   lostEngine: EngineProcess | null;
   storage: Storage;
@@ -178,7 +178,7 @@ export interface EngineModules {
 }
 
 /** Builds every module, in order: the one place where they meet. */
-export function createRooms(ground: EngineGround): EngineModules {
+export function createRooms(ground: SharedDependencies): EngineModules {
   const { storage, events, clock, log, root, paths, config, env, closing } = ground;
   const sessions = createSessions({ storage, clock });
   const containment = createContainment({ data: paths.data, env });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { crc32 } from 'node:zlib';
 import type { CallOutcome, CallRow } from '../books/schema.ts';
-import { findJsonMembers, type JsonMember, readJsonValue } from '../json-members.ts';
+import { findJsonMembers, type JsonMember, readJsonMember, readJsonValue } from '../json-members.ts';
 import { FACES, type ProtocolFace, type ProtocolRoute } from '../protocols/index.ts';
 import { estimateTokens, NO_USAGE, sumRowTokens, type TokenUsage } from '../tokens.ts';
 import type { UsageBooks } from './books.ts';
@@ -59,10 +59,7 @@ export function readCallBody(
 ): (Pick<GatewayCall, 'asked' | 'isStream'> & { members: JsonMember[] }) | null {
   const members = findJsonMembers(body);
   if (members === null) return null;
-  const readMember = (key: string): unknown => {
-    const found = members.findLast((member) => member.key === key);
-    return found === undefined ? undefined : readJsonValue(body, found);
-  };
+  const readMember = (key: string): unknown => readJsonMember(body, members, key);
   const model = route.model ?? readMember('model');
   return {
     members,

@@ -44,7 +44,7 @@ export interface GatewayState {
 }
 
 /** The engine's requests to its gateway, below `/-/`, with the token of the record; and `/metrics`. */
-export interface ControlMessage {
+export interface ControlEndpoint {
   handles(path: string): boolean;
   handle(request: IncomingMessage, response: ServerResponse, path: string, key: string | null): Promise<void>;
 }
@@ -66,7 +66,7 @@ export function createControl({
   stop(): void;
   models(): Promise<RouteModels>;
   metrics(): string;
-}): ControlMessage {
+}): ControlEndpoint {
   const expected = Buffer.from(token);
   const isToken = (key: string | null): boolean => {
     const shown = Buffer.from(key ?? '');

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
-import { readJsonValue } from '../json-members.ts';
+import { readJsonMember, readJsonValue } from '../json-members.ts';
 import { estimateTokens, NO_USAGE, type TokenUsage } from '../tokens.ts';
 import { sendFailure, sendJson } from './answer.ts';
 import { type GatewayCall, setUsage } from './call.ts';
@@ -39,13 +39,9 @@ function asksForUsage({ body, members }: GatewayCall): boolean {
 /** Answers with embeddings that depend only on the text. */
 function embedStub(call: GatewayCall, usage: TokenUsage): void {
   const { body, members, response } = call;
-  const readBodyMember = (key: string): unknown => {
-    const found = members.findLast((member) => member.key === key);
-    return found === undefined ? undefined : readJsonValue(body, found);
-  };
-  const input = readBodyMember('input');
+  const input = readJsonMember(body, members, 'input');
   const texts = Array.isArray(input) && typeof input[0] !== 'number' ? input : [input];
-  const isBase64 = readBodyMember('encoding_format') === 'base64';
+  const isBase64 = readJsonMember(body, members, 'encoding_format') === 'base64';
   const data = texts.map((text, index) => {
     const seed = createHash('sha512')
       .update(JSON.stringify(text) ?? '')

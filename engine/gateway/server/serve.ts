@@ -26,7 +26,7 @@ import {
   settleCall,
 } from './call.ts';
 import type { ContentLog } from './content-log.ts';
-import type { ControlMessage } from './control.ts';
+import type { ControlEndpoint } from './control.ts';
 import { readCredentials } from './credentials.ts';
 import { describeCall } from './describe-call.ts';
 import { estimatePrompt } from './estimate-prompt.ts';
@@ -79,7 +79,7 @@ export interface ServeDeps {
   /** The live zone: replacements in a passing request; null leaves it unchanged. */
   transform: ((call: GatewayCall) => JsonEdit[]) | null;
   /** Requests that only the engine may send. */
-  control: ControlMessage;
+  control: ControlEndpoint;
   limits: ServeLimits;
   dataId: string;
   /** The listening address. */

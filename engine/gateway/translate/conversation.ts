@@ -61,11 +61,11 @@ export interface ResultPart {
   isError: boolean;
 }
 
-export type AnswerPart = TextPart | MediaPart | ThinkingPart | RefusalPart | CallPart | ResultPart;
+export type ContentPart = TextPart | MediaPart | ThinkingPart | RefusalPart | CallPart | ResultPart;
 
 export interface ConversationTurn {
   role: 'system' | 'user' | 'assistant';
-  parts: AnswerPart[];
+  parts: ContentPart[];
 }
 
 /** A tool that the caller runs itself. */

@@ -1,7 +1,7 @@
 import { createProviderIds } from './call-ids.ts';
 import type {
-  AnswerPart,
   CallPart,
+  ContentPart,
   Conversation,
   ConversationTurn,
   ResultPart,
@@ -18,7 +18,7 @@ export interface OrderedTurns {
 }
 
 interface Segment {
-  assistant: AnswerPart[];
+  assistant: ContentPart[];
   answers: Map<CallPart, ResultPart>;
   after: ConversationTurn[];
 }
@@ -26,8 +26,8 @@ interface Segment {
 /** The placeholder for an empty turn, if a protocol requires content. */
 export const NO_CONTENT: TextPart = { kind: 'text', text: '(no content)' };
 
-const isText = (part: AnswerPart): part is TextPart => part.kind === 'text' && part.text !== '';
-const isCall = (part: AnswerPart): part is CallPart => part.kind === 'call';
+const isText = (part: ContentPart): part is TextPart => part.kind === 'text' && part.text !== '';
+const isCall = (part: ContentPart): part is CallPart => part.kind === 'call';
 
 const remind = ({ text }: TextPart): TextPart => ({
   kind: 'text',
@@ -43,7 +43,7 @@ const missingResult = (call: CallPart): ResultPart => ({
 });
 
 /** Returns a result whose call is missing, as user text: no provider accepts it as a result. */
-const sayResult = ({ name, content }: ResultPart): AnswerPart[] => [
+const sayResult = ({ name, content }: ResultPart): ContentPart[] => [
   { kind: 'text', text: `Result of an earlier call${name === null ? '' : ` of ${name}`}:` },
   ...content.filter((part) => part.kind === 'media' || part.text !== ''),
 ];
@@ -79,7 +79,7 @@ function segmentTurns(turns: readonly ConversationTurn[], keepsSystem: boolean) 
         last.after.push(keepsSystem ? { role, parts: texts } : { role: 'user', parts: texts.map(remind) });
       continue;
     }
-    const others: AnswerPart[] = [];
+    const others: ContentPart[] = [];
     for (const part of parts) {
       if (part.kind === 'result') {
         const found = findCall(part.callId);
@@ -106,7 +106,7 @@ export function orderTurns(
 ): OrderedTurns {
   const { system, segments } = segmentTurns(turns, keepsSystem);
   const ordered: ConversationTurn[] = [];
-  const pushTurn = (role: ConversationTurn['role'], parts: readonly AnswerPart[]): void => {
+  const pushTurn = (role: ConversationTurn['role'], parts: readonly ContentPart[]): void => {
     if (parts.length === 0) return;
     const last = ordered.at(-1);
     if (last?.role === role) last.parts.push(...parts);

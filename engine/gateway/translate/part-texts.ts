@@ -1,7 +1,7 @@
-import type { AnswerPart, ResultPart } from './conversation.ts';
+import type { ContentPart, ResultPart } from './conversation.ts';
 
 /** Returns the texts of parts joined with an empty line. */
-export const joinTexts = (parts: readonly AnswerPart[]): string =>
+export const joinTexts = (parts: readonly ContentPart[]): string =>
   parts.flatMap((part) => (part.kind === 'text' || part.kind === 'refusal' ? part.text : [])).join('\n\n');
 
 /** Returns the text of a failed call, for protocols without a field for a failure. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cursor } from '../../core/api/cursor.ts';
+import { cursor, limitRows } from '../../core/api/cursor.ts';
 import { type Caller, operation } from '../../core/api/operation.ts';
 import { tool } from '../../core/api/tool.ts';
 import { toPrintable } from '../../core/base/text.ts';
@@ -17,7 +17,6 @@ const exitCode = z
   .optional()
   .describe('Exit code of the command.')
   .meta({ unlisted: true });
-const limitTexts = (most: number, usual: number) => z.int().min(1).max(most).default(usual);
 
 const lineRange = z
   .string()
@@ -125,7 +124,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
         'Find parts of stored texts by words, identifiers, paths, error codes. context_retrieve returns the surrounding text.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ limit: limitTexts(50, 5), query: z.string().describe('Words of the text.') }),
+      input: z.strictObject({ limit: limitRows(50, 5), query: z.string().describe('Words of the text.') }),
       output: z.object({
         chunks: z.array(z.object({ id: z.string(), lines: z.string(), text: z.string() })),
       }),
@@ -152,7 +151,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       about: 'Stored texts that have not expired, newest first.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ limit: limitTexts(100_000, 50), cursor }),
+      input: z.strictObject({ limit: limitRows(100_000, 50), cursor }),
       async run(input, caller): Promise<StoredText[]> {
         const { store } = await texts.open();
         await texts.importForwarded();
@@ -173,7 +172,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
         'Bytes and estimated tokens that the context tools have kept out of contexts, by session and tool.',
       seat: 'trusted',
       changes: false,
-      input: z.strictObject({ session: z.string().optional(), limit: limitTexts(1000, 100) }),
+      input: z.strictObject({ session: z.string().optional(), limit: limitRows(1000, 100) }),
       async run(input) {
         const { store } = await texts.open();
         const found = texts.savings.sumSavings(input.session ?? null, input.limit);

@@ -64,7 +64,7 @@ export function createTextFiles(place: () => TextFolder) {
       try {
         const file = join(openFolder(), hash);
         const isThere = lstatSync(file, { throwIfNoEntry: false })?.size === bytes.length;
-        if (isThere && isSameContent(() => readTextFile(hash, bytes.length))) return;
+        if (isThere && hasExpectedContent(() => readTextFile(hash, bytes.length))) return;
         writeFileAtomically(file, text);
       } catch (error) {
         throw toFileError(error, 'the text was not stored');
@@ -86,7 +86,7 @@ export function createTextFiles(place: () => TextFolder) {
 }
 
 /** Reports whether a file has its expected content; otherwise it is written again. */
-function isSameContent(read: () => FoundBytes): boolean {
+function hasExpectedContent(read: () => FoundBytes): boolean {
   try {
     return Buffer.isBuffer(read());
   } catch {

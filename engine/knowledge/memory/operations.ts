@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cursor } from '../../core/api/cursor.ts';
+import { cursor, limitRows } from '../../core/api/cursor.ts';
 import { by, type Caller, operation } from '../../core/api/operation.ts';
 import { tool } from '../../core/api/tool.ts';
 import { SvcError } from '../../core/base/errors.ts';
@@ -22,7 +22,6 @@ const type = z
   .regex(/^[a-z][a-z0-9_-]*$/, 'expected a lower-case word')
   .optional()
   .describe('decision, convention, fact, gotcha, procedure, preference, todo or your own type');
-const limitMemories = (most: number, usual: number) => z.int().min(1).max(most).default(usual);
 
 const dir = z
   .string()
@@ -148,7 +147,7 @@ export function memoryOperations({
       seat: 'any',
       changes: false,
       input: z.strictObject({
-        limit: limitMemories(100_000, 50),
+        limit: limitRows(100_000, 50),
         type,
         cursor: cursor.meta({ unlisted: true }),
       }),
@@ -170,7 +169,7 @@ export function memoryOperations({
       seat: 'any',
       changes: false,
       input: z.strictObject({
-        limit: limitMemories(100, 8),
+        limit: limitRows(100, 8),
         query: z.string().optional().describe('Default: the newest.'),
         type,
       }),
@@ -243,7 +242,7 @@ export function memoryOperations({
         'Memories with their contradictions, the ones that wait for a person, newest first or by relevance to a query, and what the last worker received of them.',
       seat: 'trusted',
       changes: false,
-      input: z.strictObject({ limit: limitMemories(500, 200), query: z.string().optional(), type }),
+      input: z.strictObject({ limit: limitRows(500, 200), query: z.string().optional(), type }),
       async run(input) {
         const { store, recall } = await memory.open();
         const query = input.query?.trim() ?? '';
@@ -284,7 +283,7 @@ export function memoryOperations({
       about: 'Memories that enter no brief until a person keeps them, oldest first.',
       seat: 'trusted',
       changes: false,
-      input: z.strictObject({ limit: limitMemories(100_000, 100), cursor }),
+      input: z.strictObject({ limit: limitRows(100_000, 100), cursor }),
       run: async (input) => (await memory.open()).store.listUnreviewed(input),
     }),
     operation({

@@ -125,16 +125,16 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
     });
     const counts = countRows(parts.flatMap(({ left, right }) => [...left, ...right]));
     const known = (terms: readonly string[]): string[] => terms.filter((term) => counts.has(term));
-    const findNear = (terms: readonly string[]): Near[] =>
+    const weighTerms = (terms: readonly string[]): Near[] =>
       [...new Set(terms)].map((term) => ({ term, weight: PART, count: counts.get(term) ?? 0 }));
     const whole = parts
       .map(({ left, right }) => ({ left: known(left), right: known(right) }))
       .filter(({ left, right }) => left.length > 0 && right.length > 0);
     if (whole.length > 0)
-      return findNear(whole.slice(0, 2).flatMap(({ left, right }) => [...left, ...right]));
+      return weighTerms(whole.slice(0, 2).flatMap(({ left, right }) => [...left, ...right]));
     // The longest known word at either end.
     const ends = parts.flatMap(({ left, right }) => [...known(left), ...known(right)]);
-    return findNear(
+    return weighTerms(
       ends
         .filter((term) => term.length >= 4)
         .sort((one, other) => other.length - one.length)

@@ -1,7 +1,7 @@
 import { isLightWord } from './light-words.ts';
 import { STOP_WORDS } from './stop-words.ts';
 import { findPhrases, listSynonyms, listSynonymsWithin } from './synonyms.ts';
-import { type FoundTerms, foldText, listKeys, listPlain, listTerms } from './terms.ts';
+import { foldText, listKeys, listPlain, listTerms, type TermForms } from './terms.ts';
 
 /** One search term. */
 export interface QueryTerm {
@@ -14,7 +14,7 @@ export interface QueryTerm {
   weight: number;
 }
 
-const WEIGHTS: Record<FoundTerms['kind'], number> = {
+const WEIGHTS: Record<TermForms['kind'], number> = {
   word: 1,
   joined: 1.6,
   part: 0.8,

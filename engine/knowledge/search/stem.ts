@@ -7,7 +7,7 @@ const ENDS_SHORT = /^(?:[^aeiou]*)[aeiouy][^aeiouwxy]$/;
 /** The same at the end of a longer word, which keeps its e. */
 const ENDS_OPEN = /[^aeiou][aeiouy][^aeiouwxy]$/;
 /** Returns how often a vowel is followed by a consonant. */
-const countSyllables = (text: string): number => text.match(/[aeiouy]+[^aeiouy]+/g)?.length ?? 0;
+const measureStem = (text: string): number => text.match(/[aeiouy]+[^aeiouy]+/g)?.length ?? 0;
 
 type Rule = readonly [ending: string, to: string];
 const LONG: readonly Rule[] = [
@@ -48,11 +48,11 @@ function replaceEnding(word: string, rules: readonly Rule[]): string {
   const rule = rules.find(([ending]) => word.endsWith(ending));
   if (rule === undefined) return word;
   const stem = word.slice(0, -rule[0].length);
-  return countSyllables(stem) > 0 ? stem + rule[1] : word;
+  return measureStem(stem) > 0 ? stem + rule[1] : word;
 }
 
 function withoutPast(word: string): string {
-  if (word.endsWith('eed')) return countSyllables(word.slice(0, -3)) > 0 ? word.slice(0, -1) : word;
+  if (word.endsWith('eed')) return measureStem(word.slice(0, -3)) > 0 ? word.slice(0, -1) : word;
   const ending = /(?:ed|ing)$/.exec(word)?.[0];
   const stem = ending === undefined ? '' : word.slice(0, -ending.length);
   if (stem.length < 2 || !HAS_VOWEL.test(stem)) return word;
@@ -77,14 +77,13 @@ export function stemEnglish(word: string): string {
   const last = LAST.exec(stem);
   if (last !== null) {
     const before = stem.slice(0, last.index);
-    if (countSyllables(before) > 1 && (last[0] !== 'ion' || /[st]$/.test(before))) stem = before;
+    if (measureStem(before) > 1 && (last[0] !== 'ion' || /[st]$/.test(before))) stem = before;
   }
   if (stem.endsWith('e')) {
     const before = stem.slice(0, -1);
-    if (countSyllables(before) > 1 || (countSyllables(before) === 1 && !ENDS_OPEN.test(before)))
-      stem = before;
+    if (measureStem(before) > 1 || (measureStem(before) === 1 && !ENDS_OPEN.test(before))) stem = before;
   }
-  return stem.replace(/ll$/, countSyllables(stem) > 1 ? 'l' : 'll');
+  return stem.replace(/ll$/, measureStem(stem) > 1 ? 'l' : 'll');
 }
 
 /** Does the same for German, French and Spanish inflectional endings; at least four letters stay. */

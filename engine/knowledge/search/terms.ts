@@ -38,7 +38,7 @@ const splitCase = (word: string): string[] =>
     .filter(Boolean);
 
 /** The search forms of one position in a text. */
-export interface FoundTerms {
+export interface TermForms {
   /** The folded word as written. */
   word: string;
   /** All forms under which it is indexed, including `word`. */
@@ -71,20 +71,20 @@ const KATAKANA = /[\p{sc=Katakana}\u30fc]{3,}/gu;
 const SYLLABLES = /^[\p{sc=Katakana}\u30fc]{2}$/u;
 /** Hiragana inflects words and separates them. */
 const HAS_ENDING = /\p{sc=Hiragana}/u;
-function kindOfPair(pair: string): FoundTerms['kind'] {
+function kindOfPair(pair: string): TermForms['kind'] {
   if (SYLLABLES.test(pair)) return 'syllables';
   return HAS_ENDING.test(pair) ? 'ending' : 'pair';
 }
 
 /** Pairs of neighbours and single characters: a word of such a script has two or more characters. */
-function findUnspaced(run: string): FoundTerms[] {
+function findUnspaced(run: string): TermForms[] {
   const folded = foldText(run);
   const characters = [...folded];
-  const pairs = characters.flatMap((character, at): FoundTerms[] => {
+  const pairs = characters.flatMap((character, at): TermForms[] => {
     const next = characters[at + 1];
-    const single: FoundTerms = { word: character, forms: [character], kind: 'character' };
+    const single: TermForms = { word: character, forms: [character], kind: 'character' };
     if (next === undefined) return [single];
-    const pair: FoundTerms = {
+    const pair: TermForms = {
       word: character + next,
       forms: [character + next],
       kind: kindOfPair(character + next),
@@ -92,7 +92,7 @@ function findUnspaced(run: string): FoundTerms[] {
     return [single, pair];
   });
   const words = (folded.match(KATAKANA) ?? []).map(
-    (word): FoundTerms => ({ word, forms: [word], kind: 'joined' }),
+    (word): TermForms => ({ word, forms: [word], kind: 'joined' }),
   );
   return [...words, ...pairs];
 }
@@ -106,25 +106,25 @@ export function listKeys(word: string): string[] {
   return [folded.length === 3 ? folded.slice(1) : folded.slice(0, 2)];
 }
 
-function findInWord(word: string, stems: Stems): FoundTerms[] {
+function findInWord(word: string, stems: Stems): TermForms[] {
   if (word.length > LONGEST_WORD) return [];
   const parts = splitCase(word);
   const whole = word.replaceAll('_', '');
   if (parts.length < 2)
     return parts.map(
-      (each): FoundTerms => ({ word: foldText(each), forms: listForms(each, stems), kind: 'word' }),
+      (each): TermForms => ({ word: foldText(each), forms: listForms(each, stems), kind: 'word' }),
     );
   return [
     { word: foldText(whole), forms: listForms(whole, stems), kind: 'joined' },
     ...parts.map(
-      (each): FoundTerms => ({ word: foldText(each), forms: listForms(each, stems), kind: 'part' }),
+      (each): TermForms => ({ word: foldText(each), forms: listForms(each, stems), kind: 'part' }),
     ),
   ];
 }
 
 /** Returns the search forms of one compound of a text, in NFKC form. */
-function findInCompound(compound: string, stems: Stems = stemAnyLanguage): FoundTerms[] {
-  const found: FoundTerms[] = [];
+function findInCompound(compound: string, stems: Stems = stemAnyLanguage): TermForms[] {
+  const found: TermForms[] = [];
   const runs = (compound.match(RUN) ?? []).flatMap((run) => run.match(SPACED_PART) ?? []);
   const spaced = runs.filter((run) => !IS_UNSPACED.test(run));
   const joined = foldText(spaced.join('').replaceAll('_', ''));
@@ -138,11 +138,11 @@ function findInCompound(compound: string, stems: Stems = stemAnyLanguage): Found
  * Returns all search forms of a text, in order: words with their stems, the parts of identifiers and the joined form,
  * pairs and characters of scripts without spaces.
  */
-export const listTerms = (text: string, stems: Stems = stemAnyLanguage): FoundTerms[] =>
+export const listTerms = (text: string, stems: Stems = stemAnyLanguage): TermForms[] =>
   [...text.normalize('NFKC').matchAll(COMPOUND)].flatMap(([compound]) => findInCompound(compound, stems));
 
 /** Returns the words among terms, with their positions, for matching phrases. */
-export const listPlain = (terms: readonly FoundTerms[]): { word: string; at: number }[] =>
+export const listPlain = (terms: readonly TermForms[]): { word: string; at: number }[] =>
   terms.flatMap(({ word, kind }, at) => (kind === 'word' || kind === 'part' ? [{ word, at }] : []));
 
 /** Maximum length of a text that is read. */

@@ -197,7 +197,7 @@ export function createTelemetry(deps: TelemetryDeps): LinkTelemetry {
     await storage.write(() => rows().setSent(row, JSON.stringify(body), clock.now()));
   }
 
-  async function checkDay(): Promise<void> {
+  async function runDueChecks(): Promise<void> {
     const calls = deps.calls();
     await applySettings();
     const since = rows().readState()?.countingSince ?? null;
@@ -225,7 +225,7 @@ export function createTelemetry(deps: TelemetryDeps): LinkTelemetry {
     isDueAgain = looking !== null;
     if (isDueAgain) return;
     nextLook = clock.monotonic() + LOOK_MS;
-    looking = checkDay()
+    looking = runDueChecks()
       .then(() => {
         failures = 0;
       })

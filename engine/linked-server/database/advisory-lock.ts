@@ -50,7 +50,7 @@ export async function holdDatabase(makeClient: () => Client): Promise<AdvisoryLo
     throw heldError(taken.holder);
   }
   const { host, database } = client;
-  let keeping = keepLock();
+  let keeping = watchLock();
 
   async function connect(): Promise<Client> {
     const made = makeClient();
@@ -60,7 +60,7 @@ export async function holdDatabase(makeClient: () => Client): Promise<AdvisoryLo
     return made;
   }
 
-  function keepLock(): Promise<void> {
+  function watchLock(): Promise<void> {
     return new Promise((resolve) => {
       client.once('end', () => {
         if (!closing.signal.aborted) keeping = takeAgain();
@@ -74,7 +74,7 @@ export async function holdDatabase(makeClient: () => Client): Promise<AdvisoryLo
       try {
         client = await connect();
         const other = await tryLock(client);
-        if (other === null && !closing.signal.aborted) keeping = keepLock();
+        if (other === null && !closing.signal.aborted) keeping = watchLock();
         else await client.end();
         if (other !== null) lose(heldError(other.holder));
         return;

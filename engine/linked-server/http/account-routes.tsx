@@ -6,7 +6,7 @@ import { ConfirmPage } from '../pages/front.tsx';
 import { invitationUrl } from '../people/invitations.ts';
 import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 import { readForm, readPageWish, readSaid, requireAdmin, writeSessionCookie } from './guards.ts';
-import { describeRefused, type RequestRefusal, readRefusal } from './refusals.ts';
+import { describeRefused, type RefusalText, readRefusal } from './refusals.ts';
 
 const SAID: Readonly<Record<string, string>> = {
   revoked: 'The machine was revoked: its token no longer works.',
@@ -36,7 +36,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
   async function renderPeople(
     context: ServerContext,
     facts: Omit<Parameters<typeof PeoplePage>[0], 'signedIn' | 'people'> = {},
-    status: 200 | RequestRefusal['status'] = 200,
+    status: 200 | RefusalText['status'] = 200,
   ) {
     const signedIn = context.get('signedIn');
     const listed = await people.listPage(signedIn.account.id, readPageWish(context));
@@ -122,7 +122,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
   async function renderSignIns(
     context: ServerContext,
     error: string | null = null,
-    status: 200 | 429 | RequestRefusal['status'] = 200,
+    status: 200 | 429 | RefusalText['status'] = 200,
   ) {
     const signedIn = context.get('signedIn');
     const sessions = await people.listSessions(signedIn.person.id, readPageWish(context));

@@ -10,7 +10,7 @@ import { AccountPage, OperatorPage } from '../pages/operator.tsx';
 import { invitationUrl } from '../people/invitations.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readForm, readPageWish, requireOperator, requireSignedIn } from './guards.ts';
-import { type RequestRefusal, readRefusal } from './refusals.ts';
+import { type RefusalText, readRefusal } from './refusals.ts';
 
 /** The time range of the sums over all accounts. */
 const TOTALS_DAYS = 30;
@@ -29,7 +29,7 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
       link?: { name: string; url: string };
       wish?: { account: string; name: string };
     } = {},
-    status: 200 | RequestRefusal['status'] = 200,
+    status: 200 | RefusalText['status'] = 200,
   ) {
     const [accounts, bots, totals] = await Promise.all([
       people.listAccountPage(readPageWish(context)),

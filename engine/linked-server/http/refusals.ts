@@ -5,13 +5,13 @@ import type { PasswordRefusal } from '../people/password-checks.ts';
 import type { ServerContext } from './context.ts';
 
 /** A page's text for a refusal. */
-export interface RequestRefusal {
+export interface RefusalText {
   error: string;
   status: 403 | 404 | 409 | 422;
 }
 
 /** Converts a refusal to a text and a status; rethrows our own faults and other errors. */
-export function readRefusal(thrown: unknown): RequestRefusal {
+export function readRefusal(thrown: unknown): RefusalText {
   const { code, message, hint } = toServerError(thrown);
   const status = toHttpStatus(code);
   if (status >= 500 || status === 400) throw thrown;

@@ -10,7 +10,7 @@ import { NewTargetPage, TargetPage } from '../pages/target.tsx';
 import type { OfferedWorkspaces } from '../pages/target-workspaces.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readFormLists, readPageWish, readSaid, requireAdmin } from './guards.ts';
-import { type RequestRefusal, readRefusal } from './refusals.ts';
+import { type RefusalText, readRefusal } from './refusals.ts';
 
 const SAID: Readonly<Record<string, string>> = {
   saved: 'Saved.',
@@ -125,7 +125,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
     context: ServerContext,
     target: TargetRow,
     facts: Shown = {},
-    status: 200 | RequestRefusal['status'] = 200,
+    status: 200 | RefusalText['status'] = 200,
   ) {
     const signedIn = context.get('signedIn');
     return context.html(

@@ -17,9 +17,9 @@ import {
   checkOutcome,
   describeStanding,
   isDecided,
+  type KnownDecision,
   readSignedWish,
   requireDecidable,
-  type SignedStanding,
 } from '../links/signed-decisions.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { answerProblems } from './problems.ts';
@@ -97,7 +97,7 @@ export function signedRoutes(parts: ServerParts): Hono<ServerEnv> {
     return { ...signer, signedAt: Number(timestamp) * 1000, body };
   }
 
-  async function readStanding(workspace: LinkedWorkspace, id: string): Promise<SignedStanding> {
+  async function readStanding(workspace: LinkedWorkspace, id: string): Promise<KnownDecision> {
     if (!/^d-[1-9]\d{0,14}$/.test(id)) throw new SvcError('not_found', 'there is no such decision');
     const [decision, command] = await Promise.all([
       pending.find(workspace.account_id, workspace.id, id),

@@ -7,7 +7,7 @@ import type { WorkspaceFilter } from '../links/workspace-lists.ts';
 import { TargetWorkspacesPage, type WorkspaceSearch } from '../pages/target-workspaces.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readFormLists, requireAdmin } from './guards.ts';
-import { type RequestRefusal, readRefusal } from './refusals.ts';
+import { type RefusalText, readRefusal } from './refusals.ts';
 
 const LONGEST_SEARCH = 200;
 
@@ -37,7 +37,7 @@ export function targetWorkspacesRoutes({ targets, workspaces }: ServerParts): Ho
     target: TargetRow,
     { find, isChosenOnly, wish, query }: Place,
     { said = null, error = null }: { said?: string | null; error?: string | null } = {},
-    status: 200 | RequestRefusal['status'] = 200,
+    status: 200 | RefusalText['status'] = 200,
   ) {
     const filter: WorkspaceFilter = {
       find,

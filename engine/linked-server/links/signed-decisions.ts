@@ -51,7 +51,7 @@ export function readSignedWish(
 }
 
 /** The known state of a decision. */
-export interface SignedStanding {
+export interface KnownDecision {
   workspace: LinkedWorkspace;
   id: string;
   /** Null if it is not pending, according to the workspace. */
@@ -60,11 +60,11 @@ export interface SignedStanding {
   command: CommandRow | null;
 }
 
-const readOutcome = ({ command }: SignedStanding): CommandOutcome | null =>
+const readOutcome = ({ command }: KnownDecision): CommandOutcome | null =>
   command?.outcome == null ? null : (JSON.parse(command.outcome) as CommandOutcome);
 
 /** How it was decided; null while it is pending or unknown. */
-function findVerdict(standing: SignedStanding) {
+function findVerdict(standing: KnownDecision) {
   const said = readOutcome(standing);
   if (said === null) return null;
   const { person, channel, ended_at } = standing.command!;
@@ -78,7 +78,7 @@ function findVerdict(standing: SignedStanding) {
 }
 
 /** Builds the answer with 200, or 202 before the workspace's answer. Throws `not_found`. */
-export function describeStanding(standing: SignedStanding, clock: Clock) {
+export function describeStanding(standing: KnownDecision, clock: Clock) {
   const { workspace, id, decision, command } = standing;
   const verdict = findVerdict(standing);
   if (verdict === null && decision === null)
@@ -120,7 +120,7 @@ export function describeStanding(standing: SignedStanding, clock: Clock) {
 }
 
 /** Reports whether it was already decided this way. Throws `already_decided` for the opposite. */
-export function isDecided(standing: SignedStanding, verb: 'approve' | 'deny'): boolean {
+export function isDecided(standing: KnownDecision, verb: 'approve' | 'deny'): boolean {
   const verdict = findVerdict(standing);
   if (verdict === null) return false;
   if (verdict.state === (verb === 'approve' ? 'approved' : 'denied')) return true;
@@ -134,7 +134,7 @@ export function isDecided(standing: SignedStanding, verb: 'approve' | 'deny'): b
  * expected refusals.
  */
 export function requireDecidable(
-  { workspace, id, decision }: SignedStanding,
+  { workspace, id, decision }: KnownDecision,
   verb: 'approve' | 'deny',
   { hash }: SignedWish,
 ): WaitingDecision {
@@ -168,7 +168,7 @@ const codeWanted = (data: Data) =>
   });
 
 /** Throws the workspace's refusal; nothing on success, or without an answer. */
-export function checkOutcome(standing: SignedStanding): void {
+export function checkOutcome(standing: KnownDecision): void {
   const said = readOutcome(standing);
   const data = { decision_id: standing.id };
   if (said === null || findVerdict(standing) !== null) return;

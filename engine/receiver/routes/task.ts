@@ -10,7 +10,7 @@ import {
   readTextField,
 } from '../../core/http/body.ts';
 import { SCHEMES } from '../../core/http/signature.ts';
-import type { IncomingRequest, TaskIntake } from '../intake.ts';
+import type { ParsedTask, TaskIntake } from '../intake.ts';
 import type { RequestReceipts } from '../receipts.ts';
 import type { InboundRequest, ReceiverAnswer } from '../request.ts';
 import type { ReceiverRoute } from './route.ts';
@@ -38,11 +38,11 @@ export function createTaskRoute({
 }): ReceiverRoute {
   function createTask(request: InboundRequest): ReceiverAnswer {
     const fields = readFields(parseJsonBody(request.body));
-    const named: Pick<IncomingRequest, 'template' | 'agent' | 'project' | 'timeoutSec' | 'prompt'> =
+    const named: Pick<ParsedTask, 'template' | 'agent' | 'project' | 'timeoutSec' | 'prompt'> =
       fields.template === undefined
         ? { template: null, agent: fields.agent!, project: null, timeoutSec: null, prompt: fields.prompt! }
         : intake.fromTemplate(fields.template);
-    const incoming: IncomingRequest = {
+    const incoming: ParsedTask = {
       ...named,
       project: fields.project ?? named.project,
       source: 'task',

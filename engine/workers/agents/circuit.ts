@@ -11,7 +11,7 @@ export const FAILURES = 3;
 const PAUSES = { firstMs: 5 * 60_000, longestMs: 60 * 60_000 };
 
 /** An open circuit: the agent gets no work. Times are RFC 3339 UTC. */
-export interface CircuitBreaker {
+export interface OpenCircuit {
   agent: string;
   failures: number;
   /** The code of the last failure. */
@@ -43,8 +43,8 @@ export interface AgentCircuits {
    * entry have no limit.
    */
   listLimits(): Map<string, number>;
-  findCircuit(agent: string): CircuitBreaker | null;
-  listCircuits(): CircuitBreaker[];
+  findCircuit(agent: string): OpenCircuit | null;
+  listCircuits(): OpenCircuit[];
   /** Inside `storage.write`: a person closes the circuit. False if none was open. */
   resetCircuit(agent: string, by: { actor: string; via: string }): boolean;
   /** Returns when the next trial becomes possible after `now`, Unix ms; Infinity for never. */
@@ -68,7 +68,7 @@ export function createCircuits({
     ON CONFLICT (agent) DO UPDATE SET failures = @failures, code = @code, text = @text, opened_at = @opened_at,
     reopen_at = @reopen_at`);
   const remove = db.prepare('DELETE FROM circuit WHERE agent = ?');
-  const toCircuit = (row: Row): CircuitBreaker => ({
+  const toCircuit = (row: Row): OpenCircuit => ({
     agent: row.agent,
     failures: row.failures,
     code: row.code,

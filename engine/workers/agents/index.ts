@@ -1,5 +1,5 @@
 /** Defines agent programs: presets, the meaning of their output, and which of them get work. */
-export { type AgentCircuits, type CircuitBreaker, createCircuits } from './circuit.ts';
+export { type AgentCircuits, createCircuits, type OpenCircuit } from './circuit.ts';
 export {
   buildCommand,
   type CommandExpectation,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { createWorkflow, type DispatchWorkflow } from '../../../engine/board/workflow/index.ts';
+import { createWorkflow, type DispatchPort } from '../../../engine/board/workflow/index.ts';
 import { SvcError } from '../../../engine/core/base/errors.ts';
 import { fakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/git.ts';
@@ -11,7 +11,7 @@ it('a task that was to start immediately waits for approval while the account ha
   const spine = openSpine(join(temporaryFolder(), 'svc.db'), fakeClock());
   const { storage, tasks, decisions, races, events } = spine;
   const lock = new SvcError('lease_required', 'there is no lease');
-  const dispatch: DispatchWorkflow = {
+  const dispatch: DispatchPort = {
     settings: fakeSettings,
     findLock: () => lock,
     enqueue() {

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, test } from 'node:test';
 import { SvcError } from '../../../engine/core/base/errors.ts';
 import { LARGEST_SIGNED_BYTES } from '../../../engine/core/http/signature.ts';
-import type { ListenOptions, ReceiverListener, RemoteAccess } from '../../../engine/receiver/index.ts';
+import type { AccessLogEntry, ListenOptions, ReceiverListener } from '../../../engine/receiver/index.ts';
 import { settled } from '../../support/wait.ts';
 import { type Ask, makeRig, poll, type Rig, SECRET, svcHeaders, task } from './rig.ts';
 
@@ -52,7 +52,7 @@ async function raw({ address }: ReceiverListener): Promise<{ socket: Socket; rec
 const refusal = (code: string) => (error: unknown) => error instanceof SvcError && error.code === code;
 
 test('a signed request over real HTTP creates a task that is in the database when the answer arrives', async () => {
-  const seen: RemoteAccess[] = [];
+  const seen: AccessLogEntry[] = [];
   const listener = await listen({ onAccess: (access) => seen.push(access) });
   const answer = await post(listener, { ...task(rig), path: '/task?x=secret' });
   assert.equal(answer.status, 201);
@@ -78,7 +78,7 @@ test('a signed request over real HTTP creates a task that is in the database whe
 });
 
 test('the access log names the code of a refusal, never a signature', async () => {
-  const seen: RemoteAccess[] = [];
+  const seen: AccessLogEntry[] = [];
   const listener = await listen({ onAccess: (access) => seen.push(access) });
   const headers = { ...svcHeaders('{}', rig.clock.now()), 'x-svc-signature': 'f'.repeat(64) };
   const answer = await post(listener, { path: '/task', body: '{}', headers });

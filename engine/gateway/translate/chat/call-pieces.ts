@@ -25,11 +25,11 @@ export interface CallPieces {
   areNameless(): boolean;
 }
 
-const isChatBlank = (text: string): boolean => text.trim() === '';
-const isWhole = ({ text }: OpenCall): boolean => !isChatBlank(text) && parseJson(text) !== undefined;
+const isBlankText = (text: string): boolean => text.trim() === '';
+const isWhole = ({ text }: OpenCall): boolean => !isBlankText(text) && parseJson(text) !== undefined;
 
 /** Reports whether a call has no arguments yet: some servers start every call with empty arguments and send the real ones later. */
-const isUnsaid = ({ text }: OpenCall): boolean => isChatBlank(text) || text === '{}';
+const isUnsaid = ({ text }: OpenCall): boolean => isBlankText(text) || text === '{}';
 
 /**
  * Creates a reader for the pieces of calls. Servers number calls by an index, by an id, or not at all; they repeat
@@ -63,9 +63,9 @@ export function createCallPieces(
     if (id !== null && call.id !== null && id !== call.id) return true;
     if (isWhole(call)) {
       const goesOn = call.text === '{}' && id !== null && id === call.id;
-      return !goesOn && (name !== call.name || !isChatBlank(text));
+      return !goesOn && (name !== call.name || !isBlankText(text));
     }
-    if (!isChatBlank(call.text) || call.key !== null) return false;
+    if (!isBlankText(call.text) || call.key !== null) return false;
     // Two names in a row: a call without arguments followed by the next one, or two halves of one name.
     return name !== call.name && isTool(call.name) && isTool(name) && !isTool(`${call.name}${name}`);
   }
@@ -103,12 +103,12 @@ export function createCallPieces(
     }
   }
 
-  function addChatText(call: OpenCall, text: string): void {
+  function appendArguments(call: OpenCall, text: string): void {
     if (text === '' || call.isClosed) return;
     // Some servers repeat all arguments at the end.
     if (text === call.text && isWhole(call)) return;
     if (call.key === null) {
-      call.text = isUnsaid(call) && !isChatBlank(text) ? text : `${call.text}${text}`;
+      call.text = isUnsaid(call) && !isBlankText(text) ? text : `${call.text}${text}`;
       if (!isUnsaid(call) && call.name !== '') emitCall(call);
       return;
     }
@@ -134,7 +134,7 @@ export function createCallPieces(
         if (index !== null) atIndex.set(index, call);
       } else addName(call, name);
       call.id ??= id;
-      addChatText(call, text);
+      appendArguments(call, text);
     },
     settle() {
       const last = calls.at(-1);
@@ -142,6 +142,6 @@ export function createCallPieces(
       closeWhole();
     },
     areWhole: () => calls.every((call) => call.isCustom || isWhole(call)),
-    areNameless: () => calls.some(({ name, text }) => name === '' && !isChatBlank(text)),
+    areNameless: () => calls.some(({ name, text }) => name === '' && !isBlankText(text)),
   };
 }

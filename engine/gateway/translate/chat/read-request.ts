@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../core/base/json-object.ts';
 import {
-  type AnswerPart,
+  type ContentPart,
   type Conversation,
   emptyConversation,
   type MediaPart,
@@ -61,7 +61,7 @@ const DROPPED = new Set([
 /** Reports whether a field of the protocol is read, refused or omitted; all others are related fields. */
 export const isKnownField = (field: string): boolean => READ.has(field) || DROPPED.has(field);
 
-function readChatPart(part: RequestFields, field: string): AnswerPart {
+function readChatPart(part: RequestFields, field: string): ContentPart {
   switch (part.type) {
     case 'text':
       return { kind: 'text', text: asText(part.text).toWellFormed() };
@@ -90,19 +90,19 @@ function readChatPart(part: RequestFields, field: string): AnswerPart {
   }
 }
 
-function readChatContent(content: unknown, field: string): AnswerPart[] {
+function readChatContent(content: unknown, field: string): ContentPart[] {
   if (typeof content === 'string')
     return content === '' ? [] : [{ kind: 'text', text: content.toWellFormed() }];
   return asFieldsList(content).map((part, index) => readChatPart(part, `${field}[${index}]`));
 }
 
-function readCalls(message: RequestFields): AnswerPart[] {
+function readCalls(message: RequestFields): ContentPart[] {
   const legacy = isJsonObject(message.function_call) ? [{ function: message.function_call }] : [];
-  return [...asFieldsList(message.tool_calls), ...legacy].flatMap((call: RequestFields): AnswerPart[] => {
+  return [...asFieldsList(message.tool_calls), ...legacy].flatMap((call: RequestFields): ContentPart[] => {
     const custom = call.type === 'custom' ? asFields(call.custom) : null;
     const { name, arguments: input } = asFields(call.function);
     const seal = readCallSignature(call)?.signature ?? null;
-    const part: AnswerPart = {
+    const part: ContentPart = {
       kind: 'call',
       id: asText(call.id),
       name: asText(custom === null ? name : custom.name),
@@ -173,20 +173,23 @@ function readChatTool(tool: RequestFields, field: string): ToolDefinition {
 }
 
 /** Returns the tool name in a tool choice of any type. */
-const nameChatIn = (tool: RequestFields): string => asText(asFields(tool[asText(tool.type)]).name);
+const findChosenTool = (tool: RequestFields): string => asText(asFields(tool[asText(tool.type)]).name);
 
 function readChatToolChoice(choice: unknown): Pick<Conversation, 'toolChoice' | 'allowedTools'> {
   const plain = (kind: unknown): ToolChoice | null =>
     kind === 'auto' || kind === 'none' || kind === 'required' ? { kind } : null;
   if (!isJsonObject(choice)) return { toolChoice: plain(choice), allowedTools: null };
   if (choice.type !== 'allowed_tools')
-    return { toolChoice: { kind: 'tool', name: nameChatIn(choice), namespace: null }, allowedTools: null };
+    return {
+      toolChoice: { kind: 'tool', name: findChosenTool(choice), namespace: null },
+      allowedTools: null,
+    };
   const { mode, tools } = asFields(choice.allowed_tools);
-  const allowedTools = asFieldsList(tools).map((tool) => ({ name: nameChatIn(tool), namespace: null }));
+  const allowedTools = asFieldsList(tools).map((tool) => ({ name: findChosenTool(tool), namespace: null }));
   return { toolChoice: plain(mode), allowedTools };
 }
 
-function refuseChatUnknowable(body: RequestFields): void {
+function refuseChatOnly(body: RequestFields): void {
   if ((numberOrNull(body.n) ?? 1) > 1) throw refuseField('n', 'only one answer can be translated');
   refuseIfSet(body, 'logprobs', 'probabilities of tokens cannot be translated');
   refuseIfSet(body, 'logit_bias', 'token numbers differ between models');
@@ -206,7 +209,7 @@ function readBodyEffort(body: RequestFields): Conversation['effort'] {
 
 /** Reads the body of `POST /v1/chat/completions`. */
 export function readRequest(body: RequestFields): Conversation {
-  refuseChatUnknowable(body);
+  refuseChatOnly(body);
   const { stop, verbosity } = body;
   return {
     ...emptyConversation(),

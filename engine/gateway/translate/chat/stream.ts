@@ -33,7 +33,7 @@ export function readStream(sink: BlockSink, exchange: TranslatedExchange): Model
   let count = 0;
   const nextChatKey = (): string => `b${count++}`;
 
-  function closeChatSaid(): void {
+  function closeChatBlock(): void {
     if (said === null) return;
     const { key, kind, field, text } = said;
     said = null;
@@ -57,7 +57,7 @@ export function readStream(sink: BlockSink, exchange: TranslatedExchange): Model
 
   /** Emits records, with a call or at the end. */
   function tellRecords(): void {
-    closeChatSaid();
+    closeChatBlock();
     if (details.length > 0) tellRecord(sealThought(model, { field: null, text: '', details: takeDetails() }));
     if (signature !== null) tellRecord(sealReasoning('chat', model, { signature }));
     signature = null;
@@ -66,7 +66,7 @@ export function readStream(sink: BlockSink, exchange: TranslatedExchange): Model
   const calls = createCallPieces(sink, {
     nextKey: nextChatKey,
     isTool: names.isKnown,
-    onCall: closeChatSaid,
+    onCall: closeChatBlock,
     beforeCall: tellRecords,
   });
 
@@ -77,7 +77,7 @@ export function readStream(sink: BlockSink, exchange: TranslatedExchange): Model
   ): void {
     if (text === '') return;
     if (said?.kind !== kind) {
-      closeChatSaid();
+      closeChatBlock();
       calls.settle();
       said = { key: nextChatKey(), kind, field, text: '' };
       sink.open(said.key, { kind });
@@ -108,7 +108,7 @@ export function readStream(sink: BlockSink, exchange: TranslatedExchange): Model
       sink.fail({ ...cutFault(), message: `the provider broke off its answer: ${reason}` });
   }
 
-  function finishChunk(): void {
+  function finishChatStream(): void {
     calls.settle();
     tellRecords();
     const isCut = ending === null && (count === 0 || !calls.areWhole());
@@ -119,7 +119,7 @@ export function readStream(sink: BlockSink, exchange: TranslatedExchange): Model
   return {
     read(data, event) {
       if (data === undefined) {
-        finishChunk();
+        finishChatStream();
         return;
       }
       const chunk = asFields(data);
@@ -139,7 +139,7 @@ export function readStream(sink: BlockSink, exchange: TranslatedExchange): Model
     },
     // Not every service of this protocol sends [DONE].
     end() {
-      if (ending !== null) finishChunk();
+      if (ending !== null) finishChatStream();
     },
   };
 }

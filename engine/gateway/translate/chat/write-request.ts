@@ -1,8 +1,8 @@
 import { formatArguments, TEXT_SCHEMA } from '../call-input.ts';
 import type {
   AnswerFormat,
-  AnswerPart,
   CallPart,
+  ContentPart,
   Conversation,
   ConversationTurn,
   MediaPart,
@@ -44,7 +44,7 @@ function writeChatMedia(part: MediaPart, exchange: TranslatedExchange): Message 
 }
 
 /** Writes content. Text alone is one string: not every server accepts a list. */
-function writeChatContent(parts: readonly AnswerPart[], exchange: TranslatedExchange): string | Message[] {
+function writeChatContent(parts: readonly ContentPart[], exchange: TranslatedExchange): string | Message[] {
   if (!parts.some(({ kind }) => kind === 'media')) return joinTexts(parts);
   return parts.flatMap((part): Message[] => {
     if (part.kind === 'media') return [writeChatMedia(part, exchange)];
@@ -59,8 +59,8 @@ const writeChatResult = (result: ResultPart): Message => ({
 });
 
 /** Returns media in tool results, moved to a user message: results are text only in this protocol. */
-function resultMedia(results: readonly ResultPart[]): AnswerPart[] {
-  return results.flatMap(({ callId, content }): AnswerPart[] => {
+function resultMedia(results: readonly ResultPart[]): ContentPart[] {
+  return results.flatMap(({ callId, content }): ContentPart[] => {
     const media = content.filter((part) => part.kind === 'media');
     return media.length === 0
       ? []
@@ -82,7 +82,7 @@ const writeChatCall = (call: CallPart, signature: string, { names }: TranslatedE
   ...(signature === '' ? {} : writeCallSignature(signature)),
 });
 
-function writeChatCalls(parts: readonly AnswerPart[], exchange: TranslatedExchange): Message[] {
+function writeChatCalls(parts: readonly ContentPart[], exchange: TranslatedExchange): Message[] {
   let signature = '';
   return parts.flatMap((part) => {
     if (part.kind === 'thinking')
@@ -100,7 +100,7 @@ const NO_THOUGHTS = { reasoning_content: '(not recorded)' };
 
 /** Returns the thoughts in the fields that they were read from. */
 function writeTurnThoughts(
-  parts: readonly AnswerPart[],
+  parts: readonly ContentPart[],
   isDemanded: boolean,
   { model }: TranslatedExchange,
 ): Message {

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../core/base/json-object.ts';
 import {
-  type AnswerPart,
+  type ContentPart,
   type Conversation,
   type ConversationTurn,
   emptyConversation,
@@ -65,7 +65,7 @@ function createCallIds() {
 
 type CallIds = ReturnType<typeof createCallIds>;
 
-function readMedia(part: RequestFields, at: string): AnswerPart | null {
+function readMedia(part: RequestFields, at: string): ContentPart | null {
   const inline = field(part, 'inlineData');
   if (isJsonObject(inline)) {
     const mediaType = asText(field(inline, 'mimeType'));
@@ -80,7 +80,7 @@ function readMedia(part: RequestFields, at: string): AnswerPart | null {
   return makeMedia(mediaType, { url });
 }
 
-function readGeminiResult(response: RequestFields, at: string, ids: CallIds): AnswerPart {
+function readGeminiResult(response: RequestFields, at: string, ids: CallIds): ContentPart {
   const said = asFields(response.response);
   const keys = Object.keys(said);
   const only = keys.length === 1 ? said[keys[0]!] : undefined;
@@ -97,10 +97,10 @@ function readGeminiResult(response: RequestFields, at: string, ids: CallIds): An
   };
 }
 
-function readGeminiPart(part: RequestFields, at: string, ids: CallIds): AnswerPart[] {
+function readGeminiPart(part: RequestFields, at: string, ids: CallIds): ContentPart[] {
   const seal = asText(field(part, 'thoughtSignature'));
   // Only a record that we sealed is of use to another provider.
-  const thoughts: AnswerPart[] = isReasoningSeal(seal) ? [{ kind: 'thinking', text: '', seal }] : [];
+  const thoughts: ContentPart[] = isReasoningSeal(seal) ? [{ kind: 'thinking', text: '', seal }] : [];
   const call = field(part, 'functionCall');
   if (isJsonObject(call)) {
     const base = { id: ids.forCall(call), name: asText(call.name), namespace: null, takesText: false };
@@ -119,7 +119,7 @@ function readGeminiPart(part: RequestFields, at: string, ids: CallIds): AnswerPa
 
 function readTurns(body: RequestFields): ConversationTurn[] {
   const ids = createCallIds();
-  const read = (content: unknown, at: string): AnswerPart[] =>
+  const read = (content: unknown, at: string): ContentPart[] =>
     asFieldsList(asFields(content).parts).flatMap((part, index) =>
       readGeminiPart(part, `${at}.parts[${index}]`, ids),
     );
@@ -179,7 +179,7 @@ function readFormat(config: RequestFields): Conversation['format'] {
   return field(config, 'responseMimeType') === 'application/json' ? { kind: 'json' } : null;
 }
 
-function refuseGeminiUnknowable(body: RequestFields, config: RequestFields): void {
+function refuseGeminiOnly(body: RequestFields, config: RequestFields): void {
   refuseIfSet(
     { cachedContent: field(body, 'cachedContent') },
     'cachedContent',
@@ -196,7 +196,7 @@ function refuseGeminiUnknowable(body: RequestFields, config: RequestFields): voi
 /** Reads the body of `generateContent`. The path decides about streaming; the server repeats it as `stream` in the body. */
 export function readRequest(body: RequestFields): Conversation {
   const config = asFields(field(body, 'generationConfig'));
-  refuseGeminiUnknowable(body, config);
+  refuseGeminiOnly(body, config);
   const thinking = asFields(field(config, 'thinkingConfig'));
   const budget = numberOrNull(field(thinking, 'thinkingBudget'));
   const stop = asList(field(config, 'stopSequences'));

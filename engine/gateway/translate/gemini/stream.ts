@@ -23,7 +23,7 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
   let count = 0;
   const nextGeminiKey = (): string => `b${count++}`;
 
-  function closeGeminiSaid(): void {
+  function closeGeminiBlock(): void {
     if (said !== null) sink.close(said.key);
     said = null;
   }
@@ -31,7 +31,7 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
   function addGeminiText(kind: 'text' | 'thinking', text: string): void {
     if (text === '') return;
     if (said?.kind !== kind) {
-      closeGeminiSaid();
+      closeGeminiBlock();
       said = { key: nextGeminiKey(), kind };
       sink.open(said.key, { kind });
     }
@@ -40,7 +40,7 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
 
   function readGeminiPart(part: RequestFields): void {
     const seal = sealPart(part, model);
-    if (seal !== null || isJsonObject(part.functionCall)) closeGeminiSaid();
+    if (seal !== null || isJsonObject(part.functionCall)) closeGeminiBlock();
     if (seal !== null) {
       const key = nextGeminiKey();
       sink.open(key, { kind: 'thinking' });
@@ -58,14 +58,14 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
     sink.close(key);
   }
 
-  function finishCandidate(): void {
+  function finishGeminiStream(): void {
     if (ending !== null) sink.finish(ending);
   }
 
   return {
     read(data) {
       if (data === undefined) {
-        finishCandidate();
+        finishGeminiStream();
         return;
       }
       const chunk = asFields(Array.isArray(data) ? data[0] : data);
@@ -85,7 +85,7 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
       if (ending === null)
         sink.fail({ ...cutFault(), message: `the provider broke off its answer: ${reason}` });
     },
-    end: finishCandidate,
+    end: finishGeminiStream,
   };
 }
 

@@ -1,6 +1,6 @@
 import { readArguments, TEXT_SCHEMA } from '../call-input.ts';
 import type {
-  AnswerPart,
+  ContentPart,
   Conversation,
   ConversationTurn,
   MediaPart,
@@ -32,7 +32,7 @@ function writeGeminiResult(result: ResultPart, calls: ReadonlyMap<string, string
   };
 }
 
-function writeGeminiUser(parts: readonly AnswerPart[], calls: ReadonlyMap<string, string>): Item[] {
+function writeGeminiUser(parts: readonly ContentPart[], calls: ReadonlyMap<string, string>): Item[] {
   const results = parts.filter((part) => part.kind === 'result');
   // Only newer models accept media inside a response; next to it, all do.
   const media = results.flatMap(({ content }) => content.filter((part) => part.kind === 'media'));
@@ -48,7 +48,7 @@ function writeGeminiUser(parts: readonly AnswerPart[], calls: ReadonlyMap<string
 }
 
 /** Writes a model turn. A signature is returned with its text or call; newer models require it for the first call of a turn. */
-function writeModel(parts: readonly AnswerPart[], { model, names }: TranslatedExchange): Item[] {
+function writeModel(parts: readonly ContentPart[], { model, names }: TranslatedExchange): Item[] {
   let signature = '';
   let hasCalls = false;
   const sign = (part: Item, otherwise = ''): Item => {

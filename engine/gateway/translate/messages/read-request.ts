@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../core/base/json-object.ts';
 import {
-  type AnswerPart,
+  type ContentPart,
   type Conversation,
   type ConversationTurn,
   emptyConversation,
@@ -28,7 +28,7 @@ const HOSTED_BLOCK = /^(?:server_tool_use|mcp_tool_(?:use|result)|\w+_tool_resul
  */
 const BOOKKEEPING = 'x-anthropic-billing-header:';
 
-const textMessagesPart = (text: string): TextPart => ({ kind: 'text', text: text.toWellFormed() });
+const makeTextPart = (text: string): TextPart => ({ kind: 'text', text: text.toWellFormed() });
 
 function readMessagesSource(
   block: RequestFields,
@@ -45,7 +45,7 @@ function readMessagesSource(
       return [makeMedia(guessMediaType(url, otherwise), { url }, { name })];
     }
     case 'text':
-      return [textMessagesPart([name ?? '', asText(source.data)].filter((text) => text !== '').join('\n'))];
+      return [makeTextPart([name ?? '', asText(source.data)].filter((text) => text !== '').join('\n'))];
     case 'content':
       return readMessagesContent(source.content, field).filter(isContent);
     default:
@@ -53,7 +53,7 @@ function readMessagesSource(
   }
 }
 
-const isContent = (part: AnswerPart): part is TextPart | MediaPart =>
+const isContent = (part: ContentPart): part is TextPart | MediaPart =>
   part.kind === 'text' || part.kind === 'media';
 
 function readMessagesResult(block: RequestFields, field: string): ResultPart {
@@ -66,23 +66,23 @@ function readMessagesResult(block: RequestFields, field: string): ResultPart {
   };
 }
 
-function readMessagesBlock(block: RequestFields, field: string): AnswerPart[] {
+function readMessagesBlock(block: RequestFields, field: string): ContentPart[] {
   const type = asText(block.type);
   switch (type) {
     case 'text':
-      return [textMessagesPart(asText(block.text))];
+      return [makeTextPart(asText(block.text))];
     case 'image':
       return readMessagesSource(block, 'image/*', field);
     case 'document':
       return readMessagesSource(block, 'application/pdf', field);
     case 'search_result':
       return [
-        textMessagesPart([block.title, block.source].map(asText).join('\n')),
+        makeTextPart([block.title, block.source].map(asText).join('\n')),
         ...readMessagesContent(block.content, field),
       ];
     // The tools themselves are among the tools of the request.
     case 'tool_reference':
-      return [textMessagesPart(`The tool ${asText(block.tool_name)} can be called now.`)];
+      return [makeTextPart(`The tool ${asText(block.tool_name)} can be called now.`)];
     // Only a record that we sealed is of use to another provider.
     case 'thinking': {
       const seal = asText(block.signature);
@@ -103,12 +103,12 @@ function readMessagesBlock(block: RequestFields, field: string): AnswerPart[] {
   }
 }
 
-function readMessagesContent(content: unknown, field: string): AnswerPart[] {
-  if (typeof content === 'string') return content === '' ? [] : [textMessagesPart(content)];
+function readMessagesContent(content: unknown, field: string): ContentPart[] {
+  if (typeof content === 'string') return content === '' ? [] : [makeTextPart(content)];
   return asFieldsList(content).flatMap((block, index) => readMessagesBlock(block, `${field}[${index}]`));
 }
 
-function readMessagesMessage({ role, content }: RequestFields, field: string): ConversationTurn {
+function readMessagesTurn({ role, content }: RequestFields, field: string): ConversationTurn {
   if (role !== 'user' && role !== 'assistant' && role !== 'system')
     throw refuseField(`${field}.role`, `${JSON.stringify(role ?? null)} cannot be translated`);
   return { role, parts: readMessagesContent(content, `${field}.content`) };
@@ -186,9 +186,7 @@ export function readRequest(body: RequestFields): Conversation {
     ...emptyConversation(),
     turns: [
       ...readMessagesSystem(body.system),
-      ...asFieldsList(body.messages).map((message, index) =>
-        readMessagesMessage(message, `messages[${index}]`),
-      ),
+      ...asFieldsList(body.messages).map((message, index) => readMessagesTurn(message, `messages[${index}]`)),
     ],
     ...readMessagesTools(body.tools),
     toolChoice: readMessagesToolChoice(choice),

@@ -31,7 +31,7 @@ interface Said {
 }
 
 /** Returns the kind of a block; null for output of Anthropic's own tools, which is omitted. */
-function kindMessagesOf(type: unknown): ContentBlock['kind'] | null {
+function findBlockKind(type: unknown): ContentBlock['kind'] | null {
   if (type === 'text') return 'text';
   if (type === 'thinking' || type === 'redacted_thinking') return 'thinking';
   return type === 'tool_use' ? 'call' : null;
@@ -43,13 +43,13 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
   const countUsage = createMessagesUsage();
   let last: RequestFields = {};
 
-  function addMessagesUsage(usage: unknown): void {
+  function recordUsage(usage: unknown): void {
     const read = countUsage(usage);
     if (read !== null) sink.setUsage(read);
   }
 
   function openBlock(index: number, block: RequestFields): void {
-    const kind = kindMessagesOf(block.type);
+    const kind = findBlockKind(block.type);
     if (kind === null) return;
     const said: Said = { kind, text: '', signature: asText(block.signature), input: asFields(block.input) };
     blocks.set(index, said);
@@ -90,7 +90,7 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
     else append(index, asText(delta.text ?? delta.partial_json ?? delta.thinking));
   }
 
-  function finishMessage(): void {
+  function finishMessagesStream(): void {
     const explanation = textOrNull(asFields(last.stop_details).explanation);
     if (explanation !== null) {
       sink.open('explanation', { kind: 'refusal' });
@@ -107,7 +107,7 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
       switch (asText(event.type) || name) {
         case 'message_start': {
           const message = asFields(event.message);
-          addMessagesUsage(message.usage);
+          recordUsage(message.usage);
           sink.start(textOrNull(message.id), textOrNull(message.model));
           return;
         }
@@ -122,10 +122,10 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
           return;
         case 'message_delta':
           last = asFields(event.delta);
-          addMessagesUsage(event.usage);
+          recordUsage(event.usage);
           return;
         case 'message_stop':
-          finishMessage();
+          finishMessagesStream();
           return;
         case 'error':
           sink.fail(readFault(null, event));

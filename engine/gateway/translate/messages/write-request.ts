@@ -1,6 +1,6 @@
 import { readArguments, TEXT_SCHEMA } from '../call-input.ts';
 import type {
-  AnswerPart,
+  ContentPart,
   Conversation,
   ConversationTurn,
   MediaPart,
@@ -49,7 +49,7 @@ function writeMessagesMedia(part: MediaPart, exchange: TranslatedExchange): Bloc
 /** Writes a text, except whitespace only, which the protocol refuses. */
 const writeMessagesText = (text: string): Block[] => (text.trim() === '' ? [] : [{ type: 'text', text }]);
 
-function writeMessagesContent(parts: readonly AnswerPart[], exchange: TranslatedExchange): Block[] {
+function writeMessagesContent(parts: readonly ContentPart[], exchange: TranslatedExchange): Block[] {
   return parts.flatMap((part): Block[] => {
     if (part.kind === 'media') return [writeMessagesMedia(part, exchange)];
     return part.kind === 'text' ? writeMessagesText(part.text) : [];
@@ -70,7 +70,7 @@ function writeMessagesResult({ callId, content, isError }: ResultPart, exchange:
 }
 
 function writeMessagesAssistantPart(
-  part: AnswerPart,
+  part: ContentPart,
   isThinking: boolean,
   { model, names }: TranslatedExchange,
 ): Block[] {

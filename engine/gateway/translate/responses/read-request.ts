@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../core/base/json-object.ts';
 import {
-  type AnswerPart,
+  type ContentPart,
   type Conversation,
   type ConversationTurn,
   emptyConversation,
@@ -67,7 +67,7 @@ const HOSTED_TOOL =
   /^(?:web_search|file_search|code_interpreter|image_generation|mcp|tool_search|programmatic_tool_calling)/;
 const HOSTED_ITEM = /^(?:web_search|file_search|code_interpreter|image_generation|mcp|tool_search|program)/;
 
-function readResponsesPart(part: RequestFields, field: string): AnswerPart {
+function readResponsesPart(part: RequestFields, field: string): ContentPart {
   switch (part.type) {
     case 'input_text':
     case 'output_text':
@@ -90,7 +90,7 @@ function readResponsesPart(part: RequestFields, field: string): AnswerPart {
   }
 }
 
-function readResponsesContent(content: unknown, field: string): AnswerPart[] {
+function readResponsesContent(content: unknown, field: string): ContentPart[] {
   if (typeof content === 'string')
     return content === '' ? [] : [{ kind: 'text', text: content.toWellFormed() }];
   return asFieldsList(content).map((part, index) => readResponsesPart(part, `${field}[${index}]`));
@@ -111,7 +111,7 @@ function readResponsesMessage(item: RequestFields, field: string): ConversationT
 }
 
 /** Reads a reasoning item. Only a record that we sealed is of use to another provider; text alone is not replayed. */
-function readReasoning(item: RequestFields): AnswerPart[] {
+function readReasoning(item: RequestFields): ContentPart[] {
   const seal = asText(item.encrypted_content);
   if (!isReasoningSeal(seal)) return [];
   return [
@@ -225,7 +225,7 @@ function readResponsesToolChoice(choice: unknown): Pick<Conversation, 'toolChoic
   };
 }
 
-function refuseResponsesUnknowable(body: RequestFields): void {
+function refuseResponsesOnly(body: RequestFields): void {
   refuseIfSet(
     body,
     'previous_response_id',
@@ -246,7 +246,7 @@ function refuseResponsesUnknowable(body: RequestFields): void {
 
 /** Reads the body of `POST /v1/responses`. */
 export function readRequest(body: RequestFields): Conversation {
-  refuseResponsesUnknowable(body);
+  refuseResponsesOnly(body);
   const items =
     typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : asFieldsList(body.input);
   const instructions = textOrNull(body.instructions);

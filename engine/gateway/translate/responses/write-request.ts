@@ -1,8 +1,8 @@
 import { formatArguments } from '../call-input.ts';
 import type {
   AnswerFormat,
-  AnswerPart,
   CallPart,
+  ContentPart,
   Conversation,
   ConversationTurn,
   MediaPart,
@@ -36,7 +36,7 @@ function writeResponsesMedia(part: MediaPart, exchange: TranslatedExchange): Ite
   return { type: 'input_file', filename: part.name ?? 'document', file_data: formatMediaUrl(part) };
 }
 
-const writeResponsesContent = (parts: readonly AnswerPart[], exchange: TranslatedExchange): Item[] =>
+const writeResponsesContent = (parts: readonly ContentPart[], exchange: TranslatedExchange): Item[] =>
   parts.flatMap((part): Item[] => {
     if (part.kind === 'media') return [writeResponsesMedia(part, exchange)];
     return part.kind === 'text' && part.text !== '' ? [{ type: 'input_text', text: part.text }] : [];
@@ -64,7 +64,7 @@ function writeResponsesCall(call: CallPart, { names }: TranslatedExchange): Item
     : { type: 'function_call', ...head, arguments: formatArguments(call) };
 }
 
-function writeResponsesAssistantPart(part: AnswerPart, exchange: TranslatedExchange): Item[] {
+function writeResponsesAssistantPart(part: ContentPart, exchange: TranslatedExchange): Item[] {
   switch (part.kind) {
     case 'text':
       return part.text === ''

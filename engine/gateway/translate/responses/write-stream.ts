@@ -49,9 +49,9 @@ export function writeStream(emit: EmitEvent, exchange: TranslatedExchange): Stre
     emit({ type, ...fields, sequence_number: sequence++ }, type);
 
   /** Returns the position of the current block. */
-  const makeItemPlace = (): object => ({ item_id: itemId, output_index: output.length });
-  const inContent = (): object => ({ ...makeItemPlace(), content_index: 0 });
-  const inSummary = (): object => ({ ...makeItemPlace(), summary_index: 0 });
+  const describePosition = (): object => ({ item_id: itemId, output_index: output.length });
+  const inContent = (): object => ({ ...describePosition(), content_index: 0 });
+  const inSummary = (): object => ({ ...describePosition(), summary_index: 0 });
 
   function startResponse(id: string | null, model: string | null): void {
     hasStarted = true;
@@ -75,7 +75,7 @@ export function writeStream(emit: EmitEvent, exchange: TranslatedExchange): Stre
         part: { type: 'summary_text', text },
       });
     } else if (takesText)
-      emitEvent('response.custom_tool_call_input.done', { ...makeItemPlace(), input: text });
+      emitEvent('response.custom_tool_call_input.done', { ...describePosition(), input: text });
   }
 
   return {
@@ -100,7 +100,7 @@ export function writeStream(emit: EmitEvent, exchange: TranslatedExchange): Stre
         emitEvent(
           takesText ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta',
           {
-            ...makeItemPlace(),
+            ...describePosition(),
             delta,
           },
         );
@@ -117,7 +117,7 @@ export function writeStream(emit: EmitEvent, exchange: TranslatedExchange): Stre
     close(block, text, seal) {
       if (block.kind === 'call' && !takesText)
         emitEvent('response.function_call_arguments.done', {
-          ...makeItemPlace(),
+          ...describePosition(),
           name: block.name,
           arguments: text,
         });

@@ -1,4 +1,4 @@
-import type { CodeFile } from '../code/read-code.ts';
+import type { PreparedCode } from '../code/read-code.ts';
 import { alignTexts } from './align.ts';
 import { hashRuns } from './fingerprints.ts';
 import type { HashIndex } from './hash-index.ts';
@@ -34,7 +34,7 @@ const COMMON = 60;
  * @param isLate called between two texts: reports whether the time is over
  */
 export function findCopies(
-  mine: CodeFile,
+  mine: PreparedCode,
   isNew: Uint8Array,
   {
     index,
@@ -44,7 +44,7 @@ export function findCopies(
   }: {
     index: CopyIndex;
     settings: CopySettings;
-    open(text: number): CodeFile | null;
+    open(text: number): PreparedCode | null;
     isLate(): boolean;
   },
 ): { copies: FoundCopy[]; isPartial: boolean } {
@@ -70,7 +70,7 @@ export function findCopies(
 }
 
 /** Tracks the new tokens that copies were found for. */
-function createCover({ tokens }: CodeFile, isNew: Uint8Array) {
+function createCover({ tokens }: PreparedCode, isNew: Uint8Array) {
   const left = isNew.slice(0, tokens.count);
   const all = left.reduce((sum, each) => sum + each, 0);
   let covered = 0;
@@ -87,7 +87,7 @@ function createCover({ tokens }: CodeFile, isNew: Uint8Array) {
 
 /** Ranks texts by their common fingerprints with new lines: a rare fingerprint weighs more than a common one. */
 function rankTexts(
-  { tokens }: CodeFile,
+  { tokens }: PreparedCode,
   isNew: Uint8Array,
   index: CopyIndex,
   settings: CopySettings,

@@ -1,5 +1,5 @@
 import type { FunctionSpan } from '../code/functions.ts';
-import type { CodeFile } from '../code/read-code.ts';
+import type { PreparedCode } from '../code/read-code.ts';
 import { KEYWORD, MARK, NAME } from '../code/tokens.ts';
 import type { CopyAlignment } from './align.ts';
 
@@ -38,8 +38,8 @@ const LEAST_EQUAL = { 2: 0.2, 3: 0.25 } as const;
 
 /** Judges the common part of two texts; null for mere similarity. */
 export function judgeAlignment(
-  mine: CodeFile,
-  theirs: CodeFile,
+  mine: PreparedCode,
+  theirs: PreparedCode,
   aligned: CopyAlignment,
   { isNew, minTokens }: { isNew: Uint8Array; minTokens: number },
 ): CopyFinding | null {
@@ -65,8 +65,8 @@ export function judgeAlignment(
     // If a whole function was copied, each name may have changed.
     const isWhole =
       Math.min(own?.coverage ?? 0, other?.coverage ?? 0) >= LEAST_WHOLE && density >= LEAST_WHOLE;
-    const isSameToken = type === 2 ? coverage >= LEAST_WHOLE : isWhole;
-    const explained = isSameToken ? names.consistent : names.shown;
+    const isWholeCopy = type === 2 ? coverage >= LEAST_WHOLE : isWhole;
+    const explained = isWholeCopy ? names.consistent : names.shown;
     if (explained < LEAST_CONSISTENT[type] || names.equal < LEAST_EQUAL[type]) return null;
   }
   return {
@@ -87,8 +87,8 @@ export function judgeAlignment(
  * everywhere.
  */
 function trimToFunction(
-  mine: CodeFile,
-  theirs: CodeFile,
+  mine: PreparedCode,
+  theirs: PreparedCode,
   aligned: CopyAlignment,
   minTokens: number,
 ): CopyAlignment {
@@ -100,7 +100,7 @@ function trimToFunction(
 }
 
 /** Cuts both ends to the first equal words, if most words in between are equal. */
-function cutRagged(mine: CodeFile, theirs: CodeFile, aligned: CopyAlignment): CopyAlignment {
+function cutRagged(mine: PreparedCode, theirs: PreparedCode, aligned: CopyAlignment): CopyAlignment {
   const { mine: left, theirs: right } = aligned;
   const isSame = (at: number): boolean =>
     mine.tokens.texts[left[at] as number] === theirs.tokens.texts[right[at] as number];
@@ -133,8 +133,8 @@ function slice(aligned: CopyAlignment, keeps: (mine: number) => boolean): CopyAl
 }
 
 function isLetterForLetter(
-  mine: CodeFile,
-  theirs: CodeFile,
+  mine: PreparedCode,
+  theirs: PreparedCode,
   { mine: left, theirs: right }: CopyAlignment,
 ): boolean {
   return left.every((at, index) => mine.tokens.texts[at] === theirs.tokens.texts[right[index] as number]);
@@ -172,7 +172,7 @@ function findPlace(tokens: readonly number[], token: number): number {
 }
 
 /** Returns the distinct runs of four shapes, as a share of the maximum. */
-function measureVariety({ tokens: { shapes } }: CodeFile, list: readonly number[]): number {
+function measureVariety({ tokens: { shapes } }: PreparedCode, list: readonly number[]): number {
   const seen = new Set<number>();
   for (let at = 0; at + 3 < list.length; at += 1) {
     let hash = 0;
@@ -194,8 +194,8 @@ interface NameComparison {
 }
 
 function compareNames(
-  mine: CodeFile,
-  theirs: CodeFile,
+  mine: PreparedCode,
+  theirs: PreparedCode,
   { mine: left, theirs: right }: CopyAlignment,
 ): NameComparison {
   const forth = new Map<number, Map<number, number>>();

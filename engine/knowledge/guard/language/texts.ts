@@ -88,7 +88,7 @@ export function listProseTexts(text: string, newLines: Uint8Array): WrittenText[
   let begin = 0;
   let isInFence = false;
   let isInFront = FRONT_MATTER.test(lines[0] ?? '');
-  const endText = (): void => {
+  const endParagraph = (): void => {
     if (paragraph.length > 0) found.push({ kind: 'prose', text: paragraph.join('\n'), line: begin });
     paragraph = [];
   };
@@ -99,18 +99,18 @@ export function listProseTexts(text: string, newLines: Uint8Array): WrittenText[
     }
     if (FENCE.test(line)) {
       isInFence = !isInFence;
-      endText();
+      endParagraph();
       return;
     }
     if (isInFence || QUOTE_OR_TABLE.test(line) || line.trim() === '') {
-      endText();
+      endParagraph();
       return;
     }
-    if (/^\s*(?:#|[-*+]\s)/u.test(line)) endText();
+    if (/^\s*(?:#|[-*+]\s)/u.test(line)) endParagraph();
     if (newLines[index + 1] !== 1) return;
     if (paragraph.length === 0) begin = index + 1;
     paragraph.push(line.replace(LINK, '$1').replace(MARKUP, ''));
   });
-  endText();
+  endParagraph();
   return found;
 }

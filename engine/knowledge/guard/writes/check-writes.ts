@@ -7,7 +7,7 @@ import {
   readSource,
   type SourceLanguage,
 } from '../../sources/index.ts';
-import { type CodeFile, readCode } from '../code/read-code.ts';
+import { type PreparedCode, readCode } from '../code/read-code.ts';
 import { findSyntax } from '../code/syntaxes.ts';
 import { type FoundCopy, findCopies } from '../copies/find-copies.ts';
 import { findNewLines, markNewTokens } from '../copies/introduced.ts';
@@ -91,9 +91,9 @@ export function createWriteChecks({
   parsers: Readonly<Record<string, string>>;
 }): (check: WriteCheck) => WriteReport {
   const languageOf = createLanguageTable(parsers);
-  const read = new Map<string, CodeFile>();
+  const read = new Map<string, PreparedCode>();
 
-  function readKnown(root: string, path: string): CodeFile | null {
+  function readKnown(root: string, path: string): PreparedCode | null {
     const language = languageOf(path);
     const source = readSource(root, path);
     if (language === null || typeof source === 'string') return null;
@@ -107,7 +107,7 @@ export function createWriteChecks({
   }
 
   /** Returns the future content of a file that the same call changes: a moved function exists once afterwards. */
-  function readPlanned(root: string, path: string, write: CheckedWrite): CodeFile | null {
+  function readPlanned(root: string, path: string, write: CheckedWrite): PreparedCode | null {
     const language = languageOf(path);
     const before = write.before === undefined ? readOnDisk(root, path) : write.before;
     const text = before === undefined ? null : applyWrite(write, before);
@@ -132,8 +132,8 @@ export function createWriteChecks({
     if (language === null || !wanted.copies) return { ...nothing, languages };
     const mine = readCode(text, findSyntax(language));
     const isNew = markNewTokens(mine.tokens, newLines);
-    const places = new Map<number, { path: string; code: CodeFile }>();
-    const openText = (content: number): CodeFile | null => {
+    const places = new Map<number, { path: string; code: PreparedCode }>();
+    const openText = (content: number): PreparedCode | null => {
       const others = project.pathsOf(content).filter((each) => each !== path && !gone.has(each));
       // Some of them may have been removed since they were read.
       for (const each of others.slice(0, MOST_PLACES_TRIED)) {
@@ -220,7 +220,7 @@ function readOnDisk(root: string, path: string): string | null | undefined {
 function groupCopies(
   path: string,
   copies: readonly FoundCopy[],
-  places: ReadonlyMap<number, { path: string; code: CodeFile }>,
+  places: ReadonlyMap<number, { path: string; code: PreparedCode }>,
 ): CopyFinding[] {
   const found: CopyFinding[] = [];
   for (const copy of copies) {

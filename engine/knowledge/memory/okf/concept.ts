@@ -315,12 +315,12 @@ const OF_STATE = ['generated', 'verified', 'status', 'stale_after', 'svc'];
 
 /** Reports whether two frontmatters describe the same content. */
 export function isSameAbout(one: string, other: string): boolean {
-  const readYaml = (yaml: string): unknown => {
+  const normalizeFrontmatter = (yaml: string): unknown => {
     const all = mapOf(parseFrontmatter(yaml).toJS()) ?? {};
     const kept = Object.entries(all).filter(([key]) => !OF_STATE.includes(key));
     return JSON.stringify(kept.sort(([first], [second]) => (first < second ? -1 : 1)));
   };
-  return one === other || readYaml(one) === readYaml(other);
+  return one === other || normalizeFrontmatter(one) === normalizeFrontmatter(other);
 }
 
 const isSameOwn = (own: OwnFacts | null, { id, state, supersededBy, endedAt }: WrittenConcept): boolean =>

@@ -4,7 +4,7 @@ import { cleaner, type MemoryAuthor, type MemoryTable, makeMemoryId } from '../m
 import { LONGEST_TEXT, LONGEST_TITLE, type MemoryRow } from '../rows.ts';
 import type { SkippedFile } from './bundle.ts';
 import { forgetContent, isSameAbout, type OkfConcept, writeFrontmatter } from './concept.ts';
-import type { ExportResult } from './export.ts';
+import type { ExportedMemory } from './export.ts';
 import { nameFile, placeConcept } from './folder-text.ts';
 import type { FoundConcept } from './import.ts';
 import { describeRow, type WritingDeps } from './written.ts';
@@ -111,7 +111,7 @@ export function createConcepts({ db, table, events, clock, writing }: ConceptsDe
 
   return {
     /** The newest memories, with `all` also ended ones, in the form of a bundle. */
-    listForExport: (all: boolean, limit: number): ExportResult[] =>
+    listForExport: (all: boolean, limit: number): ExportedMemory[] =>
       everything.all({ all: all ? 1 : 0, limit }).map((row) => ({ row, written: describeRow(row, writing) })),
 
     /** Reports whether the content of a file is remembered, active or not. */

@@ -31,14 +31,14 @@ import {
 import type { FoundConcept } from './import.ts';
 
 /** A memory to write, and its original frontmatter. */
-export interface ExportResult {
+export interface ExportedMemory {
   row: MemoryRow;
   written: WrittenConcept;
 }
 
 /** Returns the files of a bundle by path: a concept for each memory, an index in each folder, and the log. */
 export async function composeBundle(
-  memories: readonly ExportResult[],
+  memories: readonly ExportedMemory[],
   /** Reports whether a file of that name would configure a program: an imported memory cannot choose such a name. */
   isConfiguration: (path: string) => boolean,
 ): Promise<Map<string, string>> {

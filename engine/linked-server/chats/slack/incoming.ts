@@ -1,6 +1,6 @@
 import type { Log } from '../../../core/base/log.ts';
 import type { ChatHandlers } from '../service.ts';
-import { readPayload, readWords, type SlackIncoming } from './payloads.ts';
+import { readPayload, readWords, type SlackAction } from './payloads.ts';
 
 /** The record of handled payloads, so that repeated ones are handled once. */
 const MOST_REMEMBERED = 2000;
@@ -13,7 +13,7 @@ interface Ours {
 }
 
 /** The result of a payload. */
-export type TakenPayload =
+export type PayloadResult =
   /** Recorded, or nothing to record. */
   | 'taken'
   /** Not of this app, or not from its Slack workspace. */
@@ -26,13 +26,13 @@ export interface IncomingPayloads {
    * Resolves when a payload is recorded; the answer to the person is sent after that. Rejects if it could not be
    * recorded: then Slack is not acknowledged.
    */
-  take(payload: unknown): Promise<TakenPayload>;
+  take(payload: unknown): Promise<PayloadResult>;
   /** Resolves when nothing is in progress. */
   settled(): Promise<void>;
 }
 
-type Press = Extract<SlackIncoming, { kind: 'press' }>;
-type Words = Extract<SlackIncoming, { kind: 'words' }>;
+type Press = Extract<SlackAction, { kind: 'press' }>;
+type Words = Extract<SlackAction, { kind: 'words' }>;
 
 export function createIncomingPayloads({
   handlers,

@@ -75,7 +75,7 @@ interface SaidWords {
 }
 
 /** The action for a payload. */
-export type SlackIncoming =
+export type SlackAction =
   | PressedButton
   | SaidWords
   /** Acknowledged without an action: a button that opens a page, messages of bots, other events. */
@@ -83,9 +83,9 @@ export type SlackIncoming =
   /** Not a payload of Slack. */
   | { kind: 'malformed' };
 
-const MALFORMED: SlackIncoming = { kind: 'malformed' };
+const MALFORMED: SlackAction = { kind: 'malformed' };
 
-function readPress(payload: unknown): SlackIncoming {
+function readPress(payload: unknown): SlackAction {
   const parsed = blockActions.safeParse(payload);
   if (!parsed.success) return MALFORMED;
   const { api_app_id, team, user, container, channel, actions } = parsed.data;
@@ -106,12 +106,12 @@ function readPress(payload: unknown): SlackIncoming {
   };
 }
 
-function readSlackEvent(payload: unknown): SlackIncoming {
+function readSlackEvent(payload: unknown): SlackAction {
   const parsed = eventCallback.safeParse(payload);
   if (!parsed.success) return MALFORMED;
   const { api_app_id, team_id, event } = parsed.data;
   const origin = { teamId: team_id, appId: api_app_id };
-  const nothing: SlackIncoming = { kind: 'nothing', origin };
+  const nothing: SlackAction = { kind: 'nothing', origin };
   const message = messageEvent.safeParse(event);
   if (!message.success) return nothing;
   const { type, subtype, bot_id, user, text, channel, channel_type, ts } = message.data;
@@ -125,7 +125,7 @@ function readSlackEvent(payload: unknown): SlackIncoming {
 }
 
 /** Reads the payload of an interaction or of an event. */
-export function readPayload(payload: unknown): SlackIncoming {
+export function readPayload(payload: unknown): SlackAction {
   const kind = z.looseObject({ type: z.string() }).safeParse(payload);
   if (!kind.success) return MALFORMED;
   const { type } = kind.data;

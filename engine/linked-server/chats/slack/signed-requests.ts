@@ -3,12 +3,12 @@ import type { Log } from '../../../core/base/log.ts';
 import { settleWithin } from '../../../core/base/settle-within.ts';
 import { checkTime, createVerifier, SCHEMES, SKEW_MS } from '../../../core/http/signature.ts';
 import type { ChatAnswer, ChatMemory, ChatRequest } from '../service.ts';
-import type { IncomingPayloads, TakenPayload } from './incoming.ts';
+import type { IncomingPayloads, PayloadResult } from './incoming.ts';
 
 const HEADERS = ['x-slack-request-timestamp', 'x-slack-signature'] as const;
 const LARGEST_CHALLENGE = 1000;
 
-const TAKEN: Readonly<Record<TakenPayload, ChatAnswer>> = {
+const TAKEN: Readonly<Record<PayloadResult, ChatAnswer>> = {
   taken: { status: 200, body: '' },
   foreign: { status: 403, body: 'not the app or the workspace that this server serves' },
   malformed: { status: 400, body: 'not a payload of Slack' },

@@ -94,7 +94,7 @@ export function createTelegram(
   }
 
   /** Answers one person; a lost answer changes nothing. */
-  async function reportFailure(what: string, sending: () => Promise<unknown>): Promise<void> {
+  async function tryToSend(what: string, sending: () => Promise<unknown>): Promise<void> {
     try {
       await sending();
     } catch (thrown) {
@@ -110,7 +110,7 @@ export function createTelegram(
       const said = await handlers.onPress(act.press);
       // Sent even without text, so that the button stops showing progress.
       const answer = said === null ? {} : { text: cutAnswer(said), show_alert: true };
-      await reportFailure('a press was not answered', () =>
+      await tryToSend('a press was not answered', () =>
         api.answerCallbackQuery(act.queryId, answer, limitCall(PATIENCE_MS)),
       );
       return;
@@ -120,7 +120,7 @@ export function createTelegram(
     const { text, entities } = renderAnswer(said);
     // Messages in a group are also answered in private.
     const other = { entities, link_preview_options: { is_disabled: true } };
-    await reportFailure('a text message was not answered', () =>
+    await tryToSend('a text message was not answered', () =>
       api.sendMessage(act.words.user.id, text, other, limitCall(PATIENCE_MS)),
     );
   }
@@ -209,7 +209,7 @@ export function createTelegram(
   }
 
   /** Calls Telegram about a message. Throws `ChatSendError`. */
-  async function sendQuietly<T>(call: () => Promise<T>): Promise<T | null> {
+  async function sendOrFail<T>(call: () => Promise<T>): Promise<T | null> {
     try {
       return await call();
     } catch (thrown) {
@@ -250,12 +250,12 @@ export function createTelegram(
     status: () => status,
     async send(channel, message) {
       const { text, other } = render(message);
-      const sent = await sendQuietly(() => api.sendMessage(channel, text, other, limitCall(PATIENCE_MS)));
+      const sent = await sendOrFail(() => api.sendMessage(channel, text, other, limitCall(PATIENCE_MS)));
       return String(sent?.message_id);
     },
     async edit(channel, messageId, message) {
       const { text, other } = render(message);
-      await sendQuietly(() =>
+      await sendOrFail(() =>
         api.editMessageText(channel, Number(messageId), text, other, limitCall(PATIENCE_MS)),
       );
     },
@@ -279,7 +279,7 @@ export function createTelegram(
     async remove() {
       await stopBot();
       try {
-        if (webhook !== null) await sendQuietly(() => api.deleteWebhook({}, limitCall(PATIENCE_MS)));
+        if (webhook !== null) await sendOrFail(() => api.deleteWebhook({}, limitCall(PATIENCE_MS)));
       } finally {
         await closeConnections();
       }

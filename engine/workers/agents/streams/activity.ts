@@ -1,4 +1,4 @@
-import { asString, type JsonLine, toOneLine } from './json-lines.ts';
+import { asString, type JsonRecord, toOneLine } from './json-lines.ts';
 import { cutToKeep } from './recent.ts';
 
 /** Kinds of tools by name: agents have different names for the same few things. */
@@ -30,7 +30,7 @@ export const classifyTool = (tool: string): string =>
  * Describes a tool call for a person, such as `edit src/a.ts`, `run npm test`, `svc ask`. Paths are relative to
  * `folder`.
  */
-export function describeActivity(tool: string, input: JsonLine, folder: string): string {
+export function describeActivity(tool: string, input: JsonRecord, folder: string): string {
   const [, server, own] = /^mcp_{1,2}(.+?)_{1,2}(.+)$/.exec(tool) ?? [];
   const verb = server === undefined || own === undefined ? classifyTool(tool) : `${server} ${own}`;
   const about = ABOUT.map((key) => asString(input[key])).find((text) => text !== '') ?? '';

@@ -6,7 +6,7 @@ import {
   asNumber,
   asString,
   createJsonReader,
-  type JsonLine,
+  type JsonRecord,
   type RunFacts,
   toOneLine,
 } from './json-lines.ts';
@@ -83,7 +83,7 @@ export function createQwenReader(now: () => number = Date.now): StreamReader {
 /** @param takeTokens reads the tokens of a result */
 function createReader(
   now: () => number,
-  takeTokens: (result: JsonLine, facts: RunFacts) => void,
+  takeTokens: (result: JsonRecord, facts: RunFacts) => void,
 ): StreamReader {
   const calls = createRecent<Call>();
   let made = 0;
@@ -98,7 +98,7 @@ function createReader(
   let error = '';
   let lastError = '';
 
-  function readClaudeMessage(event: JsonLine, facts: RunFacts): string | null {
+  function readClaudeMessage(event: JsonRecord, facts: RunFacts): string | null {
     const whole = asJson(event.message);
     error = asString(event.error);
     // Output after an end is another turn: a background task has ended.
@@ -130,7 +130,7 @@ function createReader(
     return indentForSubagent(lines, event);
   }
 
-  function readCall({ id, name, input }: JsonLine, facts: RunFacts): string {
+  function readCall({ id, name, input }: JsonRecord, facts: RunFacts): string {
     const tool = asString(name);
     const given = asJson(input);
     calls.set(asString(id), { kind: classifyTool(tool), order: made, isDone: false });
@@ -141,7 +141,7 @@ function createReader(
     return `→ ${facts.activity}`;
   }
 
-  function readResults(event: JsonLine): string | null {
+  function readResults(event: JsonRecord): string | null {
     const lines = asJsonList(asJson(event.message).content).flatMap((block) => {
       if (block.type !== 'tool_result') return [];
       const call = calls.get(asString(block.tool_use_id));
@@ -160,7 +160,7 @@ function createReader(
     return indentForSubagent(lines, event);
   }
 
-  function readSystem(event: JsonLine, facts: RunFacts): string | null {
+  function readSystem(event: JsonRecord, facts: RunFacts): string | null {
     switch (event.subtype) {
       case 'init':
         facts.agentSession = asString(event.session_id) || facts.agentSession;
@@ -184,7 +184,7 @@ function createReader(
   }
 
   /** Returns a denied tool call without a later similar success; null if there is none. */
-  function findDenied(result: JsonLine): string | null {
+  function findDenied(result: JsonRecord): string | null {
     const known = calls.values();
     for (const { tool_name: tool, tool_use_id: id } of asJsonList(result.permission_denials).slice(
       -MOST_DENIALS,
@@ -197,7 +197,7 @@ function createReader(
     return null;
   }
 
-  function readEnd(result: JsonLine): AgentEnd {
+  function readEnd(result: JsonRecord): AgentEnd {
     const subtype = asString(result.subtype);
     const isRefused = result.stop_reason === 'refusal';
     if (!isRefused && result.is_error !== true && (subtype === 'success' || result.is_error === false)) {
@@ -228,7 +228,7 @@ function createReader(
     if (code !== undefined) facts.trouble = createFailure(code, text);
   });
 
-  function readClaudeEvent(event: JsonLine, facts: RunFacts): string | null | undefined {
+  function readClaudeEvent(event: JsonRecord, facts: RunFacts): string | null | undefined {
     switch (event.type) {
       case 'system':
         return readSystem(event, facts);
@@ -264,20 +264,20 @@ function classifyClaudeError(names: readonly string[], status: number | null, te
 }
 
 /** Indents the output of a subagent. */
-function indentForSubagent(lines: readonly string[], event: JsonLine): string | null {
+function indentForSubagent(lines: readonly string[], event: JsonRecord): string | null {
   const text = lines.filter((line) => line.trim() !== '').join('\n');
   if (text === '') return null;
   return typeof event.parent_tool_use_id === 'string' ? text.replace(/^/gm, '  ') : text;
 }
 
 /** Claude reports who decided; qwen passes on the command's words, and has others for its own decisions. */
-function isHook(id: string, text: string, event: JsonLine): boolean {
+function isHook(id: string, text: string, event: JsonRecord): boolean {
   const meta = asJsonList(event.tool_result_meta).find((each) => each.id === id);
   if (meta !== undefined) return asJson(meta.permission_decision).source === 'hook';
   return /^\w+:\w+ hook /.test(text) || !/permission|not allowed|denied/i.test(text);
 }
 
-const readTodos = ({ todos }: JsonLine): PlanEntry[] =>
+const readTodos = ({ todos }: JsonRecord): PlanEntry[] =>
   asJsonList(todos).map(({ content, status }) => ({
     text: toOneLine(asString(content)),
     state: STATES[asString(status)] ?? 'pending',
@@ -287,7 +287,7 @@ const readTodos = ({ todos }: JsonLine): PlanEntry[] =>
  * Reads the usage of one message or a whole run. Claude counts cached input separately; with a total it is included
  * in the input.
  */
-function readClaudeUsage(usage: JsonLine): StreamUsage | null {
+function readClaudeUsage(usage: JsonRecord): StreamUsage | null {
   if (typeof usage.input_tokens !== 'number' || typeof usage.output_tokens !== 'number') return null;
   const cached = asNumber(usage.cache_read_input_tokens);
   const apart = 'total_tokens' in usage ? 0 : cached + asNumber(usage.cache_creation_input_tokens);

@@ -7,7 +7,7 @@ import {
   asNumber,
   asString,
   createJsonReader,
-  type JsonLine,
+  type JsonRecord,
   type RunFacts,
   toOneLine,
 } from './json-lines.ts';
@@ -43,7 +43,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
     });
   }
 
-  function countCall(item: JsonLine, activity: string, isDone: boolean, facts: RunFacts): string | null {
+  function countCall(item: JsonRecord, activity: string, isDone: boolean, facts: RunFacts): string | null {
     facts.activity = activity;
     const id = asString(item.id);
     if (seen.get(id) === undefined) {
@@ -54,7 +54,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
     return isDone ? null : `→ ${activity}`;
   }
 
-  function describeDone(item: JsonLine, kind: string, activity: string): string | null {
+  function describeDone(item: JsonRecord, kind: string, activity: string): string | null {
     const { status, exit_code: code } = item;
     const output = asString(item.aggregated_output);
     if (status === 'completed') {
@@ -69,7 +69,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
     return `✗ ${activity}: ${toOneLine(why || ended, 200)}`;
   }
 
-  function readItem(type: string, item: JsonLine, facts: RunFacts): string | null {
+  function readItem(type: string, item: JsonRecord, facts: RunFacts): string | null {
     const isDone = type === 'item.completed';
     const readTool = (kind: string, activity: string): string | null => {
       const said = countCall(item, activity, isDone, facts);
@@ -103,7 +103,7 @@ export function createCodexReader(now: () => number = Date.now): StreamReader {
     }
   }
 
-  function readCodexEvent(event: JsonLine, facts: RunFacts): string | null | undefined {
+  function readCodexEvent(event: JsonRecord, facts: RunFacts): string | null | undefined {
     const type = asString(event.type);
     if (type.startsWith('item.')) return readItem(type, asJson(event.item), facts);
     switch (type) {
@@ -170,11 +170,11 @@ function parseBody(text: string): unknown {
 const trimShell = (command: string): string => /^\S*sh -l?c (['"])([\s\S]*)\1$/.exec(command)?.[2] ?? command;
 
 /** Shortens an absolute path in one of our worktrees, since the folder is not reported. */
-const shortenPath = ({ path }: JsonLine): string =>
+const shortenPath = ({ path }: JsonRecord): string =>
   asString(path).replace(/^.*\/\.svc\/agents\/worktrees\/[^/]+\//, '');
 
 /** Codex only reports what is done: the first open entry is the active one. */
-function readCodexPlan({ items }: JsonLine): PlanEntry[] {
+function readCodexPlan({ items }: JsonRecord): PlanEntry[] {
   const entries = asJsonList(items);
   const active = entries.findIndex(({ completed }) => completed !== true);
   return entries.map(({ text, completed }, index) => ({

@@ -6,7 +6,7 @@ import {
   asNumber,
   asString,
   createJsonReader,
-  type JsonLine,
+  type JsonRecord,
   type RunFacts,
   toOneLine,
 } from './json-lines.ts';
@@ -34,7 +34,7 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
   /** The model's last answer, which its own sentence leaves out. */
   let answer = '';
 
-  function judgeError(data: JsonLine): StreamFailure {
+  function judgeError(data: JsonRecord): StreamFailure {
     const text = asString(data.message) || asString(data.errorMessage) || 'it failed without giving a reason';
     const all = `${text} ${asString(data.errorCode)} ${answer}`;
     const status = asNumber(data.statusCode) || findHttpStatus(text);
@@ -54,7 +54,7 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
       : { ...found, resetAt: createFailure(code, all, { now: now() }).resetAt };
   }
 
-  function readStart(data: JsonLine, facts: RunFacts): string {
+  function readStart(data: JsonRecord, facts: RunFacts): string {
     const name = asString(data.toolName);
     facts.toolCalls += 1;
     facts.activity = describeActivity(nameTool(name), asJson(data.arguments), '');
@@ -62,7 +62,7 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
     return `→ ${facts.activity}`;
   }
 
-  function readCompletion(data: JsonLine): string | null {
+  function readCompletion(data: JsonRecord): string | null {
     const { kind, activity } = kinds.get(asString(data.toolCallId)) ?? { kind: '', activity: 'use a tool' };
     if (data.success === true) {
       denials.clearKind(kind);
@@ -76,7 +76,7 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
     return `✗ ${toOneLine(why, 200)}`;
   }
 
-  function readResult(event: JsonLine, facts: RunFacts): string | null {
+  function readResult(event: JsonRecord, facts: RunFacts): string | null {
     facts.agentSession = asString(event.sessionId) || facts.agentSession;
     if (event.exitCode === 0) {
       facts.trouble = null;
@@ -87,7 +87,7 @@ export function createCopilotReader(now: () => number = Date.now): StreamReader 
     return facts.end.ok ? null : `✗ ${facts.end.text}`;
   }
 
-  function readCopilotEvent(event: JsonLine, facts: RunFacts): string | null | undefined {
+  function readCopilotEvent(event: JsonRecord, facts: RunFacts): string | null | undefined {
     const data = asJson(event.data);
     const type = asString(event.type);
     switch (type) {

@@ -1,6 +1,13 @@
 import { classifyTool, describeActivity } from './activity.ts';
 import { classifyError, createFailure } from './failure.ts';
-import { asJson, asString, createJsonReader, type JsonLine, type RunFacts, toOneLine } from './json-lines.ts';
+import {
+  asJson,
+  asString,
+  createJsonReader,
+  type JsonRecord,
+  type RunFacts,
+  toOneLine,
+} from './json-lines.ts';
 import type { StreamReader } from './stream.ts';
 
 /**
@@ -11,7 +18,7 @@ export function createDroidReader(now: () => number = Date.now): StreamReader {
   const judgeError = (text: string) =>
     createFailure(classifyError(null, text) ?? 'agent_error', text, { now: now() });
 
-  function readEnd(event: JsonLine, facts: RunFacts): string | null {
+  function readEnd(event: JsonRecord, facts: RunFacts): string | null {
     const text = asString(event.finalText) || asString(event.result);
     const isFailed =
       event.is_error === true || event.isError === true || /^error/.test(asString(event.subtype));
@@ -19,7 +26,7 @@ export function createDroidReader(now: () => number = Date.now): StreamReader {
     return facts.end.ok ? null : `✗ ${facts.end.text}`;
   }
 
-  function readDroidEvent(event: JsonLine, facts: RunFacts): string | null | undefined {
+  function readDroidEvent(event: JsonRecord, facts: RunFacts): string | null | undefined {
     facts.agentSession = asString(event.session_id) || asString(event.sessionId) || facts.agentSession;
     switch (event.type) {
       case 'system':

@@ -5,7 +5,7 @@ import {
   asNumber,
   asString,
   createJsonReader,
-  type JsonLine,
+  type JsonRecord,
   type RunFacts,
   toOneLine,
 } from './json-lines.ts';
@@ -37,9 +37,9 @@ export function createGeminiReader(now: () => number = Date.now): StreamReader {
   /** Its last failure, which it prints outside the stream. */
   let status: number | null = null;
 
-  const readTime = (event: JsonLine): number => Date.parse(asString(event.timestamp)) || now();
+  const readTime = (event: JsonRecord): number => Date.parse(asString(event.timestamp)) || now();
 
-  function readResult(event: JsonLine, facts: RunFacts): string | null {
+  function readResult(event: JsonRecord, facts: RunFacts): string | null {
     const stats = asJson(event.stats);
     facts.usage = readGeminiUsage(stats) ?? facts.usage;
     if (event.status === 'success') {
@@ -131,7 +131,7 @@ export function createGeminiReader(now: () => number = Date.now): StreamReader {
 }
 
 /** Sums over all its models. */
-function readGeminiUsage(stats: JsonLine): StreamUsage | null {
+function readGeminiUsage(stats: JsonRecord): StreamUsage | null {
   if (typeof stats.input_tokens !== 'number') return null;
   return {
     input: stats.input_tokens,
@@ -142,7 +142,7 @@ function readGeminiUsage(stats: JsonLine): StreamUsage | null {
 }
 
 /** Parses an API error inside a message: `[API Error: {"error":{…}}]`. */
-function parseInnerError(text: string): JsonLine {
+function parseInnerError(text: string): JsonRecord {
   const start = text.indexOf('{');
   const end = text.lastIndexOf('}');
   try {

@@ -1,15 +1,16 @@
 import { NO_FACTS, type StreamFacts, type StreamReader } from './stream.ts';
 
 /** An object from parsed JSON: nothing in it is guaranteed. */
-export type JsonLine = Record<string, unknown>;
+export type JsonRecord = Record<string, unknown>;
 
-export const isJson = (value: unknown): value is JsonLine =>
+export const isJson = (value: unknown): value is JsonRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const asJson = (value: unknown): JsonLine => (isJson(value) ? value : {});
+export const asJson = (value: unknown): JsonRecord => (isJson(value) ? value : {});
 
 /** Returns the objects of a list. */
-export const asJsonList = (value: unknown): JsonLine[] => (Array.isArray(value) ? value.filter(isJson) : []);
+export const asJsonList = (value: unknown): JsonRecord[] =>
+  Array.isArray(value) ? value.filter(isJson) : [];
 
 export const asString = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -27,7 +28,7 @@ const UNKNOWN_LENGTH = 4096;
  * means an unknown form. `plain` gets every other line: some agents report failures outside the stream.
  */
 export function createJsonReader(
-  take: (event: JsonLine, facts: RunFacts) => string | null | undefined,
+  take: (event: JsonRecord, facts: RunFacts) => string | null | undefined,
   plain: (text: string, facts: RunFacts) => void = () => {},
 ): StreamReader {
   const facts: RunFacts = { ...NO_FACTS, plan: [] };
@@ -51,7 +52,7 @@ export function createJsonReader(
   };
 }
 
-function parseJsonLine(text: string): JsonLine | null {
+function parseJsonLine(text: string): JsonRecord | null {
   if (!text.trimStart().startsWith('{')) return null;
   try {
     return asJson(JSON.parse(text));

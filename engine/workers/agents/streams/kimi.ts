@@ -6,7 +6,7 @@ import {
   asNumber,
   asString,
   createJsonReader,
-  type JsonLine,
+  type JsonRecord,
   type RunFacts,
   toOneLine,
 } from './json-lines.ts';
@@ -36,7 +36,7 @@ const STATES: Record<string, PlanEntry['state']> = {
 
 /** Reads the stream of `--output-format stream-json` of the Kimi command line. It reports no tokens. */
 export function createKimiReader(now: () => number = Date.now): StreamReader {
-  function readKimiMessage(event: JsonLine, facts: RunFacts): string | null {
+  function readKimiMessage(event: JsonRecord, facts: RunFacts): string | null {
     facts.trouble = null;
     const said = asString(event.content);
     const calls = asJsonList(event.tool_calls).map((call) => {
@@ -51,7 +51,7 @@ export function createKimiReader(now: () => number = Date.now): StreamReader {
     return [...(said.trim() === '' ? [] : [said]), ...calls].join('\n') || null;
   }
 
-  function readMeta(event: JsonLine, facts: RunFacts): string | null {
+  function readMeta(event: JsonRecord, facts: RunFacts): string | null {
     switch (event.type) {
       case 'session.resume_hint':
         // Its last output, printed only for a completed turn.
@@ -92,7 +92,7 @@ export function createKimiReader(now: () => number = Date.now): StreamReader {
 }
 
 /** They are JSON inside a string. */
-function parseArguments(text: unknown): JsonLine {
+function parseArguments(text: unknown): JsonRecord {
   try {
     return asJson(JSON.parse(asString(text)));
   } catch {
@@ -100,7 +100,7 @@ function parseArguments(text: unknown): JsonLine {
   }
 }
 
-const readKimiPlan = ({ todos }: JsonLine): PlanEntry[] =>
+const readKimiPlan = ({ todos }: JsonRecord): PlanEntry[] =>
   asJsonList(todos).map(({ title, status }) => ({
     text: toOneLine(asString(title)),
     state: STATES[asString(status)] ?? 'pending',

@@ -7,7 +7,7 @@ import {
   asNumber,
   asString,
   createJsonReader,
-  type JsonLine,
+  type JsonRecord,
   type RunFacts,
   toOneLine,
 } from './json-lines.ts';
@@ -44,7 +44,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
   /** After its own denials only the last step's end follows, without a reason. */
   let isRejected = false;
 
-  function readTool(part: JsonLine, facts: RunFacts): string {
+  function readTool(part: JsonRecord, facts: RunFacts): string {
     const state = asJson(part.state);
     const name = asString(part.tool);
     const input = asJson(state.input);
@@ -64,7 +64,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
     return `→ ${facts.activity}\n✗ ${toOneLine(why, 200)}`;
   }
 
-  function readStep(part: JsonLine, facts: RunFacts): string | null {
+  function readStep(part: JsonRecord, facts: RunFacts): string | null {
     addUsage(part, facts);
     const reason = asString(part.reason);
     if (reason === 'tool-calls' || reason === '') {
@@ -79,7 +79,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
     return facts.end.ok ? null : `✗ ${facts.end.text}`;
   }
 
-  function judgeError(error: JsonLine): StreamFailure {
+  function judgeError(error: JsonRecord): StreamFailure {
     const data = asJson(error.data);
     const text = asString(data.message) || asString(error.message) || asString(error.name) || 'it failed';
     const status = asNumber(data.statusCode) || null;
@@ -98,7 +98,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
   }
 
   /** It would wait silently, as long as the answer requests. */
-  function readRetry(event: JsonLine, facts: RunFacts): string {
+  function readRetry(event: JsonRecord, facts: RunFacts): string {
     const text = asString(event.message);
     const next = asNumber(event.next);
     const isLong = next > now() + LONGEST_WAIT_MS;
@@ -112,7 +112,7 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
     return `! ${limit.text}, trying again in ${wait} s (${asNumber(event.attempt)})`;
   }
 
-  function readOpencodeEvent(event: JsonLine, facts: RunFacts): string | null | undefined {
+  function readOpencodeEvent(event: JsonRecord, facts: RunFacts): string | null | undefined {
     const part = asJson(event.part);
     const session = asString(event.sessionID);
     // A subagent has a separate session.
@@ -147,13 +147,13 @@ export function createOpencodeReader(now: () => number = Date.now): StreamReader
 }
 
 /** The title of a file's tool is its path relative to the folder. */
-const describeTitle = (name: string, input: JsonLine, title: string): JsonLine =>
+const describeTitle = (name: string, input: JsonRecord, title: string): JsonRecord =>
   title !== '' && asString(input.filePath) !== '' && !/\s/.test(title) && name !== 'bash'
     ? { ...input, filePath: title }
     : input;
 
 /** Every step reports its own usage. */
-function addUsage({ tokens, cost }: JsonLine, facts: RunFacts): void {
+function addUsage({ tokens, cost }: JsonRecord, facts: RunFacts): void {
   const { input, output, reasoning, cache } = asJson(tokens);
   const read = asNumber(asJson(cache).read);
   const before = facts.usage ?? { input: 0, cached: 0, output: 0, costUsd: null };
@@ -167,7 +167,7 @@ function addUsage({ tokens, cost }: JsonLine, facts: RunFacts): void {
   };
 }
 
-const readOpencodePlan = (todos: readonly JsonLine[]): PlanEntry[] =>
+const readOpencodePlan = (todos: readonly JsonRecord[]): PlanEntry[] =>
   todos
     .filter(({ status }) => status !== 'cancelled')
     .map(({ content, status }) => ({

@@ -3,7 +3,7 @@ const MOST = 2000;
 const LONGEST_ID = 200;
 
 /** Remembers facts about a run's latest ids: a program can name any number of them, of any length. */
-export interface RecentOutput<V> {
+export interface RecentIds<V> {
   get(id: string): V | undefined;
   set(id: string, value: V): void;
   delete(id: string): void;
@@ -15,7 +15,7 @@ export interface RecentOutput<V> {
 export const cutToKeep = (text: string, length = LONGEST_ID): string =>
   text.length === 0 ? '' : Buffer.from(text.slice(0, length)).toString();
 
-export function createRecent<V>(): RecentOutput<V> {
+export function createRecent<V>(): RecentIds<V> {
   const all = new Map<string, V>();
   return {
     get: (id) => all.get(id.slice(0, LONGEST_ID)),

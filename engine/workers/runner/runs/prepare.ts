@@ -1,7 +1,7 @@
 import { lstatSync, renameSync } from 'node:fs';
 import { makePrivateFolder } from '../../../core/base/private-files.ts';
 import { findTailOffset } from '../processes/index.ts';
-import type { FollowOutput } from '../setup/index.ts';
+import type { CommandSupervision } from '../setup/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
 import { agentFolder, logFile, runFolder, sessionFolder } from './folders.ts';
 import type { PreparedRun, PrepareOrder } from './runner.ts';
@@ -11,7 +11,7 @@ import { writeShim } from './shim.ts';
 export async function prepareRun(
   deps: Pick<LocalRunnerDeps, 'paths' | 'setup' | 'worktrees' | 'svc'>,
   { run, taskId, project, profile, placement, mayHoldWork, agentFolderOf }: PrepareOrder,
-  follow: FollowOutput,
+  follow: CommandSupervision,
 ): Promise<PreparedRun> {
   const { sessionId, runId } = run;
   if (agentFolderOf !== null) moveAgentFolder(deps, agentFolderOf, sessionId);

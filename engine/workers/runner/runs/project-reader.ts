@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { resolveProgram } from '../processes/index.ts';
 import type { WorktreeSetup } from '../setup/index.ts';
 import type { Worktrees } from '../worktrees/index.ts';
-import type { CheckoutResult, ProjectReader } from './runner.ts';
+import type { ProjectCheckout, ProjectReader } from './runner.ts';
 
 const followLinks = (path: string): string => {
   try {
@@ -18,7 +18,7 @@ export function createProjectReader(deps: {
   environment(extra: Record<string, string>): Record<string, string>;
 }): ProjectReader {
   /** Cached until the current synchronous work is done: requests that are committed together read the disk once. */
-  const checkouts = new Map<string, CheckoutResult>();
+  const checkouts = new Map<string, ProjectCheckout>();
   return {
     readCheckout(path) {
       const before = checkouts.get(path);

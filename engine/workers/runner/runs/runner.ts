@@ -290,7 +290,7 @@ export interface Runner {
 }
 
 /** The inputs of a run from a project's current state. */
-export interface CheckoutResult {
+export interface ProjectCheckout {
   /** The project's folder, links followed. */
   folder: string;
   /** The branch that is checked out there, or the commit; null outside of a repository. */
@@ -303,7 +303,7 @@ export interface CheckoutResult {
  */
 export interface ProjectReader {
   /** @param folder absolute */
-  readCheckout(folder: string): CheckoutResult;
+  readCheckout(folder: string): ProjectCheckout;
   /** Throws `unknown_project`. */
   digestSetup(project: string | null): string;
   /** Throws `consent_missing` if a session of the project needs a missing consent. */

@@ -25,7 +25,7 @@ export interface SetupCommands {
 }
 
 /** How the commands are supervised. */
-export interface FollowOutput {
+export interface CommandSupervision {
   /** False: no further command starts. */
   mayContinue(): boolean;
   /** Waits for its end; null if the wait was cancelled. */
@@ -59,7 +59,7 @@ function describeExit({ code, signal }: ExitResult, seconds: number): string {
 export async function runCommands(
   processes: Pick<RunProcesses, 'start' | 'sweep'>,
   { what, commands, cwd, env, runId, folder, logFile, confine, isConfined }: SetupCommands,
-  follow: FollowOutput,
+  follow: CommandSupervision,
 ): Promise<string | null> {
   try {
     for (const [at, command] of commands.entries()) {

@@ -10,7 +10,7 @@ import type { Session, SessionPlacement } from '../../sessions/index.ts';
 import type { CommandConfinement } from '../confine/commands.ts';
 import type { RunProcesses } from '../processes/index.ts';
 import type { Worktrees } from '../worktrees/index.ts';
-import { appendLogNote, type FollowOutput, runCommands } from './commands.ts';
+import { appendLogNote, type CommandSupervision, runCommands } from './commands.ts';
 import { copyEnvFiles } from './env-files.ts';
 import {
   checkProjectFolder,
@@ -21,7 +21,7 @@ import {
   requireConsentedSetup,
 } from './projects.ts';
 
-export type { FollowOutput } from './commands.ts';
+export type { CommandSupervision } from './commands.ts';
 export type { ProjectScope, ProjectSetup } from './projects.ts';
 
 export interface SetupDeps {
@@ -67,7 +67,7 @@ export interface WorktreeSetup {
    * Copies the environment files and runs the setup commands, once per worktree: a prepared one is left alone. False
    * if nothing had to be done. Throws `consent_missing`, `setup_failed`.
    */
-  prepareWorktree(run: PreparedSetup, follow: FollowOutput): Promise<boolean>;
+  prepareWorktree(run: PreparedSetup, follow: CommandSupervision): Promise<boolean>;
   /** Runs the teardown commands in a session's worktree. Never throws; returns the problems. */
   tearDownWorktree(session: Session): Promise<string[]>;
   /** Kills the remaining processes of a run's setup that was interrupted with its host. */

@@ -2,11 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import {
-  createWorkflow,
-  type DispatchWorkflow,
-  type Workflow,
-} from '../../../../engine/board/workflow/index.ts';
+import { createWorkflow, type DispatchPort, type Workflow } from '../../../../engine/board/workflow/index.ts';
 import { SvcError } from '../../../../engine/core/base/errors.ts';
 import { createReceiver } from '../../../../engine/receiver/index.ts';
 import { fakeClock } from '../../../support/clock.ts';
@@ -28,7 +24,7 @@ describe('a task that its ledger holds', () => {
     spine = openSpine(join(folder, 'svc.db'), clock);
     isOpen = false;
     const { storage, tasks, decisions, sessions, events, races } = spine;
-    const dispatch: DispatchWorkflow = {
+    const dispatch: DispatchPort = {
       settings: fakeSettings,
       findLock: () => null,
       enqueue: (of, decision, options) =>

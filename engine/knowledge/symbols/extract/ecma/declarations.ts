@@ -1,7 +1,7 @@
 import { type ExpressionFact, OUTSIDE_TYPE, type TypeExpr, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { bindName, createScope } from '../scope.ts';
-import { type FunctionParts, isFunctionKind, type SyntaxWalk, type WalkPlace } from './walk.ts';
+import { type FunctionParts, isFunctionKind, type SyntaxWalk, type WalkState } from './walk.ts';
 
 /** Maximum returns of a function that are checked. */
 const MOST_RETURNS = 4;
@@ -12,7 +12,7 @@ export function createDeclarationReader(
 ): Pick<SyntaxWalk, 'readFunction' | 'readClass' | 'bindPattern'> {
   const { nodes, collector } = walk;
 
-  function bindPattern(pattern: NodeId, value: ExpressionFact, place: WalkPlace): void {
+  function bindPattern(pattern: NodeId, value: ExpressionFact, place: WalkState): void {
     switch (nodes.kindOf(pattern)) {
       case 'identifier':
       case 'shorthand_property_identifier_pattern':
@@ -37,7 +37,7 @@ export function createDeclarationReader(
   }
 
   /** Binds a list pattern: in `[a, , b]` an empty element has no node, only a comma. */
-  function bindList(pattern: NodeId, value: ExpressionFact, place: WalkPlace): void {
+  function bindList(pattern: NodeId, value: ExpressionFact, place: WalkState): void {
     let index = 0;
     let from = nodes.startOf(pattern);
     for (const entry of nodes.childrenOf(pattern)) {
@@ -48,7 +48,7 @@ export function createDeclarationReader(
     }
   }
 
-  function bindEntry(entry: NodeId, value: ExpressionFact, place: WalkPlace): void {
+  function bindEntry(entry: NodeId, value: ExpressionFact, place: WalkState): void {
     switch (nodes.kindOf(entry)) {
       case 'shorthand_property_identifier_pattern':
         bindPattern(entry, ['m', value, nodes.textOf(entry)], place);
@@ -73,7 +73,7 @@ export function createDeclarationReader(
   }
 
   /** Reads a parameter: its type, and its names bound in the function's scope. */
-  function readParameter(param: NodeId, place: WalkPlace, given: ExpressionFact): TypeExpr {
+  function readParameter(param: NodeId, place: WalkState, given: ExpressionFact): TypeExpr {
     const kind = nodes.kindOf(param);
     if (kind !== 'required_parameter' && kind !== 'optional_parameter') {
       // A parameter of JavaScript is a pattern.
@@ -93,11 +93,11 @@ export function createDeclarationReader(
 
   function readFunction(
     node: NodeId,
-    place: WalkPlace,
+    place: WalkState,
     argument: (index: number) => ExpressionFact = () => UNKNOWN,
   ): FunctionParts {
     const returns: ExpressionFact[] = [];
-    const inner: WalkPlace = { ...place, returns };
+    const inner: WalkState = { ...place, returns };
     if (place.symbol < 0 || collector.symbols[place.symbol]?.generics === undefined)
       walk.readGenerics(node, -1, inner);
     const single = nodes.childIn(node, 'parameter');
@@ -124,7 +124,7 @@ export function createDeclarationReader(
     };
   }
 
-  function readHeritage(node: NodeId, place: WalkPlace): TypeExpr[] {
+  function readHeritage(node: NodeId, place: WalkState): TypeExpr[] {
     const bases: TypeExpr[] = [];
     const readBase = (value: NodeId, types: NodeId): void => {
       const base =
@@ -148,20 +148,20 @@ export function createDeclarationReader(
     return bases;
   }
 
-  function readBaseName(value: NodeId, place: WalkPlace): ExpressionFact {
+  function readBaseName(value: NodeId, place: WalkState): ExpressionFact {
     const before = collector.symbols.length;
     const base = walk.readValue(value, place);
     if (collector.symbols.length === before) walk.refer('inherit', base, value, place);
     return base;
   }
 
-  function readBaseType(type: NodeId, place: WalkPlace): TypeExpr {
+  function readBaseType(type: NodeId, place: WalkState): TypeExpr {
     const read = walk.readType(type, place);
     if (read[0] === 'r') walk.refer('inherit', read[1], type, place);
     return read;
   }
 
-  function readField(member: NodeId, owner: number, place: WalkPlace): void {
+  function readField(member: NodeId, owner: number, place: WalkState): void {
     const nameNode =
       nodes.childIn(member, 'name') >= 0 ? nodes.childIn(member, 'name') : nodes.childIn(member, 'property');
     const name = nodes.textOf(nameNode).replace(/^['"](.*)['"]$/, '$1');
@@ -178,7 +178,7 @@ export function createDeclarationReader(
     });
     const fact = collector.symbols[symbol]!;
     if (isStatic) fact.isStatic = true;
-    const inner: WalkPlace = {
+    const inner: WalkState = {
       ...place,
       symbol: isFunction ? symbol : owner,
       self: owner,
@@ -195,7 +195,7 @@ export function createDeclarationReader(
     } else if (value >= 0) fact.init = walk.readValue(value, inner, type);
   }
 
-  function readMethod(member: NodeId, owner: number, place: WalkPlace): void {
+  function readMethod(member: NodeId, owner: number, place: WalkState): void {
     const nameNode = nodes.childIn(member, 'name');
     const name = nodes.textOf(nameNode).replace(/^['"](.*)['"]$/, '$1');
     const modifiers = nodes.textBefore(member, nameNode);
@@ -214,7 +214,7 @@ export function createDeclarationReader(
     const fact = collector.symbols[symbol]!;
     if (isStatic) fact.isStatic = true;
     const scope = createScope(place.scope);
-    const inner: WalkPlace = { ...place, symbol, self: owner, isStatic, thisValue: null, scope };
+    const inner: WalkState = { ...place, symbol, self: owner, isStatic, thisValue: null, scope };
     const generics = walk.readGenerics(member, symbol, inner);
     if (generics.length > 0) fact.generics = generics;
     for (const decorator of nodes.childrenIn(member, 'decorator')) walk.readValue(decorator, inner);
@@ -237,7 +237,7 @@ export function createDeclarationReader(
   }
 
   /** Reads fields from `constructor(private x: X)`. */
-  function readParameterFields(method: NodeId, owner: number, place: WalkPlace): void {
+  function readParameterFields(method: NodeId, owner: number, place: WalkState): void {
     for (const param of nodes.childrenOf(nodes.childIn(method, 'parameters'))) {
       const pattern = nodes.childIn(param, 'pattern');
       if (
@@ -260,7 +260,7 @@ export function createDeclarationReader(
     bindPattern,
     readFunction,
     readClass(node, symbol, place) {
-      const inner: WalkPlace = {
+      const inner: WalkState = {
         ...place,
         symbol,
         self: symbol,

@@ -2,7 +2,7 @@ import type { ExpressionFact } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { bindName, createScope, findType, findValue } from '../scope.ts';
 import { stripQuotes } from './values.ts';
-import { isClassKind, isFunctionKind, type SyntaxWalk, type WalkPlace } from './walk.ts';
+import { isClassKind, isFunctionKind, type SyntaxWalk, type WalkState } from './walk.ts';
 
 /** Reads the imports and exports of a file, CommonJS included. */
 export function createModuleReader(
@@ -11,7 +11,7 @@ export function createModuleReader(
   const { nodes, collector, declared } = walk;
   const later: (() => void)[] = [];
 
-  function readImport(node: NodeId, place: WalkPlace): void {
+  function readImport(node: NodeId, place: WalkState): void {
     const line = nodes.lineOf(node);
     const required = nodes.childOfKind(node, 'import_require_clause');
     const source = nodes.childIn(required >= 0 ? required : node, 'source');
@@ -39,7 +39,7 @@ export function createModuleReader(
     }
   }
 
-  function readExport(node: NodeId, place: WalkPlace): void {
+  function readExport(node: NodeId, place: WalkState): void {
     const source = nodes.childIn(node, 'source');
     const from = stripQuotes(nodes.textOf(source));
     const line = nodes.lineOf(node);
@@ -75,7 +75,7 @@ export function createModuleReader(
     }
   }
 
-  function exportName(name: string, exported: string, place: WalkPlace): void {
+  function exportName(name: string, exported: string, place: WalkState): void {
     const value = findValue(place.scope, name);
     const type = findType(place.scope, name);
     if (value !== null) {
@@ -89,7 +89,7 @@ export function createModuleReader(
   }
 
   /** Reads `export default` and `export =` of a value. */
-  function exportValue(value: NodeId, node: NodeId, place: WalkPlace): void {
+  function exportValue(value: NodeId, node: NodeId, place: WalkState): void {
     const kind = nodes.kindOf(value);
     if (isFunctionKind(kind) || isClassKind(kind)) {
       const symbol = collector.addSymbol({
@@ -107,7 +107,7 @@ export function createModuleReader(
     else collector.addExport({ name: 'default', value: walk.readValue(value, place) });
   }
 
-  function readDeclared(node: NodeId, outer: NodeId, place: WalkPlace, isDefault: boolean): void {
+  function readDeclared(node: NodeId, outer: NodeId, place: WalkState, isDefault: boolean): void {
     walk.readStatement(node, place, nodes.kindOf(outer) === 'export_statement' && !isDefault);
     const symbol = declared.get(node);
     if (symbol === undefined) return;
@@ -117,7 +117,7 @@ export function createModuleReader(
   }
 
   /** Reads `module.exports = …`, `exports.a = …`, `A.prototype.b = function …`, `A.b = function …`. */
-  function readCommonJs(node: NodeId, place: WalkPlace): boolean {
+  function readCommonJs(node: NodeId, place: WalkState): boolean {
     const assignment = nodes.childrenOf(node)[0] ?? -1;
     if (nodes.kindOf(assignment) !== 'assignment_expression') return false;
     const left = nodes.childIn(assignment, 'left');
@@ -157,7 +157,7 @@ export function createModuleReader(
       body: nodes.childIn(value, 'body'),
     });
 
-  function readAssigned(right: NodeId, node: NodeId, target: string, place: WalkPlace): ExpressionFact {
+  function readAssigned(right: NodeId, node: NodeId, target: string, place: WalkState): ExpressionFact {
     if (!isFunctionKind(nodes.kindOf(right))) return walk.readValue(right, place);
     const name = nodes.textOf(nodes.childIn(right, 'name')) || target.split('.').at(-1)!;
     const symbol = addFunction(right, node, name, place.symbol);

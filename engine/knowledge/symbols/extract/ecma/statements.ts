@@ -2,7 +2,7 @@ import { type ExpressionFact, OUTSIDE, type SymbolKind, UNKNOWN, UNKNOWN_TYPE } 
 import type { NodeId } from '../nodes.ts';
 import { bindName, createScope, findValue } from '../scope.ts';
 import { stripQuotes } from './values.ts';
-import { isClassKind, isFunctionKind, type SyntaxWalk, type WalkPlace } from './walk.ts';
+import { isClassKind, isFunctionKind, type SyntaxWalk, type WalkState } from './walk.ts';
 
 const isFunctionDeclaration = (kind: string): boolean =>
   kind === 'function_declaration' ||
@@ -32,7 +32,7 @@ export function createStatementReader(
     node: NodeId,
     outer: NodeId,
     kind: SymbolKind,
-    place: WalkPlace,
+    place: WalkState,
     space: 'value' | 'type' | 'both',
   ) {
     const nameNode = nodes.childIn(node, 'name');
@@ -63,7 +63,7 @@ export function createStatementReader(
   }
 
   /** Declares the names of a statement, so that earlier code may use them. */
-  function declare(outer: NodeId, place: WalkPlace): void {
+  function declare(outer: NodeId, place: WalkState): void {
     const node = findDeclaration(outer);
     const kind = nodes.kindOf(node);
     if (isFunctionDeclaration(kind)) declareSymbol(node, outer, 'function', place, 'value');
@@ -77,7 +77,7 @@ export function createStatementReader(
         if (nodes.kindOf(each) === 'variable_declarator') declareVariable(each, outer, place);
   }
 
-  function declareNamespace(node: NodeId, outer: NodeId, place: WalkPlace): void {
+  function declareNamespace(node: NodeId, outer: NodeId, place: WalkState): void {
     const name = stripQuotes(nodes.textOf(nodes.childIn(node, 'name')));
     const symbol = collector.addSymbol({
       name,
@@ -94,7 +94,7 @@ export function createStatementReader(
   }
 
   /** Declares a variable: outside of functions it is a symbol; inside, a function is. */
-  function declareVariable(node: NodeId, outer: NodeId, place: WalkPlace): void {
+  function declareVariable(node: NodeId, outer: NodeId, place: WalkState): void {
     const nameNode = nodes.childIn(node, 'name');
     const value = nodes.childIn(node, 'value');
     const isFunction = isFunctionKind(nodes.kindOf(value));
@@ -122,16 +122,16 @@ export function createStatementReader(
   }
 
   /** Declares the names of a pattern, which shadow outer ones; their values are known when the statement is read. */
-  function declarePattern(pattern: NodeId, place: WalkPlace): void {
+  function declarePattern(pattern: NodeId, place: WalkState): void {
     walk.bindPattern(pattern, UNKNOWN, place);
   }
 
-  const isTopLevel = ({ symbol }: WalkPlace): boolean => {
+  const isTopLevel = ({ symbol }: WalkState): boolean => {
     const { kind } = collector.symbols[symbol]!;
     return kind === 'file' || kind === 'namespace';
   };
 
-  function readVariable(node: NodeId, place: WalkPlace, isExported: boolean): void {
+  function readVariable(node: NodeId, place: WalkState, isExported: boolean): void {
     const nameNode = nodes.childIn(node, 'name');
     const valueNode = nodes.childIn(node, 'value');
     const annotation = nodes.childIn(node, 'type');
@@ -159,7 +159,7 @@ export function createStatementReader(
     if (isExported) collector.addExport({ name: fact.name, value: ['s', symbol] });
   }
 
-  function exportPattern(pattern: NodeId, place: WalkPlace): void {
+  function exportPattern(pattern: NodeId, place: WalkState): void {
     for (const name of namesOf(pattern)) {
       const value = findValue(place.scope, name);
       if (value !== null) collector.addExport({ name, value });
@@ -176,10 +176,10 @@ export function createStatementReader(
     return nodes.childrenOf(pattern).flatMap(namesOf);
   }
 
-  function readNamedFunction(node: NodeId, symbol: number, place: WalkPlace, type = UNKNOWN_TYPE): void {
+  function readNamedFunction(node: NodeId, symbol: number, place: WalkState, type = UNKNOWN_TYPE): void {
     const fact = collector.symbols[symbol]!;
     const isArrow = nodes.kindOf(node) === 'arrow_function';
-    const inner: WalkPlace = {
+    const inner: WalkState = {
       ...place,
       symbol,
       scope: createScope(place.scope),
@@ -205,9 +205,9 @@ export function createStatementReader(
     );
   }
 
-  function readInterface(node: NodeId, place: WalkPlace): void {
+  function readInterface(node: NodeId, place: WalkState): void {
     const symbol = declared.get(node)!;
-    const inner: WalkPlace = {
+    const inner: WalkState = {
       ...place,
       symbol,
       self: symbol,
@@ -227,7 +227,7 @@ export function createStatementReader(
     walk.readMembers(nodes.childIn(node, 'body'), symbol, inner);
   }
 
-  function readEnum(node: NodeId, place: WalkPlace): void {
+  function readEnum(node: NodeId, place: WalkState): void {
     const symbol = declared.get(node)!;
     for (const member of nodes.childrenOf(nodes.childIn(node, 'body'))) {
       const name = nodes.childIn(member, 'name');
@@ -245,7 +245,7 @@ export function createStatementReader(
     }
   }
 
-  function readLoop(node: NodeId, place: WalkPlace): void {
+  function readLoop(node: NodeId, place: WalkState): void {
     const inner = { ...place, scope: createScope(place.scope) };
     const right = walk.readValue(nodes.childIn(node, 'right'), place);
     const left = nodes.childIn(node, 'left');
@@ -256,7 +256,7 @@ export function createStatementReader(
     readStatement(nodes.childIn(node, 'body'), inner);
   }
 
-  function readStatement(node: NodeId, place: WalkPlace, isExported = false): void {
+  function readStatement(node: NodeId, place: WalkState, isExported = false): void {
     const kind = nodes.kindOf(node);
     if (isFunctionDeclaration(kind)) {
       const symbol = declared.get(node);

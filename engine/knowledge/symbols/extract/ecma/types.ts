@@ -1,7 +1,7 @@
 import { OUTSIDE_TYPE, type TypeExpr, UNKNOWN_TYPE } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { bindName, findType, findValue } from '../scope.ts';
-import type { SyntaxWalk, WalkPlace } from './walk.ts';
+import type { SyntaxWalk, WalkState } from './walk.ts';
 
 /** Reads types, with a reference for each name in them. */
 export function createTypeReader(
@@ -10,7 +10,7 @@ export function createTypeReader(
   const { nodes, collector } = walk;
 
   /** Resolves a type name; without a declaration here it belongs to the language or the platform. */
-  function readName(node: NodeId, place: WalkPlace): TypeExpr {
+  function readName(node: NodeId, place: WalkState): TypeExpr {
     const name = nodes.textOf(node);
     const type = findType(place.scope, name) ?? (['r', ['g', name]] as const);
     if (type[0] === 'r') walk.refer('type', type[1], node, place);
@@ -18,7 +18,7 @@ export function createTypeReader(
   }
 
   /** Reads `A.B.C`, whose first name is a namespace or a module. */
-  function readQualified(node: NodeId, place: WalkPlace): TypeExpr {
+  function readQualified(node: NodeId, place: WalkState): TypeExpr {
     const parts = nodes
       .textOf(node)
       .split('.')
@@ -30,16 +30,16 @@ export function createTypeReader(
     return ['r', value];
   }
 
-  function withArguments(type: TypeExpr, node: NodeId, place: WalkPlace): TypeExpr {
+  function withArguments(type: TypeExpr, node: NodeId, place: WalkState): TypeExpr {
     const list = nodes.childOfKind(node, 'type_arguments');
     const types = nodes.childrenOf(list).map((each) => readType(each, place));
     return type[0] === 'r' ? ['r', type[1], ...types] : type;
   }
 
-  const readAll = (node: NodeId, place: WalkPlace): TypeExpr[] =>
+  const readAll = (node: NodeId, place: WalkState): TypeExpr[] =>
     nodes.childrenOf(node).map((each) => readType(each, place));
 
-  function readFunctionType(node: NodeId, place: WalkPlace): TypeExpr {
+  function readFunctionType(node: NodeId, place: WalkState): TypeExpr {
     const inner = { ...place, scope: { names: new Map(), parent: place.scope } };
     walk.readGenerics(node, -1, inner);
     const params = nodes.childrenOf(nodes.childIn(node, 'parameters')).flatMap((param) => {
@@ -51,7 +51,7 @@ export function createTypeReader(
     return ['f', returned < 0 ? UNKNOWN_TYPE : readType(returned, inner), ...params];
   }
 
-  function readType(node: NodeId, place: WalkPlace): TypeExpr {
+  function readType(node: NodeId, place: WalkState): TypeExpr {
     switch (nodes.kindOf(node)) {
       case 'type_annotation':
       case 'parenthesized_type':
@@ -141,7 +141,7 @@ export function createTypeReader(
     }
   }
 
-  function readMembers(body: NodeId, owner: number, place: WalkPlace): void {
+  function readMembers(body: NodeId, owner: number, place: WalkState): void {
     const inner = { ...place, symbol: owner };
     for (const member of nodes.childrenOf(body)) {
       const kind = nodes.kindOf(member);

@@ -1,7 +1,7 @@
 import { type ExpressionFact, OUTSIDE, type TypeExpr, UNKNOWN } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { createScope, findValue } from '../scope.ts';
-import { isClassKind, isFunctionKind, type SyntaxWalk, type WalkPlace } from './walk.ts';
+import { isClassKind, isFunctionKind, type SyntaxWalk, type WalkState } from './walk.ts';
 
 const LITERALS = new Set([
   'string',
@@ -24,18 +24,18 @@ const MOST_ITEMS = 8;
 export function createValueReader(walk: SyntaxWalk): Pick<SyntaxWalk, 'readValue'> {
   const { nodes, collector } = walk;
 
-  const readAll = (node: NodeId, place: WalkPlace): void => {
+  const readAll = (node: NodeId, place: WalkState): void => {
     for (const child of nodes.childrenOf(node)) readValue(child, place);
   };
 
   /** Reads a name without a reference: its call adds one itself. */
-  function nameValue(node: NodeId, place: WalkPlace): ExpressionFact {
+  function nameValue(node: NodeId, place: WalkState): ExpressionFact {
     const name = nodes.textOf(node);
     return findValue(place.scope, name) ?? (name === 'undefined' ? OUTSIDE : ['g', name]);
   }
 
   /** Reads a value that is called or whose member is accessed: like `readValue`, without a reference as a value. */
-  function readTarget(node: NodeId, place: WalkPlace): ExpressionFact {
+  function readTarget(node: NodeId, place: WalkState): ExpressionFact {
     switch (nodes.kindOf(node)) {
       case 'identifier':
         return nameValue(node, place);
@@ -51,13 +51,13 @@ export function createValueReader(walk: SyntaxWalk): Pick<SyntaxWalk, 'readValue
     }
   }
 
-  function readMember(node: NodeId, place: WalkPlace): ExpressionFact {
+  function readMember(node: NodeId, place: WalkState): ExpressionFact {
     const object = readTarget(nodes.childIn(node, 'object'), place);
     return ['m', object, nodes.textOf(nodes.childIn(node, 'property'))];
   }
 
   /** Reads the arguments of a call; their types, if the function is unknown. */
-  function readArguments(node: NodeId, callee: ExpressionFact, place: WalkPlace): ExpressionFact[] {
+  function readArguments(node: NodeId, callee: ExpressionFact, place: WalkState): ExpressionFact[] {
     const list = nodes.childrenOf(node).filter((each) => nodes.kindOf(each) !== 'comment');
     return list.map((argument, index) => {
       if (!isFunctionKind(nodes.kindOf(argument))) return readValue(argument, place);
@@ -74,7 +74,7 @@ export function createValueReader(walk: SyntaxWalk): Pick<SyntaxWalk, 'readValue
   function applyBuiltIn(
     name: string,
     given: readonly ExpressionFact[],
-    place: WalkPlace,
+    place: WalkState,
   ): ExpressionFact | null {
     const [whole, owner] = /^(Object|Array)\s*\.\s*\w+$|^structuredClone$/.exec(name) ?? [];
     const [first] = given;
@@ -96,17 +96,17 @@ export function createValueReader(walk: SyntaxWalk): Pick<SyntaxWalk, 'readValue
   }
 
   /** Rebinds `this`: only an arrow function has the surrounding one. */
-  const rebindThis = (node: NodeId, place: WalkPlace): Pick<WalkPlace, 'self' | 'isStatic' | 'thisValue'> =>
+  const rebindThis = (node: NodeId, place: WalkState): Pick<WalkState, 'self' | 'isStatic' | 'thisValue'> =>
     nodes.kindOf(node) === 'arrow_function'
       ? { self: place.self, isStatic: place.isStatic, thisValue: place.thisValue }
       : { self: -1, isStatic: false, thisValue: null };
 
-  function readTypeArguments(node: NodeId, place: WalkPlace): TypeExpr[] {
+  function readTypeArguments(node: NodeId, place: WalkState): TypeExpr[] {
     const list = nodes.childIn(node, 'type_arguments');
     return nodes.childrenOf(list).map((each) => walk.readType(each, place));
   }
 
-  function readCall(node: NodeId, place: WalkPlace): ExpressionFact {
+  function readCall(node: NodeId, place: WalkState): ExpressionFact {
     const target = nodes.childIn(node, 'function');
     const list = nodes.childIn(node, 'arguments');
     if (nodes.kindOf(target) === 'import') return readDynamicImport(node, list, place);
@@ -141,14 +141,14 @@ export function createValueReader(walk: SyntaxWalk): Pick<SyntaxWalk, 'readValue
     return ['i', collector.addImport({ from: stripQuotes(nodes.textOf(from)), name: '*', local: '', line })];
   }
 
-  function readDynamicImport(node: NodeId, list: NodeId, place: WalkPlace): ExpressionFact {
+  function readDynamicImport(node: NodeId, list: NodeId, place: WalkState): ExpressionFact {
     const from = nodes.childOfKind(list, 'string');
     if (from >= 0) return importWhole(from, node);
     readAll(list, place);
     return UNKNOWN;
   }
 
-  function readNew(node: NodeId, place: WalkPlace): ExpressionFact {
+  function readNew(node: NodeId, place: WalkState): ExpressionFact {
     const callee = readTarget(nodes.childIn(node, 'constructor'), place);
     const types = readTypeArguments(node, place);
     walk.refer('new', callee, node, place);
@@ -156,7 +156,7 @@ export function createValueReader(walk: SyntaxWalk): Pick<SyntaxWalk, 'readValue
     return ['n', callee, ...types];
   }
 
-  function readObject(node: NodeId, place: WalkPlace, expected: TypeExpr | undefined): ExpressionFact {
+  function readObject(node: NodeId, place: WalkState, expected: TypeExpr | undefined): ExpressionFact {
     const members: Record<string, ExpressionFact> = Object.create(null);
     const spreads: ExpressionFact[] = [];
     const object: ExpressionFact = ['o', collector.objects.push({ members, spreads }) - 1];
@@ -202,7 +202,7 @@ export function createValueReader(walk: SyntaxWalk): Pick<SyntaxWalk, 'readValue
     outer: NodeId,
     name: string,
     self: ExpressionFact,
-    place: WalkPlace,
+    place: WalkState,
     type: TypeExpr | undefined,
   ): ExpressionFact {
     const body = nodes.childIn(node, 'body');
@@ -225,7 +225,7 @@ export function createValueReader(walk: SyntaxWalk): Pick<SyntaxWalk, 'readValue
     return ['s', symbol];
   }
 
-  function readElement(node: NodeId, place: WalkPlace): ExpressionFact {
+  function readElement(node: NodeId, place: WalkState): ExpressionFact {
     const open = nodes.kindOf(node) === 'jsx_element' ? nodes.childIn(node, 'open_tag') : node;
     const tag = nodes.childIn(open, 'name');
     const name = nodes.textOf(tag);
@@ -246,7 +246,7 @@ export function createValueReader(walk: SyntaxWalk): Pick<SyntaxWalk, 'readValue
     return OUTSIDE;
   }
 
-  function readAssignment(node: NodeId, place: WalkPlace): ExpressionFact {
+  function readAssignment(node: NodeId, place: WalkState): ExpressionFact {
     const left = nodes.childIn(node, 'left');
     const right = nodes.childIn(node, 'right');
     const value = readValue(right, place);
@@ -275,7 +275,7 @@ export function createValueReader(walk: SyntaxWalk): Pick<SyntaxWalk, 'readValue
       field.init = value;
   }
 
-  function readValue(node: NodeId, place: WalkPlace, expected?: TypeExpr): ExpressionFact {
+  function readValue(node: NodeId, place: WalkState, expected?: TypeExpr): ExpressionFact {
     const kind = nodes.kindOf(node);
     switch (kind) {
       case '':

@@ -4,7 +4,7 @@ import type { NodeId, SyntaxNodes } from '../nodes.ts';
 import type { NameScope } from '../scope.ts';
 
 /** The state of a walk through a text. */
-export interface WalkPlace {
+export interface WalkState {
   scope: NameScope;
   /** The enclosing symbol; 0 is the file. */
   symbol: number;
@@ -25,28 +25,28 @@ export interface SyntaxWalk {
   /** The symbols of declarations that were found when their block was entered. */
   declared: Map<NodeId, number>;
   /** Declares the names of a block's statements, then reads them. */
-  readBlock(statements: readonly NodeId[], place: WalkPlace): void;
-  readStatement(node: NodeId, place: WalkPlace, isExported?: boolean): void;
-  readNamedFunction(node: NodeId, symbol: number, place: WalkPlace, type?: TypeExpr): void;
-  readImport(node: NodeId, place: WalkPlace): void;
-  readExport(node: NodeId, place: WalkPlace): void;
+  readBlock(statements: readonly NodeId[], place: WalkState): void;
+  readStatement(node: NodeId, place: WalkState, isExported?: boolean): void;
+  readNamedFunction(node: NodeId, symbol: number, place: WalkState, type?: TypeExpr): void;
+  readImport(node: NodeId, place: WalkState): void;
+  readExport(node: NodeId, place: WalkState): void;
   /** Reads an assignment that exports something or extends a class; false for any other. */
-  readCommonJs(node: NodeId, place: WalkPlace): boolean;
+  readCommonJs(node: NodeId, place: WalkState): boolean;
   /** Exports names that are declared below their export. */
   exportLater(): void;
   /** Reads an expression for the references in it. @param expected its expected type */
-  readValue(node: NodeId, place: WalkPlace, expected?: TypeExpr): ExpressionFact;
-  readType(node: NodeId, place: WalkPlace): TypeExpr;
+  readValue(node: NodeId, place: WalkState, expected?: TypeExpr): ExpressionFact;
+  readType(node: NodeId, place: WalkState): TypeExpr;
   /** Adds members of an object type or an interface as symbols below `owner`. */
-  readMembers(body: NodeId, owner: number, place: WalkPlace): void;
+  readMembers(body: NodeId, owner: number, place: WalkState): void;
   /** Binds the names of a parameter or a variable to parts of a value. */
-  bindPattern(pattern: NodeId, value: ExpressionFact, place: WalkPlace): void;
+  bindPattern(pattern: NodeId, value: ExpressionFact, place: WalkState): void;
   /** Reads parameters and the body of a function. @param argument the parameter types if the function does not declare them */
-  readFunction(node: NodeId, place: WalkPlace, argument?: (index: number) => ExpressionFact): FunctionParts;
-  readClass(node: NodeId, symbol: number, place: WalkPlace): void;
+  readFunction(node: NodeId, place: WalkState, argument?: (index: number) => ExpressionFact): FunctionParts;
+  readClass(node: NodeId, symbol: number, place: WalkState): void;
   /** Binds the type parameters of a generic symbol, and returns their constraints. */
-  readGenerics(node: NodeId, symbol: number, place: WalkPlace): TypeExpr[];
-  refer(kind: ReferenceKind, value: ExpressionFact, node: NodeId, place: WalkPlace): void;
+  readGenerics(node: NodeId, symbol: number, place: WalkState): TypeExpr[];
+  refer(kind: ReferenceKind, value: ExpressionFact, node: NodeId, place: WalkState): void;
 }
 
 export interface FunctionParts {

@@ -11,11 +11,11 @@ import { readRegularFile } from '../git/regular-file.ts';
 import { findOperation, listWorktrees } from '../git/repository.ts';
 import { readContents, type WorktreeContents } from '../inspect/contents.ts';
 import {
-  type CountedWork,
   type CountRequest,
   countWork,
   UNREAD,
   type WorkCounts,
+  type WorktreeFacts,
 } from '../inspect/count-work.ts';
 import type { IgnoreRules } from '../inspect/ignore-rules.ts';
 import { inspectWorktree, type WorktreeInspection } from '../inspect/inspect.ts';
@@ -165,7 +165,7 @@ export async function finishWorktree(
   const { path, branch, message } = request;
   let result = { ...nothing, savedRefs: taken?.savedRefs ?? [] };
   let unsafe: string | null = taken?.problem ?? null;
-  let seen: CountedWork = { isVerified: false };
+  let seen: WorktreeFacts = { isVerified: false };
   try {
     const expected = request.repository === undefined ? null : readCommonDir(request.repository);
     if (expected !== null) verifyOwnGitDir(path, expected);

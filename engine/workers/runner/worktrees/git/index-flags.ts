@@ -88,10 +88,10 @@ export function selectFlagged(worktree: string, records: readonly string[]): Fla
     if (!isAssumed && !isSkipped) return [];
     const record = listed.slice(2);
     const path = nameOfRecord(record);
-    const isIndexThere = () =>
+    const existsInWorktree = () =>
       isInside(dirname(path)) && lstatSync(join(real, path), { throwIfNoEntry: false }) !== undefined;
     const marks = [...(isAssumed ? ['--assume-unchanged'] : []), ...(isSkipped ? ['--skip-worktree'] : [])];
-    return isSkipped && !isIndexThere() ? [] : [{ path, record, marks }];
+    return isSkipped && !existsInWorktree() ? [] : [{ path, record, marks }];
   });
 }
 

@@ -51,7 +51,7 @@ export const countChanges = async (
 export const UNREAD = { commits: null, head: null, files: null, insertions: null, deletions: null };
 
 /** Facts found while ending a worktree, so that counting need not ask git again. */
-export interface CountedWork {
+export interface WorktreeFacts {
   /** True if the worktree was verified (R2). */
   isVerified: boolean;
   /** The commit of the session's branch, if known. */
@@ -83,7 +83,7 @@ async function readTip(git: Git, cwd: string, branch: string): Promise<string | 
 export async function countWork(
   git: Git,
   { path, branch, repository, baseCommit }: CountRequest,
-  { isVerified, tip }: CountedWork,
+  { isVerified, tip }: WorktreeFacts,
   savedRefs: readonly string[],
 ): Promise<WorkCounts | (WorkCounts & { problem: string })> {
   let problem = 'what was committed could not be counted';

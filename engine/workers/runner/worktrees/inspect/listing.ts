@@ -24,7 +24,7 @@ export interface ListingRequest {
 }
 
 /** A session's branch and worktree as git lists them. */
-export interface RenamePairing {
+export interface WorktreePairing {
   branch: string;
   head: string | null;
   entry: WorktreeEntry | null;
@@ -55,8 +55,8 @@ export const isDirectlyIn = (worktreesDir: string | undefined, path: string | nu
   worktreesDir !== undefined && path !== null && samePath(join(path, '..'), worktreesDir);
 
 /** Lists the sessions' branches and worktrees in a repository, and the base's commit; null if there is no such base. */
-export interface FileListing {
-  pairings: RenamePairing[];
+export interface WorktreeListing {
+  pairings: WorktreePairing[];
   base: string | null;
 }
 
@@ -69,7 +69,7 @@ export async function listSessionWorktrees(
     worktreesDir,
     isElsewhere = () => false,
   }: Omit<ListingRequest, 'repository' | 'base'> & { base: string | null },
-): Promise<FileListing> {
+): Promise<WorktreeListing> {
   const sessionRef = branchRef(SESSION_PREFIX);
   const [refs, entries] = await Promise.all([
     git.text(root, [
@@ -100,9 +100,9 @@ function pairBranchesWithWorktrees(
   heads: ReadonlyMap<string, string>,
   entries: readonly WorktreeEntry[],
   { worktreesDir, strays }: { worktreesDir: string | undefined; strays: readonly string[] },
-): RenamePairing[] {
+): WorktreePairing[] {
   const sessionRef = branchRef(SESSION_PREFIX);
-  const found = new Map<string, RenamePairing>();
+  const found = new Map<string, WorktreePairing>();
   for (const [ref, head] of heads) {
     if (!ref.startsWith(sessionRef)) continue;
     const branch = ref.slice('refs/heads/'.length);

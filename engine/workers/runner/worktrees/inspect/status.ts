@@ -19,8 +19,8 @@ import {
   baseMissingError,
   type ListingRequest,
   listSessionWorktrees,
-  type RenamePairing,
   resolveBaseName,
+  type WorktreePairing,
 } from './listing.ts';
 import { findMergeStates, type MergeState, readTrees } from './merge-state.ts';
 import { WORKTREE_STATES, type WorktreeState } from './states.ts';
@@ -165,7 +165,7 @@ const isSvcFolderExcluded = (commonDir: string): boolean =>
 async function describeWorktree(
   git: Git,
   ground: StatusContext,
-  { branch, head, entry, stray }: RenamePairing,
+  { branch, head, entry, stray }: WorktreePairing,
 ): Promise<SessionWorktree> {
   const path = entry?.path ?? stray;
   const isThere = path !== null && mayExist(path);

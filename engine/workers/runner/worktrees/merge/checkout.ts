@@ -10,7 +10,7 @@ import { carefulEnvironment } from '../inspect/contents.ts';
 import { verifyToplevel } from '../inspect/inspect.ts';
 
 /** The checkout of a branch, which has to be updated when the branch moves. */
-export interface MainCheckout {
+export interface BranchCheckout {
   /**
    * `none`: the branch is not checked out. `changed`: it has uncommitted changes, which an update keeps. `dirty`: the
    * checkout cannot be updated.
@@ -23,7 +23,7 @@ export interface MainCheckout {
   reason: string | null;
 }
 
-const blockedCheckout = (path: string, reason: string, paths: string[] = []): MainCheckout => ({
+const blockedCheckout = (path: string, reason: string, paths: string[] = []): BranchCheckout => ({
   state: 'dirty',
   path,
   paths,
@@ -37,14 +37,14 @@ export const dirtyCheckoutError = ({
   path,
   reason,
   paths,
-}: Pick<MainCheckout, 'path' | 'reason' | 'paths'>): SvcError =>
+}: Pick<BranchCheckout, 'path' | 'reason' | 'paths'>): SvcError =>
   new SvcError('checkout_dirty', `the checkout ${path} ${reason}; nothing was changed`, {
     hint: 'commit or stash what is there, then promote again',
     data: { path, paths },
   });
 
 export interface FoundCheckout {
-  checkout: MainCheckout;
+  checkout: BranchCheckout;
   /** The checkout's git folder; null if it cannot be updated. */
   gitDir: string | null;
   /** Tracked files with uncommitted changes. They only block an update that touches them. */
@@ -53,7 +53,7 @@ export interface FoundCheckout {
 
 /** Finds the checkout of a branch. Throws `worktree_unsafe`. */
 export async function findBranchCheckout(git: Git, root: string, base: string): Promise<FoundCheckout> {
-  const without = (checkout: MainCheckout): FoundCheckout => ({ checkout, gitDir: null, changed: [] });
+  const without = (checkout: BranchCheckout): FoundCheckout => ({ checkout, gitDir: null, changed: [] });
   const ref = branchRef(base);
   let found: string | null = null;
   for (const entry of await listWorktrees(git, root)) {
@@ -85,7 +85,7 @@ export async function findBranchCheckout(git: Git, root: string, base: string): 
   return { checkout: describeFollower(found, changed), gitDir, changed };
 }
 
-const describeFollower = (path: string, changed: string[]): MainCheckout =>
+const describeFollower = (path: string, changed: string[]): BranchCheckout =>
   changed.length === 0
     ? { state: 'clean', path, paths: [], reason: null }
     : {
@@ -96,7 +96,7 @@ const describeFollower = (path: string, changed: string[]): MainCheckout =>
       };
 
 /** Reports whether a checkout exists and can be updated, as far as is known. */
-const canFollow = ({ state }: MainCheckout): boolean => state === 'clean' || state === 'changed';
+const canFollow = ({ state }: BranchCheckout): boolean => state === 'clean' || state === 'changed';
 
 /** Lists the tracked files with uncommitted changes, as `git status` records, regardless of index marks. */
 async function listChangedRecords(git: Git, path: string, gitDir: string): Promise<string[]> {
@@ -120,7 +120,7 @@ const listAbove = (path: string): string[] =>
 export function checkTouchedFiles(
   { checkout, changed }: Pick<FoundCheckout, 'checkout' | 'changed'>,
   touched: readonly string[],
-): MainCheckout {
+): BranchCheckout {
   const { path } = checkout;
   if (path === null || !canFollow(checkout) || changed.length === 0) return checkout;
   const files = new Set(touched);
@@ -151,9 +151,9 @@ const MAX_ASKED = 500;
 /** Marks the checkout dirty if untracked files are in the place of new files. */
 export async function checkRoomForFiles(
   git: Git,
-  checkout: MainCheckout,
+  checkout: BranchCheckout,
   added: readonly string[],
-): Promise<MainCheckout> {
+): Promise<BranchCheckout> {
   const { path } = checkout;
   if (path === null || !canFollow(checkout)) return checkout;
   const taken = [...new Set(added.flatMap((name) => findObstacle(path, name) ?? []))].slice(0, MAX_ASKED);

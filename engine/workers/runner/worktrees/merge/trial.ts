@@ -5,7 +5,7 @@ import { resolveRepository } from '../git/repository.ts';
 import { foreignCommitsError } from '../inspect/foreign-commits.ts';
 import { withTemporaryObjects } from '../inspect/merge-state.ts';
 import { listChangedPaths, type SensitiveChange, selectSensitive } from '../inspect/sensitive.ts';
-import { checkRoomForFiles, checkTouchedFiles, findBranchCheckout, type MainCheckout } from './checkout.ts';
+import { type BranchCheckout, checkRoomForFiles, checkTouchedFiles, findBranchCheckout } from './checkout.ts';
 import { mergeTrees } from './integrate.ts';
 import { findForeignToBase, type PromoteRequest, resolveTips } from './promote.ts';
 
@@ -29,7 +29,7 @@ export interface MergeTrial {
   /** Changes to the base that deserve a separate look. */
   sensitive: SensitiveChange[];
   /** The base's checkout, which has to be updated too. */
-  checkout: MainCheckout;
+  checkout: BranchCheckout;
   /** Commits that only the branch has, and that only the base has. */
   ahead: number;
   behind: number;

@@ -12,7 +12,7 @@ import { gitDirEnvironment, readContents, type WorktreeContents } from '../inspe
 import type { IgnoreRules } from '../inspect/ignore-rules.ts';
 import { keepIgnoredFiles, returnIgnoredFiles } from '../inspect/ignored.ts';
 import { gitDirOfWorktree } from '../inspect/inspect.ts';
-import { listSessionWorktrees, type RenamePairing } from '../inspect/listing.ts';
+import { listSessionWorktrees, type WorktreePairing } from '../inspect/listing.ts';
 import { findProcessesInside, type WorkingFolders } from '../inspect/working-folders.ts';
 import { type ExactPlace, withExactFiles } from './exact-files.ts';
 import { findReasonsToKeepStray, joinFirst, listCommitsOf } from './prune-plan.ts';
@@ -94,7 +94,7 @@ async function findReasonsAgainst(
   git: Git,
   folders: WorkingFolders,
   commonDir: string,
-  { entry, stray, elsewhere }: RenamePairing,
+  { entry, stray, elsewhere }: WorktreePairing,
   worktree: string | null,
 ): Promise<string[]> {
   const reasons: string[] = [];

@@ -43,8 +43,8 @@ export async function withExactFiles<T>(
 ): Promise<T> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-exact-')));
   try {
-    const placeInFolder = (name: string): string => join(folder, name);
-    for (const each of ['objects', 'refs', 'info']) mkdirSync(placeInFolder(each));
+    const pathInFolder = (name: string): string => join(folder, name);
+    for (const each of ['objects', 'refs', 'info']) mkdirSync(pathInFolder(each));
     const { stdout } = await git.run(path, ['config', '--null', '--get-regexp', SETTINGS], {
       allowFail: true,
       env: { GIT_DIR: gitDir, GIT_WORK_TREE: path },
@@ -56,22 +56,22 @@ export async function withExactFiles<T>(
         : `\t${record.slice('core.'.length, end)} = ${quotePath(record.slice(end + 1))}\n`;
     });
     const format = idLength === 64 ? '[extensions]\n\tobjectFormat = sha256\n' : '';
-    writeFileSync(placeInFolder('HEAD'), 'ref: refs/heads/none\n');
+    writeFileSync(pathInFolder('HEAD'), 'ref: refs/heads/none\n');
     writeFileSync(
-      placeInFolder('config'),
+      pathInFolder('config'),
       `[core]\n\trepositoryformatversion = 1\n\tbare = false\n${settings.join('')}${format}`,
     );
-    writeFileSync(placeInFolder('info/attributes'), NO_CONVERSION);
+    writeFileSync(pathInFolder('info/attributes'), NO_CONVERSION);
     const exclude = join(commonDir, 'info', 'exclude');
-    if (existsSync(exclude)) copyFileSync(exclude, placeInFolder('info/exclude'));
+    if (existsSync(exclude)) copyFileSync(exclude, pathInFolder('info/exclude'));
     // An index may be split in two.
     for (const name of readdirSync(gitDir))
-      if (/^(?:index|sharedindex\.[0-9a-f]+)$/.test(name)) copyIndex(join(gitDir, name), placeInFolder(name));
+      if (/^(?:index|sharedindex\.[0-9a-f]+)$/.test(name)) copyIndex(join(gitDir, name), pathInFolder(name));
     return await work(
       withEnvironment(git, {
         GIT_DIR: folder,
         GIT_WORK_TREE: path,
-        GIT_INDEX_FILE: placeInFolder('index'),
+        GIT_INDEX_FILE: pathInFolder('index'),
         GIT_OBJECT_DIRECTORY: join(commonDir, 'objects'),
       }),
     );

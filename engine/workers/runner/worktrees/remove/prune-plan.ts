@@ -13,8 +13,8 @@ import {
   isDirectlyIn,
   type ListingRequest,
   listSessionWorktrees,
-  type RenamePairing,
   resolveBaseName,
+  type WorktreePairing,
 } from '../inspect/listing.ts';
 import { findMergeStates, type MergeState } from '../inspect/merge-state.ts';
 import { findProcessesInside, type WorkingFolders } from '../inspect/working-folders.ts';
@@ -62,14 +62,14 @@ type Context = Pick<PrunePlan, 'repository' | 'commonDir' | 'base' | 'keep'> & {
   standings: ReadonlyMap<string, MergeState | null>;
 };
 
-export const listCommitsOf = ({ head, entry }: RenamePairing): string[] =>
+export const listCommitsOf = ({ head, entry }: WorktreePairing): string[] =>
   [...new Set([head, entry?.head])].filter((commit) => commit != null);
 
 export const findMergeStatesFor = (
   git: Git,
   { repository: root, commonDir }: Pick<PrunePlan, 'repository' | 'commonDir'>,
   target: string | null,
-  pairings: readonly RenamePairing[],
+  pairings: readonly WorktreePairing[],
 ): Promise<Map<string, MergeState | null>> =>
   target === null
     ? Promise.resolve(new Map())
@@ -104,7 +104,7 @@ export async function findReasonsToKeep(
   git: Git,
   { folders, rules }: { folders: WorkingFolders; rules: IgnoreRules },
   { repository, commonDir, base, target, keep, standings }: Context,
-  pairing: RenamePairing,
+  pairing: WorktreePairing,
   ignored: string[] = [],
 ): Promise<string[]> {
   const { branch, head, entry, stray, elsewhere } = pairing;
@@ -153,7 +153,7 @@ export function findReasonsToKeepStray(folder: string): string[] {
   }
 }
 
-export const pairingPath = (pairing: RenamePairing): string | null => pairing.entry?.path ?? pairing.stray;
+export const pairingPath = (pairing: WorktreePairing): string | null => pairing.entry?.path ?? pairing.stray;
 
 /**
  * Plans what `prune` would do now, with reasons for everything that stays. Throws `usage` or `not_found` if there is
