@@ -293,13 +293,10 @@ function prepareRequest(
   // Gemini requests a stream in the path.
   const from = route.protocol === 'gemini' ? { ...asked, stream: call.isStream } : asked;
   const mostOutput = limitOutput(limits, call.promptTokens);
-  const { stream_options: wish, ...rest }: { stream_options?: unknown } = translator.request(
-    from,
-    model,
-    mostOutput,
-  );
-  const asksForUsage = wish !== undefined && mayAskForUsage;
-  const body = texts.write(asksForUsage ? { ...rest, stream_options: wish } : rest);
+  const wanted: { stream_options?: unknown } = translator.request(from, model, mostOutput);
+  const asksForUsage = wanted.stream_options !== undefined && mayAskForUsage;
+  const isKept = asksForUsage || wanted.stream_options === undefined;
+  const body = texts.write(isKept ? wanted : { ...wanted, stream_options: undefined });
   return { request: { method: 'POST', path, headers, body }, asksForUsage, stripsUsage: false, translator };
 }
 

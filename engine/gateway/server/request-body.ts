@@ -63,7 +63,10 @@ export function createBodyReader({
         resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
       });
       request.once('error', fail);
-      request.once('close', () => fail(new Error('the client disconnected')));
+      // Every request closes: an error with its stack trace is only built for one that was not read.
+      request.once('close', () => {
+        if (!isOver) fail(new Error('the client disconnected'));
+      });
     });
   }
 

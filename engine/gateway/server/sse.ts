@@ -11,6 +11,13 @@ export interface EventSplitter {
   pending(): number;
 }
 
+/** Reports whether a part of a line is empty; a return belongs to the end of its line. */
+function isBlank(chunk: Buffer, from: number, to: number): boolean {
+  let at = from;
+  while (at < to && chunk[at] === RETURN) at += 1;
+  return at === to;
+}
+
 /** Creates a splitter. Lines end with LF or CRLF. A chunk may end anywhere, even inside a character. */
 export function createEventSplitter(): EventSplitter {
   let waiting: Buffer[] = [];
@@ -22,22 +29,19 @@ export function createEventSplitter(): EventSplitter {
     push(chunk) {
       const events: Buffer[] = [];
       let from = 0;
-      for (let at = 0; at < chunk.length; at += 1) {
-        const byte = chunk[at];
-        if (byte !== LINE_END) {
-          if (byte !== RETURN) hasText = true;
-          continue;
-        }
-        if (hasText) {
-          hasText = false;
-          continue;
-        }
-        const end = chunk.subarray(from, at + 1);
+      let line = 0;
+      for (let at = chunk.indexOf(LINE_END); at >= 0; at = chunk.indexOf(LINE_END, line)) {
+        const isEnd = !hasText && isBlank(chunk, line, at);
+        hasText = false;
+        line = at + 1;
+        if (!isEnd) continue;
+        const end = chunk.subarray(from, line);
         events.push(waiting.length === 0 ? end : Buffer.concat([...waiting, end]));
         waiting = [];
         size = 0;
-        from = at + 1;
+        from = line;
       }
+      hasText ||= !isBlank(chunk, line, chunk.length);
       if (from < chunk.length) {
         waiting.push(from === 0 ? chunk : chunk.subarray(from));
         size += chunk.length - from;

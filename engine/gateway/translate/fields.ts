@@ -29,11 +29,14 @@ export function numberOrNull(value: unknown): number | null {
 export const lookUp = <T>(table: Readonly<Record<string, T>>, word: string): T | undefined =>
   Object.hasOwn(table, word) ? table[word] : undefined;
 
-/** Returns the value without undefined and null fields: unset fields are not sent. */
+/** Returns a copy without undefined and null fields: unset fields are not sent. An object with deleted fields is slow. */
 export function dropUnset(value: Record<string, unknown>): Record<string, unknown> {
-  for (const key of Object.keys(value))
-    if (value[key] === undefined || value[key] === null) delete value[key];
-  return value;
+  const set: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const field = value[key];
+    if (field !== undefined && field !== null) set[key] = field;
+  }
+  return set;
 }
 
 /** Parses JSON, exactly unless numbers do not matter; undefined for invalid text. */

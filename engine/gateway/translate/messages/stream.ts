@@ -141,7 +141,8 @@ export function writeStream(emit: EmitEvent, exchange: TranslatedExchange): Stre
   let index = -1;
   let kind: ContentBlock['kind'] = 'text';
 
-  const emitMessageEvent = (type: string, fields: object): void => emit({ type, ...fields }, type);
+  const emitMessageEvent = (event: { type: string; [field: string]: unknown }): void =>
+    emit(event, event.type);
 
   function blockOf(block: ContentBlock): object {
     if (block.kind === 'call') return callBlock(block.id, block.name, {});
@@ -159,31 +160,37 @@ export function writeStream(emit: EmitEvent, exchange: TranslatedExchange): Stre
     start(id, model, usage) {
       const message = describeMessage({ id, model }, exchange);
       const ending = { stop_reason: null, stop_sequence: null, stop_details: null };
-      emitMessageEvent('message_start', {
+      emitMessageEvent({
+        type: 'message_start',
         message: { ...message, content: [], ...ending, usage: describeUsage(usage) },
       });
     },
     open(block) {
       kind = block.kind;
       index += 1;
-      emitMessageEvent('content_block_start', { index, content_block: blockOf(block) });
+      emitMessageEvent({ type: 'content_block_start', index, content_block: blockOf(block) });
     },
     append(text) {
-      emitMessageEvent('content_block_delta', { index, delta: deltaOf(text) });
+      emitMessageEvent({ type: 'content_block_delta', index, delta: deltaOf(text) });
     },
     close(block, _text, seal) {
       if (block.kind === 'thinking') {
         const signature = signatureOf(seal, exchange);
-        emitMessageEvent('content_block_delta', { index, delta: { type: 'signature_delta', signature } });
+        emitMessageEvent({
+          type: 'content_block_delta',
+          index,
+          delta: { type: 'signature_delta', signature },
+        });
       }
-      emitMessageEvent('content_block_stop', { index });
+      emitMessageEvent({ type: 'content_block_stop', index });
     },
     finish(ending, usage) {
-      emitMessageEvent('message_delta', {
+      emitMessageEvent({
+        type: 'message_delta',
         delta: { ...describeEnding(ending), container: null },
         usage: writeMessagesUsage(usage),
       });
-      emitMessageEvent('message_stop', {});
+      emitMessageEvent({ type: 'message_stop' });
     },
     fail(fault) {
       emit(writeFault('messages', fault), 'error');
