@@ -1,3 +1,4 @@
+import { isJsonObject } from '../core/base/json-object.ts';
 import { findJsonMembers, type JsonMember, listJsonElements, readJsonValue } from './json-members.ts';
 import type { Protocol } from './protocol.ts';
 
@@ -100,7 +101,7 @@ export function findToolCalls(
 ): ToolCall[] {
   const findLast = (
     mayHold: (message: ConversationMessage) => boolean,
-    isWanted: (call: ToolCall & { id: unknown }) => boolean,
+    isWanted: (call: FoundCall) => boolean,
   ): ToolCall[] => {
     for (let index = at - 1; index >= 0; index -= 1) {
       const message = messages[index] as ConversationMessage;
@@ -121,23 +122,30 @@ export function findToolCalls(
   return findLast(isModelMessage, (call) => call.name === name);
 }
 
+type FoundCall = ToolCall & { id: unknown };
+
 /** Lists calls: objects with a name and an input, or with both inside their function. */
-function listCalls(value: unknown, key = ''): (ToolCall & { id: unknown })[] {
-  if (typeof value !== 'object' || value === null) return [];
+function listCalls(value: unknown): FoundCall[] {
+  const found: FoundCall[] = [];
+  collectCalls(value, '', found);
+  return found;
+}
+
+function collectCalls(value: unknown, key: string, found: FoundCall[]): void {
+  if (typeof value !== 'object' || value === null) return;
   const fields = value as Record<string, unknown>;
-  const inner = typeof fields.function === 'object' && fields.function !== null ? fields.function : fields;
-  const { name, ...rest } = inner as Record<string, unknown>;
-  if (typeof name === 'string' && (key === 'functionCall' || INPUTS.some((each) => each in rest))) {
-    const { namespace } = fields;
-    return [
-      {
-        id: fields.call_id ?? fields.id,
-        name: typeof namespace === 'string' ? `${namespace}__${name}` : name,
-        write: () => JSON.stringify(value),
-      },
-    ];
+  const inner = (isJsonObject(fields.function) ? fields.function : fields) as Record<string, unknown>;
+  const { name } = inner;
+  if (typeof name !== 'string' || (key !== 'functionCall' && !INPUTS.some((each) => each in inner))) {
+    for (const inside of Object.keys(fields)) collectCalls(fields[inside], inside, found);
+    return;
   }
-  return Object.entries(fields).flatMap(([inside, each]) => listCalls(each, inside));
+  const { namespace } = fields;
+  found.push({
+    id: fields.call_id ?? fields.id,
+    name: typeof namespace === 'string' ? `${namespace}__${name}` : name,
+    write: () => JSON.stringify(value),
+  });
 }
 
 const INPUTS = ['input', 'arguments', 'args'];
