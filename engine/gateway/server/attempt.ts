@@ -1,19 +1,18 @@
-import type { OutgoingHttpHeaders } from 'node:http';
-import type { SseEvent } from '../protocol.ts';
-import { FACES, isUsageOnly, parseEventData, type UsageMeter } from '../protocols/index.ts';
+import { FACES, parseEventData } from '../protocols/index.ts';
 import type { TokenUsage } from '../tokens.ts';
 import { type ProtocolTranslation, readFault } from '../translate/index.ts';
 import type { CallFailure } from './answer.ts';
 import type { GatewayCall } from './call.ts';
-import { buildClientHeaders } from './credentials.ts';
+import { createClientAnswer } from './client-answer.ts';
 import type { HeldBytes } from './held-bytes.ts';
 import type { RouteCandidate } from './routing.ts';
-import { createEventSplitter, createEventWriter, parseEvent } from './sse.ts';
+import { createStreamRelay, type StreamRelay } from './stream-relay.ts';
 import type {
   UpstreamClient,
   UpstreamExchange,
   UpstreamFault,
   UpstreamHeaders,
+  UpstreamListener,
   UpstreamRequest,
 } from './upstream.ts';
 import {
@@ -54,375 +53,252 @@ export interface AttemptTools {
   held: HeldBytes;
 }
 
-const PROGRESS_MS = 250;
 const MOST_ERROR_BYTES = 1024 * 1024;
-/** How much of a stream's start is buffered; some repeat the request's instructions in the first event. */
-const MOST_HELD_BYTES = 256 * 1024;
 
 /** Some servers do not declare a stream; an answer that turns out not to be one is a stream that was cut off. */
 const MAY_BE_EVENTS = /^(?:text\/event-stream|text\/plain|application\/octet-stream|$)/;
 
+/** The outcome of an attempt, and what arrived of the answer. */
+type MeasuredAttempt = AttemptResult & {
+  usage: TokenUsage | null;
+  events: number;
+  bytes: number;
+  firstByteAt: number | null;
+  /** The content type sent to the client; null for no answer. */
+  type: string | null;
+};
+
+/** A failed attempt, and its consequences where they differ from the usual ones. */
+type AttemptFailure = [failure: CallFailure, facts?: Partial<FailureFacts>];
+
 /** Calls one upstream and passes its answer on. Never rejects. */
 export function tryUpstream(
   call: GatewayCall,
-  { provider, protocol, model }: RouteCandidate,
+  candidate: RouteCandidate,
   request: UpstreamRequest,
   tools: AttemptTools,
   { stripsUsage, translator }: { stripsUsage: boolean; translator: ProtocolTranslation | null },
-): Promise<
-  AttemptResult & {
-    usage: TokenUsage | null;
-    events: number;
-    bytes: number;
-    firstByteAt: number | null;
-    /** The content type sent to the client; null for no answer. */
-    type: string | null;
+): Promise<MeasuredAttempt> {
+  const { response } = call;
+  const { provider, protocol } = candidate;
+  const meter = FACES[protocol].createMeter();
+  let exchange: UpstreamExchange | null = null;
+  const answer = createClientAnswer(call, candidate, {
+    ...tools,
+    pause: () => exchange?.pause(),
+    resume: () => exchange?.resume(),
+  });
+  let status = 0;
+  let headers: UpstreamHeaders = {};
+  let relay: StreamRelay | null = null;
+  let whole: Buffer[] = [];
+  let size = 0;
+  const { promise, resolve } = Promise.withResolvers<MeasuredAttempt>();
+  let isOver = false;
+
+  function finishAttempt(attempted: AttemptResult): void {
+    if (isOver) return;
+    isOver = true;
+    call.client.onGone = null;
+    tools.held.give(size);
+    answer.release();
+    relay?.release();
+    resolve({
+      ...attempted,
+      usage: meter.usage(),
+      events: relay?.events() ?? 0,
+      bytes: answer.bytes(),
+      firstByteAt: answer.firstByteAt(),
+      type: relay === null ? null : answer.streamType,
+    });
   }
-> {
-  const { response, face, row } = call;
-  const meter: UsageMeter = FACES[protocol].createMeter();
-  const splitter = createEventSplitter();
-  const translated = translator?.stream() ?? null;
-  const writer = createEventWriter(call.isListed);
-  const secret = findSecret(provider);
-  const marks: OutgoingHttpHeaders = {
-    'x-svc-provider': toHeaderText(provider.name),
-    'x-svc-model': toHeaderText(model),
-  };
-  let events = 0;
-  let bytes = 0;
-  let firstByteAt: number | null = null;
-  let progressAt = 0;
 
-  return new Promise((resolve) => {
-    let isOver = false;
-    let status = 0;
-    let headers: UpstreamHeaders = {};
-    let isEventStream = false;
-    let whole: Buffer[] = [];
-    let size = 0;
-    let pinging: NodeJS.Timeout | null = null;
-    let slow: NodeJS.Timeout | null = null;
-    /** The start of the stream, buffered until it has content; null once the client has it. */
-    let held: (Buffer | SseEvent)[] | null = [];
-    let heldBytes = 0;
-    let holding: NodeJS.Timeout | null = null;
-    let exchange: UpstreamExchange | null = null;
+  function failAttempt(failure: CallFailure, facts: Partial<FailureFacts> = {}): void {
+    exchange?.abort();
+    finishAttempt({
+      kind: 'failed',
+      failure,
+      relayed: null,
+      headers: {},
+      asksOthers: true,
+      isFault: true,
+      mayRepeat: false,
+      retryAfterMs: null,
+      said: '',
+      ...facts,
+    });
+  }
 
-    function finishAttempt(attempted: AttemptResult): void {
-      if (isOver) return;
-      isOver = true;
-      if (pinging !== null) clearInterval(pinging);
-      if (slow !== null) clearTimeout(slow);
-      if (holding !== null) clearTimeout(holding);
-      call.client.onGone = null;
-      tools.held.give(size);
-      response.off('drain', onDrain);
-      resolve({
-        ...attempted,
-        usage: meter.usage(),
-        events,
-        bytes,
-        firstByteAt,
-        type: isEventStream ? writer.type : null,
-      });
-    }
+  function failWithError(body: Buffer): void {
+    const { marks } = answer;
+    const error = { status, headers, body, provider, protocol: call.route.protocol, translator, marks };
+    failAttempt(...describeUpstreamError(error));
+  }
 
-    function onGone(): void {
-      exchange?.abort();
-      // Some clients close right after reading the last event.
-      const isDone = meter.isComplete();
-      finishAttempt({
-        kind: 'answered',
-        outcome: isDone ? 'ok' : 'client_gone',
-        status: isDone ? status : 499,
-        fault: null,
-      });
-    }
+  function cutAnswer(message: string): void {
+    exchange?.abort();
+    answer.cutStream(message);
+    finishAttempt({ kind: 'answered', outcome: 'cut', status: 200, fault: message });
+  }
 
-    const failed = (failure: CallFailure, more: Partial<FailureFacts> = {}): void => {
-      exchange?.abort();
-      finishAttempt({
-        kind: 'failed',
-        failure,
-        relayed: null,
-        headers: {},
-        asksOthers: true,
-        isFault: true,
-        mayRepeat: false,
-        retryAfterMs: null,
-        said: '',
-        ...more,
-      });
-    };
+  function onGone(): void {
+    exchange?.abort();
+    // Some clients close right after reading the last event.
+    const isDone = meter.isComplete();
+    finishAttempt({
+      kind: 'answered',
+      outcome: isDone ? 'ok' : 'client_gone',
+      status: isDone ? status : 499,
+      fault: null,
+    });
+  }
 
-    function onDrain(): void {
-      if (slow !== null) clearTimeout(slow);
-      slow = null;
-      exchange?.resume();
-    }
+  const startRelay = (): StreamRelay =>
+    createStreamRelay(call, candidate, {
+      ...tools,
+      answer,
+      headers,
+      meter,
+      translator,
+      stripsUsage,
+      onFailedStart(event) {
+        const error = parseEventData(event) ?? {};
+        status = readFault(null, error).status;
+        failWithError(Buffer.from(JSON.stringify(error)));
+      },
+      onBroken(message) {
+        if (response.headersSent) cutAnswer(message);
+        else failAttempt({ status: 502, code: 'upstream_cut', message }, { mayRepeat: true });
+      },
+      onEnd: (fault) =>
+        finishAttempt({ kind: 'answered', outcome: fault === null ? 'ok' : 'failed', status, fault }),
+    });
 
-    function writeChunk(chunk: Buffer | string): void {
-      bytes += chunk.length;
-      tools.onSent?.(chunk);
-      if (response.write(chunk) || isOver) return;
-      exchange?.pause();
-      slow ??= setTimeout(() => response.destroy(), tools.slowClientMs);
-    }
+  function collectAnswer(chunk: Buffer): void {
+    const isTaken = tools.held.take(chunk.length);
+    if (isTaken) size += chunk.length;
+    const failed = isTaken ? checkSize(size, { status, name: provider.name, tools }) : TOO_BUSY;
+    if (failed !== null) failAttempt(...failed);
+    else whole.push(chunk);
+  }
 
-    function begin(): void {
-      if (response.headersSent) return;
-      firstByteAt = performance.now();
-      response.writeHead(200, {
-        ...buildClientHeaders(headers, secret),
-        'content-type': writer.type,
-        'cache-control': 'no-cache',
-        ...marks,
-      });
-    }
-
-    /** Ends a started answer so that it cannot be mistaken for a complete one: an error in its protocol, then a reset. */
-    function cutAnswer(message: string): void {
-      exchange?.abort();
-      const error = face.formatStreamError({ status: 502, code: 'upstream_cut', message, field: null });
-      response.write(`${writer.write(error)}${writer.end()}`, () => response.destroy());
-      finishAttempt({ kind: 'answered', outcome: 'cut', status: 200, fault: message });
-    }
-
-    function sendParts(out: readonly (Buffer | SseEvent)[]): void {
-      const pieces = out
-        .map((event) => writer.write(event))
-        .filter((piece) => piece !== null)
-        .map((piece) => hideSecret(piece, secret));
-      const [first] = pieces;
-      if (first === undefined) return;
-      begin();
-      if (pieces.length === 1) writeChunk(first);
-      else if (Buffer.isBuffer(first)) writeChunk(Buffer.concat(pieces as Buffer[]));
-      else writeChunk(pieces.join(''));
-    }
-
-    /** Sends the buffered start to the client. */
-    function release(): void {
-      const out = held ?? [];
-      held = null;
-      sendParts(out);
-    }
-
-    function passEvents(found: readonly Buffer[]): void {
-      const out: (Buffer | SseEvent)[] = [];
-      for (const event of found) {
-        events += 1;
-        meter.readEvent(event);
-        if (held !== null) {
-          // The client has seen none of it, so this is like an error before the stream.
-          if (meter.hasFailed()) {
-            endFailedStart(event);
-            return;
-          }
-          heldBytes += event.length;
-          if (FACES[protocol].hasContent(event) || heldBytes > MOST_HELD_BYTES) release();
-        }
-        if (translated !== null) {
-          const parsed = parseEvent(event);
-          if (parsed !== null) out.push(...translated.push(parsed));
-        } else if (!stripsUsage || !isUsageOnly(event)) out.push(event);
-      }
-      if (held === null) sendParts(out);
-      else {
-        held.push(...out);
-        holding ??= setTimeout(release, tools.keepAliveMs);
-      }
-    }
-
-    function endFailedStart(event: Buffer): void {
-      const parsed = parseEventData(event) ?? {};
+  function endAnswer(body: Buffer): void {
+    const parsed = parseAnswer(body);
+    if (typeof parsed === 'object' && parsed !== null) meter.readAnswer(parsed);
+    if (meter.hasFailed()) {
       status = readFault(null, parsed).status;
-      endError(Buffer.from(JSON.stringify(parsed)));
+      failWithError(body);
+      return;
     }
-
-    function tellProgress(): void {
-      const now = performance.now();
-      if (now - progressAt < PROGRESS_MS) return;
-      progressAt = now;
-      tools.onProgress(meter.usage(), events, bytes);
+    const sent = translateAnswer(parsed, { call, candidate, translator, body, status });
+    if (!Buffer.isBuffer(sent)) {
+      failAttempt(...sent);
+      return;
     }
+    const type = translator === null ? headers['content-type'] : undefined;
+    answer.sendWhole(status, sent, String(type ?? 'application/json'), headers);
+    finishAttempt({ kind: 'answered', outcome: 'ok', status, fault: null });
+  }
 
-    function onHead(given: number, givenHeaders: UpstreamHeaders): void {
+  const listener: UpstreamListener = {
+    onHead(given, givenHeaders) {
       status = given;
       headers = givenHeaders;
       call.requestId = readRequestId(headers);
       const type = String(headers['content-type'] ?? '').toLowerCase();
-      isEventStream = status < 300 && call.isStream && MAY_BE_EVENTS.test(type);
-      const { keepAlive } = face;
-      if (!isEventStream || keepAlive === null) return;
-      pinging = setInterval(() => {
-        release();
-        sendParts([keepAlive]);
-      }, tools.keepAliveMs);
-    }
-
-    function onData(chunk: Buffer) {
-      if (!isEventStream) {
-        if (!tools.held.take(chunk.length)) {
-          failed(
-            { status: 503, code: 'busy', message: 'too many large answers are being read; try again' },
-            { asksOthers: false, isFault: false },
-          );
-          return;
-        }
-        size += chunk.length;
-        if (size > (status < 300 ? tools.mostBytes : MOST_ERROR_BYTES)) {
-          failed({
-            status: 502,
-            code: 'upstream_invalid',
-            message: `the answer of ${provider.name} is too large`,
-          });
-          return;
-        }
-        whole.push(chunk);
-        return;
-      }
-      pinging?.refresh();
-      try {
-        passEvents(splitter.push(chunk));
-      } catch (error) {
-        return endBadly(
-          `the answer of ${provider.name} could not be translated: ${(error as Error).message}`,
-        );
-      }
-      if (isOver) return;
-      if (splitter.pending() > tools.mostBytes) return endBadly(`an event of ${provider.name} is too large`);
-      tellProgress();
-    }
-
-    function endBadly(message: string): void {
-      if (response.headersSent) cutAnswer(message);
-      else failed({ status: 502, code: 'upstream_cut', message }, { mayRepeat: true });
-    }
-
-    function onEnd(): void {
-      if (isEventStream) flushStream();
-      else if (status >= 300) endError(Buffer.concat(whole));
-      else endAnswer(Buffer.concat(whole));
+      if (status < 300 && call.isStream && MAY_BE_EVENTS.test(type)) relay = startRelay();
+    },
+    onData(chunk) {
+      if (relay === null) collectAnswer(chunk);
+      else relay.push(chunk);
+    },
+    onEnd() {
+      if (relay !== null) return relay.end();
+      const body = Buffer.concat(whole);
       whole = [];
-    }
-
-    /** Passes on the last event, which may lack its blank line. */
-    function flushStream() {
-      if (splitter.pending() > 0) {
-        try {
-          passEvents(splitter.push(Buffer.from('\n\n')));
-        } catch {
-          return endBadly(`the answer of ${provider.name} could not be translated`);
-        }
-      }
-      endStream();
-    }
-
-    function endStream() {
-      if (!meter.isComplete() && !meter.hasFailed()) return endBadly(`${provider.name} cut off its answer`);
-      release();
-      try {
-        sendParts(translated?.end() ?? []);
-      } catch {
-        return endBadly(`the answer of ${provider.name} could not be translated`);
-      }
-      begin();
-      response.end(writer.end());
-      const broken = translated?.failure() ?? null;
-      const fault = meter.hasFailed()
-        ? `${provider.name} reported an error within its answer`
-        : broken && `${provider.name}: ${broken}`;
-      finishAttempt({ kind: 'answered', outcome: fault === null ? 'ok' : 'failed', status, fault });
-    }
-
-    function endAnswer(body: Buffer) {
-      const parsed = parseAnswer(body);
-      if (typeof parsed !== 'object' || parsed === null)
-        return failed(
-          {
-            status: 502,
-            code: 'upstream_invalid',
-            message:
-              body.length === 0
-                ? `${provider.name} sent an empty answer (status ${status})`
-                : `the answer of ${provider.name} is cut off, or not a JSON object`,
-          },
-          { mayRepeat: true },
-        );
-      meter.readAnswer(parsed);
-      if (meter.hasFailed()) {
-        status = readFault(null, parsed).status;
-        return endError(body);
-      }
-      // A client that requested a stream cannot read another answer, and would take this for an empty one.
-      if (call.isStream && !call.isListed) {
-        const message =
-          readErrorMessage(parsed) ?? `${provider.name} did not stream although a stream was requested`;
-        return failed({ status: 502, code: 'upstream_invalid', message: hideSecret(message, secret) });
-      }
-      let out: Buffer = body;
-      try {
-        if (translator !== null) out = Buffer.from(JSON.stringify(translator.response(parsed as object)));
-      } catch (error) {
-        const message = `the answer of ${provider.name} could not be translated: ${(error as Error).message}`;
-        return failed({ status: 502, code: 'upstream_invalid', message });
-      }
-      out = hideSecret(out, secret);
-      firstByteAt = performance.now();
-      bytes += out.length;
-      tools.onSent?.(out);
-      const type = translator === null ? headers['content-type'] : undefined;
-      response.writeHead(status, {
-        ...buildClientHeaders(headers, secret),
-        'content-type': String(type ?? 'application/json'),
-        ...marks,
-        'content-length': out.length,
-      });
-      response.end(out);
-      finishAttempt({ kind: 'answered', outcome: 'ok', status, fault: null });
-    }
-
-    function endError(body: Buffer): void {
-      failed(
-        ...describeUpstreamError({
-          status,
-          headers,
-          body,
-          provider,
-          protocol: call.route.protocol,
-          translator,
-          marks,
-        }),
-      );
-    }
-
-    function onFault(fault: UpstreamFault) {
-      const message = `${provider.name}: ${fault.message}`;
+      if (status >= 300) failWithError(body);
+      else endAnswer(body);
+    },
+    onFault(fault) {
       // The connection does not matter after the stream has sent everything.
-      if (isEventStream && meter.isOver()) return endStream();
-      if (response.headersSent) return cutAnswer(message);
-      const failure = fault.isTimeout
-        ? { status: 504, code: 'upstream_timeout', message }
-        : { status: 502, code: fault.isUnreached ? 'upstream_unreachable' : 'upstream_cut', message };
-      failed(failure, { mayRepeat: !fault.isTimeout });
-    }
+      if (relay !== null && meter.isOver()) return relay.finish();
+      const message = `${provider.name}: ${fault.message}`;
+      if (response.headersSent) cutAnswer(message);
+      else failAttempt(describeFault(fault, message), { mayRepeat: !fault.isTimeout });
+    },
+  };
 
-    if (call.client.isGone) {
-      onGone();
-      return;
-    }
-    call.client.onGone = onGone;
-    response.on('drain', onDrain);
-    row.attempts += 1;
-    exchange = tools.upstreams.send(provider.baseUrl, request, { onHead, onData, onEnd, onFault });
-  });
+  if (call.client.isGone) {
+    onGone();
+    return promise;
+  }
+  call.client.onGone = onGone;
+  call.row.attempts += 1;
+  exchange = tools.upstreams.send(provider.baseUrl, request, listener);
+  return promise;
 }
 
-/** Makes a text safe for a header, because a client chooses the name of a model and headers are limited to ASCII. */
-const toHeaderText = (text: string): string =>
-  text.toWellFormed().replace(/[^\x20-\x7e]+/g, (part) => encodeURIComponent(part));
+const TOO_BUSY: AttemptFailure = [
+  { status: 503, code: 'busy', message: 'too many large answers are being read; try again' },
+  { asksOthers: false, isFault: false },
+];
+
+const describeFault = ({ isTimeout, isUnreached }: UpstreamFault, message: string): CallFailure =>
+  isTimeout
+    ? { status: 504, code: 'upstream_timeout', message }
+    : { status: 502, code: isUnreached ? 'upstream_unreachable' : 'upstream_cut', message };
+
+/** Refuses a whole answer that is larger than a client can get; null if it is not. */
+function checkSize(
+  bytes: number,
+  { status, name, tools }: { status: number; name: string; tools: AttemptTools },
+): AttemptFailure | null {
+  return bytes <= (status < 300 ? tools.mostBytes : MOST_ERROR_BYTES)
+    ? null
+    : [{ status: 502, code: 'upstream_invalid', message: `the answer of ${name} is too large` }];
+}
+
+/** Returns the bytes that the client receives for a whole answer, or why it gets none. */
+function translateAnswer(
+  parsed: unknown,
+  {
+    call,
+    candidate: { provider },
+    translator,
+    body,
+    status,
+  }: {
+    call: GatewayCall;
+    candidate: RouteCandidate;
+    translator: ProtocolTranslation | null;
+    body: Buffer;
+    status: number;
+  },
+): Buffer | AttemptFailure {
+  const { name } = provider;
+  const refuse = (message: string, facts: Partial<FailureFacts> = {}): AttemptFailure => [
+    { status: 502, code: 'upstream_invalid', message },
+    facts,
+  ];
+  if (typeof parsed !== 'object' || parsed === null) {
+    const message =
+      body.length === 0
+        ? `${name} sent an empty answer (status ${status})`
+        : `the answer of ${name} is cut off, or not a JSON object`;
+    return refuse(message, { mayRepeat: true });
+  }
+  // A client that requested a stream cannot read another answer, and would take this for an empty one.
+  if (call.isStream && !call.isListed) {
+    const message = readErrorMessage(parsed) ?? `${name} did not stream although a stream was requested`;
+    return refuse(hideSecret(message, findSecret(provider)));
+  }
+  if (translator === null) return body;
+  try {
+    return Buffer.from(JSON.stringify(translator.response(parsed)));
+  } catch (error) {
+    return refuse(`the answer of ${name} could not be translated: ${(error as Error).message}`);
+  }
+}
 
 const LONGEST_ID = 200;
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { releaseIdleMemory } from '../../core/base/idle-memory.ts';
 import type { Log } from '../../core/base/log.ts';
 import { listenOn } from '../../core/http/listen.ts';
@@ -14,9 +13,9 @@ import { createContentLog } from './content-log.ts';
 import { createControl, type GatewayState, type ProviderStatus } from './control.ts';
 import { openHolders } from './holders.ts';
 import { createMetrics } from './metrics.ts';
+import { createModelLists } from './model-lists.ts';
 import { findCheapest, listModelNames } from './model-names.ts';
-import { probeModels } from './probe.ts';
-import { createRouting } from './routing.ts';
+import { createRouting, type ProviderRouting } from './routing.ts';
 import { createGatewayServer, SERVE_LIMITS, type ServeLimits } from './serve.ts';
 import { createUpstreams } from './upstream.ts';
 
@@ -50,13 +49,6 @@ export interface GatewayOptions extends Omit<GatewayStart, 'shortener'> {
 }
 
 const DRAIN_LOOK_MS = 50;
-/** How long a run waits for the model lists of a gateway that has just started. */
-const LISTS_MS = 2000;
-/** Minimum delay between two list requests that calls trigger. */
-const LOOK_AGAIN_MS = 5000;
-/** Node's timers fire immediately beyond this value. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
 /** Opens the books and listens. Throws `address_in_use`, `storage_newer`. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { now = Date.now, log } = options;
@@ -69,6 +61,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const budget = createBudget({ books, now, dayLimit: settings.budgetTokensDay });
   const routing = createRouting(now);
   const upstreams = createUpstreams({ ...limits, proxies: options.proxies ?? NO_PROXIES });
+  const lists = createModelLists({ upstreams, routing, now });
   const cache = createAnswerCache(now);
   const metrics = createMetrics();
   const content = createContentLog({ data: options.data, chosen: () => settings.contentOf, now, log });
@@ -77,11 +70,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     loadShortener === undefined ? null : createLiveZone({ data: options.data, now, loadShortener, log });
   /** The providers so far, as JSON. */
   let lastAsked = '';
-  let probing: NodeJS.Timeout | null = null;
-  /** The latest check of the model lists. */
-  let probed: Promise<void> = Promise.resolve();
-  let isProbing = false;
-  let probedAt = 0;
   let lastAskedAt = now();
   let stopAsked: () => void = () => undefined;
 
@@ -96,56 +84,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     cache.configure({ ttlSec: next.cacheTtlSec, entries: next.cacheEntries });
     routing.setProviders(next.providers);
     upstreams.keepOnly(next.providers.map(({ baseUrl }) => baseUrl));
-    if (probing !== null) clearInterval(probing);
-    probing = null;
-    if (next.mode !== 'live') return;
-    if (!isSame || next.probeIntervalSec > 0) probe();
-    if (next.probeIntervalSec > 0)
-      probing = setInterval(
-        () => {
-          // A list that takes longer than the pause is not requested twice at the same time.
-          if (!isProbing) probe();
-        },
-        Math.min(next.probeIntervalSec * 1000, LONGEST_TIMER_MS),
-      );
+    lists.configure(next, isSame);
   }
 
-  function probe(): void {
-    isProbing = true;
-    probed = probeModels(upstreams, routing).finally(() => {
-      isProbing = false;
-      probedAt = now();
-    });
-  }
-
-  /** Waits a moment for lists, but not longer. */
-  const awaitLists = (): Promise<void> => Promise.race([probed, delay(LISTS_MS, undefined, { ref: false })]);
-
-  /** Reads the lists again: a provider that was missing at the first check may be available now. */
-  function readLists(): Promise<void> {
-    const isMissing = routing.providers().some(({ name }) => routing.healthOf(name).models === null);
-    if (isMissing && !isProbing && now() - probedAt >= LOOK_AGAIN_MS) probe();
-    return awaitLists();
-  }
-
-  const describeProviders = (): ProviderStatus[] =>
-    routing.providers().map((provider) => {
-      const { name, tier, model, protocols, key } = provider;
-      const { coolUntil, lastFailure, lastSuccessAt, models } = routing.healthOf(name);
-      return {
-        name,
-        tier,
-        model,
-        protocols,
-        hasKey: key !== null,
-        coolUntil: coolUntil > now() ? coolUntil : null,
-        lastFailure,
-        lastSuccessAt,
-        models: models?.length ?? null,
-        ownModel: routing.ownModelOf(provider),
-        trialModel: routing.ownModelOf(provider) || findCheapest(models ?? [], tier),
-      };
-    });
   let bound = { host: options.host, port: options.port };
   const describeGatewayState = (): GatewayState => ({
     pid: process.pid,
@@ -160,7 +101,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     spentToday: budget.spentToday(),
     reservedToday: budget.reservedToday(),
     contentOf: settings.contentOf,
-    providers: describeProviders(),
+    providers: describeProviders(routing, now()),
   });
 
   const control = createControl({
@@ -170,7 +111,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     stop: () => stopAsked(),
     async models() {
       // The caller is about to start an agent.
-      await awaitLists();
+      await lists.awaitLists();
       const { listed, other } = listModelNames(settings.mode === 'live' ? routing : null);
       const told = listed.filter(({ contextWindow, maxOutput }) => (contextWindow ?? maxOutput) !== null);
       return {
@@ -204,7 +145,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     limits,
     dataId: options.dataId,
     host: options.host,
-    readLists,
+    readLists: lists.readLists,
     now,
     log,
     onCall(call) {
@@ -233,7 +174,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   let closing: Promise<void> | null = null;
   async function shut(): Promise<void> {
     idleMemory.close();
-    if (probing !== null) clearInterval(probing);
+    lists.close();
     http.close();
     http.closeIdleConnections();
     while (server.active() > 0) await new Promise((done) => setTimeout(done, DRAIN_LOOK_MS));
@@ -260,3 +201,22 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     close: closeGateway,
   };
 }
+
+const describeProviders = (routing: ProviderRouting, now: number): ProviderStatus[] =>
+  routing.providers().map((provider) => {
+    const { name, tier, model, protocols, key } = provider;
+    const { coolUntil, lastFailure, lastSuccessAt, models } = routing.healthOf(name);
+    return {
+      name,
+      tier,
+      model,
+      protocols,
+      hasKey: key !== null,
+      coolUntil: coolUntil > now ? coolUntil : null,
+      lastFailure,
+      lastSuccessAt,
+      models: models?.length ?? null,
+      ownModel: routing.ownModelOf(provider),
+      trialModel: routing.ownModelOf(provider) || findCheapest(models ?? [], tier),
+    };
+  });

@@ -4,7 +4,7 @@ import { readJsonMember, readJsonValue } from '../json-members.ts';
 import { estimateTokens, NO_USAGE, type TokenUsage } from '../tokens.ts';
 import { sendFailure, sendJson } from './answer.ts';
 import { type GatewayCall, setUsage } from './call.ts';
-import type { ListedModel } from './routing.ts';
+import type { ListedModel } from './provider-health.ts';
 import { createEventWriter } from './sse.ts';
 import { buildStubText } from './stub-text.ts';
 

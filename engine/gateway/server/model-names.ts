@@ -1,6 +1,7 @@
 import { findKnownModel, type ModelLimits } from '../../core/models/index.ts';
 import { type ModelTier, type Provider, TIERS } from '../settings.ts';
-import type { ListedModel, ProviderRouting } from './routing.ts';
+import type { ListedModel } from './provider-health.ts';
+import type { ProviderRouting } from './routing.ts';
 
 /** Knowledge about the models behind names. */
 export interface ModelNames {

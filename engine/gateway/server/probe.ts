@@ -1,7 +1,8 @@
 import { isJsonObject } from '../../core/base/json-object.ts';
 import type { Provider } from '../settings.ts';
 import { readCount } from '../tokens.ts';
-import type { ListedModel, ProviderRouting } from './routing.ts';
+import type { ListedModel } from './provider-health.ts';
+import type { ProviderRouting } from './routing.ts';
 import type { UpstreamClient, UpstreamLimits, UpstreamRequest } from './upstream.ts';
 
 const MOST_BYTES = 8 * 1024 ** 2;

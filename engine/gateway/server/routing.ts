@@ -1,32 +1,6 @@
 import type { Protocol } from '../protocol.ts';
 import { type ModelTier, type Provider, TIERS } from '../settings.ts';
-
-/** Failures in a row before it is tried after the others. */
-const MOST_FAILURES = 3;
-const COOL_MS = 30_000;
-const LONGEST_COOL_MS = 5 * 60_000;
-
-/** The state of a provider. */
-export interface ProviderHealth {
-  failures: number;
-  /** Failures in a row without a success in between. */
-  coolings: number;
-  coolUntil: number;
-  lastFailure: { at: number; what: string } | null;
-  lastSuccessAt: number | null;
-  /** True if it refuses `stream_options`, which requests the usage of a stream. */
-  refusesUsageOption: boolean;
-  /** The content of its model list; null while unknown. */
-  models: readonly ListedModel[] | null;
-}
-
-/** A model as its provider lists it. */
-export interface ListedModel {
-  id: string;
-  /** In tokens; null if the provider does not report it. */
-  contextWindow: number | null;
-  maxOutput: number | null;
-}
+import { createProviderHealths, type ProviderHealth } from './provider-health.ts';
 
 /** An upstream that may answer a call, and the model to request. */
 export interface RouteCandidate {
@@ -77,23 +51,8 @@ const byOrder = (one: Provider, other: Provider): number =>
 
 export function createRouting(now: () => number): ProviderRouting {
   let all: readonly Provider[] = [];
-  const health = new Map<string, ProviderHealth>();
-
-  function healthOf(name: string): ProviderHealth {
-    const known = health.get(name);
-    if (known !== undefined) return known;
-    const fresh: ProviderHealth = {
-      failures: 0,
-      coolings: 0,
-      coolUntil: 0,
-      lastFailure: null,
-      lastSuccessAt: null,
-      refusesUsageOption: false,
-      models: null,
-    };
-    health.set(name, fresh);
-    return fresh;
-  }
+  const health = createProviderHealths(now);
+  const { healthOf } = health;
 
   const serves = (provider: Provider, model: string): boolean =>
     provider.model === model || healthOf(provider.name).models?.some(({ id }) => id === model) === true;
@@ -172,36 +131,15 @@ export function createRouting(now: () => number): ProviderRouting {
     explainNobody,
     ownModelOf,
     healthOf,
-    recordSuccess(name) {
-      const found = healthOf(name);
-      found.failures = 0;
-      found.coolings = 0;
-      found.coolUntil = 0;
-      found.lastSuccessAt = now();
-    },
-    recordFault(name, what, retryAfterMs = null) {
-      const found = healthOf(name);
-      found.failures += 1;
-      found.lastFailure = { at: now(), what };
-      if (retryAfterMs !== null)
-        found.coolUntil = Math.max(found.coolUntil, now() + Math.min(retryAfterMs, LONGEST_COOL_MS));
-      if (found.failures < MOST_FAILURES) return;
-      found.failures = 0;
-      found.coolUntil = Math.max(
-        found.coolUntil,
-        now() + Math.min(COOL_MS * 2 ** found.coolings, LONGEST_COOL_MS),
-      );
-      found.coolings += 1;
-    },
+    recordSuccess: health.recordSuccess,
+    recordFault: health.recordFault,
     setProviders(providers) {
       const before = all;
       all = [...providers].sort(byOrder);
-      const isSameModel = (name: string): boolean => {
-        const found = all.find((each) => each.name === name);
-        return found?.baseUrl === before.find((each) => each.name === name)?.baseUrl;
-      };
-      // At another provider it is a different model.
-      for (const name of health.keys()) if (!isSameModel(name)) health.delete(name);
+      // At another address it is a different provider.
+      health.keepOnly(
+        all.filter(({ name, baseUrl }) => baseUrl === before.find((each) => each.name === name)?.baseUrl),
+      );
     },
     providers: () => all,
   };
