@@ -1,101 +1,44 @@
 import { z } from 'zod';
 import { operation, wireOperation } from '../core/api/operation.ts';
 import { tool } from '../core/api/tool.ts';
-import { type Clock, rfc3339 } from '../core/base/clock.ts';
+import { rfc3339 } from '../core/base/clock.ts';
 import { SvcError } from '../core/base/errors.ts';
 import { sentence } from '../core/base/sentence.ts';
 import type { Storage } from '../storage/index.ts';
 import type { Sessions } from '../workers/sessions/index.ts';
 import { createPricing } from './books/pricing.ts';
-import type { BooksReader } from './books/read.ts';
 import { sumAllUsage, USAGE_GROUPS } from './books/sum-usage.ts';
-import type { GatewayConfig } from './build-settings.ts';
 import { type ContentChoices, contentLogPath, namePersonHolder } from './content-choices.ts';
 import type { GatewayKeys } from './keys/index.ts';
 import { createNamedSums, formatDay, startOfDay } from './named-sums.ts';
 import type { GatewayProcess } from './process.ts';
 import { createDayReader } from './usage-day.ts';
 import { scopeUsage } from './usage-scope.ts';
-import { createUsageViews } from './usage-views.ts';
+import { createUsageViews, type UsageViewDeps } from './usage-views.ts';
 
 const NAME = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'expected a name: letters, digits, . _ -, at most 64');
 
-/** Creates the operations of clients on the gateway and its books. None of them returns the content of a call. */
-export function gatewayOperations({
-  storage,
-  clock,
-  keys,
-  gateway,
-  books,
-  content,
-  data,
-  config,
-  sessions,
-  routedAgents,
-  policy,
-  sumSavings,
-}: {
+export interface GatewayOperationsDeps extends UsageViewDeps {
   storage: Storage;
-  clock: Clock;
   keys: GatewayKeys;
   gateway: GatewayProcess;
-  books: BooksReader;
   content: ContentChoices;
   /** The data folder. */
   data: string;
-  config(): GatewayConfig;
   sessions: Pick<Sessions, 'list' | 'resolve'>;
-  /** Agents whose runs go through the gateway. */
-  routedAgents(): string[];
-  /** Returns `policy`, for showing the rules in force. */
-  policy(): { mode: string };
-  /** Returns bytes kept out of contexts, by session and tool, and in total. */
-  sumSavings(session: string | null, limit: number): { total: object; savings: readonly object[] };
-}) {
-  /** Throws `not_found` for an unknown holder, and `usage` for both at once. */
-  function nameHolder({
-    session,
-    key,
-  }: {
-    session: string | undefined;
-    key: string | undefined;
-  }): string | null {
-    if (session !== undefined && key !== undefined)
-      throw new SvcError('usage', 'expected a session or a key, not both');
-    if (session !== undefined) return sessions.resolve(session).sessionId;
-    if (key === undefined) return null;
-    if (!keys.listPersonKeys().some(({ name }) => name === key))
-      throw new SvcError('not_found', `no key ${JSON.stringify(key)}`, {
-        hint: sentence`{gateway.keys} lists them`,
-      });
-    return namePersonHolder(key);
-  }
+}
 
-  /** Returns logged holders that no longer exist: ended sessions and removed keys. */
-  function listEnded(holders: readonly string[]): string[] {
-    const live = new Set(keys.listPersonKeys().map(({ name }) => namePersonHolder(name)));
-    const known = sessions.list({ ids: holders.filter((each) => each.startsWith('s-')) });
-    for (const { sessionId, endedAt } of known) if (endedAt === null) live.add(sessionId);
-    return holders.filter((each) => !live.has(each));
-  }
+/** Creates the operations of clients on the gateway and its books. None of them returns the content of a call. */
+export const gatewayOperations = (deps: GatewayOperationsDeps) => [
+  ...processOperations(deps),
+  ...keyOperations(deps),
+  ...contentOperations(deps),
+  ...usageOperations(deps),
+];
 
-  const sums = createNamedSums(sessions);
-  const views = createUsageViews({
-    clock,
-    keys,
-    books,
-    content,
-    config,
-    sessions,
-    sums,
-    routedAgents,
-    policy,
-    sumSavings,
-  });
-  const readDay = createDayReader({ clock, books, config, gateway, sums });
-
+function processOperations({ gateway }: Pick<GatewayOperationsDeps, 'gateway'>) {
   return [
     operation({
       name: 'gateway.status',
@@ -132,6 +75,16 @@ export function gatewayOperations({
       input: z.strictObject({}),
       run: async () => ({ text: await gateway.readMetrics() }),
     }),
+  ];
+}
+
+function keyOperations({
+  storage,
+  keys,
+  gateway,
+  content,
+}: Pick<GatewayOperationsDeps, 'storage' | 'keys' | 'gateway' | 'content'>) {
+  return [
     operation({
       name: 'gateway.keys',
       about: 'Gateway keys of persons, by name.',
@@ -173,6 +126,38 @@ export function gatewayOperations({
         return { name };
       },
     }),
+  ];
+}
+
+function contentOperations({ storage, keys, gateway, content, data, sessions }: GatewayOperationsDeps) {
+  /** Throws `not_found` for an unknown holder, and `usage` for both at once. */
+  function nameHolder({
+    session,
+    key,
+  }: {
+    session: string | undefined;
+    key: string | undefined;
+  }): string | null {
+    if (session !== undefined && key !== undefined)
+      throw new SvcError('usage', 'expected a session or a key, not both');
+    if (session !== undefined) return sessions.resolve(session).sessionId;
+    if (key === undefined) return null;
+    if (!keys.listPersonKeys().some(({ name }) => name === key))
+      throw new SvcError('not_found', `no key ${JSON.stringify(key)}`, {
+        hint: sentence`{gateway.keys} lists them`,
+      });
+    return namePersonHolder(key);
+  }
+
+  /** Returns logged holders that no longer exist: ended sessions and removed keys. */
+  function listEnded(holders: readonly string[]): string[] {
+    const live = new Set(keys.listPersonKeys().map(({ name }) => namePersonHolder(name)));
+    const known = sessions.list({ ids: holders.filter((each) => each.startsWith('s-')) });
+    for (const { sessionId, endedAt } of known) if (endedAt === null) live.add(sessionId);
+    return holders.filter((each) => !live.has(each));
+  }
+
+  return [
     operation({
       name: 'gateway.log_content',
       about:
@@ -196,6 +181,15 @@ export function gatewayOperations({
         return { logged: content.list().map((each) => ({ of: each, file: contentLogPath(data, each) })) };
       },
     }),
+  ];
+}
+
+function usageOperations(deps: GatewayOperationsDeps) {
+  const { clock, books, config, gateway, sessions } = deps;
+  const sums = createNamedSums(sessions);
+  const views = createUsageViews(deps, sums);
+  const readDay = createDayReader({ clock, books, config, gateway, sums });
+  return [
     wireOperation({
       name: 'gateway.usage',
       about:

@@ -93,6 +93,9 @@ const WITH_HABITS = 2;
 /** Limited to `whose`. */
 const IS_MEANT = '(@whose IS NULL OR session_id = @whose)';
 
+/** Reads the database; returns `otherwise` without one, and for one of an earlier version than `from`. */
+type ReadBooks = <T>(work: (db: Database.Database, version: number) => T, otherwise: T, from?: number) => T;
+
 /** Opens the file once it exists. */
 export function createBooksReader(data: string): BooksReader {
   const path = booksPath(data);
@@ -110,54 +113,8 @@ export function createBooksReader(data: string): BooksReader {
   }
 
   return {
-    listUsage: (day, whose) =>
-      readBooks(
-        (db, version) =>
-          db
-            .prepare<[Meant], UsagePart>(
-              `SELECT session_id, task_id, person, provider, model, protocol, day, ${counterColumns(version)}
-               FROM call WHERE day >= @day AND ${IS_MEANT} GROUP BY 1, 2, 3, 4, 5, 6, 7`,
-            )
-            .all({ day, whose }),
-        [],
-      ),
-    sumSpentByProvider: (day, since) =>
-      readBooks(
-        (db) =>
-          db
-            .prepare<[string, number], { provider: string | null; tokens: number }>(
-              `SELECT provider, ${USAGE_COUNTERS.spent} AS tokens FROM call WHERE day = ? AND started_at >= ? GROUP BY 1`,
-            )
-            .all(day, since)
-            .filter(({ tokens }) => tokens > 0),
-        [],
-      ),
-    listHours(day, whose) {
-      const hours = new Array<number>(24).fill(0);
-      const rows = readBooks(
-        (db) =>
-          db
-            .prepare<[Meant & { from: number }], { hour: number; tokens: number }>(
-              `SELECT CAST((started_at - @from) / 3600000 AS INTEGER) AS hour, sum(${CALL_TOKENS}) AS tokens
-               FROM call WHERE day = @day AND ${IS_MEANT} GROUP BY 1`,
-            )
-            .all({ from: Date.parse(day), day, whose }),
-        [],
-      );
-      for (const { hour, tokens } of rows) if (hour in hours) hours[hour] = tokens;
-      return hours;
-    },
-    listRecent: (most, whose) =>
-      readBooks(
-        (db) =>
-          db
-            .prepare<[{ most: number; whose: Whose }], RecentCall>(
-              `SELECT started_at, session_id, provider, model, outcome, ${CALL_TOKENS} AS tokens, total_ms
-               FROM call WHERE ${IS_MEANT} ORDER BY id DESC LIMIT +@most`,
-            )
-            .all({ most, whose }),
-        [],
-      ),
+    ...createUsageQueries(readBooks),
+    ...createHabitQueries(readBooks),
     readVersion: () => readBooks((db) => db.pragma('data_version', { simple: true }) as number, -1),
     limitedUntil: (sessionId) =>
       readBooks(
@@ -173,75 +130,6 @@ export function createBooksReader(data: string): BooksReader {
           db.prepare<[number], MetBudget>('SELECT * FROM exhausted WHERE id > ? ORDER BY id').all(after),
         [],
       ),
-    countRepeated: (day, whose) =>
-      readBooks(
-        (db) =>
-          db
-            .prepare<[Meant], { calls: number; tokens: number; retries: number }>(
-              `SELECT coalesce(sum(n - 1), 0) AS calls, coalesce(sum(tokens * (n - 1) / n), 0) AS tokens,
-                 (SELECT coalesce(sum(attempts - 1), 0) FROM call WHERE day >= @day AND ${IS_MEANT} AND attempts > 1) AS retries FROM (
-                 SELECT count(*) AS n, sum(${CALL_TOKENS}) AS tokens FROM call
-                 WHERE day >= @day AND ${IS_MEANT} AND kind = 'generate' AND ${IS_SPENT} GROUP BY prompt_hash HAVING n > 1)`,
-            )
-            .get({ day, whose })!,
-        { calls: 0, tokens: 0, retries: 0 },
-      ),
-    countAfterEnd(day, whose, endedAt) {
-      const rows = readBooks(
-        (db) =>
-          db
-            .prepare<[Meant], { session_id: number; last: number }>(
-              `SELECT session_id, max(started_at) AS last FROM call
-               WHERE day >= @day AND ${IS_MEANT} AND session_id IS NOT NULL GROUP BY 1`,
-            )
-            .all({ day, whose }),
-        [],
-      );
-      const found = { calls: 0, tokens: 0 };
-      for (const { session_id: id, last } of rows) {
-        const end = endedAt(id);
-        if (end === null || last <= end) continue;
-        const late = readBooks(
-          (db) =>
-            db
-              .prepare<[number, number], { calls: number; tokens: number }>(
-                `SELECT count(*) AS calls, coalesce(sum(${CALL_TOKENS}), 0) AS tokens FROM call WHERE session_id = ? AND started_at > ?`,
-              )
-              .get(id, end)!,
-          { calls: 0, tokens: 0 },
-        );
-        found.calls += late.calls;
-        found.tokens += late.tokens;
-      }
-      return found;
-    },
-    countLongToolOutputs: (day, whose) =>
-      readBooks(
-        (db) =>
-          db
-            .prepare<[Meant], { calls: number; bytes: number }>(
-              `SELECT count(*) AS calls, coalesce(sum(tool_bytes), 0) AS bytes
-               FROM call WHERE day >= @day AND ${IS_MEANT} AND tool_bytes > 0`,
-            )
-            .get({ day, whose })!,
-        { calls: 0, bytes: 0 },
-        WITH_HABITS,
-      ),
-    listSessionHabits: (day, whose) =>
-      readBooks(
-        (db) =>
-          db
-            .prepare<[Meant], SessionHabits>(
-              `SELECT session_id, count(*) AS calls, sum(is_fresh) AS fresh_calls, sum(iif(is_fresh, sent, 0)) AS fresh_tokens FROM (
-                 SELECT session_id, input + cache_write AS sent, cache_read = 0
-                   AND row_number() OVER (PARTITION BY session_id, prefix_hash ORDER BY id) = 1 AS is_fresh
-                 FROM call WHERE day >= @day AND ${IS_MEANT} AND session_id IS NOT NULL AND prefix_hash IS NOT NULL AND ${IS_SPENT})
-               GROUP BY session_id`,
-            )
-            .all({ day, whose }),
-        [],
-        WITH_HABITS,
-      ),
     countOpen: () =>
       readBooks(
         (db) =>
@@ -255,3 +143,130 @@ export function createBooksReader(data: string): BooksReader {
     },
   };
 }
+
+const createUsageQueries = (
+  readBooks: ReadBooks,
+): Pick<BooksReader, 'listUsage' | 'sumSpentByProvider' | 'listHours' | 'listRecent'> => ({
+  listUsage: (day, whose) =>
+    readBooks(
+      (db, version) =>
+        db
+          .prepare<[Meant], UsagePart>(
+            `SELECT session_id, task_id, person, provider, model, protocol, day, ${counterColumns(version)}
+               FROM call WHERE day >= @day AND ${IS_MEANT} GROUP BY 1, 2, 3, 4, 5, 6, 7`,
+          )
+          .all({ day, whose }),
+      [],
+    ),
+  sumSpentByProvider: (day, since) =>
+    readBooks(
+      (db) =>
+        db
+          .prepare<[string, number], { provider: string | null; tokens: number }>(
+            `SELECT provider, ${USAGE_COUNTERS.spent} AS tokens FROM call WHERE day = ? AND started_at >= ? GROUP BY 1`,
+          )
+          .all(day, since)
+          .filter(({ tokens }) => tokens > 0),
+      [],
+    ),
+  listHours(day, whose) {
+    const hours = new Array<number>(24).fill(0);
+    const rows = readBooks(
+      (db) =>
+        db
+          .prepare<[Meant & { from: number }], { hour: number; tokens: number }>(
+            `SELECT CAST((started_at - @from) / 3600000 AS INTEGER) AS hour, sum(${CALL_TOKENS}) AS tokens
+               FROM call WHERE day = @day AND ${IS_MEANT} GROUP BY 1`,
+          )
+          .all({ from: Date.parse(day), day, whose }),
+      [],
+    );
+    for (const { hour, tokens } of rows) if (hour in hours) hours[hour] = tokens;
+    return hours;
+  },
+  listRecent: (most, whose) =>
+    readBooks(
+      (db) =>
+        db
+          .prepare<[{ most: number; whose: Whose }], RecentCall>(
+            `SELECT started_at, session_id, provider, model, outcome, ${CALL_TOKENS} AS tokens, total_ms
+               FROM call WHERE ${IS_MEANT} ORDER BY id DESC LIMIT +@most`,
+          )
+          .all({ most, whose }),
+      [],
+    ),
+});
+
+const createHabitQueries = (
+  readBooks: ReadBooks,
+): Pick<BooksReader, 'countRepeated' | 'countAfterEnd' | 'countLongToolOutputs' | 'listSessionHabits'> => ({
+  countRepeated: (day, whose) =>
+    readBooks(
+      (db) =>
+        db
+          .prepare<[Meant], { calls: number; tokens: number; retries: number }>(
+            `SELECT coalesce(sum(n - 1), 0) AS calls, coalesce(sum(tokens * (n - 1) / n), 0) AS tokens,
+                 (SELECT coalesce(sum(attempts - 1), 0) FROM call WHERE day >= @day AND ${IS_MEANT} AND attempts > 1) AS retries FROM (
+                 SELECT count(*) AS n, sum(${CALL_TOKENS}) AS tokens FROM call
+                 WHERE day >= @day AND ${IS_MEANT} AND kind = 'generate' AND ${IS_SPENT} GROUP BY prompt_hash HAVING n > 1)`,
+          )
+          .get({ day, whose })!,
+      { calls: 0, tokens: 0, retries: 0 },
+    ),
+  countAfterEnd(day, whose, endedAt) {
+    const rows = readBooks(
+      (db) =>
+        db
+          .prepare<[Meant], { session_id: number; last: number }>(
+            `SELECT session_id, max(started_at) AS last FROM call
+               WHERE day >= @day AND ${IS_MEANT} AND session_id IS NOT NULL GROUP BY 1`,
+          )
+          .all({ day, whose }),
+      [],
+    );
+    const found = { calls: 0, tokens: 0 };
+    for (const { session_id: id, last } of rows) {
+      const end = endedAt(id);
+      if (end === null || last <= end) continue;
+      const late = readBooks(
+        (db) =>
+          db
+            .prepare<[number, number], { calls: number; tokens: number }>(
+              `SELECT count(*) AS calls, coalesce(sum(${CALL_TOKENS}), 0) AS tokens FROM call WHERE session_id = ? AND started_at > ?`,
+            )
+            .get(id, end)!,
+        { calls: 0, tokens: 0 },
+      );
+      found.calls += late.calls;
+      found.tokens += late.tokens;
+    }
+    return found;
+  },
+  countLongToolOutputs: (day, whose) =>
+    readBooks(
+      (db) =>
+        db
+          .prepare<[Meant], { calls: number; bytes: number }>(
+            `SELECT count(*) AS calls, coalesce(sum(tool_bytes), 0) AS bytes
+               FROM call WHERE day >= @day AND ${IS_MEANT} AND tool_bytes > 0`,
+          )
+          .get({ day, whose })!,
+      { calls: 0, bytes: 0 },
+      WITH_HABITS,
+    ),
+  listSessionHabits: (day, whose) =>
+    readBooks(
+      (db) =>
+        db
+          .prepare<[Meant], SessionHabits>(
+            `SELECT session_id, count(*) AS calls, sum(is_fresh) AS fresh_calls, sum(iif(is_fresh, sent, 0)) AS fresh_tokens FROM (
+                 SELECT session_id, input + cache_write AS sent, cache_read = 0
+                   AND row_number() OVER (PARTITION BY session_id, prefix_hash ORDER BY id) = 1 AS is_fresh
+                 FROM call WHERE day >= @day AND ${IS_MEANT} AND session_id IS NOT NULL AND prefix_hash IS NOT NULL AND ${IS_SPENT})
+               GROUP BY session_id`,
+          )
+          .all({ day, whose }),
+      [],
+      WITH_HABITS,
+    ),
+});
