@@ -71,17 +71,15 @@ function formatUrl({ host, port }: NetworkAddress): string {
   return `http://${formatAddress({ host: reached, port })}`;
 }
 
-export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
-  const { data, dataId, log } = deps;
-  let starting: Promise<GatewayRecord> | null = null;
-  let isWanted = false;
-  let isClosed = false;
-  let failures = 0;
-  let pausedUntil = 0;
-  const timer = setInterval(() => void checkProcess(), LOOK_MS);
-  timer.unref();
-
+/** The gateway that runs, and requests to it. */
+interface GatewayConnection {
   /** Returns the record of our running gateway. */
+  findRunning(): GatewayRecord | null;
+  /** Returns null while it is not running. */
+  askGateway<T>(path: string, request?: { method?: string; body?: object; ms?: number }): Promise<T | null>;
+}
+
+function connectGateway(data: string, dataId: string): GatewayConnection {
   function findRunning(): GatewayRecord | null {
     const record = readGatewayRecord(data, dataId);
     return record !== null && isStillRunning(record) ? record : null;
@@ -104,6 +102,54 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
     return (type.startsWith('text/plain') ? text : JSON.parse(text)) as T;
   }
 
+  return { findRunning, askGateway };
+}
+
+/** Starts the process. Throws `gateway_unreachable` for an address that others can reach, unless that is allowed. */
+async function launchGateway(
+  deps: GatewayProcessDeps,
+  findRunning: () => GatewayRecord | null,
+  allowRemote: boolean,
+): Promise<GatewayRecord> {
+  const { data, dataId, log } = deps;
+  const before = readGatewayRecord(data, dataId);
+  const { host, port } = deps.address();
+  const shown = host === '' ? '0.0.0.0' : host;
+  if (!allowRemote && !isLoopback(shown))
+    throw new SvcError(
+      'gateway_unreachable',
+      `gateway.addr (${formatAddress({ host: shown, port })}) is reachable from other machines, so it is not opened automatically`,
+      {
+        hint: sentence`{config.set gateway.addr 127.0.0.1:8788} restricts it to this machine; {gateway.serve allow_remote=true} opens it deliberately`,
+      },
+    );
+  const { db, shortener, version, env } = deps;
+  const start = { data, dataId, db, shortener, version, env, settings: deps.settings(), host: shown };
+  // The address that runs already use, if the port is free to choose.
+  await spawnGateway({ ...start, port: port === 0 ? (before?.port ?? 0) : port }).catch((error: unknown) => {
+    if (port !== 0 || before === null) throw error;
+    return spawnGateway({ ...start, port: 0 });
+  });
+  const record = findRunning();
+  if (record === null)
+    throw new SvcError('gateway_unreachable', 'the gateway ended right after its start', {
+      hint: 'see .svc/log/gateway.out',
+    });
+  log.info({ pid: record.pid, port: record.port }, 'gateway started');
+  return record;
+}
+
+export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
+  const { data, dataId, log } = deps;
+  const { findRunning, askGateway } = connectGateway(data, dataId);
+  let starting: Promise<GatewayRecord> | null = null;
+  let isWanted = false;
+  let isClosed = false;
+  let failures = 0;
+  let pausedUntil = 0;
+  const timer = setInterval(() => void checkProcess(), LOOK_MS);
+  timer.unref();
+
   /** Keeps a needed gateway running, and signals a running one that an engine exists. */
   async function checkProcess(): Promise<void> {
     if (isClosed || starting !== null) return;
@@ -124,41 +170,15 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
   }
 
   function startProcess({ allowRemote } = { allowRemote: false }): Promise<GatewayRecord> {
-    starting ??= launch(allowRemote).finally(() => {
-      starting = null;
-    });
-    return starting;
-  }
-
-  async function launch(allowRemote: boolean): Promise<GatewayRecord> {
-    const before = readGatewayRecord(data, dataId);
-    const { host, port } = deps.address();
-    const shown = host === '' ? '0.0.0.0' : host;
-    if (!allowRemote && !isLoopback(shown))
-      throw new SvcError(
-        'gateway_unreachable',
-        `gateway.addr (${formatAddress({ host: shown, port })}) is reachable from other machines, so it is not opened automatically`,
-        {
-          hint: sentence`{config.set gateway.addr 127.0.0.1:8788} restricts it to this machine; {gateway.serve allow_remote=true} opens it deliberately`,
-        },
-      );
-    const { db, shortener, version, env } = deps;
-    const start = { data, dataId, db, shortener, version, env, settings: deps.settings(), host: shown };
-    // The address that runs already use, if the port is free to choose.
-    await spawnGateway({ ...start, port: port === 0 ? (before?.port ?? 0) : port }).catch(
-      (error: unknown) => {
-        if (port !== 0 || before === null) throw error;
-        return spawnGateway({ ...start, port: 0 });
-      },
-    );
-    const record = findRunning();
-    if (record === null)
-      throw new SvcError('gateway_unreachable', 'the gateway ended right after its start', {
-        hint: 'see .svc/log/gateway.out',
+    starting ??= launchGateway(deps, findRunning, allowRemote)
+      .then((record) => {
+        isWanted = true;
+        return record;
+      })
+      .finally(() => {
+        starting = null;
       });
-    isWanted = true;
-    log.info({ pid: record.pid, port: record.port }, 'gateway started');
-    return record;
+    return starting;
   }
 
   /** Replaces a gateway that has another address than configured, or another version. */
