@@ -13,8 +13,8 @@ import Database from 'better-sqlite3';
 import { SvcError } from '../core/base/errors.ts';
 import { withPrivate } from '../core/base/private-files.ts';
 import { resolveMachineHome } from '../core/workspace/machine-home.ts';
-import { migrateDatabase } from './migrate.ts';
-import { migrations } from './migrations/index.ts';
+import { applySchema, countSchemaSteps } from './apply-schema.ts';
+import { WORKSPACE_SCHEMA } from './schema/index.ts';
 import { toStorageError } from './sqlite-errors.ts';
 
 /** Maximum size of an inspected database. Ten years of a busy workspace are a tenth of it. */
@@ -77,11 +77,11 @@ const readSchema = (db: Database.Database): string =>
       .map(({ type, name, tbl_name, sql }) => [type, name, tbl_name, sql]),
   );
 
-/** Returns the schema of a database of that version as svc creates it. */
-function buildExpectedSchema(version: number): string {
+/** Returns the schema of a database with so many steps as svc creates it. */
+function buildExpectedSchema(steps: number): string {
   const db = new Database(':memory:');
   try {
-    for (const sql of migrations.slice(0, version)) db.exec(sql);
+    for (const sql of WORKSPACE_SCHEMA.slice(0, steps)) db.exec(sql);
     return readSchema(db);
   } finally {
     db.close();
@@ -102,16 +102,12 @@ export function openCopy(file: string, path: string): Database.Database {
   try {
     db.pragma('trusted_schema = OFF');
     db.pragma('cell_size_check = ON');
-    const version = db.pragma('user_version', { simple: true }) as number;
-    if (version > migrations.length)
-      throw new SvcError('storage_newer', `${path} was written by a newer svc (schema ${version})`, {
-        hint: 'update svc',
-      });
-    if (version < 1 || readSchema(db) !== buildExpectedSchema(version))
+    const steps = countSchemaSteps(db, path, WORKSPACE_SCHEMA);
+    if (steps === 0 || readSchema(db) !== buildExpectedSchema(steps))
       refuseCopy('has tables, triggers or views that svc does not create');
     const [found] = db.pragma('integrity_check(1)') as { integrity_check: string }[];
     if (found?.integrity_check !== 'ok') refuseCopy(`is damaged: ${found?.integrity_check ?? 'no answer'}`);
-    migrateDatabase(db, path);
+    applySchema(db, path, WORKSPACE_SCHEMA);
     return db;
   } catch (error) {
     db.close();

@@ -4,14 +4,14 @@ import Database from 'better-sqlite3';
 import { randomName } from '../core/base/atomic-file.ts';
 import { openPrivate } from '../core/base/private-files.ts';
 import { dataFolderRefusedError, listDatabaseFiles } from '../core/workspace/data-folder.ts';
-import { migrateDatabase } from './migrate.ts';
-import { migrations } from './migrations/index.ts';
+import { applySchema, countSchemaSteps } from './apply-schema.ts';
+import { WORKSPACE_SCHEMA } from './schema/index.ts';
 
 /** The row of `meta` with the id of the database's data folder. */
 const DATA_ID = 'data_id';
 
 /** The header of every database of ours. */
-const META = /CREATE TABLE meta \(.*?\) STRICT, WITHOUT ROWID/.exec(migrations[0] ?? '')?.[0] ?? '';
+const META = /CREATE TABLE meta \(.*?\) STRICT, WITHOUT ROWID/.exec(WORKSPACE_SCHEMA[0] ?? '')?.[0] ?? '';
 
 /** Runs inside a transaction, or before anyone else can see the database. */
 export const bindDatabase = (db: Database.Database, dataId: string): void =>
@@ -45,7 +45,10 @@ export function prepareDatabase(path: string, dataId: string): void {
   if (readSize(path) > 0) {
     const db = new Database(path, { readonly: true });
     try {
-      if (isDatabaseOf(db, dataId)) return;
+      if (isDatabaseOf(db, dataId)) {
+        countSchemaSteps(db, path, WORKSPACE_SCHEMA);
+        return;
+      }
     } finally {
       db.close();
     }
@@ -64,7 +67,7 @@ export function prepareDatabase(path: string, dataId: string): void {
       // Before the first table: later, removed data can be returned to the file system in small steps.
       db.pragma('auto_vacuum = INCREMENTAL');
       db.transaction(() => {
-        migrateDatabase(db, draft);
+        applySchema(db, draft, WORKSPACE_SCHEMA);
         bindDatabase(db, dataId);
       })();
       db.pragma('journal_mode = WAL');

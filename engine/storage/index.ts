@@ -4,14 +4,16 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { SvcError } from '../core/base/errors.ts';
 import { openPrivate } from '../core/base/private-files.ts';
+import { applySchema } from './apply-schema.ts';
 import { createCallLog } from './call-log.ts';
 import type { Db, Storage } from './database.ts';
 import { prepareDatabase } from './database-file.ts';
 import { createGroupCommit } from './group-commit.ts';
-import { migrateDatabase } from './migrate.ts';
 import { watchPresence } from './presence.ts';
+import { WORKSPACE_SCHEMA } from './schema/index.ts';
 import { toStorageError } from './sqlite-errors.ts';
 
+export { applySchema } from './apply-schema.ts';
 export type { Db, Storage } from './database.ts';
 export type { EventInput, EventKind, EventLog, LoggedEvent } from './event-log.ts';
 export { createEventLog } from './event-log.ts';
@@ -45,7 +47,7 @@ export function openStorage({ path, dataId }: { path: string; dataId?: string })
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');
     db.pragma('cache_size = -8000');
-    migrateDatabase(db, path);
+    applySchema(db, path, WORKSPACE_SCHEMA);
     db.prepare("INSERT OR IGNORE INTO meta (key, value) VALUES ('log_id', ?)").run(randomUUID());
   } catch (error) {
     db?.close();

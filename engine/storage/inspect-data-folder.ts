@@ -181,7 +181,8 @@ function withHolding({ paths, env }: AdoptPlace, report: DataFolderReport): Data
       copy.remove();
     }
   } catch (thrown) {
-    const { message } = asSvcError(thrown);
-    return { ...report, reason: report.reason ?? 'database', why: report.why ?? message, obstacle: message };
+    const { message, data } = asSvcError(thrown);
+    const reason = report.reason ?? (data.reason as DataFolderFault | undefined) ?? 'database';
+    return { ...report, reason, why: report.why ?? message, obstacle: message };
   }
 }

@@ -47,18 +47,22 @@ export type DataFolderFault =
   | 'moved'
   | 'tracked'
   | 'database'
+  /** Written before 0.1.0. */
+  | 'development'
   | 'content';
 
 const ADOPT =
   'svc adopt shows its content and takes it over with nothing running; svc adopt --fresh moves it aside, unchanged, and starts again';
 const FRESH = 'svc adopt --fresh moves it aside, unchanged, and starts again';
 
+const ONLY_FRESH: readonly DataFolderFault[] = ['link', 'content', 'development'];
+
 /** Creates the error for a folder, or contents, that do not belong to this machine. */
 export function dataFolderRefusedError(
   path: string,
   reason: DataFolderFault,
   why: string,
-  hint: string = reason === 'link' || reason === 'content' ? FRESH : ADOPT,
+  hint: string = ONLY_FRESH.includes(reason) ? FRESH : ADOPT,
 ): SvcError {
   return new SvcError('data_folder_unknown', `${path} ${why}; nothing in it was used`, {
     hint,

@@ -24,15 +24,8 @@ export type UsageCounts = Record<keyof typeof USAGE_COUNTERS, number>;
 
 const NAMES = Object.keys(USAGE_COUNTERS) as (keyof UsageCounts)[];
 
-/** The first version of the books that records how long a cache is kept. */
-const WITH_HOURS = 3;
-
-/** Returns the counters as columns of a SELECT, for books of that version. */
-export const counterColumns = (version: number): string =>
-  NAMES.map((name) => {
-    const isMissing = name === 'cache_write_hour' && version < WITH_HOURS;
-    return `${isMissing ? '0' : USAGE_COUNTERS[name]} AS ${name}`;
-  }).join(', ');
+/** The counters as columns of a SELECT. */
+export const COUNTER_COLUMNS = NAMES.map((name) => `${USAGE_COUNTERS[name]} AS ${name}`).join(', ');
 
 export const makeCounts = (): UsageCounts =>
   Object.fromEntries(NAMES.map((name) => [name, 0])) as UsageCounts;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { CALL_TOKENS, counterColumns, IS_SPENT, USAGE_COUNTERS, type UsageCounts } from './counters.ts';
+import { CALL_TOKENS, COUNTER_COLUMNS, IS_SPENT, USAGE_COUNTERS, type UsageCounts } from './counters.ts';
 import { booksPath } from './schema.ts';
 
 /** A budget that was reached, as the gateway recorded it. */
@@ -87,29 +87,25 @@ export interface BooksReader {
   close(): void;
 }
 
-/** The first version with columns about the requests themselves. */
-const WITH_HABITS = 2;
-
 /** Limited to `whose`. */
 const IS_MEANT = '(@whose IS NULL OR session_id = @whose)';
 
-/** Reads the database; returns `otherwise` without one, and for one of an earlier version than `from`. */
-type ReadBooks = <T>(work: (db: Database.Database, version: number) => T, otherwise: T, from?: number) => T;
+/** Reads the database; returns `otherwise` without one. */
+type ReadBooks = <T>(work: (db: Database.Database) => T, otherwise: T) => T;
 
 /** Opens the file once it exists. */
 export function createBooksReader(data: string): BooksReader {
   const path = booksPath(data);
   let opened: Database.Database | null = null;
 
-  function readBooks<T>(work: (db: Database.Database, version: number) => T, otherwise: T, from = 1): T {
+  function readBooks<T>(work: (db: Database.Database) => T, otherwise: T): T {
     if (opened === null) {
       if (!existsSync(path)) return otherwise;
       opened = new Database(path, { readonly: true, timeout: 1000 });
       opened.pragma('trusted_schema = OFF');
     }
-    // A starting gateway is just creating it, or it belongs to an earlier one that still runs.
-    const version = opened.pragma('user_version', { simple: true }) as number;
-    return version < from ? otherwise : work(opened, version);
+    // A starting gateway is just creating it.
+    return opened.pragma('user_version', { simple: true }) === 0 ? otherwise : work(opened);
   }
 
   return {
@@ -149,10 +145,10 @@ const createUsageQueries = (
 ): Pick<BooksReader, 'listUsage' | 'sumSpentByProvider' | 'listHours' | 'listRecent'> => ({
   listUsage: (day, whose) =>
     readBooks(
-      (db, version) =>
+      (db) =>
         db
           .prepare<[Meant], UsagePart>(
-            `SELECT session_id, task_id, person, provider, model, protocol, day, ${counterColumns(version)}
+            `SELECT session_id, task_id, person, provider, model, protocol, day, ${COUNTER_COLUMNS}
                FROM call WHERE day >= @day AND ${IS_MEANT} GROUP BY 1, 2, 3, 4, 5, 6, 7`,
           )
           .all({ day, whose }),
@@ -252,7 +248,6 @@ const createHabitQueries = (
           )
           .get({ day, whose })!,
       { calls: 0, bytes: 0 },
-      WITH_HABITS,
     ),
   listSessionHabits: (day, whose) =>
     readBooks(
@@ -267,6 +262,5 @@ const createHabitQueries = (
           )
           .all({ day, whose }),
       [],
-      WITH_HABITS,
     ),
 });

@@ -97,9 +97,7 @@ export const CALL_COLUMNS = [
   'tool_bytes',
 ] as const satisfies readonly (keyof CallRow)[];
 
-/** The versions in order; `user_version` counts the applied ones. */
-export const BOOKS_MIGRATIONS: readonly string[] = [
-  `
+export const BOOKS_SCHEMA = `
 CREATE TABLE call (
   id INTEGER PRIMARY KEY,
   started_at INTEGER NOT NULL, ended_at INTEGER,
@@ -109,18 +107,19 @@ CREATE TABLE call (
   asked_model TEXT NOT NULL, provider TEXT, model TEXT,
   status INTEGER, outcome TEXT NOT NULL,
   input INTEGER NOT NULL, output INTEGER NOT NULL,
-  cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL,
+  cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, cache_write_hour INTEGER NOT NULL,
   is_estimated INTEGER NOT NULL, reserved INTEGER NOT NULL,
   attempts INTEGER NOT NULL, first_byte_ms REAL, total_ms REAL,
   bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
-  prompt_hash TEXT NOT NULL
+  prompt_hash TEXT NOT NULL, prefix_hash TEXT, tool_bytes INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX call_day ON call (day);
 CREATE INDEX call_task ON call (task_id) WHERE task_id IS NOT NULL;
 CREATE INDEX call_session ON call (session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX call_open ON call (id) WHERE outcome = 'open';
 
--- Budgets that calls were refused for, each once: scope 'day' with the day, or 'task' with its number. The session is the first that met it.
+-- Budgets that calls were refused for, each once: scope 'day' with the day, or 'task' with its number. The session is the
+-- first that reached it.
 CREATE TABLE exhausted (
   id INTEGER PRIMARY KEY,
   at INTEGER NOT NULL,
@@ -130,12 +129,6 @@ CREATE TABLE exhausted (
   session_id INTEGER, task_id INTEGER,
   UNIQUE (scope, subject, limit_tokens)
 ) STRICT;
--- Sessions that were refused, and until when.
+-- Sessions whose calls are refused, and until when.
 CREATE TABLE refused_session (session_id INTEGER PRIMARY KEY, until INTEGER NOT NULL) STRICT;
-`,
-  `
-ALTER TABLE call ADD COLUMN prefix_hash TEXT;
-ALTER TABLE call ADD COLUMN tool_bytes INTEGER NOT NULL DEFAULT 0;
-`,
-  'ALTER TABLE call ADD COLUMN cache_write_hour INTEGER NOT NULL DEFAULT 0;',
-];
+`;

@@ -1,9 +1,9 @@
 import { closeSync, fchmodSync } from 'node:fs';
 import { zstdCompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
-import { SvcError } from '../../core/base/errors.ts';
 import { openPrivate } from '../../core/base/private-files.ts';
-import { FORWARDED_MIGRATIONS, forwardedPath } from './schema.ts';
+import { applySchema } from '../../storage/index.ts';
+import { FORWARDED_SCHEMA, forwardedPath } from './schema.ts';
 
 /** An output in a conversation: the call that it answers, and the hash of the incoming string. */
 export interface OutputPlace {
@@ -84,7 +84,7 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
   // A marker must name a text that is on disk, even after a power cut.
   db.pragma('synchronous = FULL');
   db.pragma('cache_size = -1000');
-  migrate(db, path);
+  applySchema(db, path, [FORWARDED_SCHEMA]);
 
   const selectOf = db.prepare<[string], { call: string; hash: string; token: string; bytes: number }>(
     'SELECT call, hash, token, bytes FROM forwarded WHERE conversation = ?',
@@ -182,17 +182,4 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
     },
     close: () => void db.close(),
   };
-}
-
-function migrate(db: Database.Database, path: string): void {
-  const have = db.pragma('user_version', { simple: true }) as number;
-  if (have > FORWARDED_MIGRATIONS.length)
-    throw new SvcError('storage_newer', `${path} was written by a newer svc`, { hint: 'update svc' });
-  for (const [at, sql] of FORWARDED_MIGRATIONS.entries()) {
-    if (at < have) continue;
-    db.transaction(() => {
-      db.exec(sql);
-      db.pragma(`user_version = ${at + 1}`);
-    }).immediate();
-  }
 }

@@ -1,9 +1,9 @@
 import { closeSync, fchmodSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { SvcError } from '../../core/base/errors.ts';
 import { openPrivate } from '../../core/base/private-files.ts';
+import { applySchema } from '../../storage/index.ts';
 import { CALL_TOKENS, IS_SPENT } from '../books/counters.ts';
-import { BOOKS_MIGRATIONS, booksPath, CALL_COLUMNS, type CallRow } from '../books/schema.ts';
+import { BOOKS_SCHEMA, booksPath, CALL_COLUMNS, type CallRow } from '../books/schema.ts';
 
 /** The budget that refused a call. */
 export interface BudgetExhaustion {
@@ -51,7 +51,7 @@ export function openBooks(data: string, { now, isAlone }: { now(): number; isAlo
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = NORMAL');
   db.pragma('cache_size = -2000');
-  migrateBooks(db, path);
+  applySchema(db, path, [BOOKS_SCHEMA]);
   // A call that was open when the process was killed has recorded its reservation or its usage.
   if (isAlone) db.prepare("UPDATE call SET outcome = 'lost', ended_at = ? WHERE outcome = 'open'").run(now());
 
@@ -131,17 +131,4 @@ export function openBooks(data: string, { now, isAlone }: { now(): number; isAlo
       db.close();
     },
   };
-}
-
-function migrateBooks(db: Database.Database, path: string): void {
-  const have = db.pragma('user_version', { simple: true }) as number;
-  if (have > BOOKS_MIGRATIONS.length)
-    throw new SvcError('storage_newer', `${path} was written by a newer svc`, { hint: 'update svc' });
-  for (const [at, sql] of BOOKS_MIGRATIONS.entries()) {
-    if (at < have) continue;
-    db.transaction(() => {
-      db.exec(sql);
-      db.pragma(`user_version = ${at + 1}`);
-    }).immediate();
-  }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import Database from 'better-sqlite3';
 import { configuration, type Task, type WireValue } from '../../../../engine/index.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
@@ -87,4 +88,38 @@ describe('svc adopt after a move', () => {
     rmSync(copy, { recursive: true });
     assert.match(await svc('worktree', 'trial', session), /would go through/);
   });
+});
+
+test('a data folder of a development version is refused, and svc adopt --fresh starts a new one next to it', async () => {
+  const ws = await makeWorkspace();
+  try {
+    const data = join(ws.root, '.svc');
+    await ws.svc(['task', 'add', '-p', 'of a development version']);
+    await ws.svc(['down']);
+    const db = new Database(join(data, 'svc.db'));
+    db.pragma('user_version = 26');
+    db.close();
+    const refused = await ws.svc(['task', 'list']);
+    assert.notEqual(refused.code, 0);
+    assert.match(
+      refused.stderr,
+      /svc\.db was written by a development version of svc; nothing in it was used/,
+    );
+    assert.match(refused.stderr, /svc adopt --fresh moves it aside, unchanged, and starts again/);
+    const kept = await ws.svc(['adopt', '--yes']);
+    assert.notEqual(kept.code, 0);
+    assert.match(kept.stderr, /it cannot be taken over: .*development version/);
+    const fresh = await ws.svc(['adopt', '--fresh', '--yes', '--json']);
+    const { moved } = JSON.parse(fresh.stdout) as { moved: { from: string; to: string }[] };
+    assert.deepEqual(
+      moved.map(({ from }) => from),
+      [data],
+    );
+    assert.ok(existsSync(join(moved[0]?.to ?? '', 'svc.db')));
+    const list = await ws.svc(['task', 'list', '--json']);
+    assert.deepEqual(JSON.parse(list.stdout), []);
+  } finally {
+    await ws.svc(['down']);
+    await ws.close();
+  }
 });

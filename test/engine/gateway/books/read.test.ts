@@ -1,43 +1,14 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
-import Database from 'better-sqlite3';
 import { createBooksReader } from '../../../../engine/gateway/books/read.ts';
-import { BOOKS_MIGRATIONS, booksPath, type CallRow } from '../../../../engine/gateway/books/schema.ts';
+import type { CallRow } from '../../../../engine/gateway/books/schema.ts';
 import { openBooks } from '../../../../engine/gateway/server/books.ts';
 import { makeCallRow } from '../../../support/call-row.ts';
 import { temporaryFolder } from '../../../support/git.ts';
 
 const DAY = '2026-11-22';
 const NOON = Date.parse(`${DAY}T12:00:00Z`);
-
-test('books of a gateway without hourly cache writes can still be read', () => {
-  const folder = temporaryFolder('svc-books-');
-  const old = new Database(booksPath(folder));
-  for (const sql of BOOKS_MIGRATIONS.slice(0, 2)) old.exec(sql);
-  old.pragma('user_version = 2');
-  const { cache_write_hour: _, ...row } = makeCallRow({
-    id: 1,
-    started_at: NOON,
-    ended_at: NOON,
-    day: DAY,
-    cache_write: 7,
-  });
-  const names = Object.keys(row);
-  old
-    .prepare(`INSERT INTO call (${names.join()}) VALUES (${names.map((name) => `@${name}`).join()})`)
-    .run(row);
-  old.close();
-  const reader = createBooksReader(folder);
-  const [part] = reader.listUsage(DAY, null);
-  assert.deepEqual([part?.cache_write, part?.cache_write_hour], [7, 0]);
-  reader.close();
-  openBooks(folder, { now: () => NOON, isAlone: true }).close();
-  const later = createBooksReader(folder);
-  assert.deepEqual(later.listUsage(DAY, null)[0]?.cache_write_hour, 0);
-  later.close();
-  rmSync(folder, { recursive: true, force: true });
-});
 
 describe("the engine's reading of the books", () => {
   const folder = temporaryFolder('svc-books-');

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { zstdCompressSync } from 'node:zlib';
-import { createForwardedReader } from '../../../../engine/gateway/index.ts';
 import { openForwarded } from '../../../../engine/gateway/live-zone/forwarded.ts';
-import { FORWARDED_MIGRATIONS, forwardedPath } from '../../../../engine/gateway/live-zone/schema.ts';
-import { temporaryFolder } from '../../../support/git.ts';
 import { storedTextsRig } from './stored-texts-rig.ts';
 
 describe('texts that the gateway has left out of requests', () => {
@@ -108,33 +103,4 @@ describe('texts that the gateway has left out of requests', () => {
     broken.close();
     await assert.rejects(rig.worker('context.retrieve', { id }), { code: 'not_found' });
   });
-});
-
-test('texts that an earlier version has kept can be read back, and its outputs are judged again', async () => {
-  const folder = temporaryFolder('svc-forwarded-');
-  const { default: Database } = await import('better-sqlite3');
-  const before = new Database(forwardedPath(folder));
-  for (const [at, sql] of FORWARDED_MIGRATIONS.slice(0, 2).entries()) {
-    before.exec(sql);
-    before.pragma(`user_version = ${at + 1}`);
-  }
-  before.exec(
-    `INSERT INTO forwarded (conversation, hash, token, text_hash, used_at) VALUES ('s-1', 'one', '"less"', 'abc', 1)`,
-  );
-  before
-    .prepare(
-      "INSERT INTO kept_text (hash, text, bytes, kind, holder, used_at) VALUES ('abc', ?, 5, 'log', 't-1', 1)",
-    )
-    .run(zstdCompressSync('whole'));
-  before.close();
-  const forwarded = openForwarded(folder, Date.now);
-  const reader = createForwardedReader(folder);
-  try {
-    assert.equal(forwarded.findKnown('s-1').tokens.size, 0);
-    assert.equal(reader.find('abc')?.text, 'whole');
-  } finally {
-    reader.close();
-    forwarded.close();
-    rmSync(folder, { recursive: true, force: true });
-  }
 });

@@ -1,17 +1,15 @@
-/** Counters that are updated with every change, so that a board of many years is not read for counting. */
-export const counts = `
--- How many tasks, decisions and deliveries there are of each state. Only deliveries are ever deleted.
+/** Counters that are updated with every change, so that counting does not read a board of many years. */
+export const stateCountsSchema = `
+-- Numbers of tasks, decisions, deliveries and archived tasks by state.
 CREATE TABLE state_count (
   of TEXT NOT NULL, state TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (of, state)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO state_count VALUES
   ('task', 'open', 0), ('task', 'assigned', 0), ('task', 'running', 0), ('task', 'done', 0), ('task', 'failed', 0),
+  ('archived', 'open', 0), ('archived', 'assigned', 0), ('archived', 'running', 0), ('archived', 'done', 0),
+  ('archived', 'failed', 0),
   ('decision', 'pending', 0), ('decision', 'approved', 0), ('decision', 'denied', 0), ('decision', 'expired', 0),
   ('delivery', 'pending', 0), ('delivery', 'delivered', 0), ('delivery', 'dead', 0);
-UPDATE state_count SET n = CASE of
-  WHEN 'task' THEN (SELECT count(*) FROM task WHERE status = state_count.state)
-  WHEN 'decision' THEN (SELECT count(*) FROM decision WHERE decision.state = state_count.state)
-  ELSE (SELECT count(*) FROM delivery WHERE delivery.state = state_count.state) END;
 
 CREATE TRIGGER task_added AFTER INSERT ON task BEGIN
   UPDATE state_count SET n = n + 1 WHERE of = 'task' AND state = NEW.status;
@@ -37,7 +35,18 @@ END;
 CREATE TRIGGER delivery_removed AFTER DELETE ON delivery BEGIN
   UPDATE state_count SET n = n - 1 WHERE of = 'delivery' AND state = OLD.state;
 END;
-
--- What waits for a person in the order of its ids, without the many that are decided.
-CREATE INDEX decision_pending ON decision (id) WHERE state = 'pending';
+CREATE TRIGGER task_archive_moved AFTER UPDATE OF status, archived_at ON task
+WHEN OLD.archived_at IS NOT NULL OR NEW.archived_at IS NOT NULL BEGIN
+  UPDATE state_count SET n = n - (OLD.archived_at IS NOT NULL) WHERE of = 'archived' AND state = OLD.status;
+  UPDATE state_count SET n = n + (NEW.archived_at IS NOT NULL) WHERE of = 'archived' AND state = NEW.status;
+END;
+CREATE TRIGGER task_archive_removed AFTER DELETE ON task WHEN OLD.archived_at IS NOT NULL BEGIN
+  UPDATE state_count SET n = n - 1 WHERE of = 'archived' AND state = OLD.status;
+END;
+CREATE TRIGGER task_removed AFTER DELETE ON task BEGIN
+  UPDATE state_count SET n = n - 1 WHERE of = 'task' AND state = OLD.status;
+END;
+CREATE TRIGGER decision_removed AFTER DELETE ON decision BEGIN
+  UPDATE state_count SET n = n - 1 WHERE of = 'decision' AND state = OLD.state;
+END;
 `;

@@ -1,0 +1,26 @@
+import { busSchema } from './bus.ts';
+import { deliveriesSchema } from './deliveries.ts';
+import { gatewayKeysSchema } from './gateway-keys.ts';
+import { linkSchema } from './link.ts';
+import { memorySchema } from './memory.ts';
+import { reviewsSchema } from './reviews.ts';
+import { sessionsSchema } from './sessions.ts';
+import { stateCountsSchema } from './state-counts.ts';
+import { storedTextsSchema } from './stored-texts.ts';
+import { tasksSchema } from './tasks.ts';
+
+/** The schema of 0.1.0, and then one step per later change. A step that was released never changes. */
+export const WORKSPACE_SCHEMA: readonly string[] = [
+  [
+    tasksSchema,
+    sessionsSchema,
+    busSchema,
+    reviewsSchema,
+    deliveriesSchema,
+    gatewayKeysSchema,
+    memorySchema,
+    storedTextsSchema,
+    linkSchema,
+    stateCountsSchema,
+  ].join(''),
+];
