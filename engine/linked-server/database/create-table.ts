@@ -1,16 +1,23 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** Columns of a table by name: `text`, `integer`, and with `?` nullable. */
-type Columns = Record<string, 'text' | 'integer' | 'text?' | 'integer?'>;
+/** A table that works in SQLite and PostgreSQL. */
+export interface TableDefinition {
+  name: string;
+  /** By name; `?` is nullable. */
+  columns: Record<string, 'text' | 'integer' | 'text?' | 'integer?'>;
+  /** The primary key. */
+  key: string[];
+  /** Columns whose values are unique. */
+  unique?: string[];
+  /** Columns with the id of a row in another table; a row is deleted with the one that it refers to. */
+  refers?: Record<string, string>;
+  uniqueIndexes?: Record<string, string[]>;
+  indexes?: Record<string, string[]>;
+}
 
-/** Creates a table that works in SQLite and PostgreSQL; rows that `refers` to a row are deleted with it. */
-export async function createTable(
-  db: Kysely<Tables>,
-  name: string,
-  columns: Columns,
-  { key, unique = [], refers = {} }: { key: string[]; unique?: string[]; refers?: Record<string, string> },
-): Promise<void> {
+export async function createTable(db: Kysely<Tables>, definition: TableDefinition): Promise<void> {
+  const { name, columns, key, unique = [], refers = {}, uniqueIndexes = {}, indexes = {} } = definition;
   let table = db.schema.createTable(name);
   for (const [column, kind] of Object.entries(columns)) {
     // PostgreSQL's integer ends in 2038.
@@ -24,7 +31,12 @@ export async function createTable(
   table = table.addPrimaryKeyConstraint(`${name}_key`, key as never[]);
   for (const column of unique) table = table.addUniqueConstraint(`${name}_${column}`, [column] as never[]);
   await table.execute();
-  // An index for deletions by owner.
-  for (const column of Object.keys(refers))
-    await db.schema.createIndex(`${name}_by_${column}`).on(name).column(column).execute();
+  for (const [index, on] of Object.entries(uniqueIndexes))
+    await db.schema.createIndex(index).on(name).columns(on).unique().execute();
+  // Deletions by owner need an index that starts with its column.
+  const found = [key, ...Object.values(uniqueIndexes), ...Object.values(indexes)].map(([first]) => first);
+  const byOwner = Object.keys(refers).filter((column) => !found.includes(column));
+  const all = { ...indexes, ...Object.fromEntries(byOwner.map((each) => [`${name}_by_${each}`, [each]])) };
+  for (const [index, on] of Object.entries(all))
+    await db.schema.createIndex(index).on(name).columns(on).execute();
 }

@@ -9,7 +9,7 @@ import { openPrivate, withPrivate } from '../../core/base/private-files.ts';
 import { holdHostLock } from '../../storage/index.ts';
 import { holdDatabase } from './advisory-lock.ts';
 import { type DeferredSync, deferSqliteSync, syncAtCommit } from './deferred-sync.ts';
-import { migrateServerDatabase, NEWEST_SCHEMA, readSchemaNumber } from './migrations.ts';
+import { isSchemaOlder, migrateServerDatabase, readSchemaNumber, SERVER_SCHEMA } from './migrations.ts';
 import { keepStatements } from './statement-cache.ts';
 import type { Tables } from './tables.ts';
 import type { TokenChanges } from './token-changes.ts';
@@ -56,14 +56,18 @@ export function readDatabaseUrl(env: NodeJS.ProcessEnv): string | null {
 
 /**
  * Opens and migrates the database: PostgreSQL at `url`, otherwise `server.db` in `folder`, which exists. Throws
- * `already_running` with the holder, `storage_newer`, `storage_failed`.
+ * `already_running` with the holder, `storage_newer`, `data_folder_unknown`, `storage_failed`.
  */
-export async function openServerDatabase(folder: string, url: string | null): Promise<ServerDatabase> {
+export async function openServerDatabase(
+  folder: string,
+  url: string | null,
+  steps = SERVER_SCHEMA,
+): Promise<ServerDatabase> {
   const lock = holdHostLock(folder, SERVER_WORDS);
   let opened: ServerDatabase | undefined;
   try {
-    opened = url === null ? await openSqlite(folder) : await openPostgres(url);
-    await migrateServerDatabase(opened.db);
+    opened = url === null ? await openSqlite(folder, steps) : await openPostgres(url);
+    await migrateServerDatabase(opened.db, steps);
   } catch (error) {
     await opened?.close();
     lock.release();
@@ -82,7 +86,7 @@ export async function openServerDatabase(folder: string, url: string | null): Pr
   };
 }
 
-async function openSqlite(folder: string): Promise<ServerDatabase> {
+async function openSqlite(folder: string, steps: typeof SERVER_SCHEMA): Promise<ServerDatabase> {
   const file = join(folder, 'server.db');
   const fd = openPrivate(file, 'add');
   fchmodSync(fd, 0o600);
@@ -100,8 +104,8 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
   const tokenChanges: TokenChanges = { count: 0 };
   const database = keepStatements(sqlite, tokenChanges);
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
-  const found = await readSchemaNumber(db);
-  if (found > 0 && found < NEWEST_SCHEMA) await copyDatabase(sqlite, `${file}.schema-${found}`);
+  if (await isSchemaOlder(db, steps))
+    await copyDatabase(sqlite, `${file}.schema-${await readSchemaNumber(db)}`);
   // The lock on its folder is held as long as this process lives.
   const deferred = deferSqliteSync({ db, sqlite });
   return {

@@ -3,12 +3,12 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import Database from 'better-sqlite3';
-import { Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
-import pg from 'pg';
+import { Kysely, SqliteDialect, sql } from 'kysely';
 import {
-  migrateServerDatabase,
   NEWEST_SCHEMA,
   readSchemaNumber,
+  SCHEMA_KEY,
+  SERVER_SCHEMA,
 } from '../../../engine/linked-server/database/migrations.ts';
 import { openServerDatabase } from '../../../engine/linked-server/database/open.ts';
 import type { Tables } from '../../../engine/linked-server/database/tables.ts';
@@ -18,13 +18,6 @@ import { onBothDatabases } from '../../support/linked-server.ts';
 
 const ROWS = 10_000;
 const ROWS_AT_ONCE = 500;
-/** First schema in which targets name workspaces by id. */
-const IDS_IN_TARGETS = 5;
-/** First schema in which pending decisions have an owner and a start time. */
-const DECISIONS_IN_ORDER = 8;
-/** First schema in which terminals' codes are counted by network. */
-const CODES_BY_NETWORK = 9;
-
 type Row = Record<string, string | number>;
 type Content = Map<keyof Tables, Row[]>;
 
@@ -36,16 +29,6 @@ const REFERS: Record<string, string> = {
   target_id: 'targets',
   channel_id: 'chat_channels',
 };
-
-/** A database without any schema steps. */
-function openBare(folder: string, url: string | undefined): Kysely<Tables> {
-  if (url === undefined) {
-    const database = new Database(join(folder, 'server.db'));
-    database.pragma('journal_mode = WAL');
-    return new Kysely({ dialect: new SqliteDialect({ database }) });
-  }
-  return new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) }) });
-}
 
 /** Returns each table with its columns; tables that others refer to come first. */
 async function listTables(
@@ -112,64 +95,68 @@ async function read(db: Kysely<Tables>): Promise<Content> {
   return content;
 }
 
-/** Returns the rows of a table as the newest schema has them. */
-function expectedOf(schema: number, table: keyof Tables, rows: readonly Row[]): readonly Row[] {
-  if (table === 'targets' && schema < IDS_IN_TARGETS)
-    return rows.map((row) => ({
-      ...row,
-      workspaces: `${row.workspaces}`.replace('workspaces name', 'workspaces id'),
-    }));
-  if (table === 'device_requests' && schema < CODES_BY_NETWORK)
-    return rows.map((row) => ({ ...row, network: row.address! }));
-  if (table === 'pending_decisions' && schema < DECISIONS_IN_ORDER)
-    return rows.map((row) => ({
-      ...row,
-      account_id: `${row.workspace_id}`.replace('workspaces', 'accounts'),
-      since: Number(row.position),
-    }));
-  return rows;
+/** A change of the schema as a later version may make it. */
+const LATER: typeof SERVER_SCHEMA = [
+  ...SERVER_SCHEMA,
+  async (db) => {
+    await db.schema.alterTable('people').addColumn('added', 'text').execute();
+  },
+];
+
+/** Fills a new database with rows of this version's schema; returns its content. */
+async function fillNew(folder: string, url: string | undefined): Promise<Content> {
+  const { db, close } = await openServerDatabase(folder, url ?? null);
+  try {
+    await fill(db);
+    return await read(db);
+  } finally {
+    await close();
+  }
 }
 
 onBothDatabases((_start, makeDatabase) => {
-  for (let schema = 1; schema < NEWEST_SCHEMA; schema += 1)
-    it(`10,000 rows of schema ${schema} are unchanged in the newest one`, async () => {
-      const folder = temporaryFolder('server-');
-      const { DATABASE_URL: url } = await makeDatabase();
-      const old = openBare(folder, url);
-      await migrateServerDatabase(old, schema);
-      await fill(old);
-      const before = await read(old);
-      await old.destroy();
-      const { db, close } = await openServerDatabase(folder, url ?? null);
-      try {
-        assert.equal(await readSchemaNumber(db), NEWEST_SCHEMA);
-        const after = await read(db);
-        let rows = 0;
-        for (const [table, found] of after) {
-          const expected = expectedOf(schema, table, before.get(table) ?? []);
-          assert.deepEqual(found, expected, table);
-          rows += found.length;
-        }
-        assert.ok(rows >= ROWS);
-      } finally {
-        await close();
-      }
-      const copy = join(folder, `server.db.schema-${schema}`);
-      assert.equal(existsSync(copy), url === undefined);
-      if (url !== undefined) return;
-      await checkCopy(copy, schema, before);
+  it('10,000 rows of the first schema are unchanged after a later step', async () => {
+    const folder = temporaryFolder('server-');
+    const { DATABASE_URL: url } = await makeDatabase();
+    const before = await fillNew(folder, url);
+    const { db, close } = await openServerDatabase(folder, url ?? null, LATER);
+    try {
+      assert.equal(await readSchemaNumber(db), NEWEST_SCHEMA + 1);
+      const after = await read(db);
+      for (const row of after.get('people') ?? []) delete (row as Partial<Row>).added;
+      assert.deepEqual(after, before);
+      assert.ok([...after.values()].flat().length >= ROWS);
+    } finally {
+      await close();
+    }
+    await assert.rejects(openServerDatabase(folder, url ?? null), { code: 'storage_newer' });
+    const copy = join(folder, `server.db.schema-${NEWEST_SCHEMA}`);
+    assert.equal(existsSync(copy), url === undefined);
+    if (url === undefined) await checkCopy(copy, before);
+  });
+
+  it('the database of a development version is refused and stays unchanged', async () => {
+    const folder = temporaryFolder('server-');
+    const { DATABASE_URL: url } = await makeDatabase();
+    const before = await fillNew(folder, url);
+    const made = await openServerDatabase(folder, url ?? null);
+    await made.db.updateTable('meta').set({ value: '9' }).where('key', '=', SCHEMA_KEY).execute();
+    await made.close();
+    await assert.rejects(openServerDatabase(folder, url ?? null), {
+      code: 'data_folder_unknown',
+      message: "the server's database was written by a development version of svc; nothing in it was used",
     });
+    await assert.rejects(openServerDatabase(folder, url ?? null, LATER), { code: 'data_folder_unknown' });
+    assert.ok(before.size > 0);
+    assert.ok(!existsSync(join(folder, 'server.db.schema-9')));
+  });
 });
 
 /** Checks that a copy has the old schema and all its rows. */
-async function checkCopy(
-  copy: string,
-  schema: number,
-  before: Awaited<ReturnType<typeof read>>,
-): Promise<void> {
+async function checkCopy(copy: string, before: Content): Promise<void> {
   const kept = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new Database(copy) }) });
   try {
-    assert.equal(await readSchemaNumber(kept), schema);
+    assert.equal(await readSchemaNumber(kept), NEWEST_SCHEMA);
     assert.deepEqual(await read(kept), before);
   } finally {
     await kept.destroy();
@@ -178,24 +165,21 @@ async function checkCopy(
 
 it('the copy before a migration contains everything, and overwrites no file', async () => {
   const folder = temporaryFolder('server-');
-  const schema = NEWEST_SCHEMA - 1;
-  const old = openBare(folder, undefined);
-  await migrateServerDatabase(old, schema);
+  const { db, close: closeFirst } = await openServerDatabase(folder, null);
   // A reader keeps the file unchanged, and later changes in the log.
   const reader = new Database(join(folder, 'server.db'));
-  reader.pragma('journal_mode = WAL');
   reader.exec('BEGIN; SELECT * FROM meta');
-  await fill(old);
-  const before = await read(old);
-  const copy = join(folder, `server.db.schema-${schema}`);
+  await fill(db);
+  const before = await read(db);
+  await closeFirst();
+  const copy = join(folder, `server.db.schema-${NEWEST_SCHEMA}`);
   // Left by a start that was killed, or by an old one.
   writeFileSync(copy, 'half of a database');
   writeFileSync(`${copy}.part`, 'less than that');
-  const { close } = await openServerDatabase(folder, null);
+  const { close } = await openServerDatabase(folder, null, LATER);
   await close();
   reader.close();
-  await old.destroy();
-  await checkCopy(copy, schema, before);
+  await checkCopy(copy, before);
   assert.equal(statSync(copy).mode & 0o777, 0o600);
   assert.ok(!existsSync(`${copy}.part`));
 });
