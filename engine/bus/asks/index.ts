@@ -6,8 +6,10 @@ import { asWorkerSession, parseId } from '../../core/base/ids.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { AskNotice } from './notice.ts';
-import { askCancelledError, askClosedError, askInterruptedError } from './refusals.ts';
-import { type Ask, type AskRow, type AskStatus, type SymbolRef, toAsk } from './rows.ts';
+import { type AskQueries, createAskQueries } from './queries.ts';
+import { askClosedError } from './refusals.ts';
+import { type Ask, type AskRow, type SymbolRef, toAsk } from './rows.ts';
+import { createAskWaiters } from './waiters.ts';
 
 export { askClosedError } from './refusals.ts';
 export { ASK_STATUSES, type Ask, type AskStatus, type SymbolRef } from './rows.ts';
@@ -32,31 +34,13 @@ export interface NewAnswer {
   symbolRef: SymbolRef | null;
 }
 
-export interface AskFilter {
-  status?: AskStatus | undefined;
-  /** The asker. */
-  from?: string | undefined;
-  /** The asker or the recipient. */
-  among?: string | undefined;
-  ids?: readonly number[] | undefined;
-  /** The ask that a page starts after. */
-  cursor?: number | undefined;
-  limit?: number | undefined;
-}
-
 /** Owns the questions that agents wait on. Methods that change something are called inside `storage.write`. */
-export interface Asks {
+export interface Asks extends AskQueries {
   /** Throws `not_found`. */
   get(askId: number): Ask;
   open(ask: NewAsk, by: CallAuthor): Ask;
   /** Throws `ask_closed`, except when the same answerer repeats the same answer. */
   answer(askId: number, answer: NewAnswer, by: CallAuthor): Ask;
-  /** Newest first; only open ones, if requested, oldest first. At most `limit` (50, or as many as there are `ids`). */
-  list(filter: AskFilter): Ask[];
-  counts(): { open: number; nextExpiresAt: string | null };
-  count(filter: Pick<AskFilter, 'status' | 'from' | 'among'>): number;
-  /** Reports whether the session has an open ask. */
-  isAsking(sessionId: string): boolean;
   /** Resolves once the ask is no longer open. Rejects with `cancelled` on abort; the ask stays open. */
   wait(askId: number, signal: AbortSignal): Promise<Ask>;
   /** Times out the session's open asks. Call inside the transaction that ends it. */
@@ -68,11 +52,6 @@ export interface Asks {
 
 /** Pause after a failed write, so that a full disk is not written to in a loop. */
 const PAUSE_MS = 1000;
-
-interface Waiter {
-  done(ask: Ask): void;
-  fail(error: SvcError): void;
-}
 
 export function createAsks({
   storage,
@@ -86,26 +65,8 @@ export function createAsks({
   notice: AskNotice;
 }): Asks {
   const { db } = storage;
+  const queries = createAskQueries(db);
   const byId = db.prepare<unknown[], AskRow>('SELECT * FROM ask WHERE id = ?');
-  const parties = `(@from IS NULL OR from_session = @from)
-    AND (@among IS NULL OR @among IN (from_session, to_session))`;
-  const among = `${parties}
-    AND (@ids IS NULL OR id IN (SELECT value FROM json_each(@ids)))`;
-  const newest = db.prepare<unknown[], AskRow>(
-    `SELECT * FROM ask WHERE status = coalesce(@status, status) AND id < @cursor AND ${among} ORDER BY id DESC LIMIT +@limit`,
-  );
-  const open = db.prepare<unknown[], AskRow>(
-    `SELECT * FROM ask WHERE status = 'open' AND +id > @cursor AND ${among} ORDER BY +id LIMIT +@limit`,
-  );
-  const asking = db.prepare<unknown[], unknown>(
-    `SELECT 1 FROM ask WHERE from_session = ? AND +status = 'open' LIMIT 1`,
-  );
-  const count = db.prepare<unknown[], { open: number; next: number | null }>(
-    `SELECT count(*) AS open, min(expires_at) AS next FROM ask WHERE status = 'open'`,
-  );
-  const countOf = db.prepare<unknown[], { n: number }>(
-    `SELECT count(*) AS n FROM ask WHERE status = coalesce(@status, status) AND ${parties}`,
-  );
   const insert = db.prepare<unknown[], AskRow>(`INSERT INTO ask
     (status, from_session, task_id, to_session, project, question, context, options, created_at, expires_at)
     VALUES ('open', ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`);
@@ -119,7 +80,7 @@ export function createAsks({
     `UPDATE ask SET status = 'timeout' WHERE status = 'open' AND from_session = ? RETURNING *`,
   );
 
-  const waiting = new Map<number, Set<Waiter>>();
+  const waiters = createAskWaiters(get);
   /** Asks changed by the current transaction, or by one that failed; their state is read after the next commit. */
   const changed = new Set<number>();
   const timer = createDueTimer({ clock, onDue: expireAndSleep });
@@ -161,7 +122,7 @@ export function createAsks({
   }
 
   function sleepUntilNext(atLeastMs = 0): void {
-    if (!isClosed) timer.sleepUntil(count.get()?.next ?? null, atLeastMs);
+    if (!isClosed) timer.sleepUntil(queries.nextExpiry(), atLeastMs);
   }
 
   function expireAndSleep(): void {
@@ -174,17 +135,15 @@ export function createAsks({
   const unfollow = storage.onCommit(() => {
     if (changed.size === 0) return;
     for (const askId of changed) {
-      const waiters = waiting.get(askId);
-      const row = waiters === undefined ? undefined : byId.get(askId);
-      if (waiters === undefined || row === undefined || row.status === 'open') continue;
-      waiting.delete(askId);
-      for (const waiter of waiters) waiter.done(toAsk(row));
+      const row = waiters.has(askId) ? byId.get(askId) : undefined;
+      if (row !== undefined && row.status !== 'open') waiters.settle(toAsk(row));
     }
     changed.clear();
     sleepUntilNext();
   });
 
   return {
+    ...queries,
     get,
     open(ask, by) {
       const now = clock.now();
@@ -215,52 +174,7 @@ export function createAsks({
       if (ask.status === 'answered' && ask.answer === answer && ask.answeredBy === answeredBy) return ask;
       throw askClosedError(ask);
     },
-    list({ status, from, among: party, ids, cursor, limit = ids?.length ?? 50 }) {
-      const wanted = {
-        from: from ?? null,
-        among: party ?? null,
-        ids: ids === undefined ? null : JSON.stringify(ids),
-        limit,
-      };
-      const rows =
-        status === 'open'
-          ? open.all({ ...wanted, cursor: cursor ?? 0 })
-          : newest.all({ ...wanted, cursor: cursor ?? Number.MAX_SAFE_INTEGER, status: status ?? null });
-      return rows.map(toAsk);
-    },
-    isAsking: (sessionId) => asking.get(sessionId) !== undefined,
-    counts() {
-      const { open: number = 0, next = null } = count.get() ?? {};
-      return { open: number, nextExpiresAt: next === null ? null : new Date(next).toISOString() };
-    },
-    count: ({ status, from, among: party }) =>
-      countOf.get({ status: status ?? null, from: from ?? null, among: party ?? null })?.n ?? 0,
-    wait(askId, signal) {
-      const ask = get(askId);
-      if (ask.status !== 'open') return Promise.resolve(ask);
-      if (signal.aborted) return Promise.reject(askCancelledError(ask));
-      if (isClosed) return Promise.reject(askInterruptedError(ask));
-      return new Promise((resolve, reject) => {
-        const waiters = waiting.get(askId) ?? new Set();
-        const onAbort = (): void => {
-          waiters.delete(waiter);
-          if (waiters.size === 0 && waiting.get(askId) === waiters) waiting.delete(askId);
-          reject(askCancelledError(ask));
-        };
-        const waiter: Waiter = {
-          done(answered) {
-            signal.removeEventListener('abort', onAbort);
-            resolve(answered);
-          },
-          fail(error) {
-            signal.removeEventListener('abort', onAbort);
-            reject(error);
-          },
-        };
-        waiting.set(askId, waiters.add(waiter));
-        signal.addEventListener('abort', onAbort, { once: true });
-      });
-    },
+    wait: waiters.wait,
     sessionEnded(sessionId) {
       recordTimeouts(setLeft.all(sessionId), 'the session ended');
     },
@@ -269,9 +183,7 @@ export function createAsks({
       isClosed = true;
       timer.close();
       unfollow();
-      for (const [askId, waiters] of waiting)
-        for (const waiter of waiters) waiter.fail(askInterruptedError(get(askId)));
-      waiting.clear();
+      waiters.close();
     },
   };
 }

@@ -111,79 +111,89 @@ function sayAsk(ask: z.output<typeof listedAsk>): string {
   return parts.map((part) => toPrintable(part, { lines: true }).replaceAll('\n', '\n  ')).join('\n  ');
 }
 
-/** The tools and operations for asks. */
-export function askTools(deps: AskToolsDeps) {
+/** Opens an ask. Call inside the transaction of the call. */
+function openAsk(deps: AskToolsDeps, input: z.infer<typeof askInput>, caller: Caller): Ask {
   const { asks, peers } = deps;
+  const { options = [], timeout_sec: timeoutSec, question } = input;
+  const context = input.context || null;
+  const from = caller.sessionId;
+  const taskId = (from === null ? null : peers.find(from)?.taskId) ?? null;
+  const ask = { from, taskId, question, context, options, timeoutSec };
+  return asks.open({ ...ask, ...resolveAddressee(input, caller, deps) }, by(caller));
+}
 
-  /** Opens an ask. Call inside the transaction of the call. */
-  function openAsk(input: z.infer<typeof askInput>, caller: Caller): Ask {
-    const { options = [], timeout_sec: timeoutSec, question } = input;
-    const context = input.context || null;
-    const from = caller.sessionId;
-    const taskId = (from === null ? null : peers.find(from)?.taskId) ?? null;
-    const ask = { from, taskId, question, context, options, timeoutSec };
-    return asks.open({ ...ask, ...resolveAddressee(input, caller, deps) }, by(caller));
-  }
+function describeAddressee(peers: AskToolsDeps['peers'], { toSession, project }: Ask): string {
+  if (projectOfAddress(toSession) === undefined) return toSession;
+  const seat = project === null ? 'the Chair' : `the Chair of ${project}`;
+  const live = peers.chairOf(project);
+  return live === null ? seat : `${seat} (${live.sessionId})`;
+}
 
-  function describeAddressee({ toSession, project }: Ask): string {
-    if (projectOfAddress(toSession) === undefined) return toSession;
-    const seat = project === null ? 'the Chair' : `the Chair of ${project}`;
-    const live = peers.chairOf(project);
-    return live === null ? seat : `${seat} (${live.sessionId})`;
-  }
-
-  function waitWithProgress(ask: Ask, call: OperationCall): Promise<Ask> {
-    if (ask.status === 'open') {
-      call.progress(
-        `ask ${ask.askId} waits for an answer from ${describeAddressee(ask)}, until ${ask.expiresAt}`,
-      );
-    }
-    return asks.wait(ask.askId, call.signal);
-  }
-
-  function checkMayAnswer({ askId, fromSession, toSession }: Ask, caller: Caller): void {
-    const mayNotAnswerError = (why: string, hint: string): SvcError =>
-      new SvcError('holder_mismatch', why, { hint, data: { id: askId, to: toSession } });
-    if (fromSession !== null && caller.sessionId === fromSession) {
-      throw mayNotAnswerError(
-        `ask ${askId} was asked by ${fromSession} itself`,
-        'a session cannot answer its own question',
-      );
-    }
-    if (caller.seat === 'chair' || (caller.sessionId !== null && caller.sessionId === toSession)) return;
-    const who = caller.sessionId ?? `a ${caller.seat} session`;
-    throw mayNotAnswerError(
-      `ask ${askId} is addressed to ${toSession}; ${who} cannot answer it`,
-      projectOfAddress(toSession) === undefined
-        ? `the Chair or ${toSession} can answer it`
-        : 'the Chair can answer it',
+function waitWithProgress(
+  { asks, peers }: Pick<AskToolsDeps, 'asks' | 'peers'>,
+  ask: Ask,
+  call: OperationCall,
+): Promise<Ask> {
+  if (ask.status === 'open') {
+    call.progress(
+      `ask ${ask.askId} waits for an answer from ${describeAddressee(peers, ask)}, until ${ask.expiresAt}`,
     );
   }
+  return asks.wait(ask.askId, call.signal);
+}
 
-  /** A worker on a task from an untrusted author sees its own questions, and questions to it. */
-  const maySeeAsk = ({ fromSession, toSession }: Ask, { ownWork }: Caller): boolean =>
-    ownWork == null || [fromSession, toSession].includes(ownWork.sessionId);
-
-  /** Throws `not_found`, and `chair_only` for an ask of others. */
-  function findSeen(askId: number, caller: Caller): Ask {
-    const ask = asks.get(askId);
-    if (!maySeeAsk(ask, caller)) throw ownWorkError(`ask ${askId}`, caller);
-    return ask;
+function checkMayAnswer({ askId, fromSession, toSession }: Ask, caller: Caller): void {
+  const mayNotAnswerError = (why: string, hint: string): SvcError =>
+    new SvcError('holder_mismatch', why, { hint, data: { id: askId, to: toSession } });
+  if (fromSession !== null && caller.sessionId === fromSession) {
+    throw mayNotAnswerError(
+      `ask ${askId} was asked by ${fromSession} itself`,
+      'a session cannot answer its own question',
+    );
   }
+  if (caller.seat === 'chair' || (caller.sessionId !== null && caller.sessionId === toSession)) return;
+  const who = caller.sessionId ?? `a ${caller.seat} session`;
+  throw mayNotAnswerError(
+    `ask ${askId} is addressed to ${toSession}; ${who} cannot answer it`,
+    projectOfAddress(toSession) === undefined
+      ? `the Chair or ${toSession} can answer it`
+      : 'the Chair can answer it',
+  );
+}
 
-  /** Resolves the answerer. Only the Chair may answer in another's name: a person's, or a known session's. */
-  function resolveAnswerer(by: string | undefined, caller: Caller): string {
-    const own = caller.sessionId ?? caller.actor;
-    if (by === undefined || by === own || isOwnSeat(by, caller)) return own;
-    if (caller.seat === 'chair') {
-      if (/^(?:s|chair)-\d+$/i.test(by)) peers.known(by.toLowerCase());
-      return by;
-    }
-    throw new SvcError('holder_mismatch', `${own} cannot answer in the name of ${JSON.stringify(by)}`, {
-      hint: sentence`omit {input.by}`,
-    });
+/** A worker on a task from an untrusted author sees its own questions, and questions to it. */
+const maySeeAsk = ({ fromSession, toSession }: Ask, { ownWork }: Caller): boolean =>
+  ownWork == null || [fromSession, toSession].includes(ownWork.sessionId);
+
+/** Throws `not_found`, and `chair_only` for an ask of others. */
+function findSeenAsk(asks: Asks, askId: number, caller: Caller): Ask {
+  const ask = asks.get(askId);
+  if (!maySeeAsk(ask, caller)) throw ownWorkError(`ask ${askId}`, caller);
+  return ask;
+}
+
+/** Resolves the answerer. Only the Chair may answer in another's name: a person's, or a known session's. */
+function resolveAnswerer(peers: AskToolsDeps['peers'], by: string | undefined, caller: Caller): string {
+  const own = caller.sessionId ?? caller.actor;
+  if (by === undefined || by === own || isOwnSeat(by, caller)) return own;
+  if (caller.seat === 'chair') {
+    if (/^(?:s|chair)-\d+$/i.test(by)) peers.known(by.toLowerCase());
+    return by;
   }
+  throw new SvcError('holder_mismatch', `${own} cannot answer in the name of ${JSON.stringify(by)}`, {
+    hint: sentence`omit {input.by}`,
+  });
+}
 
+/** The tools and operations for asks. */
+export const askTools = (deps: AskToolsDeps) => [
+  ...askingTools(deps),
+  ...answeringTools(deps),
+  ...askListTools(deps),
+];
+
+function askingTools(deps: AskToolsDeps) {
+  const { asks } = deps;
   return [
     tool({
       name: 'ask',
@@ -205,10 +215,33 @@ export function askTools(deps: AskToolsDeps) {
           ? `ask ${number} was answered by ${by}: ${answer}${formatSymbolRef(symbol_ref)}`
           : `ask ${number} timed out: ${note}`,
       async run(input, caller, call) {
-        const askId = await call.begin(() => openAsk(input, caller).askId);
-        return toAskOutcome(await waitWithProgress(asks.get(askId), call));
+        const askId = await call.begin(() => openAsk(deps, input, caller).askId);
+        return toAskOutcome(await waitWithProgress(deps, asks.get(askId), call));
       },
     }),
+    operation({
+      name: 'ask.open',
+      about: 'Ask without waiting; `ask.wait` does.',
+      seat: 'any',
+      changes: true,
+      input: askInput,
+      run: (input, caller, call) => call.finish(() => openAsk(deps, input, caller)),
+    }),
+    operation({
+      name: 'ask.wait',
+      about: 'Wait for the answer to an ask.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ id }),
+      run: async (input, caller, call) =>
+        toAskOutcome(await waitWithProgress(deps, findSeenAsk(asks, input.id, caller), call)),
+    }),
+  ];
+}
+
+function answeringTools(deps: AskToolsDeps) {
+  const { asks, peers } = deps;
+  return [
     tool({
       name: 'ask.answer',
       about:
@@ -246,13 +279,18 @@ export function askTools(deps: AskToolsDeps) {
           status !== 'open' || input.symbol_ref === undefined
             ? null
             : await resolveSymbolRef(input.symbol_ref, caller, deps);
-        const answer = { answer: input.answer, by: resolveAnswerer(input.by, caller), symbolRef: ref };
+        const answer = { answer: input.answer, by: resolveAnswerer(peers, input.by, caller), symbolRef: ref };
         return call.finish(() => {
           const { note: _, ...answered } = toAskOutcome(asks.answer(input.id, answer, by(caller)));
           return answered;
         });
       },
     }),
+  ];
+}
+
+function askListTools({ asks, peers }: Pick<AskToolsDeps, 'asks' | 'peers'>) {
+  return [
     tool({
       name: 'ask.list',
       about:
@@ -303,23 +341,6 @@ export function askTools(deps: AskToolsDeps) {
       changes: false,
       input: z.strictObject({}),
       run: () => asks.counts(),
-    }),
-    operation({
-      name: 'ask.open',
-      about: 'Ask without waiting; `ask.wait` does.',
-      seat: 'any',
-      changes: true,
-      input: askInput,
-      run: (input, caller, call) => call.finish(() => openAsk(input, caller)),
-    }),
-    operation({
-      name: 'ask.wait',
-      about: 'Wait for the answer to an ask.',
-      seat: 'any',
-      changes: false,
-      input: z.strictObject({ id }),
-      run: async (input, caller, call) =>
-        toAskOutcome(await waitWithProgress(findSeen(input.id, caller), call)),
     }),
   ];
 }

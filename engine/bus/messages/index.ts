@@ -3,10 +3,12 @@ import { SvcError } from '../../core/base/errors.ts';
 import { asWorkerSession, parseId } from '../../core/base/ids.ts';
 import { sentence } from '../../core/base/sentence.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import { chairAddress, projectOfAddress, type SessionPeers } from '../../workers/sessions/index.ts';
+import type { SessionPeers } from '../../workers/sessions/index.ts';
 import type { MessageRecipient } from './address.ts';
+import { createInboxes, type MessageInboxes, type MessageReader } from './inboxes.ts';
 import { type MessageKind, type MessageRow, readRecipient } from './rows.ts';
 
+export type { MessageReader } from './inboxes.ts';
 export type { Message } from './rows.ts';
 
 export interface NewMessage {
@@ -28,12 +30,6 @@ export interface MessageAuthor {
   via: string;
 }
 
-/** The owner of an inbox: a session (or a Chair's address), and the agent whose mail it may take. */
-export interface MessageReader {
-  session: string | null;
-  agent: string | null;
-}
-
 export interface MessageFilter {
   ids?: readonly number[] | undefined;
   before?: number | undefined;
@@ -42,7 +38,7 @@ export interface MessageFilter {
 }
 
 /** Owns the messages and their acknowledgements. */
-export interface Messages {
+export interface Messages extends MessageInboxes {
   /** Throws `not_found`. */
   get(id: number): MessageRow;
   /** Writes one message per recipient and returns them in that order. Call inside `storage.write`. */
@@ -55,29 +51,10 @@ export interface Messages {
   ): void;
   /** Lists messages about `origin`. */
   ofOrigin(origin: string): MessageRow[];
-  /**
-   * Lists unread ones, oldest first, or all of them, newest first: at most `limit` after the one that `cursor` names.
-   * With the number of each, on all pages.
-   */
-  inbox(
-    reader: MessageReader,
-    part: { limit: number; unread: boolean; cursor?: number | undefined },
-  ): { rows: MessageRow[]; unread: number; read: number };
-  /** Counts the messages of an inbox after a given one. */
-  countAfter(reader: MessageReader, part: { unread: boolean; cursor: number }): number;
-  /** Reports whether a message is addressed to that reader. */
-  isTo(row: MessageRow, reader: MessageReader): boolean;
-  /** Reports whether any stored message is addressed to that session. */
-  isAddressed(session: string): boolean;
   /** Throws `not_found`, `holder_mismatch` for anyone but a recipient, `conflict`. Call inside `storage.write`. */
   ack(id: number, reader: MessageReader, by: MessageAuthor): MessageRow;
   /** Acknowledges for the person at the dashboard, who may take any message. Call inside `storage.write`. */
   ackAs(id: number, name: string, by: MessageAuthor): MessageRow;
-  /** Unread alerts from before `at`, ms, to or from `whose`, null for everyone; oldest first, with their number. */
-  alertsBefore(
-    at: number,
-    part: { limit: number; whose: MessageReader | null },
-  ): { rows: MessageRow[]; count: number };
   count(only: { unread?: boolean | undefined }): number;
   /** Newest first. */
   list(filter: MessageFilter): MessageRow[];
@@ -94,12 +71,11 @@ export interface MessagesDeps {
   onPending(): void;
 }
 
-const MINE = `(to_session IN (SELECT value FROM json_each(?)) OR to_worker = ?
-  OR (to_agent = ? AND (acked_at IS NULL OR acked_by IN (SELECT value FROM json_each(?)))))`;
 const TO_CHAIRS = `(to_session = 'chair' OR to_session LIKE 'chair@%' OR to_session LIKE 'chair-%')`;
 
 export function createMessages({ storage, events, clock, peers, onPending }: MessagesDeps): Messages {
   const { db } = storage;
+  const inboxes = createInboxes(db, peers);
   const byId = db.prepare<unknown[], MessageRow>('SELECT * FROM message WHERE id = ?');
   const byOrigin = db.prepare<unknown[], MessageRow>('SELECT * FROM message WHERE call_key = +? ORDER BY id');
   const insert = db.prepare<unknown[], MessageRow>(`INSERT INTO message
@@ -110,44 +86,9 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
     'SELECT * FROM message WHERE from_session = ? AND kind = ? ORDER BY id',
   );
   const setBody = db.prepare('UPDATE message SET body = ? WHERE id = ?');
-  const unreadOf = db.prepare<unknown[], MessageRow>(
-    `SELECT * FROM message WHERE acked_at IS NULL AND ${MINE} AND id > ? ORDER BY id LIMIT +?`,
-  );
-  const newestOf = db.prepare<unknown[], MessageRow>(
-    `SELECT * FROM message WHERE ${MINE} AND id < ? ORDER BY id DESC LIMIT +?`,
-  );
-  const countUnreadAfter = db.prepare<unknown[], { n: number }>(
-    `SELECT count(*) AS n FROM message WHERE acked_at IS NULL AND ${MINE} AND id > ?`,
-  );
-  const countBefore = db.prepare<unknown[], { n: number }>(
-    `SELECT count(*) AS n FROM message WHERE ${MINE} AND id < ?`,
-  );
-  const unreadCount = db.prepare<unknown[], { n: number }>(
-    `SELECT count(*) AS n FROM message WHERE acked_at IS NULL AND ${MINE}`,
-  );
-  const readCount = db.prepare<unknown[], { n: number }>(
-    `SELECT count(*) AS n FROM message WHERE acked_at IS NOT NULL AND ${MINE}`,
-  );
-  const addressed = db.prepare<unknown[], { one: number }>(
-    'SELECT 1 AS one FROM message WHERE to_session = ? LIMIT 1',
-  );
   // A read message needs no notice.
   const setAcked = db.prepare(`UPDATE message SET acked_at = ?, acked_by = ?,
     delivery = CASE delivery WHEN 'pending' THEN 'none' ELSE delivery END WHERE id = ? AND acked_at IS NULL`);
-  const alerts = db.prepare<unknown[], MessageRow>(
-    `SELECT * FROM message WHERE acked_at IS NULL AND kind = 'alert' AND created_at <= ? ORDER BY +id LIMIT +?`,
-  );
-  const alertsOf = db.prepare<unknown[], MessageRow>(
-    `SELECT * FROM message WHERE acked_at IS NULL AND kind = 'alert' AND created_at <= ?
-     AND (from_session = ? OR ${MINE}) ORDER BY +id LIMIT +?`,
-  );
-  const alertCount = db.prepare<unknown[], { n: number }>(
-    `SELECT count(*) AS n FROM message WHERE acked_at IS NULL AND kind = 'alert' AND created_at <= ?`,
-  );
-  const alertCountOf = db.prepare<unknown[], { n: number }>(
-    `SELECT count(*) AS n FROM message WHERE acked_at IS NULL AND kind = 'alert' AND created_at <= ?
-     AND (from_session = ? OR ${MINE})`,
-  );
   const count = db.prepare<unknown[], { n: number }>(
     'SELECT count(*) AS n FROM message WHERE ? = 0 OR acked_at IS NULL',
   );
@@ -163,58 +104,12 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
      WHERE acked_at IS NULL AND ${TO_CHAIRS}`,
   );
 
-  const toChairs = db
-    .prepare<unknown[], string>(
-      `SELECT DISTINCT to_session FROM message
-       WHERE to_session >= 'chair-' AND to_session < 'chair.' AND acked_at IS NULL`,
-    )
-    .pluck();
-
   function get(id: number): MessageRow {
     const row = byId.get(id);
     if (row !== undefined) return row;
     throw new SvcError('not_found', `no message ${id}`, {
       hint: sentence`{msg.inbox} lists the kept messages; acknowledged ones are removed after some time`,
     });
-  }
-
-  /** Lists Chairs who left unread mail behind; the seat's current holder takes it over. */
-  function listUnclaimedSeats(project: string | null): string[] {
-    return toChairs.all().filter((session) => {
-      const chair = peers.find(session);
-      return chair?.state === 'ended' && chair.project === project;
-    });
-  }
-
-  /** Lists the addresses of a reader; a Chair also reads the mail of its seat. */
-  function listReaderAddresses({ session }: MessageReader): {
-    sessions: string[];
-    worker: string | null;
-    agent: string | null;
-  } {
-    if (session === null) return { sessions: [], worker: null, agent: null };
-    const seat = projectOfAddress(session);
-    if (seat !== undefined)
-      return { sessions: [session, ...listUnclaimedSeats(seat)], worker: null, agent: null };
-    const peer = peers.find(session);
-    const sessions =
-      peer?.seat === 'chair' ? [chairAddress(peer.project), ...listUnclaimedSeats(peer.project)] : [];
-    return { sessions: [session, ...sessions], worker: peer?.workerId ?? null, agent: peer?.agent ?? null };
-  }
-
-  function buildReaderParameters(reader: MessageReader): unknown[] {
-    const { sessions, worker, agent } = listReaderAddresses(reader);
-    const takers = JSON.stringify([reader.session, reader.agent].filter((each) => each !== null));
-    return [JSON.stringify(sessions), worker, reader.agent ?? agent, takers];
-  }
-
-  function isTo(row: MessageRow, reader: MessageReader): boolean {
-    const { sessions, worker, agent } = listReaderAddresses(reader);
-    return (
-      (row.to_session !== null && sessions.includes(row.to_session)) ||
-      (row.to_worker !== null && row.to_worker === worker) ||
-      (row.to_agent !== null && row.to_agent === (reader.agent ?? agent))
-    );
   }
 
   function markAcknowledged(row: MessageRow, taker: string, by: MessageAuthor): MessageRow {
@@ -235,6 +130,7 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
   }
 
   return {
+    ...inboxes,
     get,
     amend({ session, kind }, change, by) {
       for (const { id, body } of sentFrom.all(session, kind)) {
@@ -281,23 +177,11 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
       return rows;
     },
     ofOrigin: (origin) => byOrigin.all(origin),
-    inbox(reader, { limit, unread, cursor }) {
-      const whose = buildReaderParameters(reader);
-      const rows = unread
-        ? unreadOf.all(...whose, cursor ?? 0, limit)
-        : newestOf.all(...whose, cursor ?? Number.MAX_SAFE_INTEGER, limit);
-      const countOf = (of: typeof unreadCount): number => of.get(...whose)?.n ?? 0;
-      return { rows, unread: countOf(unreadCount), read: countOf(readCount) };
-    },
-    countAfter: (reader, { unread, cursor }) =>
-      (unread ? countUnreadAfter : countBefore).get(...buildReaderParameters(reader), cursor)?.n ?? 0,
-    isTo,
-    isAddressed: (session) => addressed.get(session) !== undefined,
     ack(id, reader, by) {
       const row = get(id);
       const taker = reader.session ?? (reader.agent as string);
       if (row.acked_by === taker) return row;
-      if (!isTo(row, reader)) {
+      if (!inboxes.isTo(row, reader)) {
         const who = reader.session ?? `agent ${reader.agent}`;
         throw new SvcError(
           'holder_mismatch',
@@ -310,11 +194,6 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
       return markAcknowledged(row, taker, by);
     },
     ackAs: (id, name, by) => markAcknowledged(get(id), name, by),
-    alertsBefore(at, { limit, whose }) {
-      if (whose === null) return { rows: alerts.all(at, limit), count: alertCount.get(at)?.n ?? 0 };
-      const part = [at, whose.session, ...buildReaderParameters(whose)];
-      return { rows: alertsOf.all(...part, limit), count: alertCountOf.get(...part)?.n ?? 0 };
-    },
     count: ({ unread = false }) => count.get(unread ? 1 : 0)?.n ?? 0,
     list({ ids, before = Number.MAX_SAFE_INTEGER, limit = ids?.length ?? 100, unread = false }) {
       const rest = [before, unread ? 1 : 0, limit];
