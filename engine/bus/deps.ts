@@ -6,7 +6,7 @@ import type { AgentsSection } from '../workers/agents/config.ts';
 import type { PrepareCommand } from '../workers/runner/processes/index.ts';
 import type { ReaperDeps, RunOutcome, Session, Sessions, WorkerGuidance } from '../workers/sessions/index.ts';
 import type { BusSection } from './config.ts';
-import type { NotifyTemplates } from './delivery/index.ts';
+import type { NotifyTemplates } from './delivery/send-notices.ts';
 
 /** The parts of the configuration that the bus reads. */
 export interface BusConfig {

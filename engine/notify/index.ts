@@ -68,6 +68,45 @@ const TEST_MS = 25_000;
 
 const isOutbound = (kind: string): kind is OutboundEvent => Object.hasOwn(EVENTS, kind);
 
+/** Returns the secret that signs the events of a target; null for an address that is no longer configured. */
+function findSecretLookup(
+  url: string,
+  { config, secret: findSecret }: Pick<NotifyDeps, 'config' | 'secret'>,
+): DeliverySecretLookup | null {
+  const target = config().notify.webhooks.find((each) => each.url === url);
+  if (target === undefined) return null;
+  const own = target.secret_env ?? '';
+  const { secret_env: shared } = config().webhook;
+  // A secret per route must not be used for events: their receivers could sign requests with it.
+  const named = own !== '' ? own : typeof shared === 'string' ? shared : '';
+  const names = named.split(',').map((name) => name.trim());
+  for (const name of names) {
+    const secret = name === '' ? undefined : findSecret(name);
+    if (secret !== undefined && secret !== '') return { secret };
+  }
+  const known = names.filter((name) => name !== '').join(', ');
+  return {
+    missing: known === '' ? 'set secret_env of the entry, or webhook.secret_env' : `${known} is not set`,
+  };
+}
+
+/** Returns the targets with an address, or all of them. Throws `not_found` for none. */
+function listTargets(webhooks: readonly EventTarget[], url: string | undefined): EventTarget[] {
+  const targets =
+    url === undefined
+      ? [...webhooks]
+      : // As configured, or as displayed.
+        webhooks.filter((each) => each.url === url || shownAddress(each.url) === url);
+  if (targets.length > 0) return targets;
+  throw new SvcError(
+    'not_found',
+    url === undefined ? 'notify.webhooks is empty' : `no target ${shownAddress(url)}`,
+    {
+      hint: 'notify.webhooks in svc.yaml lists the targets',
+    },
+  );
+}
+
 /** Creates the outbound notifier: each event that a target wants becomes an outbox row, in the event's own transaction. */
 export function createNotify(deps: NotifyDeps): Notify {
   const { storage, events, clock, config, tasks } = deps;
@@ -85,30 +124,12 @@ export function createNotify(deps: NotifyDeps): Notify {
     outbox,
     fetch: deps.fetch ?? globalThis.fetch,
     random: deps.random ?? Math.random,
-    findSecretLookup,
+    findSecretLookup: (url) => findSecretLookup(url, deps),
     onTried(row) {
       waiting.get(row.id)?.(row);
     },
     onError: (message) => deps.log?.error({}, message),
   });
-
-  function findSecretLookup(url: string): DeliverySecretLookup | null {
-    const target = config().notify.webhooks.find((each) => each.url === url);
-    if (target === undefined) return null;
-    const own = target.secret_env ?? '';
-    const { secret_env: shared } = config().webhook;
-    // A secret per route must not be used for events: their receivers could sign requests with it.
-    const named = own !== '' ? own : typeof shared === 'string' ? shared : '';
-    const names = named.split(',').map((name) => name.trim());
-    for (const name of names) {
-      const secret = name === '' ? undefined : deps.secret(name);
-      if (secret !== undefined && secret !== '') return { secret };
-    }
-    const known = names.filter((name) => name !== '').join(', ');
-    return {
-      missing: known === '' ? 'set secret_env of the entry, or webhook.secret_env' : `${known} is not set`,
-    };
-  }
 
   /** Adds outbox rows for `event` and returns their ids. Call inside the event's transaction. */
   function enqueueEvent(event: LoggedEvent, targets: readonly EventTarget[]): number[] {
@@ -146,23 +167,6 @@ export function createNotify(deps: NotifyDeps): Notify {
   // Deliveries left by an earlier host are attempted as soon as the engine is composed.
   const first = setImmediate(() => deliverer.wake());
 
-  function listTargets(url: string | undefined): EventTarget[] {
-    const { webhooks } = config().notify;
-    const targets =
-      url === undefined
-        ? [...webhooks]
-        : // As configured, or as displayed.
-          webhooks.filter((each) => each.url === url || shownAddress(each.url) === url);
-    if (targets.length > 0) return targets;
-    throw new SvcError(
-      'not_found',
-      url === undefined ? 'notify.webhooks is empty' : `no target ${shownAddress(url)}`,
-      {
-        hint: 'notify.webhooks in svc.yaml lists the targets',
-      },
-    );
-  }
-
   /** Waits for a row's next attempt and returns the row, or its current state after a timeout. */
   function reportTry(id: number): Promise<EventDelivery> {
     return new Promise((resolve) => {
@@ -197,7 +201,7 @@ export function createNotify(deps: NotifyDeps): Notify {
     },
 
     async test(url) {
-      const targets = listTargets(url);
+      const targets = listTargets(config().notify.webhooks, url);
       const tried = await storage.write(() => {
         testTargets = targets;
         try {

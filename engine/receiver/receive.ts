@@ -76,6 +76,53 @@ export function tooLargeAnswer(headers: InboundRequest['headers']): ReceiverAnsw
 const NAMED = ['task', 'codehost', 'chat'] as const;
 const DECISION = /^\/decisions\/([^/]+)(?:\/(approve|deny))?$/;
 
+/** Creates the checks before the body is read: route, method, declared size and encoding. */
+function createAdmission({
+  routes,
+  secrets,
+  config,
+}: {
+  routes: ReceiverRoutes;
+  secrets: RouteSecrets;
+  config(): { webhook: WebhookConfig };
+}): (head: RequestHead) => AdmittedRequest | ReceiverAnswer {
+  const verifies = new Map(
+    Object.entries(secrets).map(([route, list]) => [route as SecretRoute, createVerifier(list)]),
+  );
+
+  /** Returns null for a route without a secret: it is closed. */
+  function admitRoute(route: ReceiverRoute, id: string, secretOf: SecretRoute): AdmittedRequest | null {
+    const verify = verifies.get(secretOf);
+    return verify === undefined ? null : { route, id, verify };
+  }
+
+  function findRoute(path: string): AdmittedRequest | null {
+    const { allow } = config().webhook;
+    const named = NAMED.find((name) => path === `/${name}`);
+    if (named !== undefined) return allow.includes(named) ? admitRoute(routes[named], '', named) : null;
+    const match = DECISION.exec(path);
+    if (match === null) return null;
+    return admitRoute(routes[(match[2] as 'approve' | 'deny' | undefined) ?? 'poll'], match[1]!, 'decisions');
+  }
+
+  return ({ method, path, headers }) => {
+    const found = findRoute(path);
+    if (found === null) return problemAnswer(new SvcError('not_found', 'there is no such route here'));
+    const allow = found.route.method;
+    if (method !== allow) {
+      return problemAnswer(new SvcError('method_not_allowed', `this route only accepts ${allow}`), { allow });
+    }
+    const declared = headers['content-length'];
+    if (declared !== undefined && Number(declared) > LARGEST_SIGNED_BYTES) return tooLargeAnswer(headers);
+    try {
+      checkEncoding(headers);
+    } catch (error) {
+      return problemAnswer(asSvcError(error), { 'accept-encoding': 'identity' });
+    }
+    return found;
+  };
+}
+
 /**
  * Creates the checks that every request passes, in this order (03 §3): route, method, size, time, signature, workspace,
  * replay, then the route's own parsing and fields. Nothing is parsed before the signature is verified.
@@ -101,42 +148,6 @@ export function createReceive({
   workspace: ReceiverWorkspace;
   log?: ReceiverLog | undefined;
 }): RequestReceiver {
-  const verifies = new Map(
-    Object.entries(secrets).map(([route, list]) => [route as SecretRoute, createVerifier(list)]),
-  );
-
-  /** Returns null for a route without a secret: it is closed. */
-  function admitRoute(route: ReceiverRoute, id: string, secretOf: SecretRoute): AdmittedRequest | null {
-    const verify = verifies.get(secretOf);
-    return verify === undefined ? null : { route, id, verify };
-  }
-
-  function findRoute(path: string): AdmittedRequest | null {
-    const { allow } = config().webhook;
-    const named = NAMED.find((name) => path === `/${name}`);
-    if (named !== undefined) return allow.includes(named) ? admitRoute(routes[named], '', named) : null;
-    const match = DECISION.exec(path);
-    if (match === null) return null;
-    return admitRoute(routes[(match[2] as 'approve' | 'deny' | undefined) ?? 'poll'], match[1]!, 'decisions');
-  }
-
-  function admitRequest({ method, path, headers }: RequestHead): AdmittedRequest | ReceiverAnswer {
-    const found = findRoute(path);
-    if (found === null) return problemAnswer(new SvcError('not_found', 'there is no such route here'));
-    const allow = found.route.method;
-    if (method !== allow) {
-      return problemAnswer(new SvcError('method_not_allowed', `this route only accepts ${allow}`), { allow });
-    }
-    const declared = headers['content-length'];
-    if (declared !== undefined && Number(declared) > LARGEST_SIGNED_BYTES) return tooLargeAnswer(headers);
-    try {
-      checkEncoding(headers);
-    } catch (error) {
-      return problemAnswer(asSvcError(error), { 'accept-encoding': 'identity' });
-    }
-    return found;
-  }
-
   function answerUnsigned(route: ReceiverRoute, remote: string): ReceiverAnswer {
     const error = refuseSignature(failures, remote);
     const pause = error.data.retry_after_s;
@@ -161,6 +172,8 @@ export function createReceive({
     const own = formatWorkspaceHeader({ id: workspace.id, name: workspace.name() });
     return { ...answer, headers: { ...answer.headers, [WORKSPACE_HEADER]: own } };
   }
+
+  const admitRequest = createAdmission({ routes, secrets, config });
 
   async function proceedRequest(
     { route, id, verify }: AdmittedRequest,

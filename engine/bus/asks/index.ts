@@ -12,7 +12,7 @@ import { type Ask, type AskRow, type SymbolRef, toAsk } from './rows.ts';
 import { createAskWaiters } from './waiters.ts';
 
 export { askClosedError } from './refusals.ts';
-export { ASK_STATUSES, type Ask, type AskStatus, type SymbolRef } from './rows.ts';
+export { ASK_STATUSES, type Ask, type SymbolRef } from './rows.ts';
 
 export interface NewAsk {
   /** Null if the asker has no session. */

@@ -52,71 +52,73 @@ interface Repeated {
 export const nameCaller = ({ seat, actor, sessionId }: Caller): string =>
   seat === 'chair' ? `chair ${actor}` : `${seat} ${sessionId ?? actor}`;
 
+/** Waits for a run; the last caller that cancels aborts it. */
+async function joinRun(shared: SharedRun, { signal, progress }: OperationCall): Promise<unknown> {
+  const { listeners, abandoned, lastMessage } = shared;
+  listeners.add(progress);
+  if (lastMessage !== null) progress(lastMessage);
+  const gone = Promise.withResolvers<never>();
+  const giveUp = (): void => {
+    listeners.delete(progress);
+    if (listeners.size === 0) abandoned.abort();
+    else gone.reject(new SvcError('cancelled', 'the call was cancelled; others still wait for its answer'));
+  };
+  signal.addEventListener('abort', giveUp, { once: true });
+  if (signal.aborted) giveUp();
+  try {
+    return await Promise.race([shared.answer, gone.promise]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
+/** Runs a call, starting from the state of an earlier run. */
+async function performRun(
+  log: CallLog,
+  repeated: Repeated,
+  input: string,
+  begun: KeptCall | null,
+  call: OperationCall,
+): Promise<unknown> {
+  const { name, toAnswer } = repeated;
+  let isKept = begun !== null;
+  let finished: { value: unknown; answer: unknown } | null = null;
+  const value = await repeated.run({
+    ...call,
+    begun: <T>() => begun?.value as T | undefined,
+    async begin<T>(work: () => T): Promise<T> {
+      if (begun !== null) return begun.value as T;
+      const made = await log.write(() => {
+        const value = work();
+        log.keep(name, { input, isAnswer: false, value });
+        return value;
+      });
+      isKept = true;
+      return made;
+    },
+    async finish<T>(work: () => T): Promise<T> {
+      const made = await log.write(() => {
+        const value = work();
+        finished = { value, answer: toAnswer(value) };
+        log.keep(name, { input, isAnswer: true, value: finished.answer });
+        return value;
+      });
+      isKept = true;
+      return made;
+    },
+  });
+  const done = finished as { value: unknown; answer: unknown } | null;
+  if (done !== null && done.value !== value)
+    throw new Error(`${name.operation} returned a different result than it finished with`);
+  const answer = done === null ? toAnswer(value) : done.answer;
+  if (!isKept && !repeated.isSecret)
+    await log.write(() => log.keep(name, { input, isAnswer: true, value: answer }));
+  return answer;
+}
+
 /** Answers a repeated call under its key without repeating its changes. */
 export function createRepeats(log: CallLog) {
   const running = new Map<string, SharedRun>();
-
-  async function joinRun(shared: SharedRun, { signal, progress }: OperationCall): Promise<unknown> {
-    const { listeners, abandoned, lastMessage } = shared;
-    listeners.add(progress);
-    if (lastMessage !== null) progress(lastMessage);
-    const gone = Promise.withResolvers<never>();
-    const giveUp = (): void => {
-      listeners.delete(progress);
-      if (listeners.size === 0) abandoned.abort();
-      else gone.reject(new SvcError('cancelled', 'the call was cancelled; others still wait for its answer'));
-    };
-    signal.addEventListener('abort', giveUp, { once: true });
-    if (signal.aborted) giveUp();
-    try {
-      return await Promise.race([shared.answer, gone.promise]);
-    } finally {
-      signal.removeEventListener('abort', giveUp);
-    }
-  }
-
-  /** Runs it, starting from the state of an earlier run. */
-  async function performRun(
-    repeated: Repeated,
-    input: string,
-    begun: KeptCall | null,
-    call: OperationCall,
-  ): Promise<unknown> {
-    const { name, toAnswer } = repeated;
-    let isKept = begun !== null;
-    let finished: { value: unknown; answer: unknown } | null = null;
-    const value = await repeated.run({
-      ...call,
-      begun: <T>() => begun?.value as T | undefined,
-      async begin<T>(work: () => T): Promise<T> {
-        if (begun !== null) return begun.value as T;
-        const made = await log.write(() => {
-          const value = work();
-          log.keep(name, { input, isAnswer: false, value });
-          return value;
-        });
-        isKept = true;
-        return made;
-      },
-      async finish<T>(work: () => T): Promise<T> {
-        const made = await log.write(() => {
-          const value = work();
-          finished = { value, answer: toAnswer(value) };
-          log.keep(name, { input, isAnswer: true, value: finished.answer });
-          return value;
-        });
-        isKept = true;
-        return made;
-      },
-    });
-    const done = finished as { value: unknown; answer: unknown } | null;
-    if (done !== null && done.value !== value)
-      throw new Error(`${name.operation} returned a different result than it finished with`);
-    const answer = done === null ? toAnswer(value) : done.answer;
-    if (!isKept && !repeated.isSecret)
-      await log.write(() => log.keep(name, { input, isAnswer: true, value: answer }));
-    return answer;
-  }
 
   function startRun(id: string, repeated: Repeated, input: string, begun: KeptCall | null): SharedRun {
     const abandoned = new AbortController();
@@ -134,7 +136,7 @@ export function createRepeats(log: CallLog) {
       },
     };
     running.set(id, shared);
-    shared.answer = performRun(repeated, input, begun, call).finally(() => running.delete(id));
+    shared.answer = performRun(log, repeated, input, begun, call).finally(() => running.delete(id));
     return shared;
   }
 

@@ -92,21 +92,6 @@ export function createChatRoute({
     return ephemeralAnswer(text, decision.taskId);
   }
 
-  function answerStatus(id: string): ReceiverAnswer {
-    const decision = id.startsWith('d-') ? decisions.get(id) : null;
-    const task = tasks.get(decision === null ? id : decision.taskId);
-    const asked = decision === null ? '' : `${decision.decisionId} is ${decision.state}; `;
-    const session =
-      task.sessionId === null ? '' : ` (${task.sessionId} is ${sessions.get(task.sessionId).state})`;
-    return ephemeralAnswer(`${asked}${task.taskId} is ${task.status}${session}: ${task.title}`, task.taskId);
-  }
-
-  function answerHelp(): string {
-    const names = Object.keys(config().webhook.templates).sort();
-    const list = names.length === 0 ? 'There are no templates.' : `Templates: ${names.join(', ')}.`;
-    return `Write <template> <prompt>, approve <id>, deny <id> or status <id>. ${list}`;
-  }
-
   return {
     method: 'POST',
     scheme: SCHEMES.chat,
@@ -117,13 +102,15 @@ export function createChatRoute({
       const text = readSlackMarkup(fields.get('text') ?? '').trim();
       const word = /^\S*/.exec(text)![0];
       const rest = text.slice(word.length).trim();
-      if (word === '' || word === 'help') return ephemeralAnswer(answerHelp());
+      if (word === '' || word === 'help') return ephemeralAnswer(answerHelp(config()));
       if (rest.includes('\0')) throw new SvcError('fields_invalid', 'the text must not contain NUL');
       const [id = '', ...more] = rest.split(/\s+/);
       if (word === 'approve' || word === 'deny' || word === 'status') {
         if (id === '') throw new SvcError('fields_invalid', `${word} needs an id`);
         if (word === 'approve') return approveDecision(id, by);
-        return word === 'deny' ? denyDecision(id, more.join(' '), by) : answerStatus(id);
+        return word === 'deny'
+          ? denyDecision(id, more.join(' '), by)
+          : answerStatus(id, { tasks, decisions, sessions });
       }
       const sender = { shown: fields.get('user_name'), channel: fields.get('channel_name') };
       return createTask(word, rest, by, sender);
@@ -132,7 +119,7 @@ export function createChatRoute({
     answerRefusal(error) {
       return error.code === 'body_invalid'
         ? problemAnswer(error)
-        : ephemeralAnswer(`${error.message}. ${answerHelp()}`);
+        : ephemeralAnswer(`${error.message}. ${answerHelp(config())}`);
     },
   };
 }
@@ -158,3 +145,22 @@ const ephemeralAnswer = (text: string, taskId: string | null = null): ReceiverAn
     { response_type: 'ephemeral', text: escapeMarks(toPrintable(text, { lines: true })) },
     taskId,
   );
+
+/** Answers with the state of a task, or of a decision and its task. */
+function answerStatus(
+  id: string,
+  { tasks, decisions, sessions }: { tasks: Tasks; decisions: Decisions; sessions: Sessions },
+): ReceiverAnswer {
+  const decision = id.startsWith('d-') ? decisions.get(id) : null;
+  const task = tasks.get(decision === null ? id : decision.taskId);
+  const asked = decision === null ? '' : `${decision.decisionId} is ${decision.state}; `;
+  const session =
+    task.sessionId === null ? '' : ` (${task.sessionId} is ${sessions.get(task.sessionId).state})`;
+  return ephemeralAnswer(`${asked}${task.taskId} is ${task.status}${session}: ${task.title}`, task.taskId);
+}
+
+function answerHelp({ webhook }: ReceiverConfig): string {
+  const names = Object.keys(webhook.templates).sort();
+  const list = names.length === 0 ? 'There are no templates.' : `Templates: ${names.join(', ')}.`;
+  return `Write <template> <prompt>, approve <id>, deny <id> or status <id>. ${list}`;
+}
