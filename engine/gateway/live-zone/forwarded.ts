@@ -72,6 +72,49 @@ interface Conversation {
   shortest: number;
 }
 
+/** The replacements of the conversations that were used last. */
+function createConversations(db: Database.Database) {
+  const selectOf = db.prepare<[string], { call: string; hash: string; token: string; bytes: number }>(
+    'SELECT call, hash, token, bytes FROM forwarded WHERE conversation = ?',
+  );
+  const conversations = new Map<string, Conversation>();
+
+  function loadConversation(conversation: string): Conversation {
+    const known = conversations.get(conversation);
+    // Inserted again so that the least recently used entry comes first.
+    conversations.delete(conversation);
+    const found = known ?? readConversation(conversation);
+    conversations.set(conversation, found);
+    const [oldest] = conversations.keys();
+    if (conversations.size > MOST_CONVERSATIONS && oldest !== undefined) conversations.delete(oldest);
+    return found;
+  }
+
+  function readConversation(conversation: string): Conversation {
+    const found: Conversation = { tokens: new Map(), shortest: Number.POSITIVE_INFINITY };
+    for (const row of selectOf.all(conversation)) remember(found, row);
+    return found;
+  }
+
+  function remember(
+    known: Conversation,
+    { call, hash, token, bytes }: OutputPlace & { token: string; bytes: number },
+  ): void {
+    const calls = known.tokens.get(hash);
+    if (calls === undefined) known.tokens.set(hash, new Map([[call, token]]));
+    else calls.set(call, token);
+    known.shortest = Math.min(known.shortest, bytes);
+  }
+
+  return {
+    load: loadConversation,
+    add(forward: NewForward): void {
+      remember(loadConversation(forward.conversation), forward);
+    },
+    forgetAll: () => conversations.clear(),
+  };
+}
+
 /** Opens the database below a data folder. Throws `storage_newer`. */
 export function openForwarded(data: string, now: () => number): ForwardedTexts {
   const path = forwardedPath(data);
@@ -86,9 +129,6 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
   db.pragma('cache_size = -1000');
   applySchema(db, path, [FORWARDED_SCHEMA]);
 
-  const selectOf = db.prepare<[string], { call: string; hash: string; token: string; bytes: number }>(
-    'SELECT call, hash, token, bytes FROM forwarded WHERE conversation = ?',
-  );
   const put =
     db.prepare(`INSERT OR IGNORE INTO forwarded (conversation, call, hash, bytes, token, text_hash, kind, used_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -110,38 +150,8 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
     'DELETE FROM kept_text WHERE number IN (SELECT number FROM kept_text ORDER BY used_at LIMIT 16)',
   );
 
-  const conversations = new Map<string, Conversation>();
+  const conversations = createConversations(db);
   const touchedAt = new Map<string, number>();
-
-  function loadConversation(conversation: string): Conversation {
-    const known = conversations.get(conversation);
-    // Inserted again so that the least recently used entry comes first.
-    conversations.delete(conversation);
-    const found = known ?? readConversation(conversation);
-    conversations.set(conversation, found);
-    const [oldest] = conversations.keys();
-    if (conversations.size > MOST_CONVERSATIONS && oldest !== undefined) {
-      conversations.delete(oldest);
-      touchedAt.delete(oldest);
-    }
-    return found;
-  }
-
-  function readConversation(conversation: string): Conversation {
-    const found: Conversation = { tokens: new Map(), shortest: Number.POSITIVE_INFINITY };
-    for (const row of selectOf.all(conversation)) remember(found, row);
-    return found;
-  }
-
-  function remember(
-    known: Conversation,
-    { call, hash, token, bytes }: OutputPlace & { token: string; bytes: number },
-  ): void {
-    const calls = known.tokens.get(hash);
-    if (calls === undefined) known.tokens.set(hash, new Map([[call, token]]));
-    else calls.set(call, token);
-    known.shortest = Math.min(known.shortest, bytes);
-  }
 
   const keep = ({ hash, whole, kind }: KeptText, holder: string): void =>
     void keepText.run(hash, zstdCompressSync(whole), Buffer.byteLength(whole), kind, holder, now());
@@ -163,19 +173,23 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
   );
 
   return {
-    findKnown: loadConversation,
+    findKnown: conversations.load,
     add(forward) {
       addAll.immediate(forward);
-      remember(loadConversation(forward.conversation), forward);
+      conversations.add(forward);
     },
     touch(conversation, again, holder) {
       if (now() - (touchedAt.get(conversation) ?? 0) < TOUCH_MS) return;
       touchAll.immediate(conversation, again, holder);
+      // In the order of their last use.
+      touchedAt.delete(conversation);
       touchedAt.set(conversation, now());
+      const [oldest] = touchedAt.keys();
+      if (touchedAt.size > MOST_CONVERSATIONS && oldest !== undefined) touchedAt.delete(oldest);
     },
     sweep(idleMs) {
       // A forgotten entry must not stay in memory, because its text is gone too.
-      if (dropForwards.run(now() - REMEMBERED_MS).changes > 0) conversations.clear();
+      if (dropForwards.run(now() - REMEMBERED_MS).changes > 0) conversations.forgetAll();
       if (idleMs > 0) dropTexts.run(now() - idleMs);
       for (let room = sumTexts.get()?.bytes ?? 0; room > MOST_BYTES; room = sumTexts.get()?.bytes ?? 0)
         if (dropOldest.run().changes === 0) return;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Log } from '../../core/base/log.ts';
 import { createLimitedServer } from '../../core/http/server.ts';
 import {
   FACES,
@@ -202,27 +203,31 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
   }
 
   const http = createLimitedServer(HTTP_LIMITS);
-  function answerRequest(request: IncomingMessage, response: ServerResponse): void {
-    response.on('error', () => undefined);
-    serve(request, response).catch((error: unknown) => {
-      log.error(
-        { error: error instanceof Error ? error.name : 'unknown' },
-        'a request could not be answered',
-      );
-      const face: ProtocolFace = FACES[guessProtocol(request.url ?? '/', request.headers)];
-      if (response.headersSent) response.destroy();
-      else
-        sendFailure(response, face, {
-          status: 500,
-          code: 'internal',
-          message: 'the gateway failed; its log shows the reason',
-        });
-    });
-  }
   answerBrokenRequests(http);
+  const answerRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    response.on('error', () => undefined);
+    serve(request, response).catch((error: unknown) => answerInternalError(request, response, log, error));
+  };
   http.on('request', answerRequest);
   http.on('checkContinue', answerRequest);
   return { http, active: () => active.size };
+}
+
+function answerInternalError(
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: Log,
+  error: unknown,
+): void {
+  log.error({ error: error instanceof Error ? error.name : 'unknown' }, 'a request could not be answered');
+  const face: ProtocolFace = FACES[guessProtocol(request.url ?? '/', request.headers)];
+  if (response.headersSent) response.destroy();
+  else
+    sendFailure(response, face, {
+      status: 500,
+      code: 'internal',
+      message: 'the gateway failed; its log shows the reason',
+    });
 }
 
 /** Requests that were not read to their end. */

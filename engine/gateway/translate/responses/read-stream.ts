@@ -11,10 +11,8 @@ interface Said {
   part: number;
 }
 
-/** Reads the events up to `response.completed`, `response.incomplete` or `response.failed`. */
-export function readStream(sink: BlockSink, { model }: TranslatedExchange): ModelStreamReader {
-  const blocks = new Map<string, Said>();
-  const doneItems = new Set<number>();
+/** Numbers the items of a response: some servers reuse an index, or send none. */
+function createItemNumbers(doneItems: ReadonlySet<number>) {
   /** The item at each number, by its id. */
   const ids = new Map<number, string>();
   /** The number of the last item at each index: some servers reuse an index, or send none. */
@@ -39,6 +37,21 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
     ids.set(number, id);
     return number;
   }
+
+  return {
+    current,
+    numberItem,
+    /** Returns the number of the call with that id. */
+    findCall: (id: unknown): number | undefined =>
+      [...ids].find(([, known]) => known !== '' && known === id)?.[0],
+    /** Reports whether an index was used for more than one item. */
+    haveRepeats: (): boolean => numbers.size > 0,
+  };
+}
+
+/** Blocks of a response by their place; end events repeat all of their text. */
+function createItemBlocks(sink: BlockSink) {
+  const blocks = new Map<string, Said>();
 
   function append(said: Said, text: string): void {
     said.text += text;
@@ -79,6 +92,24 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
     append(said, asText(event.delta));
   }
 
+  return {
+    append,
+    complete,
+    openPlain,
+    openCall,
+    appendThought,
+    contentKey,
+    find: (key: string) => blocks.get(key),
+  };
+}
+
+/** Reads the events up to `response.completed`, `response.incomplete` or `response.failed`. */
+export function readStream(sink: BlockSink, { model }: TranslatedExchange): ModelStreamReader {
+  const doneItems = new Set<number>();
+  const { current, numberItem, findCall, haveRepeats } = createItemNumbers(doneItems);
+  const blocks = createItemBlocks(sink);
+  const { append, complete, openPlain, openCall, contentKey } = blocks;
+
   /** Emits the missing parts of a complete item and closes its blocks. */
   function finishItem(index: number, item: RequestFields): void {
     if (doneItems.has(index)) return;
@@ -90,7 +121,7 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
     } else if (item.type === 'reasoning') {
       const seal = sealItem(item, model);
       const text = thoughtsOf(item);
-      if (text === '' && seal === null && !blocks.has(`${index}`)) return;
+      if (text === '' && seal === null && blocks.find(`${index}`) === undefined) return;
       const said = openPlain(`${index}`, 'thinking');
       complete(said, text);
       if (seal !== null) sink.seal(said.key, seal);
@@ -107,8 +138,7 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
 
   function finishResponse(response: RequestFields): void {
     for (const [index, item] of asFieldsList(response.output).entries()) {
-      const told = [...ids].find(([, id]) => id !== '' && id === item.call_id);
-      if (isCallItem(item) || numbers.size === 0) finishItem(told?.[0] ?? index, item);
+      if (isCallItem(item) || !haveRepeats()) finishItem(findCall(item.call_id) ?? index, item);
     }
     const usage = readUsage('responses', response.usage);
     if (usage !== null) sink.setUsage(usage);
@@ -145,17 +175,17 @@ export function readStream(sink: BlockSink, { model }: TranslatedExchange): Mode
           return;
         case 'response.reasoning_summary_text.delta':
         case 'response.reasoning_text.delta':
-          appendThought(index, event);
+          blocks.appendThought(index, event);
           return;
         case 'response.function_call_arguments.delta':
         case 'response.custom_tool_call_input.delta': {
-          const said = blocks.get(`${index}`);
+          const said = blocks.find(`${index}`);
           if (said !== undefined) append(said, asText(event.delta));
           return;
         }
         case 'response.function_call_arguments.done':
         case 'response.custom_tool_call_input.done': {
-          const said = blocks.get(`${index}`);
+          const said = blocks.find(`${index}`);
           if (said !== undefined) complete(said, asText(event.arguments ?? event.input));
           return;
         }
